@@ -1,0 +1,43 @@
+# Everything runs in .venv, which the first call makes. `make help` lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test check format pin clean
+BIN := .venv/bin
+RECIPE := pyproject.toml constraints.txt tools/setup.sh
+# Matplotlib keeps its font cache here rather than in a home folder that may not be writable.
+export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
+
+reproduce: .venv/.ready-run ## the figures of the paper, into results/
+	@$(BIN)/grbp reproduce --out results
+
+test: .venv/.ready-test ## lint, types and all tests
+	@$(MAKE) --no-print-directory lint
+	@echo "== tests"
+	@$(BIN)/python -m pytest
+
+check: .venv/.ready-test ## before a commit: formatting, lint, types, the fast tests
+	@$(MAKE) --no-print-directory lint
+	@echo "== fast tests"
+	@$(BIN)/python -m pytest -m "not slow"
+
+.PHONY: lint
+lint: .venv/.ready-test
+	@echo "== formatting and lint"
+	@$(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@echo "== types"
+	@$(BIN)/mypy
+
+format: .venv/.ready-test ## rewrite the files in the house's formatting
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+pin: .venv/.ready-test ## write the versions now installed to constraints.txt
+	@$(BIN)/python tools/pin.py
+
+clean: ## remove the environment, results and caches
+	rm -rf .venv results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/.ready-%: $(RECIPE)
+	@tools/setup.sh $*

@@ -1,0 +1,388 @@
+"""The problem as a Gymnasium environment, one round an episode: alone, or many side by side.
+
+    import gymnasium as gym
+    import grbp
+
+    env = gym.make("grbp/GamblersRuin-v0", goal=4, p_c=0.45, p_f=0.3)
+    envs = gym.make_vec("grbp/GamblersRuin-v0", num_envs=100, goal=4, p_c=0.45, p_f=0.3)
+
+Neither knows what a decision costs: regret is priced elsewhere, from what was decided.
+"""
+
+import operator
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, SupportsIndex, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from grbp.errors import InvalidInput, MissingExtra
+from grbp.model import (
+    DEAD_END,
+    Action,
+    Floats,
+    Problem,
+    StartLike,
+    check_whole,
+    next_state,
+)
+
+try:
+    from gymnasium import Env
+    from gymnasium.spaces import Discrete
+    from gymnasium.utils import seeding
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+except ImportError as error:
+    raise MissingExtra(
+        "grbp.env needs Gymnasium 1.1 or later; install it with: pip install 'grbp[gymnasium]'"
+    ) from error
+
+Ints: TypeAlias = NDArray[np.int64]
+"""An array of whole numbers, one a sub-environment."""
+
+Bools: TypeAlias = NDArray[np.bool_]
+"""An array of truth values, one a sub-environment."""
+
+MOST_ENVS = 10_000_000
+"""The largest number of sub-environments side by side."""
+
+_NO_ACTION = -1
+"""What stands for the last action before there is one."""
+
+_DRAWN_WHOLE = 16
+"""The largest goal for which every state is drawn; of more, those near the present one."""
+
+_NEAR = 3
+"""How many states are drawn on each side where not all are."""
+
+_next_states = np.frompyfunc(next_state, 6, 1)
+"""`next_state` over arrays, so that the transition is not written a second time."""
+
+
+class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
+    """One round of the problem as an episode; the arguments are those of `Problem`.
+
+    observation  the state, from 0 (the dead end) to goal
+    action       0 continues, 1 finishes (`Action`)
+    reward       1.0 on reaching the goal, else 0.0, so its mean is the value of the policy
+    terminated   the state is 0 or goal
+    truncated    never; `gymnasium.make(..., max_episode_steps=n)` adds a limit
+    info         `slot`, the number of actions taken in this round so far, and `start`, the
+                 first state of the round
+
+    `reset(options={"state": s})` starts the round in state s. A reset draws one uniform
+    number, or none where the state is given; a step draws one.
+
+    Paper: sec:problem
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012
+    observation_space: Discrete
+    action_space: Discrete
+
+    def __init__(
+        self,
+        *,
+        goal: int = 4,
+        p_c: float = 0.45,
+        p_f: float = 0.3,
+        start: StartLike = "uniform",
+        render_mode: str | None = None,
+    ) -> None:
+        self.problem = Problem(goal, p_c, p_f, start)
+        self.render_mode = _check_render_mode(render_mode)
+        self.observation_space = Discrete(self.problem.goal + 1)
+        self.action_space = Discrete(len(Action))
+        self._first = _FirstState(self.problem)
+        # Until the first reset the round counts as over, and no round starts in state 0.
+        self._state = self._start = DEAD_END
+        self._slot, self._action = 0, _NO_ACTION
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.int64, dict[str, Any]]:
+        """The first state of a new round, and its info."""
+        state = _given_state(_check_options(options, ("state",)), self.problem.goal)
+        super().reset(seed=seed)
+        if state is None:
+            state = int(self._first(self.np_random.random()))
+        self._state = self._start = state
+        self._slot, self._action = 0, _NO_ACTION
+        return np.int64(state), self._info()
+
+    def step(
+        self, action: SupportsIndex | np.bool_
+    ) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
+        """The next state, the reward, whether the round is over, False, and the info."""
+        problem = self.problem
+        if not 0 < self._state < problem.goal:
+            raise InvalidInput("step() was called with no round under way; call reset() first")
+        self._action = _check_action(action)
+        self._state = next_state(
+            self._state,
+            self._action,
+            problem.goal,
+            problem.p_c,
+            problem.p_f,
+            self.np_random.random(),
+        )
+        self._slot += 1
+        won = self._state == problem.goal
+        over = won or self._state == DEAD_END
+        return np.int64(self._state), float(won), over, False, self._info()
+
+    def render(self) -> str | None:
+        """One line with the states, the present one in brackets; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        if self._start == DEAD_END:
+            raise InvalidInput("render() was called before the first round; call reset() first")
+        return _line(self.problem.goal, self._state, self._slot, self._action)
+
+    def _info(self) -> dict[str, Any]:
+        return {"slot": self._slot, "start": self._start}
+
+
+class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
+    """Many rounds side by side, equal bit for bit to as many `GamblersRuinEnv`.
+
+    Each has its own generator: `reset(seed=n)` seeds them with n, n + 1, ...; a list seeds
+    each with its own, None meaning that it goes on as it is. A round that ended is followed
+    by a new one in the next step, whose action is ignored for it (Gymnasium's NEXT_STEP).
+    The infos are arrays, `slot` and `start`, with the masks `_slot` and `_start`.
+
+    `reset(options={"state": s})` starts every round in state s; `{"reset_mask": mask}`
+    starts only some anew. There is no truncation, so `gymnasium.make_vec` takes
+    `max_episode_steps` only together with `vectorization_mode="sync"`.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        **GamblersRuinEnv.metadata,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        *,
+        num_envs: int = 1,
+        goal: int = 4,
+        p_c: float = 0.45,
+        p_f: float = 0.3,
+        start: StartLike = "uniform",
+        render_mode: str | None = None,
+    ) -> None:
+        self.num_envs = count = check_whole("num_envs", num_envs, 1, MOST_ENVS)
+        self.problem = Problem(goal, p_c, p_f, start)
+        self.render_mode = _check_render_mode(render_mode)
+        self.single_observation_space = Discrete(self.problem.goal + 1)
+        self.single_action_space = Discrete(len(Action))
+        self.observation_space = batch_space(self.single_observation_space, count)
+        self.action_space = batch_space(self.single_action_space, count)
+        self._first = _FirstState(self.problem)
+        self._random: list[tuple[np.random.Generator, int]] = []
+        self._state: Ints = np.zeros(count, dtype=np.int64)
+        self._start: Ints = np.zeros(count, dtype=np.int64)
+        self._slot: Ints = np.zeros(count, dtype=np.int64)
+        self._action: Ints = np.full(count, _NO_ACTION, dtype=np.int64)
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The generator of every sub-environment; none before the first reset."""
+        return tuple(generator for generator, _ in self._random)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The seed of every sub-environment; none before the first reset."""
+        return tuple(seed for _, seed in self._random)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Ints, dict[str, Any]]:
+        """The first states of new rounds, and their infos."""
+        given = _check_options(options, ("state", "reset_mask"))
+        state = _given_state(given, self.problem.goal)
+        mask = self._check_mask(given)
+        self._random = self._seeded(self._check_seeds(seed), mask)
+        if state is None:
+            first = self._first([self._random[i][0].random() for i in np.flatnonzero(mask)])
+        else:
+            first = np.full(np.count_nonzero(mask), state)
+        self._open(mask, first)
+        return self._state.copy(), self._infos(mask)
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[Ints, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """The next states, the rewards, which rounds are over, all False, and the infos."""
+        problem, ended = self.problem, self._over()
+        chosen = self._check_actions(actions, ended)
+        # A step and a reset take one draw each, so every sub-environment takes one here.
+        draws = np.array([generator.random() for generator, _ in self._random])
+        on = ~ended
+        self._state[on] = _next_states(
+            self._state[on], chosen[on], problem.goal, problem.p_c, problem.p_f, draws[on]
+        )
+        self._action, self._slot = chosen, self._slot + 1
+        self._open(ended, self._first(draws[ended]))
+        rewards = (self._state == problem.goal).astype(np.float64)
+        everyone = np.ones(self.num_envs, dtype=np.bool_)
+        return self._state.copy(), rewards, self._over(), ~everyone, self._infos(everyone)
+
+    def render(self) -> tuple[str, ...] | None:
+        """One line a sub-environment, as `GamblersRuinEnv` draws it; None without a mode."""
+        if self.render_mode is None:
+            return None
+        if not self._random:
+            raise InvalidInput("render() was called before the first round; call reset() first")
+        rows = np.column_stack((self._state, self._slot, self._action)).tolist()
+        return tuple(_line(self.problem.goal, *row) for row in rows)
+
+    def _over(self) -> Bools:
+        """Which rounds are over."""
+        over: Bools = (self._state == DEAD_END) | (self._state == self.problem.goal)
+        return over
+
+    def _open(self, mask: Bools, first: Ints) -> None:
+        """Nothing; starts new rounds where the mask holds, in the states given."""
+        self._state[mask] = self._start[mask] = first
+        self._slot[mask] = 0
+        self._action[mask] = _NO_ACTION
+
+    def _infos(self, mask: Bools) -> dict[str, Any]:
+        """The infos in Gymnasium's form: zero where the mask does not hold."""
+        return {
+            "slot": np.where(mask, self._slot, 0),
+            "_slot": mask.copy(),
+            "start": np.where(mask, self._start, 0),
+            "_start": mask.copy(),
+        }
+
+    def _seeded(
+        self, seeds: Sequence[int | None], mask: Bools
+    ) -> list[tuple[np.random.Generator, int]]:
+        """The generators of the coming rounds: new where a seed is given, or there was none."""
+        if not self._random:
+            return [seeding.np_random(seed) for seed in seeds]
+        return [
+            kept if seed is None or not masked else seeding.np_random(seed)
+            for kept, seed, masked in zip(self._random, seeds, mask, strict=True)
+        ]
+
+    def _check_seeds(self, seed: object) -> Sequence[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int):
+            return range(seed, seed + self.num_envs)
+        if isinstance(seed, Sequence) and len(seed) == self.num_envs:
+            return seed
+        raise InvalidInput(
+            f"seed = {seed!r} was given; it must be None, one whole number, or"
+            f" {self.num_envs} of them, one for every sub-environment"
+        )
+
+    def _check_mask(self, options: Mapping[str, Any]) -> Bools:
+        if "reset_mask" not in options:
+            return np.ones(self.num_envs, dtype=np.bool_)
+        mask = options["reset_mask"]
+        whole = isinstance(mask, np.ndarray) and mask.shape == (self.num_envs,)
+        if not (whole and mask.dtype == np.bool_ and mask.any()):
+            raise InvalidInput(
+                f"the reset option reset_mask = {mask!r} was given; it must be an array of"
+                f" {self.num_envs} truth values, at least one of them True"
+            )
+        if not self._random:
+            raise InvalidInput(
+                "the reset option reset_mask was given before the first reset; reset every"
+                " sub-environment once without it"
+            )
+        return np.array(mask, dtype=np.bool_)
+
+    def _check_actions(self, actions: ArrayLike, ended: Bools) -> Ints:
+        """The actions as whole numbers, those that are ignored as 0; or a refusal."""
+        if not self._random:
+            raise InvalidInput("step() was called with no round under way; call reset() first")
+        given = np.asarray(actions)
+        if given.shape == (self.num_envs,) and given.dtype.kind in "biu":
+            chosen = np.where(ended, 0, given)
+            if ((chosen == Action.CONTINUE) | (chosen == Action.FINISH)).all():
+                return chosen.astype(np.int64)
+        raise InvalidInput(
+            f"actions = {actions!r} was given; it must be {self.num_envs} actions, each"
+            " 0 (continue) or 1 (finish)"
+        )
+
+
+class _FirstState:
+    """The state in which a round starts, for a uniform draw from [0, 1) or an array of them.
+
+    The smallest state whose cumulative probability is above the draw. Only states that can
+    happen are searched, so rounding, which may leave the sum of all below a draw, cannot
+    give another one.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        probabilities = problem.start_probabilities
+        possible = probabilities > 0.0
+        self._states = problem.states[possible]
+        self._cumulative: Floats = np.cumsum(probabilities[possible])
+
+    def __call__(self, draw: ArrayLike) -> Ints:
+        """The first state of each draw."""
+        found = np.searchsorted(self._cumulative, draw, side="right")
+        return self._states[np.minimum(found, len(self._states) - 1)]
+
+
+def _line(goal: int, state: int, slot: int, action: int) -> str:
+    """The states from 0 to goal in one line of at most 80 columns, with slot and action."""
+    near = goal if goal <= _DRAWN_WHOLE else _NEAR
+    low, high = max(state - near, 0), min(state + near, goal)
+    marks = ["."] * (high - low + 1)
+    if low == 0:
+        marks[0] = "0"
+    if high == goal:
+        marks[-1] = str(goal)
+    marks[state - low] = f"[{state}]"
+    before = [] if low == 0 else ["0"] if low == 1 else ["0", "..."]
+    after = [] if high == goal else [str(goal)] if high == goal - 1 else ["...", str(goal)]
+    last = "no action yet" if action == _NO_ACTION else f"last action {Action(action).name}"
+    return f"{' '.join(before + marks + after)}  slot {slot}, {last}"
+
+
+def _check_action(action: object) -> int:
+    # A threshold policy, `state <= threshold`, answers with a truth value.
+    with suppress(TypeError):
+        number = int(action) if isinstance(action, np.bool_) else operator.index(action)  # type: ignore[arg-type]
+        if 0 <= number < len(Action):
+            return number
+    raise InvalidInput(f"action = {action!r} was given; it must be 0 (continue) or 1 (finish)")
+
+
+def _check_render_mode(render_mode: str | None) -> str | None:
+    if render_mode not in (None, "ansi"):
+        raise InvalidInput(f"render_mode = {render_mode!r} was given; it must be None or 'ansi'")
+    return render_mode
+
+
+def _check_options(
+    options: Mapping[str, Any] | None, allowed: tuple[str, ...]
+) -> Mapping[str, Any]:
+    """The reset options, all of names that exist; or a refusal."""
+    given = {} if options is None else options
+    for name in given:
+        if name not in allowed:
+            raise InvalidInput(
+                f"the reset option {name!r} was given; it must be {' or '.join(allowed)}"
+            )
+    return given
+
+
+def _given_state(options: Mapping[str, Any], goal: int) -> int | None:
+    """The state in which the options start a round, None where they name none; or a refusal."""
+    if "state" not in options:
+        return None
+    return check_whole("the reset option state", options["state"], 1, goal - 1)

@@ -1,0 +1,146 @@
+"""Figure 2: on which side of the boundary finishing is right."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grbp.errors import InvalidInput
+from grbp.exact import boundary
+from grbp.figures.canvas import INK, drawing
+from grbp.model import Floats, check_goal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+MOST_CURVES = 12
+"""The most boundaries drawn in one figure; more shades could not be told apart."""
+
+
+def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
+    """Figure 2: the boundary p_f = B(p_c) on the unit square, a curve for every goal.
+
+    The legend names all curves in the order in which they lie; a curve is also named on
+    itself, at B(1/2) = 1/G, where its neighbours leave room for that.
+
+    Paper: fig:Boundary
+    """
+    drawn = sorted({check_goal(goal) for goal in goals})
+    if not 1 <= len(drawn) <= MOST_CURVES:
+        raise InvalidInput(
+            f"{len(drawn)} different goals were given; one figure shows from 1 to {MOST_CURVES}"
+        )
+    with drawing():
+        figure, axes = _unit_square()
+        for goal, colour in zip(drawn, _shades(len(drawn)), strict=True):
+            x = _samples(goal)
+            axes.plot(
+                x,
+                boundary(goal, x),
+                color=colour,
+                linewidth=1.8,
+                label=f"G = {goal:,}",
+                clip_on=False,
+                zorder=3,
+            )
+        _name_on_curves(axes, drawn)
+        _name_regions(axes, drawn)
+        axes.legend(
+            loc="upper left",
+            bbox_to_anchor=(0.035, 0.81),
+            borderaxespad=0.0,
+            borderpad=0.0,
+            handlelength=1.5,
+            labelspacing=0.4,
+            frameon=False,
+            title="boundary for the goal",
+            title_fontsize=10,
+            alignment="left",
+            # A long list must end above the diagonal.
+            fontsize=10 if len(drawn) <= 7 else 9,
+        )
+        return figure
+
+
+def _samples(goal: int) -> Floats:
+    """The p_c at which a boundary is sampled, from 0 to 1.
+
+    The boundary bends within a few 1/goal of 1/2 and is smooth elsewhere: an even grid for
+    the whole, and a second one in units of 1/goal for the bend.
+    """
+    even = np.linspace(0.0, 1.0, 501)
+    bend = 0.5 + np.linspace(-12.0, 12.0, 193) / goal
+    return np.unique(np.concatenate((even, bend[(bend > 0.0) & (bend < 1.0)])))
+
+
+def _shades(count: int) -> list[tuple[float, float, float, float]]:
+    """One colour a curve, from dark to light; the palette's pale end is left out."""
+    from matplotlib import colormaps  # noqa: PLC0415
+
+    palette = colormaps["viridis"]
+    return [palette(0.8 * i / max(1, count - 1)) for i in range(count)]
+
+
+def _unit_square() -> "tuple[Figure, Axes]":
+    """A new figure, and square axes in it from 0 to 1 both ways."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    figure = Figure(figsize=(6.4, 6.4))
+    axes = figure.add_axes((0.125, 0.11, 0.84, 0.84))
+    axes.set_aspect("equal")
+    axes.set_xlim(0.0, 1.0)
+    axes.set_ylim(0.0, 1.0)
+    ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
+    axes.set_xticks(ticks, ["0", "0.25", "0.5", "0.75", "1"])
+    axes.set_yticks(ticks, ["0", "0.25", "0.5", "0.75", "1"])
+    axes.set_xlabel("$p_C$, the chance that CONTINUE moves up", size=12)
+    axes.set_ylabel("$p_F$, the chance that FINISH reaches the goal", size=12)
+    axes.grid(visible=True, color="#d8d8d8", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:
+    """The goal on its curve at p_c = 1/2, along the curve, where that is readable.
+
+    The lowest curve has room beside it in any case.
+    """
+    half = {goal: float(boundary(goal, 0.5)) for goal in goals}
+    for goal in goals:
+        y = half[goal]
+        near = boundary(goal, [0.48, 0.52])
+        angle = math.atan2(float(near[1] - near[0]), 0.04)
+        gaps = [abs(y - other) * math.cos(angle) for g, other in half.items() if g != goal]
+        # In shares of the square: the height of the letters, and half the length of a name.
+        if min(gaps, default=1.0) > 0.029 and y > 0.055:
+            name = axes.text(0.5, y, f"G = {goal:,}", ha="center", va="center")
+            name.set(rotation=math.degrees(angle), rotation_mode="anchor")
+            name.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+        elif goal == goals[-1]:
+            beside = float(boundary(goal, 0.53))
+            name = axes.text(0.542, beside, f"G = {goal:,}", ha="left", va="top")
+        else:
+            continue
+        name.set(color=INK, size=9, zorder=4)
+
+
+def _name_regions(axes: "Axes", goals: Sequence[int]) -> None:
+    """The names of the two regions, and a tint where every goal drawn agrees on one."""
+    highest, lowest = _samples(goals[0]), _samples(goals[-1])
+    axes.fill_between(
+        highest, boundary(goals[0], highest), 1.0, color="#e9f0f9", linewidth=0, zorder=0
+    )
+    axes.fill_between(
+        lowest, 0.0, boundary(goals[-1], lowest), color="#fdf1e3", linewidth=0, zorder=0
+    )
+    above = "no-exploration region:\nFINISH in state 1 is right\n(threshold 1)"
+    below = "exploration region:\nnever FINISH\n(threshold 0)"
+    _region_name(axes.text(0.04, 0.965, above, ha="left", va="top"))
+    _region_name(axes.text(0.815, 0.27, below, ha="center", va="center"))
+
+
+def _region_name(text: "Text") -> None:
+    text.set(size=12, color=INK, linespacing=1.35)

@@ -1,0 +1,219 @@
+"""Figure 1: what the two actions do in a state."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from grbp.figures.canvas import GREY, INK, drawing
+from grbp.model import DEAD_END, check_goal, check_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_CONTINUE, _FINISH = "#0072B2", "#D55E00"
+"""Blue and vermilion of the Okabe-Ito palette, told apart by every kind of colour vision."""
+
+_POINT = 72.0
+"""Points in an inch; Figure 1 is laid out in points, so that text and circles fit."""
+
+_MOST_CIRCLES = 9
+"""The most places in the row of Figure 1; an ellipsis takes one."""
+
+_RADIUS = 23.0
+"""The radius of a state's circle, in points; the largest goal fits into it."""
+
+_OUTER_RADIUS = _RADIUS + 3.5
+"""The radius of the ring around a terminal state, in points."""
+
+_ARROW = "-|>,head_length=8,head_width=3.6"
+
+
+def transition_figure(goal: int = 4, state: int | None = None) -> "Figure":
+    """Figure 1: what CONTINUE and FINISH do in one state (a middle one, unless given).
+
+    Where the row of states would be too long to read, states are left out and three dots
+    stand for them; 0, 1, the state with its neighbours, goal - 1 and the goal always stay.
+
+    Paper: fig:GRBP
+    """
+    goal = check_goal(goal)
+    state = goal // 2 if state is None else check_whole("state", state, 1, goal - 1)
+    row = _shown_states(goal, state)
+    place, width = _places(row, state)
+    x_of = {here: x for here, x in zip(row, place, strict=True) if here is not None}
+    at = x_of[state]
+    longest = max(at - x_of[DEAD_END], x_of[goal] - at)
+    with drawing():
+        figure, axes = _point_axes(width, 0.75 * _rise(longest) + 34.0)
+        for here, x in zip(row, place, strict=True):
+            if here is None:
+                axes.text(x, 0.0, "\N{HORIZONTAL ELLIPSIS}", ha="center", va="center", size=18)
+            else:
+                _draw_state(axes, x, here, goal, state)
+        for end, chance in ((state - 1, "$1-p_C$"), (state + 1, "$p_C$")):
+            _draw_continue(axes, at, x_of[end], _radius(end, goal), chance)
+        for end, chance in ((DEAD_END, "$1-p_F$"), (goal, "$p_F$")):
+            _draw_finish(axes, at, x_of[end], chance)
+        _explain_arrows(axes, width / 2.0, goal)
+        return figure
+
+
+def _shown_states(goal: int, state: int) -> list[int | None]:
+    """The row of Figure 1 from left to right; None is an ellipsis for two states or more."""
+    if goal < _MOST_CIRCLES:
+        return list(range(goal + 1))
+    kept = sorted({0, 1, state - 1, state, state + 1, goal - 1, goal})
+    row: list[int | None] = [0]
+    for before, here in pairwise(kept):
+        if here - before == 2:
+            row.append(here - 1)
+        elif here - before > 2:
+            row.append(None)
+        row.append(here)
+    return row
+
+
+def _places(row: Sequence[int | None], state: int) -> tuple[list[float], float]:
+    """Where the centre of every place in the row is, and how wide the whole figure is.
+
+    The two steps out of the state are wider than the others: they carry a label.
+    """
+    at = row.index(state)
+    steps = [104.0 if i in (at - 1, at) else 62.0 for i in range(len(row) - 1)]
+    stretch = max(1.0, 330.0 / sum(steps))
+    margin = 62.0
+    place = [margin]
+    for step in steps:
+        place.append(place[-1] + stretch * step)
+    return place, place[-1] + margin
+
+
+def _radius(state: int, goal: int) -> float:
+    return _OUTER_RADIUS if state in (DEAD_END, goal) else _RADIUS
+
+
+def _rise(length: float) -> float:
+    """How high the inner points of an arc over that length are: flatter the longer it is."""
+    return min(132.0, 80.0 + 0.17 * length)
+
+
+def _point_axes(width: float, top: float) -> "tuple[Figure, Axes]":
+    """A new figure, and axes over all of it in points, with the row of states at y = 0."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    bottom = -118.0
+    figure = Figure(figsize=(width / _POINT, (top - bottom) / _POINT))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    axes.set_xlim(0.0, width)
+    axes.set_ylim(bottom, top)
+    return figure, axes
+
+
+def _draw_state(axes: "Axes", x: float, here: int, goal: int, state: int) -> None:
+    """One circle with its number in it and its name under it."""
+    from matplotlib.patches import Circle  # noqa: PLC0415
+
+    fill, name = "white", ""
+    if here == DEAD_END:
+        fill, name = "#d9d9d9", f"dead end\nD = {DEAD_END}"
+    elif here == goal:
+        fill, name = "#cdeadd", f"goal\nG = {goal:,}"
+    elif here == state:
+        fill, name = "#fff3c4", "$s$"
+    elif abs(here - state) == 1:
+        name = "$s-1$" if here < state else "$s+1$"
+    thick = 2.2 if here == state else 1.2
+    if here in (DEAD_END, goal):
+        # A second ring: the usual sign for a state in which a chain ends.
+        ring = Circle((x, 0.0), _OUTER_RADIUS, facecolor="white", edgecolor=INK, linewidth=1.2)
+        axes.add_patch(ring)
+    axes.add_patch(Circle((x, 0.0), _RADIUS, facecolor=fill, edgecolor=INK, linewidth=thick))
+    number = f"{here:,}"
+    # A digit is 0.64 of the font's size wide and a comma half of that.
+    ems = 0.64 * len(str(here)) + 0.32 * number.count(",")
+    size = min(13.0, 1.7 * _RADIUS / ems)
+    axes.text(x, 0.0, number, ha="center", va="center_baseline", size=size, color=INK)
+    if name:
+        axes.text(x, -_RADIUS - 9.0, name, ha="center", va="top", size=11, color=INK)
+
+
+def _draw_continue(axes: "Axes", start: float, end: float, radius: float, label: str) -> None:
+    """A straight solid arrow to the circle of a neighbour, its label above it."""
+    from matplotlib.patches import FancyArrowPatch  # noqa: PLC0415
+
+    way = math.copysign(1.0, end - start)
+    tail, tip = start + way * (_RADIUS + 1.0), end - way * (radius + 1.5)
+    axes.add_patch(
+        FancyArrowPatch(
+            (tail, 0.0),
+            (tip, 0.0),
+            arrowstyle=_ARROW,
+            mutation_scale=1.0,
+            shrinkA=0.0,
+            shrinkB=0.0,
+            linewidth=1.7,
+            color=_CONTINUE,
+        )
+    )
+    axes.text((tail + tip) / 2.0, 6.0, label, ha="center", va="bottom", color=_CONTINUE, size=13)
+
+
+def _draw_finish(axes: "Axes", start: float, end: float, label: str) -> None:
+    """A dashed arc over the row to a terminal state, its label above its top."""
+    from matplotlib.patches import FancyArrowPatch, PathPatch  # noqa: PLC0415
+    from matplotlib.path import Path as Curve  # noqa: PLC0415
+
+    rise = _rise(abs(end - start))
+    inner = 0.17 * (end - start)
+    # Along the radius at both ends: the arcs of one state leave it on two sides of its top.
+    angle = math.atan2(inner, rise)
+    first = (start + (_RADIUS + 1.0) * math.sin(angle), (_RADIUS + 1.0) * math.cos(angle))
+    reach = _OUTER_RADIUS + 1.5
+    last = (end - reach * math.sin(angle), reach * math.cos(angle))
+    inside_head = (last[0] - 6.0 * math.sin(angle), last[1] + 6.0 * math.cos(angle))
+    shaft, whole = (
+        Curve(
+            [first, (start + inner, rise), (end - inner, rise), tip],
+            [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4],
+        )
+        for tip in (inside_head, last)
+    )
+    # Dashes would also break the outline of the head, so that is drawn on its own, unlined.
+    dashed = (0, (4.5, 2.2))
+    axes.add_patch(PathPatch(shaft, fill=False, edgecolor=_FINISH, linewidth=1.7, linestyle=dashed))
+    axes.add_patch(
+        FancyArrowPatch(
+            path=whole, arrowstyle=_ARROW, mutation_scale=1.35, linewidth=0.0, color=_FINISH
+        )
+    )
+    # The middle of a cubic is three quarters of the way from its ends to its inner points.
+    top = (first[1] + last[1]) / 8.0 + 0.75 * rise
+    middle = (first[0] + last[0]) / 2.0
+    axes.text(middle, top + 4.0, label, ha="center", va="bottom", color=_FINISH, size=13)
+
+
+def _explain_arrows(axes: "Axes", middle: float, goal: int) -> None:
+    """The legend of the two kinds of arrow, and what the other states do, under the row."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    solid = Line2D([], [], color=_CONTINUE, linewidth=1.7, label="continue (C)")
+    dashed = Line2D([], [], color=_FINISH, linewidth=1.7, dashes=(4.5, 2.2), label="finish (F)")
+    axes.legend(
+        handles=[solid, dashed],
+        loc="upper center",
+        bbox_to_anchor=(middle, -70.0),
+        bbox_transform=axes.transData,
+        borderaxespad=0.0,
+        ncols=2,
+        frameon=False,
+        handlelength=2.77,  # three dashes
+        columnspacing=2.5,
+    )
+    note = {
+        2: "State 1 is the only state in between.",
+        3: "The other state in between has the same transitions.",
+    }.get(goal, "All other states in between have the same transitions.")
+    axes.text(middle, -110.0, note, ha="center", va="bottom", color=GREY, size=10)

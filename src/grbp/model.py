@@ -1,0 +1,224 @@
+"""The gambler's ruin bandit problem: what is given, and one transition of it."""
+
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Literal, SupportsFloat, SupportsIndex, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp.errors import InvalidInput
+
+DEAD_END = 0
+"""The state in which a round is lost (the paper's D)."""
+
+LARGEST_GOAL = 10_000_000
+"""The largest goal accepted: one vector over the states then takes 80 MB."""
+
+SUM_TOLERANCE = 1e-9
+"""How far probabilities may be from summing to one before they are refused."""
+
+Floats: TypeAlias = NDArray[np.float64]
+"""An array of floats; over states, it starts at state 1 and ends at state goal - 1."""
+
+Start: TypeAlias = Literal["uniform"] | tuple[tuple[int, float], ...]
+"""A start distribution as a problem keeps it: the word, or (state, probability) pairs."""
+
+StartLike: TypeAlias = str | SupportsIndex | Mapping[int, float] | Sequence[float] | Floats | Start
+"""What is accepted as a start distribution; see `Problem`."""
+
+
+class Action(IntEnum):
+    """What can be done in a state."""
+
+    CONTINUE = 0
+    FINISH = 1
+
+
+Policy: TypeAlias = SupportsIndex | Sequence[int] | NDArray[np.integer] | NDArray[np.bool_]
+"""A threshold, or one action for every state from 1 to goal - 1."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A goal, two success probabilities and the distribution of the first state.
+
+    goal     the state G in which a round is won; the states between are 1 .. goal - 1
+    p_c      the probability that CONTINUE moves one state up (else one down)
+    p_f      the probability that FINISH reaches the goal (else the dead end)
+    start    "uniform"; or one state; or {state: probability}; or a list of goal - 1
+             probabilities, for state 1 first. They must sum to one.
+
+    Paper: sec:problem
+    """
+
+    goal: int
+    p_c: float
+    p_f: float
+    start: StartLike = "uniform"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "goal", check_goal(self.goal))
+        object.__setattr__(self, "p_c", check_probability("p_c", self.p_c))
+        object.__setattr__(self, "p_f", check_probability("p_f", self.p_f))
+        object.__setattr__(self, "start", _canonical_start(self.start, self.goal))
+
+    @property
+    def states(self) -> NDArray[np.int64]:
+        """The states in which an action is taken: 1, 2, ..., goal - 1."""
+        return np.arange(1, self.goal, dtype=np.int64)
+
+    @cached_property
+    def start_probabilities(self) -> Floats:
+        """The probability q(s) that a round starts in s, for every state; read-only."""
+        count = self.goal - 1
+        if self.start == "uniform":
+            q = np.full(count, 1.0 / count)
+        else:
+            q = np.zeros(count)
+            for state, probability in self._start_pairs:
+                q[state - 1] = probability
+        q.flags.writeable = False
+        return q
+
+    def start_mean(self, per_state: Floats) -> float:
+        """The mean of a quantity over the distribution of the first state."""
+        if self.start == "uniform":
+            return float(np.mean(per_state))
+        return math.fsum(
+            probability * float(per_state[state - 1]) for state, probability in self._start_pairs
+        )
+
+    @property
+    def canonical_start(self) -> Start:
+        """The start distribution in its one kept form, whatever form it was given in."""
+        return cast("Start", self.start)
+
+    @property
+    def _start_pairs(self) -> tuple[tuple[int, float], ...]:
+        return cast("tuple[tuple[int, float], ...]", self.start)
+
+
+def next_state(state: int, action: int, goal: int, p_c: float, p_f: float, draw: float) -> int:
+    """The state after one action, given a uniform draw from [0, 1).
+
+    The draw is compared with the probability of the good outcome, so a smaller draw is
+    never worse. This is the only place where a transition of the problem is written.
+
+    Paper: sec:problem
+    """
+    if action == Action.FINISH:
+        return goal if draw < p_f else DEAD_END
+    return state + 1 if draw < p_c else state - 1
+
+
+def finish_mask(goal: int, policy: Policy) -> NDArray[np.bool_]:
+    """For every state from 1 to goal - 1, whether the policy takes FINISH there.
+
+    Paper: sec:structure (the definition of a stationary threshold policy)
+    """
+    given: object = policy
+    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
+        actions = np.asarray(given)
+        if actions.shape != (goal - 1,):
+            raise InvalidInput(
+                f"a policy of {actions.size} actions was given; a goal of {goal} needs"
+                f" {goal - 1}, one for every state from 1 to {goal - 1}"
+            )
+        if not np.isin(actions, (0, 1)).all():
+            raise InvalidInput(
+                "a policy must hold one action a state, each 0 (continue) or 1 (finish)"
+            )
+        return actions.astype(bool)
+    threshold = check_threshold(policy, goal)
+    mask = np.zeros(goal - 1, dtype=bool)
+    mask[:threshold] = True
+    return mask
+
+
+def check_goal(goal: object) -> int:
+    """The goal as an int, or a refusal."""
+    return check_whole("goal", goal, 2, LARGEST_GOAL)
+
+
+def check_threshold(threshold: object, goal: int) -> int:
+    """The threshold as an int, or a refusal."""
+    return check_whole("threshold", threshold, 0, goal - 1)
+
+
+def check_probability(name: str, value: object) -> float:
+    """The value as a float in [0, 1], or a refusal that names it."""
+    number = math.nan
+    if isinstance(value, SupportsFloat) and not isinstance(value, str | bytes | bool):
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+    if not 0.0 <= number <= 1.0:
+        raise InvalidInput(f"{name} = {value!r} was given; it must be a number from 0 to 1")
+    return number
+
+
+def check_whole(name: str, value: object, least: int, most: int) -> int:
+    """The value as an int between two limits, or a refusal that names it."""
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        # An array calls itself an index and then is none, unless it is a whole number.
+        with suppress(TypeError):
+            number = operator.index(value)
+            if least <= number <= most:
+                return number
+    raise InvalidInput(
+        f"{name} = {value!r} was given; it must be a whole number from {least:,} to {most:,}"
+    )
+
+
+def _canonical_start(start: object, goal: int) -> Start:
+    """The start distribution in the one form in which equal ones compare equal."""
+    if isinstance(start, str):
+        if start != "uniform":
+            raise InvalidInput(
+                f"start = {start!r} was given; it must be 'uniform', one state, or probabilities"
+            )
+        return "uniform"
+    pairs = [
+        (
+            check_whole("the start state", state, 1, goal - 1),
+            check_probability(f"the start probability of state {state}", q),
+        )
+        for state, q in _named_start(start, goal)
+    ]
+    if len({state for state, _ in pairs}) < len(pairs):
+        raise InvalidInput("the start distribution names a state twice; name each state once")
+    total = math.fsum(q for _, q in pairs)
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        raise InvalidInput(f"the start probabilities sum to {total:.12g}; they must sum to 1")
+    kept = tuple(sorted((state, q / total) for state, q in pairs if q > 0.0))
+    if len(kept) == goal - 1 and len({q for _, q in kept}) == 1:
+        return "uniform"
+    return kept
+
+
+def _named_start(start: object, goal: int) -> list[tuple[object, object]]:
+    """The (state, probability) pairs that the caller meant, not yet checked."""
+    if isinstance(start, SupportsIndex) and not isinstance(start, np.ndarray):
+        return [(start, 1.0)]
+    if isinstance(start, Mapping):
+        return list(start.items())
+    if isinstance(start, Sequence | np.ndarray):
+        items: list[object] = list(start)
+        if items and all(isinstance(item, tuple) and len(item) == 2 for item in items):
+            return items  # type: ignore[return-value]
+        if len(items) == goal - 1:
+            return list(zip(range(1, goal), items, strict=True))
+        raise InvalidInput(
+            f"{len(items)} start probabilities were given; a goal of {goal} needs {goal - 1},"
+            f" one for every state from 1 to {goal - 1}"
+        )
+    raise InvalidInput(
+        f"start = {start!r} was given; it must be 'uniform', one state, or probabilities"
+    )

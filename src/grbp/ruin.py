@@ -1,0 +1,117 @@
+"""The gambler's ruin on 0 .. n, in arithmetic that neither overflows nor cancels.
+
+Every function takes the *logarithm* of the failure ratio r = (1-p)/p, because both 1 - r and
+r**n lose everything in floating point: r next to 1 cancels, r**n overflows. Positions and
+lengths may be arrays; results broadcast. Only sums, products and quotients of terms of one
+sign appear below, so each result is good to about 745 units in the last place at worst
+(the largest exponent that does not underflow), and to a few ordinarily.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from grbp.model import Floats
+
+_CERTAIN = 1e4
+"""A finite stand-in for |log r| = infinity: exp(-_CERTAIN) is already zero, exactly."""
+
+_quietly = np.errstate(divide="ignore", invalid="ignore", under="ignore")
+"""Zero and 0/0 arise on purpose below, where `np.where` then takes the other branch."""
+
+_SERIES_TERMS = range(1, 20)
+_RISING = [1 / math.factorial(k + 1) for k in _SERIES_TERMS]
+_FALLING = [k / math.factorial(k + 1) for k in _SERIES_TERMS]
+
+
+@_quietly
+def log_failure_ratio(p_c: ArrayLike) -> Floats:
+    """log r with r = (1 - p_c)/p_c; +inf for p_c = 0 and -inf for p_c = 1.
+
+    Around 1/2 it is 2 artanh(1 - 2 p_c), where 1 - 2 p_c is exact; elsewhere a difference
+    of logarithms that do not cancel.
+    """
+    p = np.asarray(p_c, dtype=np.float64)
+    far = np.log1p(-p) - np.log(p)
+    near = 2.0 * np.arctanh(1.0 - 2.0 * p)
+    return np.where((p >= 0.25) & (p <= 0.75), near, far)
+
+
+@_quietly
+def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+    """The probability of reaching n before 0 from i: (1 - r^i)/(1 - r^n), i/n if r = 1.
+
+    The probability of reaching 0 first is hit(n - i, n, -log_r), which keeps all its digits
+    where 1 - hit(i, n, log_r) would have none.
+
+    Paper: lemma:ExpRew
+    """
+    i, n, log_r, a = _prepared(i, n, log_r)
+    return _climb(i, n, a) * np.where(log_r > 0.0, np.exp(-(n - i) * a), 1.0)
+
+
+@_quietly
+def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+    """The natural logarithm of `hit`, also where the probability itself underflows."""
+    i, n, log_r, a = _prepared(i, n, log_r)
+    steep = np.where((log_r > 0.0) & (n > i), -(n - i) * np.abs(log_r), 0.0)
+    small = steep + np.log(_climb(i, n, a))
+    large = np.log1p(-hit(n - i, n, -log_r))
+    return np.where(hit(i, n, log_r) > 0.5, large, small)
+
+
+@_quietly
+def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+    """The expected number of steps from i until 0 or n is reached.
+
+    The textbook (i - n hit(i, n))/(1 - 2p) cancels twice next to p = 1/2. With a = |log r|,
+    seen from the side towards which the walk drifts, it is the same as
+
+        i (n-i) * a/tanh(a/2) * [rising((n-i)a) + exp(-(n-i)a) falling(ia)] / (1 - exp(-na))
+
+    where falling(w) = 1 - (1-exp(-w))/w and rising(w) = (1-exp(-w))/w - exp(-w), both
+    positive; for r = 1 it is i (n-i).
+
+    Differs: the paper has no round length; the closed form is ours.
+    """
+    i, n, log_r, a = _prepared(i, n, log_r)
+    below = np.where(log_r > 0.0, i, n - i)
+    above = n - below
+    pull = a / np.tanh(a / 2.0)
+    share = _rising(above * a) + np.exp(-above * a) * _falling(below * a)
+    drifting = pull * share / -np.expm1(-n * a)
+    return i * (n - i) * np.where(a == 0.0, 1.0, drifting)
+
+
+def _prepared(
+    i: ArrayLike, n: ArrayLike, log_r: ArrayLike
+) -> tuple[Floats, Floats, Floats, Floats]:
+    i, n, log_r = (np.asarray(x, dtype=np.float64) for x in (i, n, log_r))
+    return i, n, log_r, np.minimum(np.abs(log_r), _CERTAIN)
+
+
+def _climb(i: Floats, n: Floats, a: Floats) -> Floats:
+    """(1 - exp(-ia))/(1 - exp(-na)), or i/n where a = 0."""
+    return np.where(a == 0.0, i / n, np.expm1(-i * a) / np.expm1(-n * a))
+
+
+def _rising(w: Floats) -> Floats:
+    """(1 - exp(-w))/w - exp(-w) for w >= 0, as exp(-w) sum w^k/(k+1)! where it would cancel."""
+    direct = -np.expm1(-w) / w - np.exp(-w)
+    return np.where(w < 1.0, _series(w, _RISING), direct)
+
+
+def _falling(w: Floats) -> Floats:
+    """1 - (1 - exp(-w))/w for w >= 0, as exp(-w) sum k w^k/(k+1)! where it would cancel."""
+    direct = 1.0 + np.expm1(-w) / w
+    return np.where(w < 1.0, _series(w, _FALLING), direct)
+
+
+def _series(w: Floats, coefficients: list[float]) -> Floats:
+    """exp(-w) (c1 w + c2 w^2 + ...) for w in [0, 1]."""
+    w = np.minimum(w, 1.0)
+    total: NDArray[np.float64] = np.zeros_like(w)
+    for c in reversed(coefficients):
+        total = (total + c) * w
+    return np.exp(-w) * total

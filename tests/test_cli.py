@@ -1,0 +1,237 @@
+"""The shell command: what it says to a person, to a program, and to a mistake."""
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import grbp
+from grbp import Problem
+from grbp.cli import main
+
+ASKED = ["--goal", "4", "--p-c", "0.45", "--p-f", "0.3"]
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, as a shell would start it."""
+    return subprocess.run(
+        [sys.executable, "-m", "grbp", *arguments],
+        capture_output=True, text=True, check=False, cwd=cwd,
+    )  # fmt: skip
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main([*arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.count("\n") == 1
+    said: dict[str, Any] = json.loads(out, parse_constant=pytest.fail)
+    return said
+
+
+def test_solve_says_what_the_library_says(capsys: pytest.CaptureFixture[str]) -> None:
+    said = answer(capsys, "solve", *ASKED)
+    problem = Problem(4, 0.45, 0.3)
+    assert said["boundary"] == pytest.approx(0.180445544554, abs=1e-12)
+    assert said["optimal_threshold"] == 1
+    assert said["region"] == "no-exploration"
+    assert said["values"]["0"] == grbp.value_at(problem, 0).tolist()
+    assert said["values"]["optimal"] == said["values"]["1"]
+    assert set(said["value"]) == {"0", "1", "finish-now", "optimal"}
+    assert said["gap"] == pytest.approx(said["value"]["1"] - said["value"]["0"])
+    assert said["slots"]["1"] == grbp.expected_slots(problem, 1)
+    assert said["margin"] == grbp.margin(problem)
+    assert said["goal"], said["p_c"] == (4, 0.45)
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [("uniform", "uniform"), ("2", 2), ("1=.9,2=.1", {1: 0.9, 2: 0.1}), ("3=1", 3)],
+)
+def test_start_distributions(capsys: pytest.CaptureFixture[str], text: str, start: Any) -> None:
+    said = answer(capsys, "solve", *ASKED, "--start", text)
+    assert said["value"]["0"] == grbp.value(Problem(4, 0.45, 0.3, start), 0)
+
+
+def test_bounds_say_what_the_library_says(capsys: pytest.CaptureFixture[str]) -> None:
+    said = answer(capsys, "bounds", *ASKED, "--gamma", "15", "--rounds", "5000")
+    assert said["applies"] is False
+    assert said["gamma_required"] == pytest.approx(1818.73, abs=0.005)
+    assert [said[key] for key in ("rho_pp", "rho_prime", "w", "regret_bound")] == [None] * 4
+    assert said["ucb1_bound"] == grbp.ucb1_bound(Problem(4, 0.45, 0.3), 5000)
+    assert {"p_c1", "p_f1", "margin", "rho_c", "rho_f"} <= set(said)
+    said = answer(capsys, "bounds", *ASKED, "--gamma", "2000", "--rounds", "5000")
+    bound = grbp.getbe_bound(Problem(4, 0.45, 0.3), 2000, 5000)
+    assert said["applies"] is True
+    assert said["regret_bound"] == bound.regret_bound
+    assert said["rho_c"] == bound.rho_c
+    assert isinstance(said["rho_c"], int)
+
+
+def test_bounds_of_many_policies_are_null_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--goal", "99", "--p-c", ".4", "--p-f", ".3", "--gamma", "9", "--rounds", "9"]
+    assert answer(capsys, "bounds", *asked)["ucb1_bound"] is None
+    assert main(["bounds", *asked]) == 0
+    assert "2^98 deterministic policies" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("p_c", ["0", "1"])
+@pytest.mark.parametrize("p_f", ["0", "1"])
+def test_certainties_are_answered(capsys: pytest.CaptureFixture[str], p_c: str, p_f: str) -> None:
+    asked = ["--goal", "5", "--p-c", p_c, "--p-f", p_f]
+    said = answer(capsys, "solve", *asked)
+    assert said["boundary"] == float(p_c)
+    assert said["optimal_threshold"] == int(float(p_f) >= float(p_c))
+    said = answer(capsys, "bounds", *asked, "--gamma", "15", "--rounds", "10")
+    assert said["applies"] is False
+    assert main(["solve", *asked]) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["solve", *ASKED],
+        ["solve", "--goal", "1000000", "--p-c", "1e-12", "--p-f", "0.123456789"],
+        ["solve", *ASKED, "--start", "1=.25,2=.25,3=.5"],
+        ["bounds", *ASKED, "--gamma", "123456.789", "--rounds", "1000000000000"],
+        ["bounds", "--goal", "1000000", *ASKED[2:], "--gamma", "1", "--rounds", "9"],
+    ],
+)  # fmt: skip
+def test_a_person_reads_it_at_80_columns(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    wide = [line for line in lines if len(line) > 80]
+    assert wide == []
+    assert len(lines) < 35
+
+
+def test_a_person_sees_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["solve", *ASKED])
+    out = capsys.readouterr().out
+    assert "threshold 1     finish in state 1, continue above it" in out
+    assert "0.180446" in out
+    main(["bounds", *ASKED, "--gamma", "15", "--rounds", "5000"])
+    out = capsys.readouterr().out
+    assert "Theorem 3 (GETBE) does NOT apply" in out
+    assert "gamma = 15 is not above the 1818.73 that Theorem 3 asks for." in out
+
+
+def test_underflow_is_shown_as_a_power_of_ten(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--goal", "2000", "--p-c", ".3", "--p-f", ".3"]
+    main(["solve", *asked])
+    assert "1e-736" in capsys.readouterr().out
+    log = answer(capsys, "solve", *asked)["log_values"]["0"][0]
+    assert log / math.log(10) == pytest.approx(-735.83, abs=0.01)
+
+
+MISTAKES = [
+    (["solve", "--goal", "four", "--p-c", ".4", "--p-f", ".3"], "goal = 'four' was given"),
+    (["solve", "--goal", "1", "--p-c", ".4", "--p-f", ".3"], "goal = 1 was given"),
+    (["solve", "--goal", "4.5", "--p-c", ".4", "--p-f", ".3"], "goal = '4.5' was given"),
+    (["solve", "--goal", "4", "--p-c", "1.2", "--p-f", ".3"], "p_c = 1.2 was given"),
+    (["solve", "--goal", "4", "--p-c", "-.2", "--p-f", ".3"], "p_c = -0.2 was given"),
+    (["solve", "--goal", "4", "--p-c", ".4", "--p-f", "nan"], "p_f = nan was given"),
+    (["solve", "--goal", "4", "--p-c", ".4", "--p-f", "x"], "p_f = 'x' was given"),
+    (["solve", *ASKED, "--start", "7"], "the start state = 7 was given"),
+    (["solve", *ASKED, "--start", "1=.5,2=.6"], "sum to 1.1; they must sum to 1"),
+    (["solve", *ASKED, "--start", "1=.5,2"], "start = '1=.5,2' was given"),
+    (["solve", *ASKED, "--start", "1=a,2=.5"], "state 1 = 'a' was given"),
+    (["solve", *ASKED, "--start", "everywhere"], "start = 'everywhere' was given"),
+    (["solve", *ASKED, "--verbose"], "unrecognized arguments: --verbose"),
+    (["solve", "--goal", "4"], "required: --p-c, --p-f"),
+    (["bounds", *ASKED, "--gamma", "0", "--rounds", "5"], "gamma = 0.0 was given"),
+    (["bounds", *ASKED, "--gamma", "inf", "--rounds", "5"], "gamma = inf was given"),
+    (["bounds", *ASKED, "--gamma", "1", "--rounds", "many"], "rounds = 'many' was given"),
+    (["figure", "9"], "invalid choice: '9'"),
+    (["figure", "2", "--goal", "2,x"], "goal = 'x' was given"),
+    (["figure", "1", "--goal", "2,3"], "2 goals were given"),
+    (["export", *ASKED, "--format", "xml"], "invalid choice: 'xml'"),
+    (["dance"], "invalid choice: 'dance'"),
+    ([], "required: COMMAND"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), MISTAKES)
+def test_a_mistake_gets_one_sentence_and_status_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("grbp: ")
+    assert err.count("\n") == 1
+    assert sentence in err
+
+
+def test_a_folder_that_cannot_be_written_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way", "utf-8")
+    for arguments in (["figure", "2"], ["reproduce"]):
+        assert main([*arguments, "--out", str(tmp_path / "file")]) == 2
+        err = capsys.readouterr().err
+        assert str(tmp_path / "file") in err
+        assert err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_figure_writes_both_files_and_names_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["figure", "2", "--goal", "3,30", "--out", str(tmp_path)]) == 0
+    named = capsys.readouterr().out.splitlines()
+    assert named == [str(tmp_path / "figure-2.png"), str(tmp_path / "figure-2.svg")]
+    assert sorted(str(path) for path in tmp_path.iterdir()) == named
+
+
+def test_reproduce_makes_every_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["reproduce", "--out", str(tmp_path / "new" / "results")]) == 0
+    made = sorted(path.name for path in (tmp_path / "new" / "results").iterdir())
+    assert made == ["figure-1.png", "figure-1.svg", "figure-2.png", "figure-2.svg"]
+    assert "[2/2] Figure 2 ... " in capsys.readouterr().out
+
+
+def test_export_is_what_the_library_exports(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", *ASKED, "--format", "prism"]) == 0
+    assert capsys.readouterr().out == grbp.to_prism(Problem(4, 0.45, 0.3))
+    assert main(["export", *ASKED, "--format", "toy-text"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert table["1"]["1"] == [[0.3, 4, 1.0, True], [0.7, 0, 0.0, True]]
+
+
+def test_the_command_in_a_process_of_its_own() -> None:
+    good = run("solve", *ASKED, "--json")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert json.loads(good.stdout)["optimal_threshold"] == 1
+    bad = run("solve", "--goal", "4", "--p-c", "2", "--p-f", ".3")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr == "grbp: p_c = 2.0 was given; it must be a number from 0 to 1\n"
+    assert run("--version").stdout == f"grbp {grbp.__version__}\n"
+
+
+def test_help_lists_every_command_at_80_columns() -> None:
+    said = run("--help").stdout
+    for command in ("solve", "bounds", "export", "figure", "reproduce"):
+        assert re.search(rf"\n    {command} +[a-z]", said)
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    read, write = os.pipe()
+    asked = ["solve", "--goal", "20000", "--p-c", ".4", "--p-f", ".3", "--json"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "grbp", *asked], stdout=write, stderr=subprocess.PIPE
+    ) as process:
+        os.close(write)
+        os.close(read)
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

@@ -1,0 +1,233 @@
+"""The house itself: who may import whom, what is public, what stays light, what is documented."""
+
+import ast
+import inspect
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import grbp
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "grbp"
+
+# Each module, and the modules of this package it may import: all of them further up the list.
+FLOORS: dict[str, set[str]] = {
+    "errors": set(),
+    "_registration": set(),
+    "model": {"errors"},
+    "ruin": {"model"},
+    "exact": {"errors", "model", "ruin"},
+    "margin": {"exact", "model"},
+    "dynprog": {"errors", "model"},
+    "extensions": {"errors", "model"},
+    "bounds": {"errors", "exact", "margin", "model"},
+    "summary": {"exact", "margin", "model"},
+    "export": {"model"},
+    "env": {"errors", "model"},
+    "figures.canvas": {"errors"},
+    "figures.transition": {"figures.canvas", "model"},
+    "figures.boundary": {"errors", "exact", "figures.canvas", "model"},
+    "figures": {"figures.boundary", "figures.canvas", "figures.transition"},
+    "paper": {"errors", "figures"},
+    # The shell speaks to the public surface alone.
+    "cli": {"", "errors"},
+    "__main__": {"cli"},
+}
+NOT_ON_IMPORT = {"gymnasium", "matplotlib", "scipy", "numba", "mpmath", "stormpy", "PIL"}
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        yield name.removesuffix("__init__").removesuffix("."), ast.parse(path.read_text("utf-8"))
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports name the package in full"
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            inside = {name for name in whole if _is_module(name)}
+            yield from inside or {str(node.module)}
+
+
+def _is_module(name: str) -> bool:
+    path = ROOT / "src" / Path(*name.split("."))
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+
+def test_imports_only_go_downstairs() -> None:
+    found = {
+        name: {
+            other.removeprefix("grbp").removeprefix(".")
+            for other in imported(tree)
+            if other.split(".")[0] == "grbp"
+        }
+        for name, tree in modules()
+        if name
+    }
+    assert found == FLOORS
+    order = list(FLOORS)
+    for name, used in FLOORS.items():
+        for other in used - {""}:
+            assert order.index(other) < order.index(name), f"{name} imports upstairs: {other}"
+
+
+def test_the_independent_solver_shares_no_formula() -> None:
+    assert not FLOORS["dynprog"] & {"ruin", "exact", "margin", "extensions"}
+
+
+def test_init_is_the_whole_public_surface() -> None:
+    tree = dict(modules())[""]
+    names = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert set(grbp.__all__) == names - {"register_when_imported"}
+    assert sorted(grbp.__all__, key=lambda n: (not n.isupper(), n[0].islower(), n)) == grbp.__all__
+    undocumented = [
+        name
+        for name in grbp.__all__
+        if (inspect.isfunction(thing := getattr(grbp, name)) or inspect.isclass(thing))
+        and not thing.__doc__
+    ]
+    assert undocumented == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["solve", "--help"]])
+def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> None:
+    code = (
+        "import sys, contextlib, grbp\n"
+        "if sys.argv[1:]:\n"
+        "    from grbp.cli import main\n"
+        "    with contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
+        "print(*sys.modules)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    ).stdout
+    loaded = {name.split(".")[0] for name in said.splitlines()[-1].split()}
+    assert loaded & NOT_ON_IMPORT == set()
+    # Private names are those of the interpreter and of what installs a package editably.
+    assert {n for n in loaded - sys.stdlib_module_names if n[0] != "_"} <= {"grbp", "numpy"}
+
+
+class Row(NamedTuple):
+    """One line of the map from the paper to the code."""
+
+    label: str
+    functions: set[str]
+    tests: set[str]
+
+
+def paper_map() -> list[Row]:
+    rows = []
+    for line in (ROOT / "docs" / "paper-map.md").read_text("utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `"):
+            label, _, functions, tests = cells
+            names = (set(re.findall(r"`([^`]+)`", cell)) for cell in (functions, tests))
+            rows.append(Row(label.strip("`"), *names))
+    return rows
+
+
+def documented_labels() -> set[tuple[str, str]]:
+    """(label, module.function) for every "Paper: label" line of a docstring."""
+    found = set()
+    for module, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                text = ast.get_docstring(node) or ""
+                for label in re.findall(r"^Paper: (\S+)", text, re.MULTILINE):
+                    found.add((label, f"grbp.{module}.{node.name}"))
+    return found
+
+
+def test_every_label_of_the_map_names_functions_and_tests_that_exist() -> None:
+    tests = import_module("test_paper")
+    for row in paper_map():
+        assert row.functions, row.label
+        assert row.tests, row.label
+        for name in row.tests:
+            assert hasattr(tests, name) or name in figure_tests(), f"{row.label}: no test {name}"
+    lemmas = [row for row in paper_map() if row.label.split(":")[0] in ("lemma", "thm", "cor")]
+    for row in lemmas:
+        assert f"test_{row.label.replace(':', '_')}" in row.tests
+    # Four lemmas and three theorems printed, one lemma and two corollaries commented out.
+    assert len(lemmas) == 10
+
+
+def figure_tests() -> set[str]:
+    tree = ast.parse((ROOT / "tests" / "test_figures.py").read_text("utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_map_and_the_docstrings_agree() -> None:
+    in_map = {(row.label, name) for row in paper_map() for name in row.functions}
+    assert in_map == documented_labels()
+
+
+def test_every_test_of_a_label_is_in_the_map() -> None:
+    tree = ast.parse((ROOT / "tests" / "test_paper.py").read_text("utf-8"))
+    written = {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+    assert written == {name for row in paper_map() for name in row.tests} - figure_tests()
+
+
+def blocks(document: str, language: str) -> list[str]:
+    text = (ROOT / document).read_text("utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_python_in_the_documents_runs_and_prints_what_it_says(document: str) -> None:
+    for code in blocks(document, "python"):
+        shown = [
+            line.split("# ", 1)[1] for line in code.splitlines() if re.search(r"^print.*# ", line)
+        ]
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines() == shown
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_shell_in_the_documents_prints_what_it_says(document: str, tmp_path: Path) -> None:
+    for block in blocks(document, "console"):
+        for command, said in re.findall(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            done = subprocess.run(
+                [sys.executable, "-m", "grbp", *shlex.split(command)],
+                cwd=tmp_path, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert (done.returncode, done.stdout) == (0, said)
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text("utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_pins_name_no_address() -> None:
+    for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines():
+        assert re.fullmatch(r"#.*|[A-Za-z0-9._-]+==[0-9A-Za-z.+!]+", line), line
+        assert "://" not in line

@@ -1,0 +1,69 @@
+#!/bin/sh
+# Makes the local environment .venv and installs into it what a make target needs.
+#   tools/setup.sh run     what a user needs: the package with its pictures
+#   tools/setup.sh test    the same, and what the tests need
+# PYTHON=... chooses the interpreter. Tested versions are pinned in constraints.txt.
+set -eu
+cd "$(dirname "$0")/.."
+what=$1
+venv=.venv
+
+suitable() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
+
+if [ -n "${PYTHON:-}" ]; then
+    if ! suitable "$PYTHON"; then
+        echo "setup: PYTHON=$PYTHON is not a Python 3.11 or later; name one that is." >&2
+        exit 2
+    fi
+    python=$PYTHON
+else
+    python=
+    for candidate in python3 python3.13 python3.12 python3.11 python; do
+        if suitable "$candidate"; then python=$candidate; break; fi
+    done
+    if [ -z "$python" ]; then
+        echo "setup: no Python 3.11 or later was found; install one or give PYTHON=/path/to/it." >&2
+        exit 2
+    fi
+fi
+
+version() { "$1" -c 'import sys; print(*sys.version_info[:2], sep=".")' 2>/dev/null || echo none; }
+
+# An environment that was moved, or made by another Python, is made anew.
+if [ -e "$venv" ] && { ! "$venv/bin/python" -m pip --version >/dev/null 2>&1 ||
+    { [ -n "${PYTHON:-}" ] && [ "$(version "$venv/bin/python")" != "$(version "$python")" ]; }; }; then
+    rm -rf "$venv"
+fi
+if [ ! -e "$venv" ]; then
+    echo "Setting up a local environment in $venv (once, about a minute) ..."
+    if ! "$python" -m venv "$venv" >/dev/null 2>&1; then
+        # Some systems ship Python without ensurepip but with pip.
+        rm -rf "$venv"
+        if ! "$python" -m venv --without-pip "$venv" >/dev/null 2>&1 ||
+            ! "$python" -m pip --python "$venv/bin/python" install -q pip; then
+            rm -rf "$venv"
+            echo "setup: $python can make no virtual environment; install its venv module" \
+                "(on Debian and Ubuntu: apt-get install python3-venv) and run this again." >&2
+            exit 2
+        fi
+    fi
+fi
+
+export PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1
+pip() { "$venv/bin/python" -m pip --quiet "$@"; }
+case $what in
+run)
+    echo "Installing grbp with its pictures ..."
+    pip install --editable '.[plots]'
+    ;;
+test)
+    echo "Installing grbp with what its tests need ..."
+    pip install --editable '.[dev]'
+    echo "Installing the solvers the answers are checked against ..."
+    for package in $("$venv/bin/python" tools/extra.py crosscheck); do
+        pip install --only-binary :all: "$package" >/dev/null 2>&1 ||
+            echo "  $package is not to be had on this machine; the tests that need it will be left out."
+    done
+    ;;
+esac
+touch "$venv/.ready-$what"
