@@ -1,8 +1,10 @@
 # Everything runs in .venv, which the first call makes. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test check format pin clean
+.PHONY: help reproduce test check format pin clean lint again
 BIN := .venv/bin
 RECIPE := pyproject.toml constraints.txt tools/setup.sh
+# Another Python was asked for, or the folder was moved: look at the environment again.
+RECIPE += $(if $(PYTHON),again) $(if $(wildcard .venv/.where),$(if $(filter-out $(shell cat .venv/.where),$(CURDIR)),again))
 # Matplotlib keeps its font cache here rather than in a home folder that may not be writable.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
@@ -15,14 +17,13 @@ reproduce: .venv/.ready-run ## the figures of the paper, into results/
 test: .venv/.ready-test ## lint, types and all tests
 	@$(MAKE) --no-print-directory lint
 	@echo "== tests"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
 
 check: .venv/.ready-test ## before a commit: formatting, lint, types, the fast tests
 	@$(MAKE) --no-print-directory lint
 	@echo "== fast tests"
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest -n auto -m "not slow"
 
-.PHONY: lint
 lint: .venv/.ready-test
 	@echo "== formatting and lint"
 	@$(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }

@@ -79,6 +79,7 @@ def test_any_policy_agrees_with_the_closed_form(problem: Problem, data: st.DataO
     np.testing.assert_allclose(achieved.steps, grbp.slots_at(problem, policy), rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_c", [1e-12, 0.4, 0.5, 0.500001, 0.7])
 def test_a_hundred_thousand_states(p_c: float) -> None:
     problem = Problem(100_000, p_c, 0.3)

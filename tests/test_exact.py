@@ -44,7 +44,7 @@ def test_duration_keeps_twelve_digits(data: st.DataObject, n: int, p_c: float) -
 
 
 @pytest.mark.parametrize("p_c", EXTREMES)
-@pytest.mark.parametrize("goal", [2, 3, 4, 1000, 10**6])
+@pytest.mark.parametrize("goal", [2, 3, 4, 1000, pytest.param(10**6, marks=pytest.mark.slow)])
 def test_values_keep_twelve_digits_up_to_a_million_states(goal: int, p_c: float) -> None:
     problem = Problem(goal, p_c, 0.3)
     for tau in (0, 1):

@@ -247,6 +247,7 @@ def test_the_note_is_true_of_the_goal(goal: int, note: str) -> None:
     assert note in [t.get_text() for t in only_axes(transition_figure(goal)).texts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("goal", "state"), DRAWINGS)
 def test_nothing_overlaps_or_is_cut_in_figure_1(goal: int, state: int | None) -> None:
     figure, _ = drawn(goal, state)
@@ -262,6 +263,7 @@ def test_nothing_overlaps_or_is_cut_in_figure_1(goal: int, state: int | None) ->
     assert not ink.at_the_edge()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("goal", "state"), DRAWINGS)
 def test_numbers_are_inside_their_circles_and_all_else_outside(
     goal: int, state: int | None
@@ -394,6 +396,7 @@ def test_all_curves_but_those_without_room_are_named_on_themselves() -> None:
     assert named == {f"G = {goal}" for goal in (2, 3, 4, 6, 10, 50)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goals", SETS_OF_GOALS)
 def test_no_words_overlap_or_are_cut_in_figure_2(goals: tuple[int, ...]) -> None:
     figure = boundary_figure(goals)

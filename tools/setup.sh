@@ -29,8 +29,9 @@ fi
 
 version() { "$1" -c 'import sys; print(*sys.version_info[:2], sep=".")' 2>/dev/null || echo none; }
 
-# An environment that was moved, or made by another Python, is made anew.
+# An environment that is broken, was moved, or is of another Python than asked for is made anew.
 if [ -e "$venv" ] && { ! "$venv/bin/python" -m pip --version >/dev/null 2>&1 ||
+    [ "$(cat "$venv/.where" 2>/dev/null)" != "$PWD" ] ||
     { [ -n "${PYTHON:-}" ] && [ "$(version "$venv/bin/python")" != "$(version "$python")" ]; }; }; then
     rm -rf "$venv"
 fi
@@ -48,6 +49,8 @@ if [ ! -e "$venv" ]; then
         fi
     fi
 fi
+
+echo "$PWD" >"$venv/.where"
 
 export PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1
 pip() { "$venv/bin/python" -m pip --quiet "$@"; }
