@@ -13,8 +13,6 @@ import grbp
 from grbp import Problem
 from grbp.dynprog import Chain, evaluate
 
-HOW = "install it with: .venv/bin/pip install -c constraints.txt"
-
 
 def drawn(count: int) -> list[Problem]:
     """Problems of all kinds, the same ones each time; extremes first."""
@@ -42,22 +40,20 @@ def drawn(count: int) -> list[Problem]:
     return problems
 
 
+def solver(module: str, package: str) -> Any:
+    """A module of a package that is not needed for anything else; without it, left out."""
+    how = f"{package} is not installed; get it with: .venv/bin/pip install {package}"
+    return pytest.importorskip(module, reason=f"tests against {package}: {how}")
+
+
 @pytest.fixture(scope="module")
 def storm() -> Any:
-    return pytest.importorskip(
-        "stormpy",
-        reason=f"tests against Storm: stormpy is not installed; {HOW} stormpy",
-        exc_type=ImportError,
-    )
+    return solver("stormpy", "stormpy")
 
 
 @pytest.fixture(scope="module")
-def quantecon() -> Any:
-    return pytest.importorskip(
-        "quantecon",
-        reason=f"tests against value iteration: quantecon is not installed; {HOW} quantecon",
-        exc_type=ImportError,
-    )
+def markov() -> Any:
+    return solver("quantecon.markov", "quantecon")
 
 
 def storm_answers(storm: Any, problem: Problem, path: Path, query: str) -> dict[int, Fraction]:
@@ -106,7 +102,7 @@ def test_round_length_equals_storms(storm: Any, tmp_path: Path) -> None:
         assert float(longest[-1]) == pytest.approx(slots, rel=1e-11)
 
 
-def test_optimal_value_equals_undiscounted_value_iteration(quantecon: Any) -> None:
+def test_optimal_value_equals_undiscounted_value_iteration(markov: Any) -> None:
     for problem in drawn(40):
         if problem.goal > 13:
             continue
@@ -119,8 +115,8 @@ def test_optimal_value_equals_undiscounted_value_iteration(quantecon: Any) -> No
                     law[state, action, to] += p
                     reward[state, action] += p * r
         with pytest.warns(UserWarning, match="infinite horizon solution methods are disabled"):
-            program = quantecon.markov.DiscreteDP(reward, law, 1.0)
-        values, _ = quantecon.markov.backward_induction(program, 3000)
+            program = markov.DiscreteDP(reward, law, 1.0)
+        values, _ = markov.backward_induction(program, 3000)
         best = grbp.value_at(problem, grbp.optimal_threshold(problem))
         np.testing.assert_allclose(values[0][1:-1], best, rtol=1e-10)
         # The table is the problem: a policy played on it is worth what the solver says.

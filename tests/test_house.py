@@ -28,7 +28,7 @@ FLOORS: dict[str, set[str]] = {
     "margin": {"exact", "model"},
     "dynprog": {"errors", "model"},
     "extensions": {"errors", "model"},
-    "bounds": {"errors", "exact", "margin", "model"},
+    "bounds": {"exact", "margin", "model"},
     "summary": {"exact", "margin", "model"},
     "export": {"model"},
     "env": {"errors", "model"},

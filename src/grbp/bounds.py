@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from grbp.errors import InvalidInput
 from grbp.exact import (
     continue_probability,
     finish_probability,
@@ -18,7 +17,7 @@ from grbp.exact import (
     policy_gaps,
 )
 from grbp.margin import margin
-from grbp.model import Problem, check_whole
+from grbp.model import Problem, check_positive, check_whole
 
 MOST_ROUNDS = 10**18
 """The largest number of rounds that is asked about."""
@@ -83,7 +82,7 @@ def getbe_bound(problem: Problem, gamma: float, rounds: int) -> GetbeBound:
     Differs: rho_c with the root of the proof, not of the lemma; "first round in which" read as
     "from which round on"; what the paper assumes without saying so is checked.
     """
-    rounds, gamma = check_whole("rounds", rounds, 1, MOST_ROUNDS), _check_gamma(gamma)
+    rounds, gamma = check_whole("rounds", rounds, 1, MOST_ROUNDS), check_positive("gamma", gamma)
     p_c1, p_f1, delta = continue_probability(problem), finish_probability(problem), margin(problem)
     x_1 = required_root(p_f1, delta)
     required = x_1 * x_1
@@ -220,9 +219,3 @@ def _obstacle(problem: Problem, gamma: float, required: float, p_c1: float, delt
     if not gamma > required:
         return f"gamma = {gamma:g} is not above the {required:.6g} that Theorem 3 asks for"
     return ""
-
-
-def _check_gamma(gamma: object) -> float:
-    if isinstance(gamma, int | float) and not isinstance(gamma, bool) and 0.0 < gamma < math.inf:
-        return float(gamma)
-    raise InvalidInput(f"gamma = {gamma!r} was given; it must be a positive number")

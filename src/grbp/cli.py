@@ -186,7 +186,7 @@ def _solve(options: argparse.Namespace) -> None:
             (
                 "region",
                 answer["region"],
-                "where the best policy " + ("finishes" if best else "never does"),
+                "where the best policy " + ("finishes" if best else "never finishes"),
             ),
             ("gap at worst", answer["gap_max"], "|p_f - B|: the wrong action in state 1"),
             ("gap", answer["gap"], "the same per round: threshold 0 against 1"),

@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grbp.errors import InvalidInput, TooLarge
-from grbp.model import Action, Floats, Policy, Problem, check_goal, finish_mask
+from grbp.model import Action, Floats, Policy, Problem, check_goal, check_whole, finish_mask
 from grbp.ruin import duration, hit, log_failure_ratio, log_hit
 
 MOST_ENUMERATED_GOAL = 23
 """The largest goal for which all 2^(goal-1) policies are enumerated (4 million at 23)."""
+
+MOST_SLOTS = 100_000_000
+"""The longest round whose law is carried forward slot by slot."""
 
 TIE = 8 * np.finfo(float).eps
 """How near p_f and the boundary count as equal, relative to the boundary: rounding error."""
@@ -263,8 +266,7 @@ def round_length(problem: Problem, policy: Policy, slots: int) -> RoundLength:
     Carries the mass over the states forward slot by slot: goal x slots additions of
     positive numbers.
     """
-    if slots < 0:
-        raise InvalidInput(f"slots = {slots} was given; it must be a whole number from 0 on")
+    slots = check_whole("slots", slots, 0, MOST_SLOTS)
     finish = finish_mask(problem.goal, policy)
     p_c, p_f = problem.p_c, problem.p_f
     won, lost = np.zeros(slots + 1), np.zeros(slots + 1)

@@ -153,15 +153,26 @@ def check_threshold(threshold: object, goal: int) -> int:
 
 def check_probability(name: str, value: object) -> float:
     """The value as a float in [0, 1], or a refusal that names it."""
-    number = math.nan
-    if isinstance(value, SupportsFloat) and not isinstance(value, str | bytes | bool):
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
+    number = _as_float(value)
     if not 0.0 <= number <= 1.0:
         raise InvalidInput(f"{name} = {value!r} was given; it must be a number from 0 to 1")
     return number
+
+
+def check_positive(name: str, value: object) -> float:
+    """The value as a positive, finite float, or a refusal that names it."""
+    number = _as_float(value)
+    if not 0.0 < number < math.inf:
+        raise InvalidInput(f"{name} = {value!r} was given; it must be a positive number")
+    return number
+
+
+def _as_float(value: object) -> float:
+    """The number that a value is; NaN, which every check refuses, if it is none."""
+    if isinstance(value, SupportsFloat) and not isinstance(value, str | bytes | bool):
+        with suppress(TypeError, ValueError, OverflowError):
+            return float(value)
+    return math.nan
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> int:
