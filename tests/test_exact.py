@@ -83,7 +83,7 @@ def test_gaps_keep_twelve_digits(problem: Problem) -> None:
 @given(goals, probabilities, st.integers(-40, 40))
 def test_gap_survives_next_to_the_boundary(goal: int, p_c: float, ulps: int) -> None:
     # p_f and B agree to 14 digits here; their difference must still have 12.
-    p_f = float(grbp.boundary(goal, p_c)) * (1 + ulps * 2.0**-48)
+    p_f = grbp.boundary(goal, p_c) * (1 + ulps * 2.0**-48)
     if not SMALLEST < p_f < 1:
         return
     true = abs(number(p_f) - wide_hit(1, goal, p_c))

@@ -87,8 +87,11 @@ def test_policies_are_refused(policy: object) -> None:
 
 
 def test_other_refusals_of_the_exact_answers() -> None:
-    with pytest.raises(grbp.InvalidInput, match="must be numbers from 0 to 1"):
-        grbp.boundary(4, [0.5, 1.5])
+    for bad in ([0.5, 1.5], ["x"], [math.nan]):
+        with pytest.raises(grbp.InvalidInput, match="must be numbers from 0 to 1"):
+            grbp.boundary(4, bad)  # type: ignore[arg-type]
+    with pytest.raises(grbp.InvalidInput, match="p_c = 'x' was given; it must be a number"):
+        grbp.boundary(4, "x")  # type: ignore[arg-type]
     with pytest.raises(grbp.InvalidInput, match="slots = -1 was given"):
         grbp.round_length(Problem(4, 0.5, 0.3), 0, -1)
     with pytest.raises(grbp.TooLarge):

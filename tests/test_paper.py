@@ -169,7 +169,7 @@ def test_thm_tauinf_gives_ties_to_one(goal: int, p_c: Fraction) -> None:
 @given(problems())
 def test_eqn_boundaryP(problem: Problem) -> None:
     goal, p_c = problem.goal, problem.p_c
-    b = float(grbp.boundary(goal, p_c))
+    b = grbp.boundary(goal, p_c)
     true = wide_hit(1, goal, p_c)
     assert relative_error(b, true) < 1e-12 or true < 1e-300
     assert b <= p_c * (1 + 1e-15)  # B(x) <= x, with equality for G = 2
@@ -177,7 +177,7 @@ def test_eqn_boundaryP(problem: Problem) -> None:
     explores = grbp.region(problem) == grbp.Region.EXPLORATION
     assert explores == (grbp.optimal_threshold(problem) == 0)
     # The exploration region shrinks as the goal moves away.
-    assert float(grbp.boundary(goal + 1, p_c)) <= b * (1 + 1e-15)
+    assert grbp.boundary(goal + 1, p_c) <= b * (1 + 1e-15)
 
 
 @given(small_goals, fair_or_not, fractions)

@@ -25,7 +25,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grbp.errors import InvalidInput
-from grbp.model import SUM_TOLERANCE, Action, Floats, Problem, check_goal
+from grbp.model import (
+    SUM_TOLERANCE,
+    Action,
+    Floats,
+    Problem,
+    check_goal,
+    check_probabilities,
+)
 
 _TIE = 8 * float(np.finfo(float).eps)
 """What counts as a tie: a gain that is no more than rounding error. Ties go to FINISH."""
@@ -109,17 +116,12 @@ class Chain:
         return _Laws(law["up"], law["down"], law["windfall"], dead, law["stay"])
 
     def _over_states(self, name: str, given: ArrayLike) -> Floats:
-        try:
-            array = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            array = np.array(np.nan)
+        array = check_probabilities(name, given)
         if array.shape not in ((), (self.goal - 1,)):
             raise InvalidInput(
                 f"{name} has shape {array.shape}; it must be one number, or one for every state"
                 f" from 1 to {self.goal - 1}"
             )
-        if not ((array >= 0.0) & (array <= 1.0)).all():
-            raise InvalidInput(f"{name} = {given!r} was given; it must be numbers from 0 to 1")
         return np.broadcast_to(array, (self.goal - 1,))
 
 

@@ -7,16 +7,27 @@ here is `ruin.hit` on such a segment; nothing is obtained by subtracting two nea
 """
 
 import math
+from collections.abc import Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from grbp.errors import InvalidInput, TooLarge
-from grbp.model import Action, Floats, Policy, Problem, check_goal, check_whole, finish_mask
+from grbp.errors import TooLarge
+from grbp.model import (
+    Action,
+    Floats,
+    Policy,
+    Problem,
+    check_goal,
+    check_probabilities,
+    check_probability,
+    check_whole,
+    finish_mask,
+)
 from grbp.ruin import duration, hit, log_failure_ratio, log_hit
 
 MOST_ENUMERATED_GOAL = 23
@@ -55,7 +66,11 @@ class RoundLength(NamedTuple):
     beyond: float
 
 
-def boundary(goal: int, p_c: ArrayLike) -> Floats:
+@overload
+def boundary(goal: int, p_c: float) -> float: ...
+@overload
+def boundary(goal: int, p_c: Sequence[float] | Floats) -> Floats: ...
+def boundary(goal: int, p_c: float | Sequence[float] | Floats) -> float | Floats:
     """B(p_c), the chance of reaching the goal from state 1 by continuing: (1-r)/(1-r^G).
 
     FINISH is right in state 1 from p_f = B on. An array of p_c gives an array. B(0) = 0,
@@ -64,13 +79,13 @@ def boundary(goal: int, p_c: ArrayLike) -> Floats:
     Paper: eqn:boundaryP
     Differs: 1/2, 0 and 1 are limits of one formula, not cases; it cannot overflow.
     """
-    p = np.asarray(p_c, dtype=np.float64)
-    if not ((p >= 0.0) & (p <= 1.0)).all():
-        raise InvalidInput(f"p_c = {p_c!r} was given; it must be numbers from 0 to 1")
     goal = check_goal(goal)
-    if goal == 2:
-        return p.copy()
-    return hit(1, goal, log_failure_ratio(p))
+    if np.ndim(p_c) == 0:
+        p = np.array(check_probability("p_c", p_c))
+    else:
+        p = check_probabilities("p_c", p_c)
+    b = p.copy() if goal == 2 else hit(1, goal, log_failure_ratio(p))
+    return b if b.ndim else float(b)
 
 
 def optimal_threshold(problem: Problem) -> int:
@@ -79,7 +94,7 @@ def optimal_threshold(problem: Problem) -> int:
     Paper: lemma:GINFreduction
     Paper: thm:tauinf
     """
-    near = TIE * float(boundary(problem.goal, problem.p_c))
+    near = TIE * boundary(problem.goal, problem.p_c)
     return 1 if _excess(problem.goal, problem.p_c, problem.p_f) >= -near else 0
 
 

@@ -58,7 +58,7 @@ def _descend(goal: int, p_c: float, p_f: float, left: float, right: float) -> fl
     """The minimiser of the distance between two points, by golden section."""
 
     def squared(x: float) -> float:
-        return (x - p_c) ** 2 + (float(boundary(goal, x)) - p_f) ** 2
+        return (x - p_c) ** 2 + (boundary(goal, x) - p_f) ** 2
 
     inner, outer = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
     f_inner, f_outer = squared(inner), squared(outer)

@@ -159,6 +159,16 @@ def check_probability(name: str, value: object) -> float:
     return number
 
 
+def check_probabilities(name: str, values: object) -> Floats:
+    """The values as an array of floats in [0, 1], or a refusal that names them."""
+    array = np.array(np.nan)
+    with suppress(TypeError, ValueError):
+        array = np.asarray(values, dtype=np.float64)
+    if not ((array >= 0.0) & (array <= 1.0)).all():
+        raise InvalidInput(f"{name} = {values!r} was given; it must be numbers from 0 to 1")
+    return array
+
+
 def check_positive(name: str, value: object) -> float:
     """The value as a positive, finite float, or a refusal that names it."""
     number = _as_float(value)

@@ -50,7 +50,7 @@ def summary(problem: Problem) -> Summary:
         p_c=problem.p_c,
         p_f=problem.p_f,
         start=problem.canonical_start,
-        boundary=float(boundary(problem.goal, problem.p_c)),
+        boundary=boundary(problem.goal, problem.p_c),
         optimal_threshold=best,
         region=str(region(problem)),
         states=problem.states.tolist(),

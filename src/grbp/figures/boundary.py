@@ -108,7 +108,7 @@ def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:
 
     The lowest curve has room beside it in any case.
     """
-    half = {goal: float(boundary(goal, 0.5)) for goal in goals}
+    half = {goal: boundary(goal, 0.5) for goal in goals}
     for goal in goals:
         y = half[goal]
         near = boundary(goal, [0.48, 0.52])
@@ -120,7 +120,7 @@ def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:
             name.set(rotation=math.degrees(angle), rotation_mode="anchor")
             name.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6})
         elif goal == goals[-1]:
-            beside = float(boundary(goal, 0.53))
+            beside = boundary(goal, 0.53)
             name = axes.text(0.542, beside, f"G = {goal:,}", ha="left", va="top")
         else:
             continue
