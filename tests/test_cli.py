@@ -153,6 +153,7 @@ MISTAKES = [
     (["figure", "9"], "invalid choice: '9'"),
     (["figure", "2", "--goal", "2,x"], "goal = 'x' was given"),
     (["figure", "1", "--goal", "2,3"], "2 goals were given"),
+    (["figure", "4", "--goal", "5"], "Figure 4 has the paper's, which is 4"),
     (["export", *ASKED, "--format", "xml"], "invalid choice: 'xml'"),
     (["dance"], "invalid choice: 'dance'"),
     ([], "required: COMMAND"),
@@ -175,7 +176,7 @@ def test_a_folder_that_cannot_be_written_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("in the way", "utf-8")
-    for arguments in (["figure", "2"], ["reproduce"]):
+    for arguments in (["figure", "2"], ["figure", "3"], ["reproduce"]):
         assert main([*arguments, "--out", str(tmp_path / "file")]) == 2
         err = capsys.readouterr().err
         assert str(tmp_path / "file") in err
@@ -190,13 +191,6 @@ def test_figure_writes_both_files_and_names_them(
     named = capsys.readouterr().out.splitlines()
     assert named == [str(tmp_path / "figure-2.png"), str(tmp_path / "figure-2.svg")]
     assert sorted(str(path) for path in tmp_path.iterdir()) == named
-
-
-def test_reproduce_makes_every_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["reproduce", "--out", str(tmp_path / "new" / "results")]) == 0
-    made = sorted(path.name for path in (tmp_path / "new" / "results").iterdir())
-    assert made == ["figure-1.png", "figure-1.svg", "figure-2.png", "figure-2.svg"]
-    assert "[2/2] Figure 2 ... " in capsys.readouterr().out
 
 
 def test_export_is_what_the_library_exports(capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,7 +213,7 @@ def test_the_command_in_a_process_of_its_own() -> None:
 
 def test_help_lists_every_command_at_80_columns() -> None:
     said = run("--help").stdout
-    for command in ("solve", "bounds", "export", "figure", "reproduce"):
+    for command in ("solve", "bounds", "export", "figure", "learners", "simulate", "reproduce"):
         assert re.search(rf"\n    {command} +[a-z]", said)
     assert max(map(len, said.splitlines())) <= 80
 

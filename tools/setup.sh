@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the local environment .venv and installs into it what a make target needs.
-#   tools/setup.sh run     what a user needs: the package with its pictures
+#   tools/setup.sh run     what a user needs: the package with its engine and its pictures
 #   tools/setup.sh test    the same, and what the tests need
 # PYTHON=... chooses the interpreter. Tested versions are pinned in constraints.txt.
 set -eu
@@ -56,8 +56,8 @@ export PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1
 pip() { "$venv/bin/python" -m pip --quiet "$@"; }
 case $what in
 run)
-    echo "Installing grbp with its pictures ..."
-    pip install --editable '.[plots]'
+    echo "Installing grbp with its engine and its pictures ..."
+    pip install --editable '.[engine,plots]'
     ;;
 test)
     echo "Installing grbp with what its tests need ..."

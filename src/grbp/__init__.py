@@ -4,9 +4,10 @@ This module is the whole public surface; the Gymnasium environment is `grbp.env`
 to Gymnasium as "grbp/GamblersRuin-v0" once this module has been imported.
 """
 
-from grbp import dynprog, extensions
+from grbp import dynprog, experiments, extensions
 from grbp._registration import register_when_imported
 from grbp.bounds import GetbeBound, getbe_bound, ucb1_bound
+from grbp.conformance import check_learner
 from grbp.errors import CannotWrite, GrbpError, InvalidInput, MissingExtra, TooLarge
 from grbp.exact import (
     Region,
@@ -31,43 +32,78 @@ from grbp.exact import (
     value_at,
 )
 from grbp.export import to_prism, to_toy_text
-from grbp.figures import boundary_figure, transition_figure
+from grbp.figures import (
+    boundary_figure,
+    regret_figure,
+    regret_map_figure,
+    transition_figure,
+)
+from grbp.history import Counters
+from grbp.learners import (
+    LEARNERS,
+    Control,
+    Learner,
+    LearnerLike,
+    NoConstants,
+    find_learner,
+    getbe_with,
+    learner_constants,
+)
 from grbp.margin import margin
 from grbp.model import DEAD_END, Action, Policy, Problem, StartLike, next_state
-from grbp.paper import PAPER_FIGURES, paper_figure, save_figure
+from grbp.paper import PAPER_FIGURES, paper_figure, reproduce, save_figure, save_simulation
+from grbp.regret import Curve
+from grbp.session import Session
+from grbp.simulation import Simulation, simulate
 from grbp.summary import Summary, summary
+from grbp.verdict import Verdict, short_lines, verdicts
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "DEAD_END",
+    "LEARNERS",
     "PAPER_FIGURES",
     "Action",
     "CannotWrite",
+    "Control",
+    "Counters",
+    "Curve",
     "GetbeBound",
     "GrbpError",
     "InvalidInput",
+    "Learner",
+    "LearnerLike",
     "MissingExtra",
+    "NoConstants",
     "Policy",
     "Problem",
     "Region",
     "RoundLength",
+    "Session",
+    "Simulation",
     "StartLike",
     "Summary",
     "TooLarge",
+    "Verdict",
     "boundary",
     "boundary_figure",
+    "check_learner",
     "continue_probability",
     "continues_at",
     "dynprog",
     "expected_continues",
     "expected_slots",
+    "experiments",
     "extensions",
+    "find_learner",
     "finish_probability",
     "gap",
     "gap_at",
     "gap_max",
     "getbe_bound",
+    "getbe_with",
+    "learner_constants",
     "log_value_at",
     "margin",
     "next_state",
@@ -76,8 +112,14 @@ __all__ = [
     "policy_gaps",
     "q_at",
     "region",
+    "regret_figure",
+    "regret_map_figure",
+    "reproduce",
     "round_length",
     "save_figure",
+    "save_simulation",
+    "short_lines",
+    "simulate",
     "slots_at",
     "summary",
     "to_prism",
@@ -86,6 +128,7 @@ __all__ = [
     "ucb1_bound",
     "value",
     "value_at",
+    "verdicts",
 ]
 
 register_when_imported()

@@ -10,7 +10,7 @@ Neither knows what a decision costs: regret is priced elsewhere, from what was d
 """
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, SupportsIndex, TypeAlias
 
@@ -21,10 +21,10 @@ from grbp.errors import InvalidInput, MissingExtra
 from grbp.model import (
     DEAD_END,
     Action,
-    Floats,
     Problem,
     StartLike,
     check_whole,
+    first_state,
     next_state,
 )
 
@@ -95,7 +95,6 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         self.render_mode = _check_render_mode(render_mode)
         self.observation_space = Discrete(self.problem.goal + 1)
         self.action_space = Discrete(len(Action))
-        self._first = _FirstState(self.problem)
         # Until the first reset the round counts as over, and no round starts in state 0.
         self._state = self._start = DEAD_END
         self._slot, self._action = 0, _NO_ACTION
@@ -107,7 +106,7 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         state = _given_state(_check_options(options, ("state",)), self.problem.goal)
         super().reset(seed=seed)
         if state is None:
-            state = int(self._first(self.np_random.random()))
+            state = first_state(*self.problem.start_table, self.np_random.random())
         self._state = self._start = state
         self._slot, self._action = 0, _NO_ACTION
         return np.int64(state), self._info()
@@ -180,7 +179,6 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         self.single_action_space = Discrete(len(Action))
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
-        self._first = _FirstState(self.problem)
         self._random: list[tuple[np.random.Generator, int]] = []
         self._state: Ints = np.zeros(count, dtype=np.int64)
         self._start: Ints = np.zeros(count, dtype=np.int64)
@@ -241,6 +239,11 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
             raise InvalidInput("render() was called before the first round; call reset() first")
         rows = np.column_stack((self._state, self._slot, self._action)).tolist()
         return tuple(_line(self.problem.goal, *row) for row in rows)
+
+    def _first(self, draws: Iterable[float]) -> Ints:
+        """The first state of a round for each draw."""
+        table = self.problem.start_table
+        return np.array([first_state(*table, draw) for draw in draws], dtype=np.int64)
 
     def _over(self) -> Bools:
         """Which rounds are over."""
@@ -315,26 +318,6 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
             f"actions = {actions!r} was given; it must be {self.num_envs} actions, each"
             " 0 (continue) or 1 (finish)"
         )
-
-
-class _FirstState:
-    """The state in which a round starts, for a uniform draw from [0, 1) or an array of them.
-
-    The smallest state whose cumulative probability is above the draw. Only states that can
-    happen are searched, so rounding, which may leave the sum of all below a draw, cannot
-    give another one.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        probabilities = problem.start_probabilities
-        possible = probabilities > 0.0
-        self._states = problem.states[possible]
-        self._cumulative: Floats = np.cumsum(probabilities[possible])
-
-    def __call__(self, draw: ArrayLike) -> Ints:
-        """The first state of each draw."""
-        found = np.searchsorted(self._cumulative, draw, side="right")
-        return self._states[np.minimum(found, len(self._states) - 1)]
 
 
 def _line(goal: int, state: int, slot: int, action: int) -> str:

@@ -12,6 +12,7 @@ from typing import Literal, SupportsFloat, SupportsIndex, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from grbp._jit import kernel
 from grbp.errors import InvalidInput
 
 DEAD_END = 0
@@ -86,6 +87,12 @@ class Problem:
         q.flags.writeable = False
         return q
 
+    @cached_property
+    def start_table(self) -> tuple[NDArray[np.int64], Floats]:
+        """The states in which a round can start, and their cumulative probabilities."""
+        possible = self.start_probabilities > 0.0
+        return self.states[possible], np.cumsum(self.start_probabilities[possible])
+
     def start_mean(self, per_state: Floats) -> float:
         """The mean of a quantity over the distribution of the first state."""
         if self.start == "uniform":
@@ -104,6 +111,26 @@ class Problem:
         return cast("tuple[tuple[int, float], ...]", self.start)
 
 
+@kernel
+def first_state(states: NDArray[np.int64], cumulative: Floats, draw: float) -> int:
+    """The state in which a round starts, given a uniform draw and `Problem.start_table`.
+
+    The first one whose cumulative probability is above the draw, or the last one, which
+    rounding may leave a little below 1.
+
+    Paper: sec:problem
+    """
+    low, high = 0, len(states) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] > draw:
+            high = middle
+        else:
+            low = middle + 1
+    return int(states[low])
+
+
+@kernel
 def next_state(state: int, action: int, goal: int, p_c: float, p_f: float, draw: float) -> int:
     """The state after one action, given a uniform draw from [0, 1).
 

@@ -1,0 +1,96 @@
+"""What a learner remembers: the counters of Algorithm 1, kept the same way for everyone.
+
+A round is opened with the counters as they are, played with the threshold that the learner
+chose from them, and settled into the counters afterwards.
+"""
+
+from typing import NamedTuple
+
+from grbp._jit import kernel
+from grbp.model import Action, next_state
+from grbp.streams import uniform
+
+
+class Counters(NamedTuple):
+    """What happened before round rho.
+
+    f, f_goal         FINISH taken; and the goal reached by it (N_F, N_F^G)
+    c, c_up           CONTINUE taken; and moved up (N_C, N_C^u)
+    plays_0, wins_0   rounds played with threshold 0; and won
+    plays_1, wins_1   rounds played with threshold 1; and won
+    They are floats because initial estimates are fractions.
+
+    Paper: alg:GRBP
+    """
+
+    rho: int
+    f: float
+    f_goal: float
+    c: float
+    c_up: float
+    plays_0: float
+    wins_0: float
+    plays_1: float
+    wins_1: float
+
+
+class Outcome(NamedTuple):
+    """What one round was: won (1 or 0), FINISH taken (1 or 0), CONTINUE taken, moved up."""
+
+    won: int
+    f: int
+    c: int
+    c_up: int
+
+
+@kernel
+def opening(f_goal: float, c_up: float) -> Counters:
+    """The counters before round 1, as if each action had been taken once.
+
+    Paper: alg:GRBP
+    """
+    return Counters(1, 1.0, f_goal, 1.0, c_up, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def play(goal: int, p_c: float, p_f: float, threshold: int, state: int, key: int) -> Outcome:
+    """A round from a state under a threshold, walked step by step with the draws of a key.
+
+    Draw 0 of the key chose the state; each slot takes the next one.
+
+    Paper: alg:GRBP
+    """
+    slot, f, c_up = 0, 0, 0
+    while 0 < state < goal:
+        slot += 1
+        before = state
+        if state <= threshold:
+            f = 1
+            state = next_state(state, Action.FINISH, goal, p_c, p_f, uniform(key, slot))
+        else:
+            state = next_state(state, Action.CONTINUE, goal, p_c, p_f, uniform(key, slot))
+            c_up += state - before + 1
+    won = 1 if state == goal else 0
+    return Outcome(won, f, slot - f, c_up // 2)
+
+
+@kernel
+def settle(before: Counters, threshold: int, round_: Outcome) -> Counters:
+    """The counters after a round that was played with a threshold.
+
+    Paper: eqn:updcounts
+    """
+    f_goal = round_.won if round_.f == 1 else 0
+    in_0 = 1.0 if threshold == 0 else 0.0
+    in_1 = 1.0 if threshold == 1 else 0.0
+    return Counters(
+        before.rho + 1,
+        before.f + round_.f,
+        before.f_goal + f_goal,
+        before.c + round_.c,
+        before.c_up + round_.c_up,
+        before.plays_0 + in_0,
+        before.wins_0 + in_0 * round_.won,
+        before.plays_1 + in_1,
+        before.wins_1 + in_1 * round_.won,
+    )

@@ -1,0 +1,62 @@
+"""What a learner is: its constants, and one pure function from the counters to a threshold."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from grbp.errors import InvalidInput
+from grbp.history import Counters, Outcome, opening, settle
+from grbp.model import Policy
+
+Decide: TypeAlias = Callable[[int, Any, Counters, int], int]
+"""(goal, constants, counters, key of the round's own draws) -> the threshold to play."""
+
+
+class NoConstants(NamedTuple):
+    """The constants of a learner that has none."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A way to choose a threshold from what has been seen.
+
+    name        what tables and figures call it
+    decide      the pure function; see `Decide`. It never updates, walks or prices anything.
+    constants   a named tuple of numbers, its second argument
+    thresholds  those it may play; -1 stands for goal - 1
+    line        what it does, in one line
+    reference   where it comes from
+    """
+
+    name: str
+    decide: Decide = field(repr=False)
+    constants: Any = field(default_factory=NoConstants)
+    thresholds: tuple[int, ...] = (0, 1, -1)
+    line: str = ""
+    reference: str = ""
+
+    def arms(self, goal: int) -> tuple[int, ...]:
+        """What it may choose from in a round: thresholds."""
+        for threshold in self.thresholds:
+            if not -1 <= threshold < goal:
+                raise InvalidInput(
+                    f"the learner {self.name} declares threshold {threshold}; for a goal of"
+                    f" {goal} it must be from 0 to {goal - 1}, or -1 for the last"
+                )
+        return tuple(threshold % goal for threshold in self.thresholds)
+
+    def policy(self, goal: int, arm: int) -> Policy:  # noqa: ARG002 (as for any other learner)
+        """The policy that an arm stands for: the threshold itself."""
+        return arm
+
+    def remember(self, goal: int, f_goal: float, c_up: float) -> Counters:  # noqa: ARG002
+        """What it knows before round 1: the initial estimates."""
+        return opening(f_goal, c_up)
+
+    def choose(self, goal: int, memory: Counters, key: int) -> int:
+        """The arm for the next round."""
+        return self.decide(goal, self.constants, memory, key)
+
+    def settle(self, memory: Counters, arm: int, outcome: Outcome) -> Counters:
+        """What it knows after a round played with an arm."""
+        return settle(memory, arm, outcome)

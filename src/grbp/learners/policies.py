@@ -1,0 +1,101 @@
+"""UCB1 over all 2^(goal-1) deterministic policies: the one learner that plays no thresholds.
+
+Theorem 1 is about it, and its point is how badly that goes. A policy is a number whose bit
+s - 1 says whether to FINISH in state s; the memory is the rounds and wins of every policy.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from grbp._jit import kernel
+from grbp.errors import TooLarge
+from grbp.history import Outcome
+from grbp.learners.getbe import PAPER
+from grbp.model import Action, Floats, Policy, next_state
+from grbp.streams import uniform
+
+LARGEST_GOAL = 11
+"""The largest goal for which all policies are tried: 1,024 of them."""
+
+
+class Record(NamedTuple):
+    """The rounds played and won with every policy."""
+
+    plays: Floats
+    wins: Floats
+
+
+@kernel
+def ucb1_choice(plays: Floats, wins: Floats) -> int:
+    """The first policy not yet played; then that with the largest mean + sqrt(2 log N/n).
+
+    Paper: thm:UCB1Reg
+    """
+    total = 0.0
+    for k in range(len(plays)):
+        if plays[k] == 0.0:
+            return k
+        total += plays[k]
+    best, largest = 0, -1.0
+    for k in range(len(plays)):
+        index = wins[k] / plays[k] + math.sqrt(2.0 * math.log(total) / plays[k])
+        if index > largest:
+            best, largest = k, index
+    return best
+
+
+@kernel
+def play_policy(goal: int, p_c: float, p_f: float, policy: int, state: int, key: int) -> int:
+    """1 if a round from a state under a policy, with the draws of a key, is won; else 0."""
+    slot = 0
+    while 0 < state < goal:
+        slot += 1
+        action = Action.FINISH if (policy >> (state - 1)) & 1 else Action.CONTINUE
+        state = next_state(state, action, goal, p_c, p_f, uniform(key, slot))
+    return 1 if state == goal else 0
+
+
+@dataclass(frozen=True)
+class PolicyLearner:
+    """UCB1 with the deterministic policies of one goal as its arms.
+
+    Paper: thm:UCB1Reg
+    """
+
+    goal: int
+    name: str = "ucb1-policies"
+    line: str = "UCB1 over all 2^(goal-1) deterministic policies"
+    reference: str = PAPER
+
+    def __post_init__(self) -> None:
+        if self.goal > LARGEST_GOAL:
+            raise TooLarge(
+                f"ucb1-policies was asked for with a goal of {self.goal:,}; it tries all"
+                f" 2^(goal-1) policies, which is allowed up to a goal of {LARGEST_GOAL}"
+            )
+
+    def arms(self, goal: int) -> tuple[int, ...]:
+        """What it may choose from in a round: all policies, in bit order."""
+        return tuple(range(2 ** (goal - 1)))
+
+    def policy(self, goal: int, arm: int) -> Policy:
+        """The policy that an arm stands for: one action for every state."""
+        return [(arm >> bit) & 1 for bit in range(goal - 1)]
+
+    def remember(self, goal: int, f_goal: float, c_up: float) -> Record:  # noqa: ARG002
+        """What it knows before round 1: nothing."""
+        return Record(np.zeros(2 ** (goal - 1)), np.zeros(2 ** (goal - 1)))
+
+    def choose(self, goal: int, memory: Record, key: int) -> int:  # noqa: ARG002
+        """The arm for the next round."""
+        return ucb1_choice(memory.plays, memory.wins)
+
+    def settle(self, memory: Record, arm: int, outcome: Outcome) -> Record:
+        """What it knows after a round played with an arm."""
+        plays, wins = memory.plays.copy(), memory.wins.copy()
+        plays[arm] += 1
+        wins[arm] += outcome.won
+        return Record(plays, wins)

@@ -1,0 +1,147 @@
+"""From decisions to regret: what they cost, on the average, and how sure that is.
+
+Arrays in, arrays out. The pseudo-regret prices a round by the gap of the threshold played; a
+forced exploration, which finishes at once, is the threshold goal - 1 and costs V* - p_f.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from grbp.engine import Decisions, Ints
+from grbp.exact import gap, gap_at, optimal_threshold, value
+from grbp.learners import AnyLearner
+from grbp.model import Floats, Problem
+
+Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]
+"""How a round is priced: by the gap of its threshold, averaged over starts; by what was lost
+in fact; or by the gap of its threshold from the state in which it started."""
+
+_BAND_DRAWS = 20_000
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The regret of one learner, at each of the rounds looked at.
+
+    mean              the mean over the replicas: [look]
+    covariance        of the mean, between looks: [look, look]
+    final             the regret of every replica at the last round: [replica]
+    threshold_share   the share of rounds that each threshold was played: {threshold: share}
+                      (of ucb1-policies: each policy)
+    by_start          the mean by first state, where that was asked for: [look, state], else None
+    """
+
+    mean: Floats
+    covariance: Floats
+    final: Floats
+    threshold_share: dict[int, float]
+    by_start: Floats | None = None
+
+    @property
+    def se(self) -> Floats:
+        """The standard error of the mean, at each look."""
+        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of the regret of one replica, at the last round."""
+        return float(self.final.std(ddof=1)) if len(self.final) > 1 else 0.0
+
+    def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """The lower and upper end of a band that holds the whole mean curve at a level.
+
+        The largest of the standardised errors over all looks is simulated from their
+        estimated correlation; the draws are the same each time.
+        """
+        width = band_width(self.covariance, level) * self.se
+        return self.mean - width, self.mean + width
+
+
+def band_width(covariance: Floats, level: float) -> float:
+    """How many standard errors hold all components of a normal vector at once, at a level."""
+    sd = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    moving = sd > 0.0
+    if not moving.any():
+        return 0.0
+    correlation = covariance[np.ix_(moving, moving)] / np.outer(sd[moving], sd[moving])
+    values, vectors = np.linalg.eigh(correlation)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    draws = np.random.default_rng(0).standard_normal((_BAND_DRAWS, len(values)))
+    largest = np.abs(draws @ root.T).max(axis=1)
+    return float(np.quantile(largest, level))
+
+
+def prices(problem: Problem, learner: AnyLearner, by_start: bool = False) -> Floats:
+    """What a round costs under each of a learner's arms: [arm].
+
+    With by_start, for each first state: [state, arm].
+
+    Paper: eqn:RegretDefinf
+    Differs: the paper's two-policy form (eqn:regretreduced) overlooks that a forced
+    exploration has the value p_f, neither that of threshold 0 nor of 1.
+    """
+    policies = [learner.policy(problem.goal, arm) for arm in learner.arms(problem.goal)]
+    if by_start:
+        return np.column_stack([gap_at(problem, policy) for policy in policies])
+    return np.array([gap(problem, policy) for policy in policies])
+
+
+def curve(
+    problem: Problem,
+    learner: AnyLearner,
+    looks: Floats,
+    blocks: Iterable[Decisions],
+    kind: Kind = "pseudo",
+) -> Curve:
+    """The regret of all replicas, block by block, so that only one block is held at a time."""
+    price = prices(problem, learner, kind == "by-start")
+    best = value(problem, optimal_threshold(problem))
+    pieces: list[Floats] = []
+    total, products = np.zeros(len(looks)), np.zeros((len(looks), len(looks)))
+    # Sums of squares are taken about the first block's mean, lest they cancel.
+    centre = None
+    arms = learner.arms(problem.goal)
+    shares, starts, count = np.zeros(len(arms)), None, 0
+    for block in blocks:
+        if kind == "realised":
+            regret = best * looks - block.won
+        else:
+            regret = _priced(block.played, price)
+            if kind == "by-start":
+                starts = regret.sum(axis=0) + (0.0 if starts is None else starts)
+                regret = _priced(regret, np.ones(regret.shape[2]))
+        centre = regret.sum(axis=0) / len(regret) if centre is None else centre
+        off = regret - centre
+        total += off.sum(axis=0)
+        for k in range(len(looks)):
+            products[k] += (off * off[:, k : k + 1]).sum(axis=0)
+        pieces.append(regret[:, -1].copy())
+        last = block.played[:, -1]
+        shares += last.reshape(-1, len(shares)).sum(axis=0)
+        count += len(regret)
+    mean = total / count
+    covariance = (products - count * np.outer(mean, mean)) / max(count - 1, 1) / count
+    return Curve(
+        mean=mean + (0.0 if centre is None else centre),
+        covariance=covariance,
+        final=np.concatenate(pieces),
+        threshold_share={
+            arm: float(share / count / looks[-1]) for arm, share in zip(arms, shares, strict=True)
+        },
+        by_start=None if starts is None else starts / count,
+    )
+
+
+def _priced(played: Floats | Ints, price: Floats) -> Floats:
+    """The sum over the last axis of counts times prices, added in order.
+
+    Not a matrix product: the library behind those adds in an order, and rounds in a way, that
+    depends on the machine and its threads.
+    """
+    total: Floats = np.zeros(played.shape[:-1])
+    for k in range(played.shape[-1]):
+        total = total + played[..., k] * price[..., k]
+    return total

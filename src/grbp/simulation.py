@@ -1,0 +1,110 @@
+"""Simulations: learners on one problem, on the same cases, with what they regret."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp.engine import Report, decisions
+from grbp.errors import InvalidInput
+from grbp.learners import LearnerLike, find_learner
+from grbp.model import Problem, check_whole
+from grbp.regret import Curve, Kind, curve
+
+MOST_ROUNDS = 10**12
+MOST_REPLICAS = 10**9
+_LOOKS = 100
+
+Progress = Callable[[str, int, int], None]
+"""Called with (learner's name, replicas done, replicas in all)."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What came of it: the rounds looked at, and for every learner its curve."""
+
+    problem: Problem
+    rounds: NDArray[np.int64]
+    replicas: int
+    seed: int
+    kind: Kind
+    curves: dict[str, Curve]
+
+
+def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
+    problem: Problem,
+    learners: Sequence[LearnerLike],
+    rounds: int,
+    replicas: int,
+    seed: int,
+    *,
+    at: Sequence[int] | None = None,
+    regret: Kind = "pseudo",
+    opening: Literal["drawn", "once"] = "drawn",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Simulation:
+    """The regret of learners over rounds, averaged over replicas; the same for the same seed.
+
+    rounds are looked at in about a hundred places, evenly spaced in their logarithm, or in
+    those of `at`, and always at the last. Every learner meets the same cases. The estimates
+    before round 1 are drawn from [0, 1], or come from taking each action once, which is not
+    counted as a round.
+
+    Paper: sec:numeric
+    """
+    rounds = check_whole("rounds", rounds, 1, MOST_ROUNDS)
+    replicas = check_whole("replicas", replicas, 1, MOST_REPLICAS)
+    seed = check_whole("seed", seed, 0, 2**128 - 1)
+    if threads is not None:
+        threads = check_whole("threads", threads, 1, 1024)
+    if regret not in ("pseudo", "realised", "by-start"):
+        raise InvalidInput(
+            f"regret = {regret!r} was given; it must be 'pseudo', 'realised' or 'by-start'"
+        )
+    if opening not in ("drawn", "once"):
+        raise InvalidInput(f"opening = {opening!r} was given; it must be 'drawn' or 'once'")
+    looks = looked_at(rounds, at)
+    found = [find_learner(learner, problem) for learner in learners]
+    names = [learner.name for learner in found]
+    if len(set(names)) < len(names) or not names:
+        raise InvalidInput(
+            f"the learners {names} were given; there must be one or more, each named once"
+        )
+    curves = {}
+    for learner in found:
+        blocks = decisions(
+            problem,
+            learner,
+            looks.tolist(),
+            replicas,
+            seed,
+            threads=threads,
+            by_start=regret == "by-start",
+            once=opening == "once",
+            report=_report(learner.name, replicas, progress),
+        )
+        curves[learner.name] = curve(problem, learner, looks.astype(np.float64), blocks, regret)
+    return Simulation(problem, looks, replicas, seed, regret, curves)
+
+
+def looked_at(rounds: int, at: Sequence[int] | None = None) -> NDArray[np.int64]:
+    """The rounds at which a curve is kept, in order, the last one always among them."""
+    given: object = at
+    if at is None:
+        spaced = np.geomspace(1, rounds, _LOOKS) if rounds > 1 else np.ones(1)
+        chosen = np.unique(np.floor(spaced + 0.5).astype(np.int64))
+    elif isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidInput(f"at = {at!r} was given; it must be a list of rounds")
+    else:
+        chosen = np.unique([check_whole("at", look, 1, rounds) for look in at])
+    return np.union1d(chosen, [rounds]).astype(np.int64)
+
+
+def _report(name: str, replicas: int, progress: Progress | None) -> Report | None:
+    """What the engine calls as replicas are done; nothing where nobody wants to know."""
+    if progress is None:
+        return None
+    return lambda done: progress(name, done, replicas)

@@ -1,0 +1,177 @@
+"""The shell commands about learners: simulate and learners."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import grbp
+from grbp import Problem
+from grbp.cli import main
+from grbp.cli.progress import Bar
+
+ASKED = ["--goal", "4", "--p-c", ".45", "--p-f", ".3"]
+SIZE = ["--rounds", "300", "--replicas", "40", "--seed", "7"]
+TWO = ["--learner", "getbe-sm", "--learner", "getbe-ucb"]
+
+
+def expected(**options: Any) -> grbp.Simulation:
+    return grbp.simulate(Problem(4, 0.45, 0.3), ["getbe-sm", "getbe-ucb"], 300, 40, 7, **options)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["simulate", *ASKED, *SIZE, *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def test_json_is_what_the_library_says(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, *TWO, "--at", "10,100", "--json")
+    assert out.count("\n") == 1
+    answer = json.loads(out)
+    result = expected(at=[10, 100])
+    assert answer["rounds"] == [10, 100, 300]
+    assert answer["problem"] == {"goal": 4, "p_c": 0.45, "p_f": 0.3, "start": "uniform"}
+    assert list(answer["learners"]) == ["getbe-sm", "getbe-ucb"]
+    for name, curve in result.curves.items():
+        told = answer["learners"][name]
+        assert told["mean"] == curve.mean.tolist()
+        assert told["se"] == curve.se.tolist()
+        assert told["sd"] == curve.sd
+        assert sum(told["threshold_share"].values()) == pytest.approx(1.0)
+
+
+def test_regret_kinds_openings_and_threads(capsys: pytest.CaptureFixture[str]) -> None:
+    for option, keyword in (
+        (["--regret", "realised"], {"regret": "realised"}),
+        (["--regret", "by-start"], {"regret": "by-start"}),
+        (["--opening", "once"], {"opening": "once"}),
+        (["--threads", "1"], {}),
+    ):
+        answer = json.loads(said(capsys, *TWO, *option, "--json"))
+        result = expected(**keyword)
+        for name, curve in result.curves.items():
+            assert answer["learners"][name]["mean"] == curve.mean.tolist()
+            if curve.by_start is not None:
+                assert answer["learners"][name]["by_start"] == curve.by_start.tolist()
+
+
+def test_csv_holds_every_number(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "new" / "curves.csv"
+    assert said(capsys, *TWO, "--csv", str(file)) == f"{file}\n"
+    rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
+    result = expected()
+    for name, curve in result.curves.items():
+        mine = [row for row in rows if row["learner"] == name]
+        assert [int(row["round"]) for row in mine] == result.rounds.tolist()
+        assert [float(row["mean"]) for row in mine] == curve.mean.tolist()
+        assert [float(row["se"]) for row in mine] == curve.se.tolist()
+
+
+def test_plot_writes_both_kinds(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    named = said(capsys, *TWO, "--plot", str(tmp_path / "curves.png")).splitlines()
+    assert named == [str(tmp_path / "curves.png"), str(tmp_path / "curves.svg")]
+    assert sorted(str(path) for path in tmp_path.iterdir()) == named
+
+
+def test_a_person_reads_it_at_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(capsys, *TWO).splitlines()
+    assert max(map(len, lines)) <= 80
+    best = min(expected().curves.items(), key=lambda item: item[1].mean[-1])[0]
+    assert lines[6].split()[0] == best  # the smallest regret first
+    assert "40 replicas of 300 rounds, seed 7" in lines
+
+
+def test_constants_can_be_set_in_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "--learner", "getbe-sm:gamma=2.5", "--json")
+    told = json.loads(out)["learners"]["getbe-sm:gamma=2.5"]["mean"]
+    learner = grbp.Learner("x", grbp.learners.getbe.getbe_sm, grbp.Control(2.5))
+    curve = grbp.simulate(Problem(4, 0.45, 0.3), [learner], 300, 40, 7).curves["x"]
+    assert told == curve.mean.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([*SIZE], "required: --learner"),
+        ([*SIZE, "--learner", "nobody"], "learner 'nobody' was asked for; there is getbe-sm"),
+        ([*SIZE, *TWO, "--learner", "getbe-sm"], "each named once"),
+        ([*SIZE, "--learner", "getbe-sm:gamma=-1"], "gamma = -1.0 was given"),
+        ([*SIZE, "--learner", "getbe-sm:delta=1"], "there can be gamma=NUMBER"),
+        ([*SIZE, "--learner", "getbe-ps:gamma=1"], "nothing for this learner"),
+        ([*SIZE, "--learner", "threshold-4"], "threshold = 4 was given"),
+        ([*SIZE, *TWO, "--rounds", "0"], "rounds = 0 was given"),
+        ([*SIZE, *TWO, "--replicas", "many"], "replicas = 'many' was given"),
+        ([*SIZE, *TWO, "--seed", "-1"], "seed = -1 was given"),
+        ([*SIZE, *TWO, "--at", "10,301"], "at = 301 was given"),
+        ([*SIZE, *TWO, "--threads", "0"], "threads = 0 was given"),
+        ([*SIZE, *TWO, "--json", "--csv", "x"], "--json and --csv were given"),
+        ([*SIZE, *TWO, "--regret", "none"], "invalid choice: 'none'"),
+    ],
+)
+def test_mistakes(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
+    assert main(["simulate", *ASKED, *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert sentence in err
+
+
+def test_too_many_policies_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--goal", "12", "--p-c", ".5", "--p-f", ".3"]
+    assert main(["simulate", *asked, *SIZE, "--learner", "ucb1-policies"]) == 2
+    assert "allowed up to a goal of 11" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", "utf-8")
+    for option in ("--csv", "--plot"):
+        place = str(tmp_path / "file" / "x")
+        assert main(["simulate", *ASKED, *SIZE, *TWO, option, place]) == 2
+        err = capsys.readouterr().err
+        assert str(tmp_path / "file") in err
+        assert err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_learners_are_listed_with_a_line_and_a_reference(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["learners"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for name in grbp.LEARNERS:
+        (line,) = [line for line in lines if line.split()[0] == name]
+        assert len(line.split()) > 2
+    assert main(["learners", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["learners"]
+    assert [one["name"] for one in listed] == list(grbp.LEARNERS)
+    assert all(one["reference"] for one in listed if one["name"] != "oracle")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_appears_only_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("grbp.cli.progress.time.monotonic", lambda: now[0])
+    screen, log = Terminal(), io.StringIO()
+    on_screen, in_log = Bar(screen), Bar(log)
+    for second, done in enumerate(np.arange(5)):
+        now[0] = 0.6 * second
+        for shown in (on_screen, in_log):
+            shown("getbe-sm", int(done), 4)
+    pictures = screen.getvalue().split("\r")
+    assert "50%" in pictures[1]  # nothing before a second has passed
+    assert "100%" in pictures[-1]
+    assert max(map(len, pictures)) <= 80
+    on_screen.clear()
+    assert screen.getvalue().endswith(" " * 10 + "\r")
+    assert log.getvalue() == "getbe-sm: done in 2.4 s\n"

@@ -1,0 +1,438 @@
+"""Experiments: kept whole, found again, resumed to the same bits, and never lost."""
+
+import csv
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import grbp
+from grbp.errors import CannotWrite, InvalidInput
+from grbp.experiments import (
+    EXPERIMENTS,
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_5,
+    GROWTH_3,
+    CurveResult,
+    GridResult,
+    GridSpec,
+    Result,
+    Spec,
+    address,
+    as_printed,
+    find,
+    load,
+    run,
+    save,
+    to_csv,
+)
+from grbp.experiments.run import PARTS, cell_seed
+from grbp.experiments.spec import from_json
+from grbp.model import Problem
+from grbp.simulation import simulate
+
+# The function has the name of its module.
+RUN = import_module("grbp.experiments.run")
+
+CURVES = Spec(
+    "small", Problem(4, 0.45, 0.3), ("getbe-sm", "getbe-ucb", "no-explore"), 200, 40, seed=7
+)
+GRID = GridSpec("small-map", 4, (0.25, 0.5, 0.75), (0.2, 0.6), "getbe-sm", 50, 30, seed=7)
+BOTH = pytest.mark.parametrize("spec", [CURVES, GRID], ids=["curves", "grid"])
+
+
+def one_sentence(error: BaseException) -> str:
+    text = str(error)
+    assert "\n" not in text
+    assert ". " not in text
+    assert not text.endswith(".")
+    return text
+
+
+def bits(result: Result) -> list[Any]:
+    """Everything a result says, but not how it was made."""
+    if isinstance(result, GridResult):
+        return [result.spec, result.mean.tobytes(), result.se.tobytes()]
+    s = result.simulation
+    found: list[Any] = [result.spec, s.problem, s.replicas, s.seed, s.kind, s.rounds.tobytes()]
+    for name, curve in s.curves.items():
+        arrays = (curve.mean, curve.covariance, curve.final)
+        found += [name, *(array.tobytes() for array in arrays), curve.threshold_share]
+        found.append(curve.by_start)
+    return found
+
+
+@pytest.fixture
+def no_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(RUN, "simulate", refuse)
+
+
+@BOTH
+def test_what_is_loaded_is_what_was_saved(spec: Spec | GridSpec, tmp_path: Path) -> None:
+    made = run(spec, tmp_path)
+    path = tmp_path / address(spec)
+    assert list(tmp_path.iterdir()) == [path]
+    loaded = load(path)
+    assert type(loaded) is type(made)
+    assert bits(loaded) == bits(made)
+    assert loaded.meta == made.meta
+    assert loaded.meta.versions["grbp"] == grbp.__version__
+    assert loaded.meta.constants["getbe-sm"] == {"gamma": 15.0}
+    assert loaded.meta.revision
+
+
+def test_curves_are_those_of_simulate(tmp_path: Path) -> None:
+    direct = simulate(CURVES.problem, CURVES.learners, 200, 40, 7)
+    kept = run(CURVES, tmp_path).simulation
+    assert list(kept.curves) == list(direct.curves)
+    for name, curve in direct.curves.items():
+        assert kept.curves[name].covariance.tobytes() == curve.covariance.tobytes()
+        assert kept.curves[name].final.tobytes() == curve.final.tobytes()
+
+
+def test_a_cell_of_the_map_is_a_simulation_of_its_own(tmp_path: Path) -> None:
+    result = run(GRID, tmp_path)
+    seeds = {cell_seed(7, p_c, p_f) for p_c in GRID.p_c for p_f in GRID.p_f}
+    assert len(seeds) == 6
+    direct = simulate(
+        Problem(4, 0.75, 0.2), ["getbe-sm"], 50, 30, cell_seed(7, 0.75, 0.2), at=[50]
+    ).curves["getbe-sm"]
+    assert (result.mean[0, 2], result.se[0, 2]) == (direct.mean[-1], direct.se[-1])
+
+
+@BOTH
+def test_a_second_run_finds_it(
+    spec: Spec | GridSpec, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    first = run(spec, tmp_path)
+    request.getfixturevalue("no_simulation")
+    second = run(spec, tmp_path)
+    assert bits(second) == bits(first)
+    assert second.meta == first.meta
+
+
+@BOTH
+def test_an_interrupted_run_goes_on_to_the_same_bits(
+    spec: Spec | GridSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(spec, tmp_path / "whole")
+    folder = tmp_path / "interrupted"
+    last = len(spec.parts) - 1
+
+    seen = set()
+
+    def interrupt(what: str, *_: int) -> None:
+        seen.add(what)
+        if len(seen) > last:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(spec, folder, interrupt)
+    assert len(list((folder / PARTS).iterdir())) == last
+    calls = []
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        calls.append(arguments)
+        return simulate(*arguments, **named)
+
+    monkeypatch.setattr(RUN, "simulate", counted)
+    resumed = run(spec, folder)
+    assert bits(resumed) == bits(whole)
+    # Only the last learner, or the last row of three cells.
+    assert len(calls) == (1 if isinstance(spec, Spec) else 3)
+    assert [path.name for path in folder.iterdir()] == [address(spec)]
+
+
+@BOTH
+def test_threads_change_nothing(spec: Spec | GridSpec, tmp_path: Path) -> None:
+    one, three = (run(spec, tmp_path / str(n), threads=n) for n in (1, 3))
+    assert bits(one) == bits(three)
+
+
+@BOTH
+def test_progress_rises_to_the_whole(spec: Spec | GridSpec, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    run(spec, tmp_path, lambda *said: told.append(said))
+    done = [step[1] for step in told]
+    assert done == sorted(done)
+    assert (done[0], {step[2] for step in told}) == (0, {done[-1]})
+    assert all(step[0].startswith(spec.name) for step in told)
+
+
+def test_the_address_changes_with_all_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed: list[Spec | GridSpec] = [
+        CURVES,
+        replace(CURVES, name="other"),
+        replace(CURVES, problem=Problem(5, 0.45, 0.3)),
+        replace(CURVES, problem=Problem(4, 0.46, 0.3)),
+        replace(CURVES, problem=Problem(4, 0.45, 0.31)),
+        replace(CURVES, problem=Problem(4, 0.45, 0.3, 2)),
+        replace(CURVES, learners=CURVES.learners[:2]),
+        replace(CURVES, learners=CURVES.learners[::-1]),
+        replace(CURVES, rounds=201),
+        replace(CURVES, replicas=41),
+        replace(CURVES, seed=8),
+        replace(CURVES, at=(200,)),
+        GRID,
+        replace(GRID, name="other"),
+        replace(GRID, goal=5),
+        replace(GRID, p_c=(0.25, 0.5)),
+        replace(GRID, p_f=(0.2, 0.7)),
+        replace(GRID, learner="no-explore"),
+        replace(GRID, rounds=51),
+        replace(GRID, replicas=31),
+        replace(GRID, seed=8),
+    ]
+    addresses = {address(spec) for spec in changed}
+    assert len(addresses) == len(changed)
+    monkeypatch.setattr(import_module("grbp.experiments.store"), "_code", lambda: "edited")
+    assert address(CURVES) not in addresses
+
+
+@pytest.mark.parametrize("spec", [*EXPERIMENTS.values(), CURVES, GRID])
+def test_a_specification_survives_json(spec: Spec | GridSpec) -> None:
+    assert from_json(json.loads(json.dumps(spec.as_json()))) == spec
+    pointed = replace(CURVES, problem=Problem(4, 0.45, 0.3, {1: 0.25, 3: 0.75}))
+    assert from_json(json.loads(json.dumps(pointed.as_json()))) == pointed
+
+
+def test_equal_questions_have_one_address() -> None:
+    given = Spec("small", CURVES.problem, CURVES.learners, np.int64(200), 40, 7, (9, 3, 3))  # type: ignore[arg-type]
+    assert address(given) == address(replace(CURVES, at=(3, 9)))
+
+
+def test_the_papers_settings() -> None:
+    for spec, p_c in ((FIGURE_3, 0.45), (FIGURE_4, 0.65)):
+        assert spec.problem == Problem(4, p_c, 0.3)
+        assert spec.rounds == 5000
+        assert spec.replicas >= 2000
+        printed = as_printed(spec)
+        assert printed == replace(spec, replicas=200)
+    assert (FIGURE_5.goal, FIGURE_5.rounds, FIGURE_5.learner) == (4, 1000, "getbe-sm")
+    assert as_printed(FIGURE_5).replicas == 200
+    assert FIGURE_5.p_c == FIGURE_5.p_f
+    assert np.allclose(FIGURE_5.p_c, np.arange(0.05, 0.96, 0.05))
+    assert GROWTH_3.at is not None
+    assert {100, 1000, 10_000, 100_000} <= set(GROWTH_3.at)
+    assert list(EXPERIMENTS) == [spec.name for spec in EXPERIMENTS.values()]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "../up"},
+        {"name": ""},
+        {"learners": ()},
+        {"learners": "getbe-sm"},
+        {"learners": ("getbe-sm", "getbe-sm")},
+        {"rounds": 0},
+        {"replicas": 1.5},
+        {"seed": -1},
+        {"at": (0,)},
+        {"at": (201,)},
+    ],
+)
+def test_a_bad_specification_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        replace(CURVES, **change)
+    one_sentence(refusal.value)
+
+
+@pytest.mark.parametrize("change", [{"goal": 1}, {"p_c": (1.5,)}, {"p_f": ()}, {"p_f": (0.1, 0.1)}])
+def test_a_bad_map_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        replace(GRID, **change)
+    one_sentence(refusal.value)
+
+
+def test_an_unknown_learner_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="learner 'nobody' was asked for"):
+        run(replace(CURVES, learners=("nobody",)), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def truncated(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def flipped(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 0xFF]) + data[middle + 1 :]
+
+
+def foreign(_: bytes) -> bytes:
+    return b"This is my diary."
+
+
+def empty(_: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize("harm", [truncated, flipped, foreign, empty])
+@BOTH
+def test_a_damaged_file_is_set_aside_and_made_anew(
+    spec: Spec | GridSpec, harm: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    made = run(spec, tmp_path)
+    path = tmp_path / address(spec)
+    for name in (f"{path.name}.bad", f"{path.name}.bad2"):
+        harmed = harm(path.read_bytes())
+        path.write_bytes(harmed)
+        with pytest.raises(InvalidInput, match="damaged") as refusal:
+            load(path)
+        one_sentence(refusal.value)
+        with pytest.warns(RuntimeWarning, match="damaged.* set aside as") as warned:
+            again = run(spec, tmp_path)
+        assert len(warned) == 1
+        assert bits(again) == bits(made)
+        assert (tmp_path / name).read_bytes() == harmed
+    assert bits(load(path)) == bits(made)
+
+
+def test_a_damaged_part_is_made_anew(tmp_path: Path) -> None:
+    part = CURVES.parts[0]
+    (tmp_path / PARTS).mkdir()
+    (tmp_path / PARTS / address(part)).write_bytes(b"half a fi")
+    with pytest.warns(RuntimeWarning, match="set aside"):
+        resumed = run(CURVES, tmp_path)
+    assert bits(resumed) == bits(run(CURVES, tmp_path / "clean"))
+    assert (tmp_path / PARTS / f"{address(part)}.bad").read_bytes() == b"half a fi"
+
+
+def test_no_damaged_byte_is_taken_for_a_result(tmp_path: Path) -> None:
+    result = run(replace(GRID, p_c=(0.5,), p_f=(0.2,)), tmp_path)
+    path = tmp_path / address(result.spec)
+    data = path.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for k in range(0, len(data), 11):
+            path.write_bytes(data[:k] + bytes([data[k] ^ 0x55]) + data[k + 1 :])
+            try:
+                loaded = load(path)
+            except InvalidInput:
+                continue
+            # Some bytes of an archive mean nothing, such as dates.
+            assert bits(loaded) == bits(result)
+
+
+def test_a_result_of_something_else_is_set_aside(tmp_path: Path) -> None:
+    other = run(replace(CURVES, seed=8), tmp_path)
+    path = tmp_path / address(CURVES)
+    (tmp_path / address(other.spec)).rename(path)
+    with pytest.warns(RuntimeWarning, match="another specification; it was set aside"):
+        assert find(tmp_path, CURVES) is None
+    assert bits(load(tmp_path / f"{path.name}.bad")) == bits(other)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format_version": 2}, "is written in format 2; this version reads format 1"),
+        ({"format": "photograph"}, "is not a result of this package"),
+        ({"spec": {"kind": "song"}}, "does not fit together"),
+        ({"threshold_share": {}}, "does not fit together"),
+        ({"spec": CURVES.as_json() | {"replicas": 39}}, "does not fit together"),
+        ({"spec": CURVES.as_json() | {"rounds": 500}}, "does not fit together"),
+        ({"spec": CURVES.as_json() | {"p_c": 7}}, "does not fit together"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(
+    change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    run(CURVES, tmp_path)
+    path = tmp_path / address(CURVES)
+    with np.load(path) as found:
+        arrays = dict(found)
+    header = json.loads(str(arrays.pop("header"))) | change
+    np.savez(path, header=np.array(json.dumps(header)), **arrays)
+    with pytest.raises(InvalidInput, match=said) as refusal:
+        load(path)
+    one_sentence(refusal.value)
+
+
+def test_pickles_are_not_opened(tmp_path: Path) -> None:
+    path = tmp_path / "trap.npz"
+    np.savez(path, header=np.array([{"format": "grbp result"}], dtype=object))
+    with pytest.raises(InvalidInput, match="not a result of this package"):
+        load(path)
+
+
+def test_a_missing_file_or_a_folder_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.npz", tmp_path):
+        with pytest.raises(InvalidInput, match="cannot be read") as refusal:
+            load(path)
+        one_sentence(refusal.value)
+    assert find(tmp_path / "none", CURVES) is None
+
+
+@pytest.mark.usefixtures("no_simulation")
+def test_nothing_is_computed_that_cannot_be_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(CannotWrite, match="cannot be made") as refusal:
+        run(CURVES, tmp_path / "file")
+    one_sentence(refusal.value)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_failed_write_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = run(CURVES, tmp_path)
+    before = (tmp_path / address(CURVES)).read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(CannotWrite, match="No space left on device") as refusal:
+        save(tmp_path, result)
+    one_sentence(refusal.value)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_of_curves(tmp_path: Path) -> None:
+    result = run(CURVES, tmp_path)
+    assert isinstance(result, CurveResult)
+    table = rows(to_csv(result, tmp_path / "new" / "curves.csv"))
+    assert list(table[0]) == ["learner", "round", "mean", "se", "low", "high"]
+    looks = result.simulation.rounds.tolist()
+    assert len(table) == len(looks) * 3
+    for name, curve in result.simulation.curves.items():
+        own = [row for row in table if row["learner"] == name]
+        assert [int(row["round"]) for row in own] == looks
+        for column, values in zip(
+            ("mean", "se", "low", "high"), (curve.mean, curve.se, *curve.band()), strict=True
+        ):
+            assert [float(row[column]) for row in own] == values.tolist()
+
+
+def test_the_table_of_a_map(tmp_path: Path) -> None:
+    result = run(GRID, tmp_path)
+    table = rows(to_csv(result, tmp_path / "map.csv"))
+    assert list(table[0]) == ["p_c", "p_f", "mean", "se"]
+    cells = {(float(row["p_c"]), float(row["p_f"])): row for row in table}
+    assert len(cells) == len(table) == 6
+    cell = cells[0.75, 0.2]
+    assert (float(cell["mean"]), float(cell["se"])) == (result.mean[0, 2], result.se[0, 2])
+
+
+def test_a_table_that_cannot_be_written(tmp_path: Path) -> None:
+    result = run(GRID, tmp_path)
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(CannotWrite, match="taken cannot be written"):
+        to_csv(result, tmp_path / "taken")

@@ -1,0 +1,315 @@
+"""The page says all that was handed in, as text, in one well-formed file, or is not written."""
+
+import base64
+import errno
+import re
+import stat
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import pytest
+from matplotlib.figure import Figure
+from test_regret_figures import SIX, simulation
+
+from grbp.errors import CannotWrite, InvalidInput
+from grbp.figures import transition_figure
+from grbp.figures.regret_curves import rounded
+from grbp.report import SYMBOLS, Section, regret_table, report_html, write_page
+
+HOSTILE = "</td><script>alert(1)</script><img src=x onerror=y> & \"quoted\" 'too' \x00 \ud800"
+SEEN = HOSTILE.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")
+
+
+class Verdict(NamedTuple):
+    """A verdict of someone who knows only what the page asks for."""
+
+    claim: str
+    where: str
+    outcome: str
+    evidence: str
+    why: str
+
+
+VERDICTS = [
+    Verdict("finite regret", "Fig. 3", "did not hold", "slope 0.31 (0.22 to 0.40)", "too few"),
+    Verdict("logarithmic", "Fig. 4", "cannot be decided", "slope still rising", "too short"),
+    Verdict("lowest regret", "Fig. 4, text", "held", "9.1 against 15.1", "it samples"),
+    Verdict("again", "Fig. 5", "held", "rises by 40", "as expected"),
+]
+FACTS = {"command": "grbp reproduce --out 'a b'", "seed": "0", "revision": "56ed10a"}
+
+
+class Element(NamedTuple):
+    """An element of a page: its tag, its attributes, and the text in it."""
+
+    tag: str
+    attributes: dict[str, str]
+    text: str
+
+
+class Page(HTMLParser):
+    """A strict reader: what is opened must be closed, in order."""
+
+    VOID = frozenset({"meta", "img", "br", "hr"})
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[tuple[str, dict[str, str], list[str]]] = []
+        self.elements: list[Element] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs)
+        given = {name: value or "" for name, value in attrs}
+        if tag in self.VOID:
+            self.elements.append(Element(tag, given, ""))
+        else:
+            self.open.append((tag, given, []))
+
+    def handle_endtag(self, tag: str) -> None:
+        opened, attributes, text = self.open.pop()
+        assert opened == tag
+        self.elements.append(Element(tag, attributes, "".join(text)))
+
+    def handle_data(self, data: str) -> None:
+        for _, _, text in self.open:
+            text.append(data)
+
+    def all(self, *tags: str) -> list[Element]:
+        return [element for element in self.elements if element.tag in tags]
+
+    def cells(self) -> Iterator[list[str]]:
+        """The rows of all tables that are not heads."""
+        row: list[str] = []
+        for element in self.all("td", "th", "tr"):
+            if element.tag != "tr":
+                row.append(element.text)
+                continue
+            if element.text and row:
+                yield row
+            row = []
+
+
+@pytest.fixture(scope="module")
+def picture() -> Figure:
+    return transition_figure(3)
+
+
+@pytest.fixture(scope="module")
+def sections(picture: Figure) -> list[Section]:
+    head, rows = regret_table(simulation(SIX, rounds=99))
+    return [
+        Section("Figure 3", "How to read it.\n\nAnd more.", picture, "Curves", head, rows),
+        Section("Figure 4", "Without a table.", picture, 'A "quoted" picture'),
+        Section("Words", "Without a figure."),
+    ]
+
+
+@pytest.fixture(scope="module")
+def html(sections: list[Section]) -> str:
+    return report_html(sections, VERDICTS, FACTS)
+
+
+def test_the_page_is_well_formed_and_its_links_lead_somewhere(html: str) -> None:
+    page = Page(html)
+    assert html.startswith("<!DOCTYPE html>\n<html lang=")
+    assert [e.tag for e in page.elements if e.tag in ("head", "body", "html", "h1")] == [
+        "head", "h1", "body", "html",
+    ]  # fmt: skip
+    ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
+    assert len(set(ids)) == len(ids)
+    links = [e.attributes["href"] for e in page.all("a")]
+    assert [link.removeprefix("#") for link in links] == ids
+    assert any(e.attributes.get("name") == "viewport" for e in page.all("meta"))
+    assert 'charset="utf-8"' in html
+
+
+def test_nothing_is_fetched_and_nothing_runs(html: str) -> None:
+    page = Page(html)
+    assert page.all("script", "link", "iframe", "object", "base", "form", "svg") == []
+    assert not any(name.startswith("on") for e in page.elements for name in e.attributes)
+    assert "://" not in html
+    assert "@import" not in html
+    assert "url(" not in html
+    assert all(e.attributes["src"].startswith("data:") for e in page.all("img"))
+
+
+def test_figures_are_drawings_that_refer_to_nothing_outside_and_have_words(html: str) -> None:
+    images = Page(html).all("img")
+    assert [e.attributes["alt"] for e in images] == ["Curves", 'A "quoted" picture']
+    for image in images:
+        kind, data = image.attributes["src"].split(",")
+        assert kind == "data:image/svg+xml;base64"
+        svg = base64.b64decode(data, validate=True).decode("utf-8")
+        root = ElementTree.fromstring(svg)  # noqa: S314 (we wrote it ourselves)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert set(re.findall(r"https?://([^/\"]+)", svg)) == {"www.w3.org"}
+        assert re.findall(r"href=\"(?!#)", svg) == []
+
+
+def test_every_verdict_is_there_with_a_sign_and_a_word(html: str) -> None:
+    rows = [row for row in Page(html).cells() if len(row) == 5 and row[0] != "claim"]
+    assert len(rows) == len(VERDICTS)
+    for (claim, where, outcome, evidence, why), verdict in zip(rows, VERDICTS, strict=True):
+        assert (claim, where, evidence, why) == (
+            verdict.claim, verdict.where, verdict.evidence, verdict.why,
+        )  # fmt: skip
+        assert outcome == f"{SYMBOLS[verdict.outcome]} {verdict.outcome}"
+    assert "Of 4 claims: 2 held, 1 did not hold, 1 cannot be decided." in html
+    assert len(set(SYMBOLS.values())) == 3
+
+
+def test_an_outcome_of_another_kind_is_shown_as_it_is() -> None:
+    odd = report_html([], [Verdict("a", "b", "held in part", "c", "d")], {})
+    assert "Of 1 claim: 1 held in part." in odd
+    assert "• held in part" in [e.text for e in Page(odd).all("span")]
+
+
+def test_every_number_of_every_table_is_there(html: str, sections: list[Section]) -> None:
+    shown = list(Page(html).cells())
+    assert list(sections[0].head) in shown
+    for row in sections[0].rows:
+        assert list(row) in shown
+
+
+def test_texts_and_facts_are_there_in_order(html: str, sections: list[Section]) -> None:
+    page = Page(html)
+    headings = [e.text for e in page.all("h2")]
+    assert headings == [
+        "Did the paper\N{RIGHT SINGLE QUOTATION MARK}s claims hold?",
+        *(section.title for section in sections),
+        "How this was made",
+    ]
+    paragraphs = [e.text for e in page.all("p")]
+    told = ["How to read it.", "And more.", "Without a table.", "Without a figure."]
+    assert paragraphs[-4:] == told
+    facts = [e.text for e in page.all("dt", "dd")][-2 * len(FACTS) :]
+    assert facts == [word for pair in FACTS.items() for word in pair]
+    # The words a reader needs are explained before they are used.
+    explained = [e.text for e in page.all("dt")][: -len(FACTS)]
+    assert {"CONTINUE", "FINISH", "Regret", "Threshold", "The two regions"} <= set(explained)
+    assert html.index("<dt>Regret") < html.index('id="verdict"') < html.index('id="part-1"')
+
+
+def test_everything_handed_in_is_text_never_html(picture: Figure) -> None:
+    html = report_html(
+        [Section(HOSTILE, HOSTILE, picture, HOSTILE, (HOSTILE, "b"), [(HOSTILE, HOSTILE)])],
+        [Verdict(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)],
+        {HOSTILE: HOSTILE},
+    )
+    page = Page(html)
+    assert page.all("script") == []
+    assert len(page.all("img")) == 1
+    assert page.all("img")[0].attributes["alt"] == SEEN
+    # Contents, heading, paragraph, six cells and a head, outcome, key and value of a fact.
+    said = [e for e in page.all("a", "h2", "p", "td", "th", "dt", "dd") if SEEN in e.text]
+    assert len(said) == 14
+    html.encode("utf-8")
+
+
+def test_the_same_input_is_the_same_page(html: str, sections: list[Section]) -> None:
+    assert report_html(sections, VERDICTS, FACTS) == html
+
+
+def test_light_dark_narrow_and_paper_are_thought_of(html: str) -> None:
+    for media in ("prefers-color-scheme: dark", "max-width", "print"):
+        assert re.search(rf"@media \(?{media}", html)
+    # Every colour that the dark scheme or paper must change is a name that both set.
+    style = html.split("<style>")[1].split("</style>", maxsplit=1)[0]
+    light, *others = (set(re.findall(r"(--[a-z-]+):", part)) for part in style.split("@media"))
+    dark, paper = others[0], others[-1]
+    assert light == dark == paper == set(re.findall(r"var\((--[a-z-]+)\)", style))
+
+
+def test_nothing_to_say_is_still_a_page() -> None:
+    page = Page(report_html([], [], {}))
+    assert "No claim was examined." in [e.text for e in page.all("p")]
+
+
+def test_a_figure_without_words_and_a_torn_table_are_refused(picture: Figure) -> None:
+    with pytest.raises(InvalidInput, match="alt text"):
+        report_html([Section("a", "b", picture, " ")], [], {})
+    with pytest.raises(InvalidInput, match="2 columns"):
+        report_html([Section("a", "b", head=("x", "y"), rows=[("1", "2"), ("3",)])], [], {})
+
+
+# --- the numbers of a simulation --------------------------------------------------------------
+
+
+def test_the_table_of_a_simulation_has_its_numbers_the_largest_regret_first() -> None:
+    given = simulation(SIX, rounds=99)
+    head, rows = regret_table(given)
+    assert "99 rounds" in head[1]
+    assert head[4:] == [f"rounds with threshold {tau}" for tau in (0, 1, 3)]
+    order = sorted(given.curves, key=lambda name: -given.curves[name].mean[-1])
+    assert [row[0] for row in rows] == order
+    for name, mean, interval, sd, *shares in rows:
+        curve = given.curves[name]
+        low, high = curve.band()
+        at = float(curve.mean[-1])
+        assert mean == rounded(at)
+        assert interval == f"{rounded(float(low[-1]), at)} to {rounded(float(high[-1]), at)}"
+        assert sd == rounded(curve.sd)
+        assert shares == ["70.0%", "30.0%", "< 0.1%"]
+
+
+def test_one_run_has_no_interval() -> None:
+    _, rows = regret_table(simulation({"oracle": 0.0}, rounds=9, replicas=1))
+    assert [row[2:4] for row in rows] == [["\N{EN DASH}", "\N{EN DASH}"]]
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+def test_a_page_is_written_whole_and_readable_by_others(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "report.html"
+    assert write_page("<p>\N{GREEK SMALL LETTER TAU}</p>", path) == path
+    assert path.read_text("utf-8") == "<p>\N{GREEK SMALL LETTER TAU}</p>"
+    write_page("again", path)
+    assert path.read_text("utf-8") == "again"
+    assert list(path.parent.iterdir()) == [path]
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(CannotWrite) as caught:
+        write_page("new", path)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert ". " not in text
+    assert str(path) in text
+    return text
+
+
+def test_what_cannot_be_written_is_said_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    refusal(tmp_path / "file" / "report.html")
+    refusal(tmp_path / "folder")
+    with pytest.raises(InvalidInput, match="must end with a file name"):
+        write_page("new", Path())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+    assert list((tmp_path / "folder").iterdir()) == []
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_disk_that_fills_up_leaves_the_old_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.html"
+    write_page("old", path)
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert "No space left on device" in refusal(path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "old"

@@ -1,0 +1,110 @@
+"""Everything of the paper with one call: on small experiments, what it writes and says."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import grbp
+from grbp import paper
+from grbp.cli import main
+from grbp.experiments import EXPERIMENTS, GridSpec, find
+
+FILES = {
+    "data",
+    "report.html",
+    *(f"figure-{n}.{kind}" for n in range(1, 6) for kind in ("png", "svg")),
+    *(f"{name}.csv" for name in EXPERIMENTS),
+}
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The paper's experiments with few replicas and rounds."""
+    specs: dict[str, Any] = {}
+    for name, spec in EXPERIMENTS.items():
+        if isinstance(spec, GridSpec):
+            few = (0.2, 0.5, 0.8)
+            specs[name] = replace(spec, rounds=50, replicas=6, p_c=few, p_f=few)
+        else:
+            specs[name] = replace(spec, rounds=1000, replicas=8, at=(1, 10, 100, 1000))
+    monkeypatch.setattr(paper, "EXPERIMENTS", specs)
+    monkeypatch.setattr(paper, "_MEASURED", {n: specs[f"figure-{n}"] for n in (3, 4, 5)})
+    return specs
+
+
+@pytest.mark.slow
+def test_everything_is_written_and_said(
+    small: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "new" / "results"
+    assert main(["reproduce", "--out", str(folder)]) == 0
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert not (folder / "data" / "parts").exists()
+    out = capsys.readouterr().out
+    assert max(len(line.replace(str(folder), "results")) for line in out.splitlines()) <= 80
+    page = (folder / "report.html").read_text("utf-8")
+    for verdict in grbp.verdicts({n: find(folder / "data", s) for n, s in small.items()}):
+        assert verdict.where in out
+        assert verdict.outcome in page
+    for number, shows in grbp.PAPER_FIGURES.items():
+        assert f"Figure {number}. {shows}" in page
+    counted = re.search(r"(\d+) claims: (\d+) held, (\d+) did not hold, (\d+) cannot", out)
+    assert counted is not None
+    total, *parts = map(int, counted.groups())
+    assert total == sum(parts)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small")
+def test_a_second_run_measures_nothing_and_writes_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grbp.reproduce(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    # No simulation may run: the numbers are there.
+    monkeypatch.setattr("grbp.experiments.run.simulate", None, raising=False)
+    import_names: list[str] = []
+    grbp.reproduce(tmp_path, progress=lambda name, _, __: import_names.append(name))
+    assert import_names == []
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after == before
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small")
+def test_interrupted_it_says_how_to_go_on(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def interrupt(_: object, name: str, __: int, ___: int) -> None:
+        calls.append(name)
+        if "figure-4" in name:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("grbp.cli.progress.Bar.__call__", interrupt)
+    assert main(["reproduce", "--out", str(tmp_path)]) == 130
+    said = capsys.readouterr()
+    assert "The same command goes on from there." in said.out
+    assert said.err == "grbp: interrupted\n"
+    kept = [path.name for path in (tmp_path / "data").glob("*.npz")]
+    assert len(kept) == 1
+    assert kept[0].startswith("figure-3-")
+    monkeypatch.undo()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small")
+def test_one_measured_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["figure", "5", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        str(tmp_path / "figure-5.png"), str(tmp_path / "figure-5.svg")
+    ]  # fmt: skip
+
+
+def test_a_figure_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(grbp.InvalidInput, match="figure 6 was asked for; there is 1, 2, 3, 4, 5"):
+        grbp.paper_figure(6)
