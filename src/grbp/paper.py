@@ -96,8 +96,7 @@ def paper_figure(
         return transition_figure(*goals)
     if number == 2:
         return boundary_figure(goals) if goals else boundary_figure()
-    title = f"Figure {number}: {PAPER_FIGURES[number][0].lower()}{PAPER_FIGURES[number][1:]}"
-    return _drawn(run(_MEASURED[number], folder, progress), title)
+    return _drawn(run(_MEASURED[number], folder, progress), _title(number))
 
 
 def save_figure(figure: "Figure", folder: Path, number: int) -> list[Path]:
@@ -133,8 +132,10 @@ def reproduce(
     sections = []
     for number, shows in PAPER_FIGURES.items():
         result = results.get(f"figure-{number}")
+        # On the page the heading says what the file must say itself.
         figure = paper_figure(number) if result is None else _drawn(result)
-        save_figure(figure, folder, number)
+        titled = figure if result is None else _drawn(result, _title(number))
+        save_figure(titled, folder, number)
         say(f"figure-{number}.png and figure-{number}.svg")
         head, rows = (
             regret_table(result.simulation) if isinstance(result, CurveResult) else ((), ())
@@ -145,6 +146,10 @@ def reproduce(
     write_page(report_html(sections, found, _facts(results)), folder / "report.html")
     say("report.html: every claim of the paper, and whether it held")
     return found
+
+
+def _title(number: int) -> str:
+    return f"Figure {number}: {PAPER_FIGURES[number][0].lower()}{PAPER_FIGURES[number][1:]}"
 
 
 def _drawn(result: Result, title: str = "") -> "Figure":
