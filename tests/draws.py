@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from grbp import Problem
+from grbp import Problem, boundary
 
 EPS = 2.0**-53
 EXTREMES = [
@@ -33,4 +33,7 @@ def problems(draw: st.DrawFn, goal: st.SearchStrategy[int] = goals) -> Problem:
         first, second = draw(st.integers(1, g - 1)), draw(st.integers(1, g - 1))
         share = draw(st.floats(0, 1))
         start = {first: share, second: 1 - share} if first != second else first
-    return Problem(g, draw(probabilities), draw(probabilities), start)  # type: ignore[arg-type]
+    p_c, p_f = draw(probabilities), draw(probabilities)
+    if draw(st.booleans()):  # below the boundary, where finishing is never right
+        p_f = boundary(g, p_c) * draw(st.floats(0.001, 0.999))
+    return Problem(g, p_c, p_f, start)  # type: ignore[arg-type]

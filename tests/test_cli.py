@@ -47,7 +47,7 @@ def test_solve_says_what_the_library_says(capsys: pytest.CaptureFixture[str]) ->
     assert said["gap"] == pytest.approx(said["value"]["1"] - said["value"]["0"])
     assert said["slots"]["1"] == grbp.expected_slots(problem, 1)
     assert said["margin"] == grbp.margin(problem)
-    assert said["goal"], said["p_c"] == (4, 0.45)
+    assert (said["goal"], said["p_c"], said["p_f"]) == (4, 0.45, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,10 @@ def test_certainties_are_answered(capsys: pytest.CaptureFixture[str], p_c: str, 
         ["solve", "--goal", "1000000", "--p-c", "1e-12", "--p-f", "0.123456789"],
         ["solve", *ASKED, "--start", "1=.25,2=.25,3=.5"],
         ["bounds", *ASKED, "--gamma", "123456.789", "--rounds", "1000000000000"],
+        ["bounds", *ASKED, "--gamma", "2.3", "--rounds", "9"],
+        ["bounds", *ASKED, "--gamma", "1e15", "--rounds", "9"],
+        ["bounds", "--goal", "4", "--p-c", ".5", "--p-f", ".25", "--gamma", "1", "--rounds", "9"],
+        ["solve", "--goal", "9999", *ASKED[2:], "--start", "1=.123456,2=.123456,77=.753088"],
         ["bounds", "--goal", "1000000", *ASKED[2:], "--gamma", "1", "--rounds", "9"],
     ],
 )  # fmt: skip
@@ -140,6 +144,10 @@ MISTAKES = [
     (["solve", "--goal", "4", "--p-c", "-.2", "--p-f", ".3"], "p_c = -0.2 was given"),
     (["solve", "--goal", "4", "--p-c", ".4", "--p-f", "nan"], "p_f = nan was given"),
     (["solve", "--goal", "4", "--p-c", ".4", "--p-f", "x"], "p_f = 'x' was given"),
+    (["solve", "--goal", "1_0", "--p-c", ".4", "--p-f", ".3"], "goal = '1_0' was given"),
+    (["solve", "--goal", "\u0663", "--p-c", ".4", "--p-f", ".3"], "was given"),
+    (["solve", "--goal", "4", "--p-c", "-1e-3", "--p-f", ".3"], "p_c = -0.001 was given"),
+    (["figure", "2", "--out", "/dev/null/a\nb"], "cannot be made"),
     (["solve", *ASKED, "--start", "7"], "the start state = 7 was given"),
     (["solve", *ASKED, "--start", "1=.5,2=.6"], "sum to 1.1; they must sum to 1"),
     (["solve", *ASKED, "--start", "1=.5,2"], "start = '1=.5,2' was given"),
@@ -216,6 +224,27 @@ def test_help_lists_every_command_at_80_columns() -> None:
     for command in ("solve", "bounds", "export", "figure", "learners", "simulate", "reproduce"):
         assert re.search(rf"\n    {command} +[a-z]", said)
     assert max(map(len, said.splitlines())) <= 80
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is full: not here")
+def test_an_answer_that_cannot_be_written_is_said() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "grbp", "solve", *ASKED],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "grbp: the answer cannot be written (No space left on device)\n"
+
+
+def test_a_path_outside_the_terminals_alphabet_is_named(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "grbp", "figure", "1", "--out", str(tmp_path / "\u00e9")],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\xe9" in done.stdout
 
 
 def test_a_reader_that_stops_early_is_no_error() -> None:

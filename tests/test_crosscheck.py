@@ -131,8 +131,11 @@ def test_prism_text_is_what_it_says() -> None:
     assert "const double p_c = 0.45;" in text
     assert "const double p_f = 1e-12;" in text
     weights = [line.split(":")[0].strip() for line in text.splitlines() if "started'=true" in line]
-    assert weights[:2] == ["0.1", "0.2"]
-    assert weights[2] == "(1 - 0.1 - 0.2)"
+    assert weights == ["0.1", "0.2", "(1 - 0.1 - 0.2)"]
+    # The rest goes to the largest, so that nothing turns negative or zero.
+    text = grbp.to_prism(Problem(4, 0.45, 0.3, {1: 0.9, 2: 0.1, 3: 1e-20}))
+    weights = [line.split(":")[0].strip() for line in text.splitlines() if "started'=true" in line]
+    assert weights == ["(1 - 0.1 - 1e-20)", "0.1", "1e-20"]
 
 
 def test_toy_text_ends_are_absorbing() -> None:

@@ -112,6 +112,41 @@ def test_optimum_equals_the_best_of_all_policies(goal: int, data: st.DataObject)
     np.testing.assert_allclose(attained.value, best, rtol=1e-11)
 
 
+@given(st.integers(2, 60), st.integers(0, 2**32), st.integers(1, 3))
+def test_optimum_satisfies_bellmans_equation(goal: int, seed: int, kinds: int) -> None:
+    # V is attained, and no action in any state is better: that is optimality.
+    rng = np.random.default_rng(seed)
+    laws = [rng.dirichlet([2, 2, 0.3, 0.1, 0.1, 0.1], size=goal - 1).T for _ in range(kinds)]
+    finishes = rng.random(goal - 1) ** 2
+    solution = solve(Chain(goal, [Move(*law) for law in laws], finishes))
+    attained = evaluate(
+        Chain(goal, [Move(*law) for law in laws], finishes), solution.action, solution.which
+    )
+    np.testing.assert_allclose(attained.value, solution.value, rtol=1e-12)
+    around = np.concatenate(([0.0], solution.value, [1.0]))
+    for up, down, stay, windfall, _, _ in laws:
+        q = up * around[2:] + down * around[:-2] + stay * solution.value + windfall
+        assert (q <= solution.value * (1 + 1e-12)).all()
+    assert (finishes <= solution.value * (1 + 1e-12)).all()
+
+
+def test_outcomes_that_sum_to_one_but_for_rounding_are_accepted() -> None:
+    solution = solve(Chain(4, [Move(0.5, 0.5 + 5e-10), Move(0.2, 0.8)], 0.2))
+    np.testing.assert_allclose(solution.value, [0.25, 0.5, 0.75], rtol=1e-8)
+
+
+def test_several_moves_over_many_states() -> None:
+    chain = Chain(20_000, [Move(0.165, 0.835), Move(0.704, 0.296)], 0.3)
+    np.testing.assert_allclose(
+        solve(chain).value, grbp.value_at(Problem(20_000, 0.704, 0.3), 0), rtol=1e-10
+    )
+
+
+def test_ties_go_to_finish() -> None:
+    # Going down for sure and finishing there is worth as much as finishing at once.
+    assert solve(Chain(5, Move(0.0, 1.0), 0.4)).action.tolist() == [1, 1, 1, 1]
+
+
 @given(st.integers(2, 12), st.data())
 def test_probabilities_that_differ_by_state(goal: int, data: st.DataObject) -> None:
     # p_C(s) arbitrary and p_F the same or falling in s: the optimum is threshold 0 or 1.
@@ -173,6 +208,11 @@ def test_stay_and_absorb(goal: int, up: float, down: float, stay: float, absorb:
     )
 
 
+def test_without_windfall_it_is_the_plain_walk() -> None:
+    plain = grbp.value_at(Problem(7, 0.6, 0.5), 0)
+    np.testing.assert_allclose(grbp.extensions.windfall_value(7, 0.6, 0.4, 0, 0), plain, rtol=1e-12)
+
+
 def test_closed_forms_of_a_long_walk_do_not_overflow() -> None:
     goal = 5000
     walk = evaluate(
@@ -231,6 +271,10 @@ def test_a_round_that_never_ends_is_worth_nothing() -> None:
         (lambda: evaluate(Chain(4, Move(0.5, 0.5), 0.3), [0, 0, 0], 1), "does not have"),
         (lambda: grbp.extensions.windfall_value(4, 0.5, 0.5, 0.5, 0), "sum to 1.5"),
         (lambda: grbp.extensions.windfall_steps(4, 0.5, 0.5, 0, 0), "one must be positive"),
+        (lambda: grbp.extensions.windfall_value(4, 0.5, 0.4, 0.2, -0.1), "catastrophe = -0.1"),
+        (lambda: grbp.extensions.windfall_value(4, 0.5, 0.5, None, 0), "windfall = None"),  # type: ignore[arg-type]
+        (lambda: Chain(4, None, 0.3), "moves = None was given"),  # type: ignore[arg-type]
+        (lambda: evaluate(Chain(4, Move(0.5, 0.5), 0.3), [0] * 3, [0, 0]), "which has shape"),
         (lambda: grbp.extensions.absorb_value(4, 0, 0.5, 0.5, 0), "needs both positive"),
     ],
 )

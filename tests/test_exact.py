@@ -84,7 +84,7 @@ def test_gaps_keep_twelve_digits(problem: Problem) -> None:
 def test_gap_survives_next_to_the_boundary(goal: int, p_c: float, ulps: int) -> None:
     # p_f and B agree to 14 digits here; their difference must still have 12.
     p_f = grbp.boundary(goal, p_c) * (1 + ulps * 2.0**-48)
-    if not SMALLEST < p_f < 1:
+    if not SMALLEST < p_f < 1 or ulps == 0:
         return
     true = abs(number(p_f) - wide_hit(1, goal, p_c))
     assert relative_error(grbp.gap_max(Problem(goal, p_c, p_f)), true) < DIGITS
@@ -205,3 +205,67 @@ def test_summary_reports_what_the_functions_say() -> None:
     assert said["states"] == [1, 2, 3, 4]
     assert said["gap"] == grbp.finish_probability(problem) * grbp.gap_max(problem)
     assert said["start"] == ((1, 0.25), (4, 0.75))
+
+
+@given(goals, probabilities)
+def test_a_tie_is_a_tie_for_every_answer(goal: int, p_c: float) -> None:
+    if grbp.boundary(goal, p_c) < 1e-6:  # a tiny B is itself rounded by more than a tie
+        return
+    problem = Problem(goal, p_c, grbp.boundary(goal, p_c))
+    assert grbp.gap_max(problem) == grbp.gap(problem) == grbp.gap(problem, 0) == 0.0
+    assert grbp.gap(problem, 1) == grbp.margin(problem) == 0.0
+    assert grbp.optimal_threshold(problem) == 1
+    assert grbp.region(problem) == grbp.Region.NO_EXPLORATION
+
+
+@given(problems())
+def test_gaps_are_never_negative(problem: Problem) -> None:
+    for policy in (0, 1, problem.goal - 1, [s % 2 for s in range(1, problem.goal)]):
+        assert (grbp.gap_at(problem, policy) >= 0.0).all()
+
+
+@given(goals, st.sampled_from([0.9, 0.999, 1 - 1e-9]), st.sampled_from([0.5, 1 - 1e-9]))
+def test_logarithm_next_to_one_is_that_of_what_is_missing(
+    goal: int, p_c: float, p_f: float
+) -> None:
+    logs = grbp.log_value_at(Problem(goal, p_c, p_f), 1)
+    for s in {1, goal // 2, goal - 1} & set(range(1, goal)):
+        log = mpmath.log(wide_value(goal, p_c, p_f, 1, s))
+        if abs(log) > SMALLEST:
+            assert relative_error(logs[s - 1], log) < DIGITS
+
+
+def margin_next_to(goal: int, x: float, away: float) -> tuple[float, float]:
+    """The margin of a problem a little above the curve, and what it is to first order."""
+    p_f = grbp.boundary(goal, x) + away
+    slope = (grbp.boundary(goal, x + 1e-6) - grbp.boundary(goal, x - 1e-6)) / 2e-6
+    gap = grbp.gap_max(Problem(goal, x, p_f))
+    return grbp.margin(Problem(goal, x, p_f)), gap / math.sqrt(1 + slope**2)
+
+
+@pytest.mark.parametrize("goal", [3, 4, 50])
+@pytest.mark.parametrize("x", [0.3, 0.52, 0.8])
+def test_margin_next_to_the_curve(goal: int, x: float) -> None:
+    margin, expected = margin_next_to(goal, x, 1e-9)
+    assert margin == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("goal", [3, 4, 1000])
+@pytest.mark.parametrize("missing", [1e-6, 1e-10, 1e-13])
+def test_margin_in_the_corner(goal: int, missing: float) -> None:
+    # Next to (1, 1) the curve is the diagonal.
+    problem = Problem(goal, 1.0, 1.0 - missing)
+    assert grbp.margin(problem) == pytest.approx((1 - problem.p_f) / math.sqrt(2), rel=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p_c", [0.3, 0.5, 0.500001, 0.7])
+def test_gaps_keep_twelve_digits_up_to_a_million_states(p_c: float) -> None:
+    goal = 10**6
+    problem = Problem(goal, p_c, 0.3)
+    for tau in (0, 1, 2, goal - 1):
+        gaps = grbp.gap_at(problem, tau)
+        for s in (1, 2, 1000, goal - 1):
+            true = optimum(goal, p_c, 0.3, s) - wide_value(goal, p_c, 0.3, tau, s)
+            if true > 1e-290:
+                assert relative_error(gaps[s - 1], true) < DIGITS

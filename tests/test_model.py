@@ -4,6 +4,7 @@ import math
 import pickle
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,9 @@ def test_every_way_to_say_the_same_start_is_the_same_problem() -> None:
         4, 0.5, 0.3, np.array([0.75, 0, 0.25])
     )
     assert Problem(2, 0.5, 0.3) == Problem(2, 0.5, 0.3, 1)
+    pairs: Any = [[2, 1.0]]  # as JSON has them
+    assert Problem(4, 0.5, 0.3, 2) == Problem(4, 0.5, 0.3, np.array(2))
+    assert Problem(4, 0.5, 0.3, 2) == Problem(4, 0.5, 0.3, pairs)
     assert len({Problem(4, 0.5, 0.3), Problem(4, 0.5, 0.3, "uniform")}) == 1
     assert Problem(4, Fraction(1, 2), np.float64(0.3)) == Problem(np.int64(4), 0.5, 0.3)  # type: ignore[arg-type]
 
@@ -35,7 +39,9 @@ def test_a_problem_cannot_change() -> None:
     with pytest.raises(ValueError, match="read-only"):
         problem.start_probabilities[0] = 1.0
     assert replace(problem, p_c=0.6).p_c == 0.6
-    assert pickle.loads(pickle.dumps(problem)) == problem  # noqa: S301
+    again = pickle.loads(pickle.dumps(problem))  # noqa: S301
+    assert again == problem
+    assert not again.start_probabilities.flags.writeable
 
 
 def test_start_probabilities_sum_to_one_after_rounding() -> None:
@@ -43,7 +49,9 @@ def test_start_probabilities_sum_to_one_after_rounding() -> None:
     assert math.isclose(math.fsum(q), 1.0, rel_tol=1e-15)
 
 
-@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True, [0.5], 1j])
+@pytest.mark.parametrize(
+    "bad", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True, np.True_, [0.5], 1j]
+)
 def test_probabilities_are_refused(bad: object) -> None:
     for name in ("p_c", "p_f"):
         numbers: dict[str, object] = {"p_c": 0.5, "p_f": 0.5, name: bad}
@@ -80,7 +88,7 @@ def test_starts_are_refused(start: object, sentence: str) -> None:
     assert str(refusal.value) == sentence
 
 
-@pytest.mark.parametrize("policy", [-1, 4, 1.5, "0", None, [0, 1], [0, 1, 2]])
+@pytest.mark.parametrize("policy", [-1, 4, 1.5, "0", None, [0, 1], [0, 1, 2], [[0], 1, 1]])
 def test_policies_are_refused(policy: object) -> None:
     with pytest.raises(grbp.InvalidInput, match=r"must be|needs 3|must hold"):
         grbp.value(Problem(4, 0.5, 0.3), policy)  # type: ignore[arg-type]

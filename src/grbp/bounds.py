@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from grbp.exact import (
     continue_probability,
     finish_probability,
@@ -68,7 +70,9 @@ def ucb1_bound(problem: Problem, rounds: int) -> float:
     rounds = check_whole("rounds", rounds, 1, MOST_ROUNDS)
     gaps = policy_gaps(problem)
     gaps = gaps[gaps > 0.0]
-    growth = 8.0 * math.log(rounds) * float((1.0 / gaps).sum()) if rounds > 1 else 0.0
+    with np.errstate(over="ignore"):
+        inverse = float((1.0 / gaps).sum())
+    growth = 8.0 * math.log(rounds) * inverse if rounds > 1 else 0.0
     return growth + (1.0 + math.pi**2 / 3.0) * float(gaps.sum())
 
 
@@ -87,11 +91,11 @@ def getbe_bound(problem: Problem, gamma: float, rounds: int) -> GetbeBound:
     x_1 = required_root(p_f1, delta)
     required = x_1 * x_1
     rho_c, rho_f = settling_rounds(p_c1, p_f1, gamma)
-    rho_pp = _error_round(p_c1, p_f1, gamma, delta)
+    rho_pp = _error_round(p_c1, delta) if gamma >= required else math.inf
     rho_prime = max(rho_c, rho_f, rho_pp)
-    w = math.inf
-    if delta > 0.0:
-        w = 4.0 * rho_prime + 2.0 * math.pi**2 / 3.0 * (1.0 - 1.0 / math.expm1(-delta * delta))
+    w, near = math.inf, -math.expm1(-delta * delta)
+    if near > 0.0:
+        w = 4.0 * rho_prime + 2.0 * math.pi**2 / 3.0 * (1.0 + 1.0 / near)
     obstacle = _obstacle(problem, gamma, required, p_c1, delta)
     bound = math.inf
     if not obstacle:
@@ -130,9 +134,9 @@ def settling_rounds(p_c1: float, p_f1: float, gamma: float) -> tuple[float, floa
 
 
 def _continue_round(p_c1: float, gamma: float) -> float:
-    if p_c1 == 0.0:
-        return math.inf
     squared = p_c1 * p_c1
+    if squared == 0.0:
+        return math.inf
 
     def room(rho: float) -> float:
         # The condition solved for k: it holds where room(rho) > k - gamma log(rho).
@@ -153,7 +157,7 @@ def _finish_round(p_f1: float, gamma: float) -> float:
     surplus = p_f1 * gamma - math.sqrt(gamma)
     if surplus <= 0.0:
         return math.inf
-    exponent = 4.0 / surplus**2
+    exponent = 4.0 / surplus / surplus
     enough = math.floor(math.exp(exponent)) + 1 if exponent < 600.0 else math.inf
     past = _settles(
         lambda rho: rho - 2.0 - gamma * math.log(rho),
@@ -163,12 +167,14 @@ def _finish_round(p_f1: float, gamma: float) -> float:
     return max(enough, past)
 
 
-def _error_round(p_c1: float, p_f1: float, gamma: float, delta: float) -> float:
-    """rho'': from which round on delta^2 >= 3 log(rho)/f_a(rho) for both actions."""
-    surplus = p_f1 * gamma - math.sqrt(gamma)
-    if surplus <= 0.0 or delta * delta < 6.0 / surplus or p_c1 == 0.0:
-        return math.inf
+def _error_round(p_c1: float, delta: float) -> float:
+    """rho'': from which round on delta^2 >= 3 log(rho)/f_a(rho), once gamma is as required.
+
+    For FINISH the quotient does not depend on the round, and that is what is required.
+    """
     rate = 0.5 * p_c1 * delta * delta
+    if rate == 0.0:
+        return math.inf
 
     def room(rho: float) -> float:
         return rate * rho - 3.0 * math.log(rho)
@@ -194,6 +200,8 @@ def _settles(room: Callable[[float], float], holds: Callable[[float], bool], sla
     else:
         high = low
     first = math.ceil(high) + 1
+    if first > 2**53:  # where floats have no room between two rounds
+        return first
     while first > 1 and holds(first - 1):
         first -= 1
     return first

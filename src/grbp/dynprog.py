@@ -69,7 +69,7 @@ class _Laws(NamedTuple):
     stay: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chain:
     """A goal, the actions that continue and the success probabilities of those that finish.
 
@@ -86,7 +86,10 @@ class Chain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", check_goal(self.goal))
-        moves = (self.moves,) if isinstance(self.moves, Move) else tuple(self.moves)
+        given: object = self.moves
+        moves = (given,) if isinstance(given, Move) else given
+        if not isinstance(moves, list | tuple) or not all(isinstance(m, Move) for m in moves):
+            raise InvalidInput(f"moves = {given!r} was given; it must be a Move, or a list of them")
         finishes = self.finishes
         several = isinstance(finishes, list | tuple) and any(np.ndim(row) for row in finishes)
         rows = list(finishes) if several else [finishes]  # type: ignore[arg-type]
@@ -112,6 +115,7 @@ class Chain:
                 f"the outcomes of a move in state {worst + 1} sum to {total[worst]:.12g};"
                 " they must sum to 1"
             )
+        law = {name: part / total for name, part in law.items()}
         dead = law["catastrophe"] + law["absorb"]
         return _Laws(law["up"], law["down"], law["windfall"], dead, law["stay"])
 
@@ -175,7 +179,9 @@ def solve(chain: Chain) -> Solution:
     """
     best_finish = chain._finishes.max(axis=0)
     states = np.arange(chain.goal - 1)
-    move = np.zeros(chain.goal - 1, dtype=np.int64)
+    # What goes up the most for each time it goes down is a good first guess.
+    law = chain._laws
+    move = np.argmax((law.up + law.goal) / (law.down + law.dead + 1e-300), axis=0)
     finish = np.argmax(chain._finishes, axis=0)
     while True:
         laws = _Laws(*(law[move, states] for law in chain._laws))
@@ -183,12 +189,14 @@ def solve(chain: Chain) -> Solution:
         which = np.where(action == Action.FINISH, finish, move)
         value = evaluate(chain, action, which).value
         around = np.concatenate(([0.0], value, [1.0]))
-        law = chain._laws
         q = law.up * around[2:] + law.down * around[:-2] + law.goal + law.stay * value
         better = q.max(axis=0) > value * (1.0 + _TIE)
         if len(q) == 1 or not better.any():
             return Solution(value, action, which, _threshold(action))
-        move = np.where(better, np.argmax(q, axis=0), move)
+        improved = np.where(better, np.argmax(q, axis=0), move)
+        if (improved == move).all():
+            return Solution(value, action, which, _threshold(action))
+        move = improved
 
 
 def _climbs(
@@ -215,8 +223,10 @@ def _climbs(
 def _policy_law(chain: Chain, action: ArrayLike, which: ArrayLike) -> list[list[float]]:
     """The chances of going up, down, to the goal and to an end, in every state."""
     count = chain.goal - 1
-    chosen = np.broadcast_to(np.asarray(which, dtype=np.int64), (count,))
-    actions = np.asarray(action)
+    chosen, actions = np.asarray(which, dtype=np.int64), np.asarray(action)
+    if chosen.shape not in ((), (count,)):
+        raise InvalidInput(f"which has shape {chosen.shape}; it must be one number, or {count}")
+    chosen = np.broadcast_to(chosen, (count,))
     if actions.shape != (count,) or not np.isin(actions, tuple(Action)).all():
         raise InvalidInput(
             f"a policy of shape {actions.shape} was given; a goal of {chain.goal} needs"

@@ -36,7 +36,7 @@ MOST_ENUMERATED_GOAL = 23
 MOST_SLOTS = 100_000_000
 """The longest round whose law is carried forward slot by slot."""
 
-TIE = 8 * np.finfo(float).eps
+TIE = 8 * float(np.finfo(float).eps)
 """How near p_f and the boundary count as equal, relative to the boundary: rounding error."""
 
 WIDE = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -94,8 +94,7 @@ def optimal_threshold(problem: Problem) -> int:
     Paper: lemma:GINFreduction
     Paper: thm:tauinf
     """
-    near = TIE * boundary(problem.goal, problem.p_c)
-    return 1 if _excess(problem.goal, problem.p_c, problem.p_f) >= -near else 0
+    return 1 if excess(problem) >= 0.0 else 0
 
 
 def region(problem: Problem) -> Region:
@@ -162,7 +161,7 @@ def gap_max(problem: Problem) -> float:
 
     Paper: lemma:DeltaBound
     """
-    return abs(_excess(problem.goal, problem.p_c, problem.p_f))
+    return abs(excess(problem))
 
 
 def gap_at(problem: Problem, policy: Policy) -> Floats:
@@ -177,22 +176,22 @@ def gap_at(problem: Problem, policy: Policy) -> Floats:
     seg = _segments(problem, policy)
     p_f, goal = problem.p_f, problem.goal
     log_r = log_failure_ratio(problem.p_c)
-    excess = _excess(goal, problem.p_c, p_f)
+    over = excess(problem)
     # What FINISH loses in a state s: V*(s) - p_f, as a sum of positive terms.
     up_from_1 = hit(problem.states - 1, goal - 1, log_r)
     if optimal_threshold(problem):
         finishing = (1.0 - p_f) * up_from_1
     else:
-        finishing = -excess + float(hit(goal - 1, goal, -log_r)) * up_from_1
+        finishing = -over + float(hit(goal - 1, goal, -log_r)) * up_from_1
     padded = np.concatenate(([0.0], finishing, [0.0]))
     loss = np.where(seg.finish, finishing, seg.down * padded[seg.a] + seg.up * padded[seg.b])
     if optimal_threshold(problem) and not seg.finish[0]:
         # The policy walks through state 1, where it should finish, up to its first stop b.
         b = int(seg.b[0])
         s = np.arange(1, b)
-        wrong = p_f * float(hit(b - 1, b, -log_r)) if b < goal else excess
+        wrong = p_f * float(hit(b - 1, b, -log_r)) if b < goal else over
         up, down = hit(s - 1, b - 1, log_r), hit(b - s, b - 1, -log_r)
-        loss[: b - 1] = max(wrong, 0.0) * down + padded[b] * up
+        loss[: b - 1] = wrong * down + padded[b] * up
     return loss
 
 
@@ -327,11 +326,17 @@ def _finish_at(problem: Problem, policy: Policy) -> Floats:
     return np.where(seg.finish, 1.0, below + above)
 
 
+def excess(problem: Problem) -> float:
+    """p_f - B(p_c), correct to all digits where the two are near; 0 where they are a tie."""
+    return _excess(problem.goal, problem.p_c, problem.p_f)
+
+
 @lru_cache(maxsize=1024)
 def _excess(goal: int, p_c: float, p_f: float) -> float:
-    """p_f - B(p_c), correct to all digits even where the two agree to fifteen."""
     with localcontext(WIDE):
-        return float(Decimal(p_f) - wide_boundary(goal, Decimal(p_c)))
+        b = wide_boundary(goal, Decimal(p_c))
+        difference = Decimal(p_f) - b
+        return 0.0 if abs(difference) <= Decimal(TIE) * b else float(difference)
 
 
 def wide_boundary(goal: int, p_c: Decimal) -> Decimal:

@@ -77,9 +77,10 @@ def _prism_start(problem: Problem) -> Iterator[str]:
     else:
         q = problem.start_probabilities.tolist()
         weights = [(s, repr(p)) for s, p in enumerate(q, start=1) if p > 0.0]
-        # As exact fractions, rounded decimals need not sum to one: the last takes the rest.
-        rest = " - ".join(["1", *(text for _, text in weights[:-1])])
-        weights[-1] = (weights[-1][0], f"({rest})")
+        # As exact fractions, rounded decimals need not sum to one: the largest takes the rest.
+        k = max(range(len(weights)), key=lambda i: float(weights[i][1]))
+        rest = " - ".join(["1", *(text for i, (_, text) in enumerate(weights) if i != k)])
+        weights[k] = (weights[k][0], f"({rest})")
     for state, weight in weights:
         end = ";" if state == weights[-1][0] else " +"
         yield f"    {weight}:(started'=true)&(s'={state}){end}"

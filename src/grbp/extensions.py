@@ -21,7 +21,7 @@ def windfall_value(
     Walking there, or a windfall on the way: rise + (1 - rise - fall) w/(c + w), where rise and
     fall are the chances of reaching either end on foot.
     """
-    rise, fall = _on_foot(goal, up, down, 0.0, windfall + catastrophe)
+    rise, fall = _on_foot(goal, up, down, 0.0, _both(windfall, catastrophe))
     if windfall + catastrophe == 0.0:
         return rise
     return rise + (1.0 - rise - fall) * windfall / (windfall + catastrophe)
@@ -33,8 +33,9 @@ def windfall_steps(
     """The expected number of steps until the round ends, for every state.
 
     Each step ends it out of hand with probability c + w, so it is (1 - rise - fall)/(c + w).
+    Where c + w is tiny the difference has few digits; `dynprog` keeps them.
     """
-    if windfall + catastrophe == 0.0:
+    if _both(windfall, catastrophe) == 0.0:
         raise InvalidInput(
             "windfall = catastrophe = 0 was given; one must be positive (without them, a round"
             " is the plain walk of grbp.slots_at)"
@@ -49,6 +50,10 @@ def absorb_value(goal: int, up: float, down: float, stay: float, absorb: float) 
     (l+^i - l-^i)/(l+^G - l-^G) with l+ and l- the two roots.
     """
     return _on_foot(goal, up, down, stay, absorb)[0]
+
+
+def _both(windfall: float, catastrophe: float) -> float:
+    return check_probability("windfall", windfall) + check_probability("catastrophe", catastrophe)
 
 
 def _on_foot(goal: int, up: float, down: float, stay: float, end: float) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from grbp.exact import WIDE, boundary, wide_boundary
+from grbp.exact import WIDE, boundary, excess, wide_boundary
 from grbp.model import Floats, Problem
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -29,6 +29,8 @@ def margin(problem: Problem) -> float:
     Differs: the global minimum over the whole curve; the paper's equation for a stationary
     point can have several roots, not all of them minima.
     """
+    if excess(problem) == 0.0:  # on the curve, or as good as on it
+        return 0.0
     return _margin(problem.goal, problem.p_c, problem.p_f)
 
 
@@ -40,8 +42,10 @@ def _margin(goal: int, p_c: float, p_f: float) -> float:
     squared = (x - p_c) ** 2 + (boundary(goal, x) - p_f) ** 2
     low = np.concatenate(([True], squared[1:] <= squared[:-1]))
     low &= np.concatenate((squared[:-1] <= squared[1:], [True]))
-    # From p_c itself too: right next to the curve, nothing in floats is as near.
-    best = _polished(goal, p_c, p_f, p_c)
+    # Right next to the curve, nothing in floats is as near as p_c itself, or, in the corner
+    # where B(x) is nearly x, as p_f; just inside, for Newton's method stops at the ends.
+    inside = [min(max(x, 2.0**-60), 1.0 - 2.0**-53) for x in (p_c, p_f)]
+    best = min(_polished(goal, p_c, p_f, x) for x in inside)
     for k in np.flatnonzero(low & (squared <= 4.0 * squared.min() + 1e-3)).tolist():
         left, right = x[max(k - 1, 0)], x[min(k + 1, len(x) - 1)]
         best = min(best, _polished(goal, p_c, p_f, _descend(goal, p_c, p_f, left, right)))

@@ -93,6 +93,10 @@ class Problem:
         possible = self.start_probabilities > 0.0
         return self.states[possible], np.cumsum(self.start_probabilities[possible])
 
+    def __getstate__(self) -> dict[str, object]:
+        # What is cached stays behind: a copy of it would not be read-only.
+        return {"goal": self.goal, "p_c": self.p_c, "p_f": self.p_f, "start": self.start}
+
     def start_mean(self, per_state: Floats) -> float:
         """The mean of a quantity over the distribution of the first state."""
         if self.start == "uniform":
@@ -151,7 +155,10 @@ def finish_mask(goal: int, policy: Policy) -> NDArray[np.bool_]:
     """
     given: object = policy
     if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
-        actions = np.asarray(given)
+        try:
+            actions = np.asarray(given)
+        except ValueError:
+            actions = np.zeros((0, 0))
         if actions.shape != (goal - 1,):
             raise InvalidInput(
                 f"a policy of {actions.size} actions was given; a goal of {goal} needs"
@@ -204,9 +211,12 @@ def check_positive(name: str, value: object) -> float:
     return number
 
 
+_NO_NUMBERS = (str, bytes, bool, np.bool_, complex, np.complexfloating)
+
+
 def _as_float(value: object) -> float:
     """The number that a value is; NaN, which every check refuses, if it is none."""
-    if isinstance(value, SupportsFloat) and not isinstance(value, str | bytes | bool):
+    if isinstance(value, SupportsFloat) and not isinstance(value, _NO_NUMBERS):
         with suppress(TypeError, ValueError, OverflowError):
             return float(value)
     return math.nan
@@ -253,13 +263,15 @@ def _canonical_start(start: object, goal: int) -> Start:
 
 def _named_start(start: object, goal: int) -> list[tuple[object, object]]:
     """The (state, probability) pairs that the caller meant, not yet checked."""
+    if isinstance(start, np.ndarray) and start.ndim == 0:
+        start = start.item()
     if isinstance(start, SupportsIndex) and not isinstance(start, np.ndarray):
         return [(start, 1.0)]
     if isinstance(start, Mapping):
         return list(start.items())
     if isinstance(start, Sequence | np.ndarray):
         items: list[object] = list(start)
-        if items and all(isinstance(item, tuple) and len(item) == 2 for item in items):
+        if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
             return items  # type: ignore[return-value]
         if len(items) == goal - 1:
             return list(zip(range(1, goal), items, strict=True))

@@ -5,10 +5,12 @@ Exit status: 0 answered, 2 a mistake in what was asked (one sentence on standard
 """
 
 import argparse
+import io
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import grbp
 from grbp.cli import answers, learning, pictures
@@ -21,17 +23,25 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit status."""
     try:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # a path may not fit the terminal's alphabet
+                stream.reconfigure(errors="backslashreplace")
         options = _parser().parse_args(arguments)
         options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except GrbpError as error:
-        print(f"grbp: {error}", file=sys.stderr)
+        print(f"grbp: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("grbp: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"grbp: the answer cannot be written ({error.strerror})", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
     return 0
 
 
@@ -49,6 +59,11 @@ class _Format(argparse.HelpFormatter):
 
 class _Parser(argparse.ArgumentParser):
     """A parser that answers a mistake with one sentence instead of the whole usage."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # A negative number is a value, which the model refuses, also as -1e-3.
+        self._negative_number_matcher = re.compile(r"^-\.?[0-9]")
 
     def error(self, message: str) -> NoReturn:
         raise InvalidInput(f"{message} (see {self.prog} --help)")

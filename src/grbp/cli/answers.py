@@ -88,7 +88,7 @@ def bounds(options: argparse.Namespace) -> None:
     title(problem)
     facts([("gamma", gamma, "control function gamma log(rho)"), ("rounds T", rounds, "")])
     print(f"\nTheorem 3 (GETBE) {'applies' if bound.applies else 'does NOT apply'}:")
-    print(f"  {bound.why}.")
+    print(textwrap.fill(bound.why + ".", 78, initial_indent="  ", subsequent_indent="  "))
     facts(
         [
             ("p_{C,1}", bound.p_c1, "chance that a round of threshold 1 continues"),

@@ -1,6 +1,7 @@
 """The options that several commands share, and what their texts mean."""
 
 import argparse
+import re
 from typing import Any
 
 import grbp
@@ -39,16 +40,14 @@ def problem_of(options: argparse.Namespace) -> grbp.Problem:
 
 def whole(text: str) -> Any:
     """The whole number that a text means; the text itself if none, for the model to refuse."""
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else text
 
 
 def number(text: str) -> Any:
     """The number that a text means; the text itself if none, for the model to refuse."""
     try:
-        return float(text)
+        # Python also reads 1_0 and digits of other scripts, which nobody means here.
+        return float(text) + 0.0 if text.isascii() and "_" not in text else text
     except ValueError:
         return text
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import grbp
@@ -26,12 +27,13 @@ def plain(value: object) -> object:
 def title(problem: grbp.Problem) -> None:
     """Prints which problem was asked about."""
     start = problem.start if isinstance(problem.start, str) else _start_text(problem)
-    print(f"goal {problem.goal}, p_c = {problem.p_c:g}, p_f = {problem.p_f:g}, start {start}\n")
+    asked = f"goal {problem.goal:,}, p_c = {problem.p_c:g}, p_f = {problem.p_f:g}, start {start}"
+    print(textwrap.fill(asked, 80, subsequent_indent="  ") + "\n")
 
 
 def _start_text(problem: grbp.Problem) -> str:
     named = [f"{s}={q:g}" for s, q in enumerate(problem.start_probabilities.tolist(), 1) if q]
-    return ",".join(named[:4]) + (",..." if len(named) > 4 else "")
+    return ", ".join(named[:4]) + (", ..." if len(named) > 4 else "")
 
 
 def facts(rows: Sequence[tuple[str, object, str]]) -> None:
@@ -65,5 +67,8 @@ def shown_number(value: object, digits: int = 6) -> str:
     if isinstance(value, float):
         if math.isinf(value):
             return "none"
-        return f"{value:,.0f}" if value == int(value) and value > 1 else f"{value:.{digits}g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        whole = value == int(value) and 1 < value < 10**10
+        return f"{value:,.0f}" if whole else f"{value:.{digits}g}"
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) < 10**10 else f"{value:.6g}"
+    return str(value)

@@ -1,7 +1,7 @@
 """Figure 2: on which side of the boundary finishing is right."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,9 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
 
     Paper: fig:Boundary
     """
+    given: object = goals
+    if not isinstance(given, Iterable):
+        raise InvalidInput(f"goals = {given!r} was given; it must be a list of goals")
     drawn = sorted({check_goal(goal) for goal in goals})
     if not 1 <= len(drawn) <= MOST_CURVES:
         raise InvalidInput(
