@@ -126,9 +126,11 @@ def reproduce(
     """
     results: dict[str, Result] = {}
     for done, (name, spec) in enumerate(EXPERIMENTS.items(), start=1):
-        results[name] = run(as_printed(spec) if printed else spec, folder / "data", progress)
+        asked = as_printed(spec) if printed else spec
+        size = f"{asked.replicas:,} replicas of {asked.rounds:,} rounds"
+        say(f"[{done}/{len(EXPERIMENTS)}] {name}: {size}")
+        results[name] = run(asked, folder / "data", progress)
         to_csv(results[name], folder / f"{name}.csv")
-        say(f"[{done}/{len(EXPERIMENTS)}] {name}.csv")
     sections = []
     for number, shows in PAPER_FIGURES.items():
         result = results.get(f"figure-{number}")
