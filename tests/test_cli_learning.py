@@ -154,6 +154,22 @@ def test_learners_are_listed_with_a_line_and_a_reference(
     assert all(one["reference"] for one in listed if one["name"] != "oracle")
 
 
+@pytest.mark.filterwarnings("default::RuntimeWarning")
+def test_a_warning_is_one_line_for_a_person(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grbp.engine.numba", lambda: None)
+    monkeypatch.setattr("grbp.engine._compiled", grbp.engine._compiled.__wrapped__)
+    monkeypatch.setattr("grbp.engine.compiled", lambda function: function)
+    size = ["--rounds", "20", "--replicas", "2", "--seed", "7", "--learner", "no-explore"]
+    assert main(["simulate", *ASKED, *size, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["rounds"][-1] == 20
+    lines = err.splitlines()
+    assert lines
+    assert all(line.startswith("grbp: note: Numba is not installed") for line in lines)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -28,6 +28,7 @@ from grbp.figures import (
     save,
     transition_figure,
 )
+from grbp.figures.canvas import drawing
 from grbp.report import Section, regret_table, report_html, write_page
 from grbp.simulation import Progress, Simulation
 from grbp.verdict import Verdict, verdicts
@@ -124,7 +125,8 @@ def reproduce(
 
     Paper: sec:numeric
     """
-    results: dict[str, Result] = {}
+    with drawing():  # what would be missing at the end is missed at the beginning
+        results: dict[str, Result] = {}
     for done, (name, spec) in enumerate(EXPERIMENTS.items(), start=1):
         asked = as_printed(spec) if printed else spec
         size = f"{asked.replicas:,} replicas of {asked.rounds:,} rounds"

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -27,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(stream, io.TextIOWrapper):  # a path may not fit the terminal's alphabet
                 stream.reconfigure(errors="backslashreplace")
         options = _parser().parse_args(arguments)
-        options.run(options)
+        with warnings.catch_warnings():
+            warnings.showwarning = _note  # type: ignore[assignment]
+            options.run(options)
         if sys.stdout is not None:
             sys.stdout.flush()
     except GrbpError as error:
@@ -43,6 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     return 0
+
+
+def _note(message: Warning | str, *_: object) -> None:
+    """Shows a warning as one line, without where in the code it arose."""
+    print(f"grbp: note: {message}", file=sys.stderr)
 
 
 class _Format(argparse.HelpFormatter):
