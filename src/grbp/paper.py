@@ -125,8 +125,9 @@ def reproduce(
 
     Paper: sec:numeric
     """
-    with drawing():  # what would be missing at the end is missed at the beginning
-        results: dict[str, Result] = {}
+    with drawing():
+        pass  # without Matplotlib, refuse now and not after everything was measured
+    results: dict[str, Result] = {}
     for done, (name, spec) in enumerate(EXPERIMENTS.items(), start=1):
         asked = as_printed(spec) if printed else spec
         size = f"{asked.replicas:,} replicas of {asked.rounds:,} rounds"
