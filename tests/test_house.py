@@ -62,8 +62,10 @@ FLOORS: dict[str, set[str]] = {
     },
     "experiments.run": {"experiments.spec", "experiments.store", "model", "simulation", "streams"},
     "experiments": {"experiments.run", "experiments.spec", "experiments.store"},
+    "growth": {"experiments.store", "model"},
     "verdict": {
-        "bounds", "exact", "experiments.spec", "experiments.store", "learners.selection", "model",
+        "bounds", "exact", "experiments.spec", "experiments.store", "growth", "learners.selection",
+        "model",
     },
     "figures.canvas": {"errors"},
     "figures.transition": {"figures.canvas", "model"},

@@ -22,10 +22,11 @@ from grbp.experiments import (
     Result,
     Spec,
 )
+from grbp.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth
 from grbp.model import Floats, Problem
 from grbp.regret import Curve
 from grbp.simulation import Simulation, looked_at
-from grbp.verdict import DID_NOT_HOLD, HELD, UNDECIDED, Verdict, growth, short_lines, verdicts
+from grbp.verdict import Verdict, short_lines, verdicts
 
 Shape = Callable[[Floats], Floats]
 REPLICAS = 60

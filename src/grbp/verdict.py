@@ -12,9 +12,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from statistics import NormalDist
 from textwrap import wrap
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,28 +22,24 @@ from grbp.bounds import getbe_bound
 from grbp.exact import boundary, gap, optimal_threshold, value
 from grbp.experiments.spec import GETBE, PAPER_LEARNERS
 from grbp.experiments.store import CurveResult, GridResult, Result
+from grbp.growth import (
+    DID_NOT_HOLD,
+    HELD,
+    UNDECIDED,
+    Estimate,
+    Missing,
+    Outcome,
+    estimate,
+    growth,
+)
 from grbp.learners.selection import bernoulli_divergence
 from grbp.model import Floats, Problem
-
-HELD: Final = "held"
-DID_NOT_HOLD: Final = "did not hold"
-UNDECIDED: Final = "cannot be decided"
-Outcome: TypeAlias = Literal["held", "did not hold", "cannot be decided"]
 
 Mask: TypeAlias = NDArray[np.bool_]
 
 WIDTH: Final = 80
 """The columns of a terminal."""
 
-_SIDE: Final = NormalDist().inv_cdf(0.975)
-_FLAT: Final = 0.01
-"""A tenfold span that adds less than this share of the regret adds nothing."""
-
-_DRIFT: Final = 0.2
-"""A slope that changes by more than this share from one span to the next has not settled."""
-
-_ROUNDING: Final = 1e-12
-"""What is less than this share of the terms it is the sum of is rounding error."""
 
 _TITLES: Final = {
     "getbe-sm": "GETBE-SM",
@@ -82,22 +77,6 @@ class Finding(NamedTuple):
     why: str
 
 
-class Estimate(NamedTuple):
-    """A number and its interval at 95 %."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        width = self.high - self.value
-        if width == 0.0:
-            return f"{self.value:.4g} in every replica"
-        decimals = max(0, 1 - math.floor(math.log10(width)))
-        value, low, high = (f"{number:,.{decimals}f}" for number in self)
-        return f"{value} [{low}, {high}]"
-
-
 Results: TypeAlias = Mapping[str, Result]
 """Results by the name of their experiment."""
 
@@ -118,7 +97,7 @@ def verdicts(results: Results) -> list[Verdict]:
     for claim, where, judge in _CLAIMS:
         try:
             finding = judge(results)
-        except _Missing as missing:
+        except Missing as missing:
             finding = Finding(UNDECIDED, "no data", f"there is no {missing} among the results")
         rows.append(Verdict(claim, where, *finding))
     return rows
@@ -141,121 +120,10 @@ def short_lines(rows: Iterable[Verdict]) -> list[str]:
 _OUTCOMES: Final[tuple[Outcome, ...]] = (HELD, DID_NOT_HOLD, UNDECIDED)
 
 
-class _Missing(LookupError):
-    """A result that a claim needs and that is not there."""
-
-
-@dataclass(frozen=True)
-class Growth:
-    """The gains of one mean curve in its last tenfold spans of rounds.
-
-    ends    the rounds between which the gains are taken, in order
-    mean    the mean regret at the ends
-    spread  the covariance of these means
-    """
-
-    ends: Floats
-    mean: Floats
-    spread: Floats
-    replicas: int
-
-    def contrast(self, weights: Floats) -> Estimate:
-        """A linear combination of the means at the ends."""
-        variance = _sum(np.outer(weights, weights) * self.spread)
-        return _estimate(_sum(weights * self.mean), variance)
-
-    def _weights(self, span: int, scale: Floats) -> Floats:
-        """Those of the gain in a span, per unit of a scale; span -1 is the last."""
-        k = span % (len(self.ends) - 1)
-        weights = np.zeros(len(self.ends))
-        weights[k + 1] = 1.0 / (scale[k + 1] - scale[k])
-        weights[k] = -weights[k + 1]
-        return weights
-
-    def gains(self, scale: Floats) -> list[Estimate]:
-        """The gain in each span, per unit of a scale."""
-        return [self.contrast(self._weights(k, scale)) for k in range(len(self.ends) - 1)]
-
-    def slopes(self) -> list[Estimate]:
-        """The gain in each span, per unit of log(T)."""
-        return self.gains(np.log(self.ends))
-
-    def excess(self, factor: float, scale: Floats) -> Estimate:
-        """The last gain less a multiple of the one before, both per unit of a scale."""
-        return self.contrast(self._weights(-1, scale) - factor * self._weights(-2, scale))
-
-    @property
-    def flat(self) -> bool:
-        """Whether the last span adds nothing to speak of."""
-        added = self.contrast(self._weights(-1, np.arange(len(self.ends), dtype=float)))
-        return added.high <= _FLAT * float(self.mean[-1])
-
-    def finite(self) -> Outcome:
-        """Whether gains fade: nothing is added, or less than half of what was added before."""
-        over_half = self.excess(0.5, np.log(self.ends))
-        if self.flat or over_half.high < 0.0:
-            return HELD
-        return DID_NOT_HOLD if over_half.low > 0.0 else UNDECIDED
-
-    def steady(self, scale: Floats) -> Outcome:
-        """Whether gains per unit of a scale stay the same, within half and twice."""
-        half, twice = self.excess(0.5, scale), self.excess(2.0, scale)
-        if self.flat or half.high < 0.0 or twice.low > 0.0:
-            return DID_NOT_HOLD
-        return HELD if half.low > 0.0 and twice.high < 0.0 else UNDECIDED
-
-    @property
-    def drifting(self) -> bool:
-        """Whether the slope on log(T) surely changes, and by more than a fifth."""
-        change, before = self.excess(1.0, np.log(self.ends)), self.slopes()[-2].value
-        sure = change.low > 0.0 or change.high < 0.0
-        return sure and abs(change.value) > _DRIFT * abs(before)
-
-    def tendency(self) -> str:
-        """What the slope on log(T) still does, in words."""
-        change = self.excess(1.0, np.log(self.ends))
-        if change.low > 0.0:
-            return f"still rising (change {change})"
-        if change.high < 0.0:
-            return f"falling (change {change})"
-        return f"not seen to change (change {change})"
-
-    def __str__(self) -> str:
-        spans = zip(self.ends[:-1], self.ends[1:], self.slopes(), strict=True)
-        said = "; ".join(f"{slope} for T from {a:,.0f} to {b:,.0f}" for a, b, slope in spans)
-        return f"gain per unit of log T: {said} ({self.replicas:,} replicas)"
-
-
-def growth(result: CurveResult, learner: str) -> Growth:
-    """The gains of a learner's mean regret in the last three tenfold spans of rounds."""
-    simulation = result.simulation
-    if learner not in simulation.curves:
-        raise _Missing(f"{learner} in {result.spec.name}")
-    curve, rounds = simulation.curves[learner], simulation.rounds.astype(np.float64)
-    wanted = rounds[-1] / 10.0 ** np.arange(3, -1, -1)
-    nearest = [int(np.abs(np.log(rounds / end)).argmin()) for end in wanted if end >= 1.0]
-    at = np.unique(nearest)
-    if len(at) < 3:
-        raise _Missing(f"curve of {learner} over two tenfold spans in {result.spec.name}")
-    spread = curve.covariance[np.ix_(at, at)]
-    return Growth(rounds[at], curve.mean[at], spread, simulation.replicas)
-
-
-def _sum(terms: Floats) -> float:
-    """The sum of terms; 0 where they cancel but for what rounding leaves."""
-    total = math.fsum(terms.ravel())
-    return total if abs(total) > _ROUNDING * float(np.abs(terms).sum()) else 0.0
-
-
-def _estimate(mean: float, variance: float) -> Estimate:
-    width = _SIDE * math.sqrt(max(variance, 0.0))
-    return Estimate(mean, mean - width, mean + width)
-
-
 def _curves(results: Results, name: str) -> CurveResult:
     found = results.get(name)
     if not isinstance(found, CurveResult):
-        raise _Missing(name)
+        raise Missing(name)
     return found
 
 
@@ -272,7 +140,7 @@ def _final(samples: Floats) -> Estimate:
     """The mean of independent samples."""
     count = len(samples)
     variance = float(samples.var(ddof=1)) / count if count > 1 else 0.0
-    return _estimate(float(samples.mean()), variance)
+    return estimate(float(samples.mean()), variance)
 
 
 def _optimal(figure: str, threshold: int, results: Results) -> Finding:
@@ -401,7 +269,7 @@ def _lowest(figure: str, learner: str, results: Results) -> Finding:
     curves = result.simulation.curves
     others = [name for name in PAPER_LEARNERS if name in curves and name != learner]
     if learner not in curves or len(others) < len(PAPER_LEARNERS) - 1:
-        raise _Missing(f"curve of every learner of the paper in {figure}")
+        raise Missing(f"curve of every learner of the paper in {figure}")
     own = curves[learner].final
     # Replica by replica: they met the same cases.
     more = {name: _final(curves[name].final - own) for name in others}
@@ -422,7 +290,7 @@ def _regions_differ(figure: str, results: Results) -> Finding:
     found = _map(results, figure)
     explored = _explored(found)
     if explored.all() or not explored.any():
-        raise _Missing(f"map of both regions in {figure}")
+        raise Missing(f"map of both regions in {figure}")
     more = _difference(found.mean, found.se, explored)
     with_depth = _rank_correlation(found.mean, _depth(found))
     outcome: Outcome = HELD if more.low > 0.0 else DID_NOT_HOLD if more.high < 0.0 else UNDECIDED
@@ -456,7 +324,7 @@ def _every_line_rises(figure: str, results: Results) -> Finding:
         if inside.any() and not inside.all()
     }
     if not rises:
-        raise _Missing(f"line across the boundary in {figure}")
+        raise Missing(f"line across the boundary in {figure}")
     fall = [f"{line}: {rise}" for line, rise in rises.items() if rise.high < 0.0]
     up = sum(rise.low > 0.0 for rise in rises.values())
     smallest = min(rises, key=lambda line: rises[line].value)
@@ -479,7 +347,7 @@ def _every_line_rises(figure: str, results: Results) -> Finding:
 def _map(results: Results, name: str) -> GridResult:
     found = results.get(name)
     if not isinstance(found, GridResult):
-        raise _Missing(name)
+        raise Missing(name)
     return found
 
 
@@ -504,7 +372,7 @@ def _depth(found: GridResult) -> Floats:
 def _difference(mean: Floats, se: Floats, explored: Mask) -> Estimate:
     """The mean over the cells to explore less that over the others; cells are independent."""
     weights = np.where(explored, 1.0 / explored.sum(), -1.0 / (~explored).sum())
-    return _estimate(float((weights * mean).sum()), float((weights**2 * se**2).sum()))
+    return estimate(float((weights * mean).sum()), float((weights**2 * se**2).sum()))
 
 
 def _rank_correlation(x: Floats, y: Floats) -> float:
@@ -517,7 +385,7 @@ def _theorem_applies(figure: str, results: Results) -> Finding:
     result = _curves(results, figure)
     gamma = result.meta.constants.get(GETBE[0], {}).get("gamma")
     if gamma is None:
-        raise _Missing(f"{GETBE[0]} in {figure}")
+        raise Missing(f"{GETBE[0]} in {figure}")
     bound = getbe_bound(result.spec.problem, gamma, result.spec.rounds)
     return Finding(
         HELD if bound.applies else DID_NOT_HOLD,

@@ -1,0 +1,155 @@
+"""How a mean regret curve grows: gains in tenfold spans of rounds, with their intervals."""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from grbp.experiments.store import CurveResult
+from grbp.model import Floats
+
+HELD: Final = "held"
+DID_NOT_HOLD: Final = "did not hold"
+UNDECIDED: Final = "cannot be decided"
+Outcome: TypeAlias = Literal["held", "did not hold", "cannot be decided"]
+
+_SIDE: Final = NormalDist().inv_cdf(0.975)
+
+_FLAT: Final = 0.01
+"""A tenfold span that adds less than this share of the regret adds nothing."""
+
+_DRIFT: Final = 0.2
+"""A slope that changes by more than this share from one span to the next has not settled."""
+
+_ROUNDING: Final = 1e-12
+"""What is less than this share of the terms it is the sum of is rounding error."""
+
+
+class Estimate(NamedTuple):
+    """A number and its interval at 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        width = self.high - self.value
+        if width == 0.0:
+            return f"{self.value:.4g} in every replica"
+        decimals = max(0, 1 - math.floor(math.log10(width)))
+        value, low, high = (f"{number:,.{decimals}f}" for number in self)
+        return f"{value} [{low}, {high}]"
+
+
+class Missing(LookupError):
+    """A result that a claim needs and that is not there."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The gains of one mean curve in its last tenfold spans of rounds.
+
+    ends    the rounds between which the gains are taken, in order
+    mean    the mean regret at the ends
+    spread  the covariance of these means
+    """
+
+    ends: Floats
+    mean: Floats
+    spread: Floats
+    replicas: int
+
+    def contrast(self, weights: Floats) -> Estimate:
+        """A linear combination of the means at the ends."""
+        variance = stable_sum(np.outer(weights, weights) * self.spread)
+        return estimate(stable_sum(weights * self.mean), variance)
+
+    def _weights(self, span: int, scale: Floats) -> Floats:
+        """Those of the gain in a span, per unit of a scale; span -1 is the last."""
+        k = span % (len(self.ends) - 1)
+        weights = np.zeros(len(self.ends))
+        weights[k + 1] = 1.0 / (scale[k + 1] - scale[k])
+        weights[k] = -weights[k + 1]
+        return weights
+
+    def gains(self, scale: Floats) -> list[Estimate]:
+        """The gain in each span, per unit of a scale."""
+        return [self.contrast(self._weights(k, scale)) for k in range(len(self.ends) - 1)]
+
+    def slopes(self) -> list[Estimate]:
+        """The gain in each span, per unit of log(T)."""
+        return self.gains(np.log(self.ends))
+
+    def excess(self, factor: float, scale: Floats) -> Estimate:
+        """The last gain less a multiple of the one before, both per unit of a scale."""
+        return self.contrast(self._weights(-1, scale) - factor * self._weights(-2, scale))
+
+    @property
+    def flat(self) -> bool:
+        """Whether the last span adds nothing to speak of."""
+        added = self.contrast(self._weights(-1, np.arange(len(self.ends), dtype=float)))
+        return added.high <= _FLAT * float(self.mean[-1])
+
+    def finite(self) -> Outcome:
+        """Whether gains fade: nothing is added, or less than half of what was added before."""
+        over_half = self.excess(0.5, np.log(self.ends))
+        if self.flat or over_half.high < 0.0:
+            return HELD
+        return DID_NOT_HOLD if over_half.low > 0.0 else UNDECIDED
+
+    def steady(self, scale: Floats) -> Outcome:
+        """Whether gains per unit of a scale stay the same, within half and twice."""
+        half, twice = self.excess(0.5, scale), self.excess(2.0, scale)
+        if self.flat or half.high < 0.0 or twice.low > 0.0:
+            return DID_NOT_HOLD
+        return HELD if half.low > 0.0 and twice.high < 0.0 else UNDECIDED
+
+    @property
+    def drifting(self) -> bool:
+        """Whether the slope on log(T) surely changes, and by more than a fifth."""
+        change, before = self.excess(1.0, np.log(self.ends)), self.slopes()[-2].value
+        sure = change.low > 0.0 or change.high < 0.0
+        return sure and abs(change.value) > _DRIFT * abs(before)
+
+    def tendency(self) -> str:
+        """What the slope on log(T) still does, in words."""
+        change = self.excess(1.0, np.log(self.ends))
+        if change.low > 0.0:
+            return f"still rising (change {change})"
+        if change.high < 0.0:
+            return f"falling (change {change})"
+        return f"not seen to change (change {change})"
+
+    def __str__(self) -> str:
+        spans = zip(self.ends[:-1], self.ends[1:], self.slopes(), strict=True)
+        said = "; ".join(f"{slope} for T from {a:,.0f} to {b:,.0f}" for a, b, slope in spans)
+        return f"gain per unit of log T: {said} ({self.replicas:,} replicas)"
+
+
+def growth(result: CurveResult, learner: str) -> Growth:
+    """The gains of a learner's mean regret in the last three tenfold spans of rounds."""
+    simulation = result.simulation
+    if learner not in simulation.curves:
+        raise Missing(f"{learner} in {result.spec.name}")
+    curve, rounds = simulation.curves[learner], simulation.rounds.astype(np.float64)
+    wanted = rounds[-1] / 10.0 ** np.arange(3, -1, -1)
+    nearest = [int(np.abs(np.log(rounds / end)).argmin()) for end in wanted if end >= 1.0]
+    at = np.unique(nearest)
+    if len(at) < 3:
+        raise Missing(f"curve of {learner} over two tenfold spans in {result.spec.name}")
+    spread = curve.covariance[np.ix_(at, at)]
+    return Growth(rounds[at], curve.mean[at], spread, simulation.replicas)
+
+
+def stable_sum(terms: Floats) -> float:
+    """The sum of terms; 0 where they cancel but for what rounding leaves."""
+    total = math.fsum(terms.ravel())
+    return total if abs(total) > _ROUNDING * float(np.abs(terms).sum()) else 0.0
+
+
+def estimate(mean: float, variance: float) -> Estimate:
+    """A mean with its interval, from the variance of that mean."""
+    width = _SIDE * math.sqrt(max(variance, 0.0))
+    return Estimate(mean, mean - width, mean + width)
