@@ -1,39 +1,80 @@
-"""Rounds a second of every learner, compiled and interpreted, in one run on the same work.
+"""How fast the engine is, next to other ways to do the same work, measured in one run.
 
-    .venv/bin/python benchmarks/engine.py
+    .venv/bin/python benchmarks/engine.py            # prints, and writes results.md and .png
+    .venv/bin/python benchmarks/engine.py --quick    # a small version, which only prints
+    .venv/bin/python benchmarks/engine.py --only paper
 
-The work is the paper's: G = 4, p_C = .45, p_F = .3, 5,000 rounds, one thread. The interpreted
-loop is the same source run by Python, so the ratio is what compiling it brings.
+Whether everyone does the same work: benchmarks/yardsticks/check.py.
 """
 
+import argparse
 import sys
-import time
-from unittest.mock import patch
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
 
-from grbp import LEARNERS, Problem, engine, find_learner
+import machine
+import picture
+from groups import bandits, large, length, paper, start
+from measure import Effort, say
+from table import LEGEND, WIDTH, Table
 
-ROUNDS, PROBLEM = 5000, Problem(4, 0.45, 0.3)
+HERE = Path(__file__).parent
 
-
-def speed(name: str, replicas: int) -> float:
-    """Rounds a second of a learner, after a first call that compiles."""
-    learner = find_learner(name, PROBLEM)
-    list(engine.decisions(PROBLEM, learner, [10], 1, 0, threads=1))
-    began = time.perf_counter()
-    list(engine.decisions(PROBLEM, learner, [ROUNDS], replicas, 0, threads=1))
-    return replicas * ROUNDS / (time.perf_counter() - began)
+GROUPS: dict[str, Callable[[Effort], list[Table]]] = {
+    "threads": length.threads,
+    "million": length.million,
+    "billion": length.billion,
+    "large": large.tables,
+    "start": start.tables,
+    "bandits": bandits.tables,
+}
+"""All but the paper's work, which is drawn as well."""
 
 
 def main() -> None:
-    """Prints the table."""
+    """Prints the tables and, after a whole run, writes them."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="little of everything; only prints")
+    parser.add_argument("--only", choices=["paper", *GROUPS], help="one group; only prints")
+    parser.add_argument("--out", type=Path, help=f"where to write (a whole run: {HERE.name}/)")
+    asked = parser.parse_args()
+    effort = Effort(asked.quick)
+    facts = machine.describe()
     out = sys.stdout
-    out.write(f"{'learner':<20}{'rounds/s':>14}{'interpreted':>14}{'ratio':>8}\n")
-    for name in LEARNERS:
-        slow = name in ("kl-ucb", "bayes-ucb")
-        fast = speed(name, 20 if slow else 400)
-        with patch.object(engine, "_compiled", lambda function: function):
-            plain = speed(name, 1)
-        out.write(f"{name:<20}{fast:>14,.0f}{plain:>14,.0f}{fast / plain:>8.0f}\n")
+    out.write("".join(f"{name:<12}{value}\n" for name, value in facts) + "\n")
+    speeds: paper.Speeds = {}
+    tables: list[Table] = []
+    for name in [asked.only] if asked.only else ["paper", *GROUPS]:
+        say(f"{name}:")
+        if name == "paper":
+            speeds = paper.measure(effort)
+            new = paper.tables(speeds, effort)
+        else:
+            new = GROUPS[name](effort)
+        out.write("".join(table.text() + "\n" for table in new))
+        out.flush()
+        tables += new
+    out.write("\n".join(textwrap.wrap(LEGEND, WIDTH)) + "\n")
+    folder = asked.out or (None if asked.quick or asked.only else HERE)
+    if folder is not None:
+        write(folder, facts, tables, speeds)
+
+
+def write(
+    folder: Path, facts: list[tuple[str, str]], tables: list[Table], speeds: paper.Speeds
+) -> None:
+    """Nothing; writes results.md and, where the paper's work was measured, results.png."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["# How fast the engine is", ""]
+    lines += ["Measured by one run of `benchmarks/engine.py`. " + LEGEND, ""]
+    if speeds:
+        picture.draw(speeds, machine.cpu(), folder / "results.png")
+        lines += ["![Nanoseconds a round, by engine and learner](results.png)", ""]
+    lines += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in facts), ""]
+    text = "\n".join(lines) + "\n" + "\n".join(table.markdown() for table in tables)
+    (folder / "results.md").write_text(text, "utf-8")
+    say(f"wrote {folder / 'results.md'}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,15 @@
-"""What every test shares: repeatable draws, and a plain word on what was left out."""
+"""What every test shares: repeatable draws, compiled code, a plain word on what was left out."""
+
+import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Workers, processes and the next run share what was compiled; no user's folder is written to.
+os.environ.setdefault(
+    "GRBP_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")
+)
 
 settings.register_profile("grbp", derandomize=True, deadline=None, max_examples=150)
 settings.load_profile("grbp")

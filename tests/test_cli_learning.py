@@ -3,11 +3,15 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from runs import without_notes
 
 import grbp
 from grbp import Problem
@@ -26,7 +30,7 @@ def expected(**options: Any) -> grbp.Simulation:
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["simulate", *ASKED, *SIZE, *arguments]) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    assert without_notes(err) == ""
     return out
 
 
@@ -51,6 +55,8 @@ def test_regret_kinds_openings_and_threads(capsys: pytest.CaptureFixture[str]) -
         (["--regret", "realised"], {"regret": "realised"}),
         (["--regret", "by-start"], {"regret": "by-start"}),
         (["--opening", "once"], {"opening": "once"}),
+        (["--engine", "walk"], {"engine": "walk"}),
+        (["--engine", "leap"], {"engine": "leap"}),
         (["--threads", "1"], {}),
     ):
         answer = json.loads(said(capsys, *TWO, *option, "--json"))
@@ -59,6 +65,46 @@ def test_regret_kinds_openings_and_threads(capsys: pytest.CaptureFixture[str]) -
             assert answer["learners"][name]["mean"] == curve.mean.tolist()
             if curve.by_start is not None:
                 assert answer["learners"][name]["by_start"] == curve.by_start.tolist()
+
+
+def test_json_names_the_engine_of_every_learner(capsys: pytest.CaptureFixture[str]) -> None:
+    learners = ["--learner", "getbe-sm", "--learner", "ucb1-policies"]
+    size = ["--replicas", "2", "--seed", "7", "--json"]
+    for rounds, option, engine in (
+        ("250", [], "walk"),  # 4 states times 250 rounds are soon walked
+        ("251", [], "leap"),
+        ("251", ["--engine", "walk"], "walk"),
+    ):
+        assert main(["simulate", *ASKED, *learners, *size, "--rounds", rounds, *option]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["engines"] == {"getbe-sm": engine, "ucb1-policies": "walk"}
+    asked = ["simulate", *ASKED, *SIZE, *TWO, "--json", "--engine", "leap"]
+    assert main(asked) == 0
+    assert set(json.loads(capsys.readouterr().out)["engines"].values()) == {"leap"}
+
+
+def test_walking_and_leaping_have_one_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    """Within 4 standard errors of each other; different draws, so not the same."""
+    size = ["--rounds", "400", "--replicas", "3000", "--seed", "7", "--at", "20,100", "--json"]
+    told = []
+    for engine in ("walk", "leap"):
+        learners = ["--learner", "getbe-sm", "--learner", "getbe-ps"]
+        assert main(["simulate", *ASKED, *size, *learners, "--engine", engine]) == 0
+        told.append(json.loads(capsys.readouterr().out)["learners"])
+    for name in ("getbe-sm", "getbe-ps"):
+        walked, leapt = (np.array([one[name]["mean"], one[name]["se"]]) for one in told)
+        assert (np.abs(walked[0] - leapt[0]) <= 4 * np.hypot(walked[1], leapt[1])).all()
+        assert (walked[0] != leapt[0]).any()
+
+
+def test_help_tells_of_engines(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["simulate", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    said = " ".join(" ".join(lines).split())
+    assert "--engine {auto,walk,leap}" in said
+    assert "with the same law" in said
 
 
 def test_csv_holds_every_number(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -112,6 +158,11 @@ def test_constants_can_be_set_in_a_name(capsys: pytest.CaptureFixture[str]) -> N
         ([*SIZE, *TWO, "--threads", "0"], "threads = 0 was given"),
         ([*SIZE, *TWO, "--json", "--csv", "x"], "--json and --csv were given"),
         ([*SIZE, *TWO, "--regret", "none"], "invalid choice: 'none'"),
+        ([*SIZE, *TWO, "--engine", "fly"], "--engine: invalid choice: 'fly'"),
+        (
+            [*SIZE, "--learner", "ucb1-policies", "--engine", "leap"],
+            "ucb1-policies plays no thresholds and can only be walked ('walk' or 'auto')",
+        ),
     ],
 )
 def test_mistakes(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
@@ -133,7 +184,7 @@ def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_p
     for option in ("--csv", "--plot"):
         place = str(tmp_path / "file" / "x")
         assert main(["simulate", *ASKED, *SIZE, *TWO, option, place]) == 2
-        err = capsys.readouterr().err
+        err = without_notes(capsys.readouterr().err)
         assert str(tmp_path / "file") in err
         assert err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -160,14 +211,34 @@ def test_a_warning_is_one_line_for_a_person(
 ) -> None:
     monkeypatch.setattr("grbp.engine.numba", lambda: None)
     monkeypatch.setattr("grbp.engine._compiled", grbp.engine._compiled.__wrapped__)
-    monkeypatch.setattr("grbp.engine.compiled", lambda function: function)
+    monkeypatch.setattr("grbp.engine.compiled", lambda function, *_: function)
     size = ["--rounds", "20", "--replicas", "2", "--seed", "7", "--learner", "no-explore"]
     assert main(["simulate", *ASKED, *size, "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["rounds"][-1] == 20
-    lines = err.splitlines()
+    lines = without_notes(err).splitlines()
     assert lines
     assert all(line.startswith("grbp: note: Numba is not installed") for line in lines)
+
+
+@pytest.mark.slow
+def test_compiling_is_told_and_done_once(tmp_path: Path) -> None:
+    size = ["--rounds", "20", "--replicas", "2", "--seed", "7", "--learner", "no-explore"]
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-m", "grbp", "simulate", *ASKED, *size, "--json"],
+            env=os.environ | {"GRBP_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for _ in range(2)
+    )
+    notes = first.stderr.splitlines()
+    assert "grbp: note: compiling no-explore" in "".join(notes)
+    assert all(line.endswith("once; the next start finds it") for line in notes)
+    assert without_notes(first.stderr) == second.stderr == ""
+    assert second.stdout == first.stdout
 
 
 class Terminal(io.StringIO):

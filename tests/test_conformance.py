@@ -10,18 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from runs import BUILT_IN
 
 from grbp import Problem
 from grbp.conformance import check_learner
 from grbp.errors import InvalidInput
 from grbp.history import Counters
-from grbp.learners import LEARNERS, Learner, find_learner
+from grbp.learners import Learner, find_learner
 from grbp.learners.getbe import Control, getbe_sm
 from grbp.streams import uniform
-
-FIGURE_4 = Problem(4, 0.65, 0.3)
-FOUND = [find_learner(name, FIGURE_4) for name in [*LEARNERS, "threshold-0", "threshold-3"]]
-BUILT_IN = [learner for learner in FOUND if isinstance(learner, Learner)]
 
 
 def good(_goal: int, _: Any, n: Counters, key: int) -> int:

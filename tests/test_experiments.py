@@ -11,22 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from runs import CURVES, GRID, one_sentence
 
 import grbp
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments import (
-    EXPERIMENTS,
-    FIGURE_3,
-    FIGURE_4,
-    FIGURE_5,
-    GROWTH_3,
     CurveResult,
     GridResult,
     GridSpec,
     Result,
     Spec,
     address,
-    as_printed,
     find,
     load,
     run,
@@ -34,26 +29,12 @@ from grbp.experiments import (
     to_csv,
 )
 from grbp.experiments.run import PARTS, cell_seed
-from grbp.experiments.spec import from_json
 from grbp.model import Problem
 from grbp.simulation import simulate
 
 # The function has the name of its module.
 RUN = import_module("grbp.experiments.run")
-
-CURVES = Spec(
-    "small", Problem(4, 0.45, 0.3), ("getbe-sm", "getbe-ucb", "no-explore"), 200, 40, seed=7
-)
-GRID = GridSpec("small-map", 4, (0.25, 0.5, 0.75), (0.2, 0.6), "getbe-sm", 50, 30, seed=7)
 BOTH = pytest.mark.parametrize("spec", [CURVES, GRID], ids=["curves", "grid"])
-
-
-def one_sentence(error: BaseException) -> str:
-    text = str(error)
-    assert "\n" not in text
-    assert ". " not in text
-    assert not text.endswith(".")
-    return text
 
 
 def bits(result: Result) -> list[Any]:
@@ -62,6 +43,7 @@ def bits(result: Result) -> list[Any]:
         return [result.spec, result.mean.tobytes(), result.se.tobytes()]
     s = result.simulation
     found: list[Any] = [result.spec, s.problem, s.replicas, s.seed, s.kind, s.rounds.tobytes()]
+    found.append(s.engines)
     for name, curve in s.curves.items():
         arrays = (curve.mean, curve.covariance, curve.final)
         found += [name, *(array.tobytes() for array in arrays), curve.threshold_share]
@@ -108,6 +90,49 @@ def test_a_cell_of_the_map_is_a_simulation_of_its_own(tmp_path: Path) -> None:
         Problem(4, 0.75, 0.2), ["getbe-sm"], 50, 30, cell_seed(7, 0.75, 0.2), at=[50]
     ).curves["getbe-sm"]
     assert (result.mean[0, 2], result.se[0, 2]) == (direct.mean[-1], direct.se[-1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "rounds", "engines"),
+    [
+        ("auto", 200, {"getbe-sm": "walk", "ucb1-policies": "walk"}),
+        ("auto", 300, {"getbe-sm": "leap", "ucb1-policies": "walk"}),
+        ("walk", 300, {"getbe-sm": "walk", "ucb1-policies": "walk"}),
+    ],
+)
+def test_a_result_says_which_engine_played(
+    asked: Any, rounds: int, engines: dict[str, str], tmp_path: Path
+) -> None:
+    learners = ("getbe-sm", "ucb1-policies")
+    spec = replace(CURVES, learners=learners, rounds=rounds, replicas=5, engine=asked)
+    made = run(spec, tmp_path)
+    direct = simulate(spec.problem, learners, rounds, 5, 7, engine=asked)
+    loaded = load(tmp_path / address(spec))
+    assert isinstance(loaded, CurveResult)
+    assert loaded.spec.engine == asked
+    assert direct.engines == made.simulation.engines == made.meta.engines == engines
+    assert loaded.simulation.engines == loaded.meta.engines == engines
+    for name, curve in direct.curves.items():
+        assert loaded.simulation.curves[name].final.tobytes() == curve.final.tobytes()
+
+
+@pytest.mark.parametrize("asked", ["auto", "walk", "leap"])
+def test_a_map_is_played_by_the_engine_asked_for(asked: Any, tmp_path: Path) -> None:
+    spec = replace(GRID, p_c=(0.5,), p_f=(0.6,), engine=asked)
+    result = run(spec, tmp_path)
+    direct = simulate(
+        Problem(4, 0.5, 0.6), ["getbe-sm"], 50, 30, cell_seed(7, 0.5, 0.6), at=[50], engine=asked
+    )
+    assert result.mean[0, 0] == direct.curves["getbe-sm"].mean[-1]
+    loaded = load(tmp_path / address(spec))
+    assert loaded.meta.engines == result.meta.engines == direct.engines
+
+
+def test_who_plays_no_thresholds_cannot_be_leapt(tmp_path: Path) -> None:
+    spec = replace(CURVES, learners=("getbe-sm", "ucb1-policies"), engine="leap")
+    with pytest.raises(InvalidInput, match="ucb1-policies plays no thresholds") as refusal:
+        run(spec, tmp_path / "new")
+    one_sentence(refusal.value)
 
 
 @BOTH
@@ -167,92 +192,6 @@ def test_progress_rises_to_the_whole(spec: Spec | GridSpec, tmp_path: Path) -> N
     assert done == sorted(done)
     assert (done[0], {step[2] for step in told}) == (0, {done[-1]})
     assert all(step[0].startswith(spec.name) for step in told)
-
-
-def test_the_address_changes_with_all_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    changed: list[Spec | GridSpec] = [
-        CURVES,
-        replace(CURVES, name="other"),
-        replace(CURVES, problem=Problem(5, 0.45, 0.3)),
-        replace(CURVES, problem=Problem(4, 0.46, 0.3)),
-        replace(CURVES, problem=Problem(4, 0.45, 0.31)),
-        replace(CURVES, problem=Problem(4, 0.45, 0.3, 2)),
-        replace(CURVES, learners=CURVES.learners[:2]),
-        replace(CURVES, learners=CURVES.learners[::-1]),
-        replace(CURVES, rounds=201),
-        replace(CURVES, replicas=41),
-        replace(CURVES, seed=8),
-        replace(CURVES, at=(200,)),
-        GRID,
-        replace(GRID, name="other"),
-        replace(GRID, goal=5),
-        replace(GRID, p_c=(0.25, 0.5)),
-        replace(GRID, p_f=(0.2, 0.7)),
-        replace(GRID, learner="no-explore"),
-        replace(GRID, rounds=51),
-        replace(GRID, replicas=31),
-        replace(GRID, seed=8),
-    ]
-    addresses = {address(spec) for spec in changed}
-    assert len(addresses) == len(changed)
-    monkeypatch.setattr(import_module("grbp.experiments.store"), "_code", lambda: "edited")
-    assert address(CURVES) not in addresses
-
-
-@pytest.mark.parametrize("spec", [*EXPERIMENTS.values(), CURVES, GRID])
-def test_a_specification_survives_json(spec: Spec | GridSpec) -> None:
-    assert from_json(json.loads(json.dumps(spec.as_json()))) == spec
-    pointed = replace(CURVES, problem=Problem(4, 0.45, 0.3, {1: 0.25, 3: 0.75}))
-    assert from_json(json.loads(json.dumps(pointed.as_json()))) == pointed
-
-
-def test_equal_questions_have_one_address() -> None:
-    given = Spec("small", CURVES.problem, CURVES.learners, np.int64(200), 40, 7, (9, 3, 3))  # type: ignore[arg-type]
-    assert address(given) == address(replace(CURVES, at=(3, 9)))
-
-
-def test_the_papers_settings() -> None:
-    for spec, p_c in ((FIGURE_3, 0.45), (FIGURE_4, 0.65)):
-        assert spec.problem == Problem(4, p_c, 0.3)
-        assert spec.rounds == 5000
-        assert spec.replicas >= 2000
-        printed = as_printed(spec)
-        assert printed == replace(spec, replicas=200)
-    assert (FIGURE_5.goal, FIGURE_5.rounds, FIGURE_5.learner) == (4, 1000, "getbe-sm")
-    assert as_printed(FIGURE_5).replicas == 200
-    assert FIGURE_5.p_c == FIGURE_5.p_f
-    assert np.allclose(FIGURE_5.p_c, np.arange(0.05, 0.96, 0.05))
-    assert GROWTH_3.at is not None
-    assert {100, 1000, 10_000, 100_000} <= set(GROWTH_3.at)
-    assert list(EXPERIMENTS) == [spec.name for spec in EXPERIMENTS.values()]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"name": "../up"},
-        {"name": ""},
-        {"learners": ()},
-        {"learners": "getbe-sm"},
-        {"learners": ("getbe-sm", "getbe-sm")},
-        {"rounds": 0},
-        {"replicas": 1.5},
-        {"seed": -1},
-        {"at": (0,)},
-        {"at": (201,)},
-    ],
-)
-def test_a_bad_specification_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        replace(CURVES, **change)
-    one_sentence(refusal.value)
-
-
-@pytest.mark.parametrize("change", [{"goal": 1}, {"p_c": (1.5,)}, {"p_f": ()}, {"p_f": (0.1, 0.1)}])
-def test_a_bad_map_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        replace(GRID, **change)
-    one_sentence(refusal.value)
 
 
 def test_an_unknown_learner_is_refused_before_anything_is_written(tmp_path: Path) -> None:
@@ -337,13 +276,14 @@ def test_a_result_of_something_else_is_set_aside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format_version": 2}, "is written in format 2; this version reads format 1"),
+        ({"format_version": 1}, "is written in format 1; this version reads format 2"),
         ({"format": "photograph"}, "is not a result of this package"),
         ({"spec": {"kind": "song"}}, "does not fit together"),
         ({"threshold_share": {}}, "does not fit together"),
         ({"spec": CURVES.as_json() | {"replicas": 39}}, "does not fit together"),
         ({"spec": CURVES.as_json() | {"rounds": 500}}, "does not fit together"),
         ({"spec": CURVES.as_json() | {"p_c": 7}}, "does not fit together"),
+        ({"spec": CURVES.as_json() | {"engine": "fly"}}, "does not fit together"),
     ],
 )
 def test_a_file_that_contradicts_itself_is_refused(

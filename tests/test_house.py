@@ -7,24 +7,29 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import grbp
+from grbp.experiments import store
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "grbp"
 
 # Each module, and the modules of this package it may import: all of them further up the list.
 FLOORS: dict[str, set[str]] = {
-    "_jit": set(),
     "_registration": set(),
     "errors": set(),
     "files": {"errors"},
+    "_contents": set(),
+    "_compiled_cache": {"_contents", "files"},
+    "_jit": {"_compiled_cache", "_contents"},
     "streams": {"_jit"},
+    "saddle": {"_jit"},
+    "betas": {"_jit", "saddle", "streams"},
+    "variates": {"_jit", "betas", "saddle", "streams"},
     "model": {"_jit", "errors"},
     "ruin": {"model"},
     "exact": {"errors", "model", "ruin"},
@@ -32,17 +37,27 @@ FLOORS: dict[str, set[str]] = {
     "dynprog": {"errors", "model"},
     "extensions": {"errors", "model"},
     "history": {"_jit", "model", "streams"},
+    "exits": {"_jit", "model", "saddle", "streams"},
+    "rounds": {"_jit", "exits", "model", "streams"},
+    "blocks": {"_jit", "exits", "model", "rounds", "streams", "variates"},
+    "boxes": {"_jit", "history", "model", "rounds"},
+    "stretches": {"_jit", "blocks", "boxes", "history", "rounds", "streams"},
     "bounds": {"exact", "margin", "model"},
     "summary": {"exact", "margin", "model"},
     "export": {"model"},
     "env": {"errors", "model"},
     "learners.contract": {"errors", "history", "model"},
-    "learners.estimate": {"_jit", "streams"},
-    "learners.getbe": {"_jit", "history", "learners.contract", "learners.estimate", "streams"},
-    "learners.selection": {
-        "_jit", "history", "learners.contract", "learners.estimate", "learners.getbe", "streams",
+    "learners.estimate": {"_jit", "history"},
+    "learners.pairs": {"_jit", "betas", "learners.contract", "streams"},
+    "learners.getbe": {
+        "_jit", "betas", "history", "learners.contract", "learners.estimate", "learners.pairs",
+        "streams",
     },
-    "learners.posterior": {"_jit", "history", "learners.contract"},
+    "learners.selection": {
+        "_jit", "betas", "history", "learners.contract", "learners.estimate", "learners.getbe",
+        "learners.pairs", "streams",
+    },
+    "learners.posterior": {"_jit", "betas", "history", "learners.contract"},
     "learners.baselines": {"_jit", "history", "learners.contract", "streams"},
     "learners.policies": {"_jit", "errors", "history", "learners.getbe", "model", "streams"},
     "learners": {
@@ -50,15 +65,27 @@ FLOORS: dict[str, set[str]] = {
         "learners.policies", "learners.posterior", "learners.selection",
     },
     "session": {"errors", "history", "learners", "model", "streams"},
-    "engine": {
-        "_jit", "errors", "history", "learners.contract", "learners.policies", "model", "streams",
+    "tape": {"_jit", "history", "model", "streams"},
+    "walk": {
+        "_jit", "history", "learners.contract", "learners.policies", "model", "streams", "tape",
     },
-    "conformance": {"_jit", "errors", "history", "learners.contract", "model", "streams"},
-    "regret": {"engine", "exact", "learners", "model"},
+    "plans": {"_jit", "boxes", "history", "learners.contract", "model", "streams"},
+    "leap": {
+        "_jit", "blocks", "boxes", "history", "learners.contract", "model", "plans", "rounds",
+        "streams", "stretches", "tape", "walk",
+    },
+    "engine": {
+        "_jit", "blocks", "errors", "leap", "learners.contract", "learners.policies", "model",
+        "rounds", "streams", "tape", "walk",
+    },
+    "claims": {"_jit", "history", "learners.contract", "streams"},
+    "conformance": {"_jit", "claims", "errors", "history", "learners.contract", "model", "streams"},
+    "regret": {"_jit", "engine", "exact", "learners", "model", "tape"},
     "simulation": {"engine", "errors", "learners", "model", "regret"},
-    "experiments.spec": {"errors", "model", "simulation"},
+    "experiments.spec": {"engine", "errors", "model", "simulation"},
     "experiments.store": {
-        "", "errors", "experiments.spec", "files", "learners", "model", "regret", "simulation",
+        "", "engine", "errors", "experiments.spec", "files", "learners", "model", "regret",
+        "simulation",
     },
     "experiments.run": {"experiments.spec", "experiments.store", "model", "simulation", "streams"},
     "experiments": {"experiments.run", "experiments.spec", "experiments.store"},
@@ -92,6 +119,7 @@ FLOORS: dict[str, set[str]] = {
     "cli": {"", "cli.answers", "cli.learning", "cli.options", "cli.pictures", "errors"},
     "__main__": {"cli"},
 }  # fmt: skip
+NO_NUMBERS = {"errors", "files", "_contents", "_compiled_cache"}
 NOT_ON_IMPORT = {"gymnasium", "matplotlib", "scipy", "numba", "mpmath", "stormpy", "PIL"}
 
 
@@ -132,6 +160,43 @@ def test_imports_only_go_downstairs() -> None:
     for name, used in FLOORS.items():
         for other in used - {""}:
             assert order.index(other) < order.index(name), f"{name} imports upstairs: {other}"
+
+
+def test_the_table_of_rooms_is_complete() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    table = re.search(r"^\| floor \|.*?\n\n", text, re.MULTILINE | re.DOTALL)
+    assert table is not None
+    rooms = [
+        room
+        for line in table[0].strip().splitlines()
+        for room in re.findall(r"`(\w+)`", line.split("|")[1])
+    ]
+    assert len(rooms) == len(set(rooms))
+    assert set(rooms) == {name.split(".")[0] for name in FLOORS} - {"__main__"}
+
+
+def test_the_reference_shares_no_way_to_play_with_what_leaps() -> None:
+    leaping = {"exits", "rounds", "blocks", "boxes", "stretches", "plans", "leap", "variates"}
+    assert not (FLOORS["walk"] | FLOORS["tape"] | FLOORS["history"]) & leaping
+
+
+def test_an_edit_to_what_makes_results_is_an_edit_to_their_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All that a simulation is made of, but for what changes no number."""
+    made_by = {"simulation"}
+    while more := {low for name in made_by for low in FLOORS[name]} - made_by:
+        made_by |= more
+    read: set[str] = set()
+    read_bytes = Path.read_bytes
+
+    def noted(path: Path) -> bytes:
+        read.add(".".join(path.relative_to(SOURCE).with_suffix("").parts))
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", noted)
+    store._code.__wrapped__()
+    assert {name.removesuffix(".__init__") for name in read} >= made_by - NO_NUMBERS
 
 
 def test_the_independent_solver_shares_no_formula() -> None:
@@ -213,12 +278,11 @@ def documented_labels() -> set[tuple[str, str]]:
 
 
 def test_every_label_of_the_map_names_functions_and_tests_that_exist() -> None:
-    tests = import_module("test_paper")
+    written = written_in("test_*.py")
     for row in paper_map():
         assert row.functions, row.label
         assert row.tests, row.label
-        for name in row.tests:
-            assert hasattr(tests, name) or name in other_tests(), f"{row.label}: no test {name}"
+        assert row.tests <= written, row.label
     lemmas = [row for row in paper_map() if row.label.split(":")[0] in ("lemma", "thm", "cor")]
     for row in lemmas:
         assert f"test_{row.label.replace(':', '_')}" in row.tests
@@ -226,13 +290,14 @@ def test_every_label_of_the_map_names_functions_and_tests_that_exist() -> None:
     assert len(lemmas) == 10
 
 
-def other_tests() -> set[str]:
-    """The tests that stand in other files: those of figures, learners, engine and session."""
-    found = set()
-    for name in ("figures", "regret_figures", "learners", "engine", "session", "verdict"):
-        tree = ast.parse((ROOT / "tests" / f"test_{name}.py").read_text("utf-8"))
-        found |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    return found
+def written_in(pattern: str) -> set[str]:
+    """The tests that stand in some files."""
+    return {
+        node.name
+        for path in (ROOT / "tests").glob(pattern)
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
 
 
 def test_the_map_and_the_docstrings_agree() -> None:
@@ -241,13 +306,7 @@ def test_the_map_and_the_docstrings_agree() -> None:
 
 
 def test_every_test_of_a_label_is_in_the_map() -> None:
-    tree = ast.parse((ROOT / "tests" / "test_paper.py").read_text("utf-8"))
-    written = {
-        node.name
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    }
-    assert written == {name for row in paper_map() for name in row.tests} - other_tests()
+    assert written_in("test_paper*.py") <= {name for row in paper_map() for name in row.tests}
 
 
 def blocks(document: str, language: str) -> list[str]:
@@ -255,14 +314,14 @@ def blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/tutorial.md"]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/leaping.md", "docs/tutorial.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_python_in_the_documents_runs_and_prints_what_it_says(document: str) -> None:
-    # The pieces of the tutorial build on each other; elsewhere each stands for itself.
+    # The pieces of the README stand for themselves; elsewhere they build on each other.
     pieces = blocks(document, "python")
-    for code in ["\n".join(pieces)] if "tutorial" in document else pieces:
+    for code in pieces if document == "README.md" else ["\n".join(pieces)]:
         shown = re.findall(r"^print.*# (.*)$", code, re.MULTILINE)
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
@@ -287,6 +346,15 @@ def test_links_in_the_documents_lead_somewhere() -> None:
     for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text("utf-8")):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_tests_that_the_documents_name_exist() -> None:
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        text = document.read_text("utf-8")
+        for file in re.findall(r"\b(test_\w+\.py)", text):
+            assert (ROOT / "tests" / file).exists(), f"{document.name}: {file}"
+        for file, word in re.findall(r"pytest tests/(\w+\.py)(?: -k |::)(\w+)", text):
+            assert any(word in name for name in written_in(file)), f"{document.name}: {word}"
 
 
 def test_the_pins_name_no_address() -> None:

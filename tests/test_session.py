@@ -29,9 +29,9 @@ class Draws:
 
 
 def by_engine(problem: Problem, learner: AnyLearner, seed: int) -> list[int]:
-    """The arm of every round of replica 0, as the compiled engine chose it."""
+    """The arm of every round of replica 0, as the compiled engine chose it, walking."""
     looks = list(range(1, ROUNDS + 1))
-    (block,) = decisions(problem, learner, looks, 1, seed)
+    (block,) = decisions(problem, learner, looks, 1, seed, engine="walk")
     each = np.diff(block.played[0], axis=0, prepend=0)
     return [learner.arms(problem.goal)[k] for k in each.argmax(axis=1)]
 

@@ -9,25 +9,53 @@ Python refuses and compiled code does not (a division by zero, the logarithm of 
 """
 
 import functools
+import logging
+import threading
 from collections.abc import Callable
-from types import ModuleType
-from typing import Any, ParamSpec, TypeVar
+from types import FunctionType, ModuleType
+from typing import Any, Final, ParamSpec, TypeVar
+
+import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_KERNELS: list[Callable[..., Any]] = []
+_KERNELS: dict[Callable[..., Any], bool] = {}
+"""Those that Numba does not know of yet, and whether they go into their callers whole."""
+
+_KNOWN: set[Callable[..., Any]] = set()
+_LOCK: Final = threading.Lock()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """The function itself, which compiled code may call from now on."""
-    _KERNELS.append(function)
+    if isinstance(function, FunctionType) and function not in _KNOWN:
+        _KERNELS.setdefault(function, False)
+    return function
+
+
+def hot(function: Callable[P, R]) -> Callable[P, R]:
+    """The function itself, a kernel so small and so often called that compiled code copies it."""
+    if isinstance(function, FunctionType) and function not in _KNOWN:
+        _KERNELS[function] = True
     return function
 
 
 def u64(number: int) -> int:
     """The number, in compiled code as an unsigned 64-bit one (interpreted, as it is)."""
     return int(number)
+
+
+def i64(number: int) -> int:
+    """The number, in compiled code as a signed 64-bit one (interpreted, as it is)."""
+    return int(number)
+
+
+# Numba compares the two signatures to the letter, annotations included.
+_COMPILED_U64: Final = lambda number: lambda number: np.uint64(number)  # noqa: ARG005, E731, PLW0108
+
+
+_COMPILED_I64: Final = lambda number: lambda number: np.int64(number)  # noqa: ARG005, E731, PLW0108
 
 
 @functools.cache
@@ -37,21 +65,45 @@ def numba() -> ModuleType | None:
         import numba as compiler  # noqa: PLC0415 (slow to import, and optional)
     except ImportError:
         return None
-    import numpy as np  # noqa: PLC0415
-
-    # Numba compares the two signatures to the letter, annotations included.
-    compiler.extending.overload(u64)(lambda number: lambda number: np.uint64(number))  # noqa: ARG005, PLW0108
+    compiler.extending.overload(u64)(_COMPILED_U64)
+    compiler.extending.overload(i64)(_COMPILED_I64)
     return compiler
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function compiled, to run without holding the interpreter back; needs Numba."""
-    compiler = numba()
-    if compiler is None:
-        return function
-    while _KERNELS:
-        compiler.extending.register_jitable(_KERNELS.pop())
+@functools.cache
+def _cache() -> ModuleType | None:
+    """What keeps compiled code; None where Numba is not as it must be for that."""
+    try:
+        from grbp import _compiled_cache, _contents  # noqa: PLC0415 (they import Numba)
+
+        _contents.taught(u64, _COMPILED_U64)
+        _contents.taught(i64, _COMPILED_I64)
+    except Exception as error:
+        logging.getLogger("grbp").debug("compiled code is not kept: %s", error)
+        return None
+    return _compiled_cache
+
+
+def compiled(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    """The function compiled, to run without holding the interpreter back; needs Numba.
+
+    The code is kept for the next process. The name is what a log calls the function.
+    """
+    with _LOCK:
+        compiler = numba()
+        if compiler is None:
+            return function
+        cache = _cache()
+        while _KERNELS:
+            known, copied = _KERNELS.popitem()
+            _KNOWN.add(known)
+            if cache is None:
+                compiler.extending.register_jitable(forceinline=copied)(known)
+            else:
+                cache.learn(known, copied)
     dispatcher: Callable[..., Any] = compiler.njit(nogil=True)(function)
+    if cache is not None:
+        cache.attach(dispatcher, name or function.__name__)
     return dispatcher
 
 
@@ -62,7 +114,7 @@ def compiler_errors() -> tuple[type[Exception], ...]:
 
 
 def reason(error: BaseException) -> str:
-    """The first line of a compiler's report that says something."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    telling = [line for line in lines if line and not line.startswith("Failed in")]
+    """The line of a compiler's report that says what it minds: the first of the innermost."""
+    inner = str(error).rpartition("Failed in nopython mode")[2].partition("\n")[2] or str(error)
+    telling = [line.strip() for line in inner.splitlines() if line.strip()]
     return telling[0] if telling else type(error).__name__

@@ -9,17 +9,22 @@ The rules, each with its reason:
   goal - 1; as an answer it stands for nothing.
 - It depends on the arguments alone: what is random comes from the key.
 - It raises nothing, and compiled it answers the same.
+- `stable`, where there is one, says True only of a box of counters over which `decide` has one
+  answer: rounds are skipped on its word. False is always right.
+- `thinning`, where there is one: over a box, its `doubt` is not below the chance of an unusual
+  answer, and a round that is usual, but in doubt resolved, has the law of `decide`.
 """
 
 import inspect
 import math
 import random
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Iterator
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from grbp._jit import compiled, numba, reason
+from grbp.claims import Case, Raised, ask, faults_of_claims
 from grbp.errors import InvalidInput
 from grbp.history import Counters
 from grbp.learners.contract import Learner
@@ -34,17 +39,6 @@ _SLOW = (
     "Numba cannot compile decide, so it runs interpreted, about a hundred times slower"
     " (functions that it calls must be marked with @kernel): "
 )
-
-
-class _Case(NamedTuple):
-    """What a decision is asked with."""
-
-    goal: int
-    counters: Counters
-    key: int
-
-    def __str__(self) -> str:
-        return f"goal = {self.goal}, {self.counters}, key = {self.key}"
 
 
 def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
@@ -77,7 +71,8 @@ def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
     finally:
         random.setstate(before)
         np.random.set_state(before_numpy)  # noqa: NPY002
-    return faults or list(_faults_compiled(learner, cases))
+    faults = faults or list(_faults_compiled(learner, cases))
+    return faults or list(faults_of_claims(learner, cases, seed))
 
 
 def _faults_of_form(learner: Learner, goal: int) -> Iterator[str]:
@@ -130,18 +125,18 @@ def _faults_of_thresholds(thresholds: object, goal: int) -> Iterator[str]:
         yield f"its thresholds {thresholds} name one twice"
 
 
-def _faults_interpreted(learner: Learner, cases: list[_Case]) -> list[str]:
+def _faults_interpreted(learner: Learner, cases: list[Case]) -> list[str]:
     try:
-        answers = [_ask(learner.decide, learner.constants, case) for case in cases]
+        answers = [ask(learner.decide, learner.constants, case) for case in cases]
         return [
             *_faults_of_answers(learner, cases, answers),
             *_faults_of_purity(learner, cases, answers),
         ]
-    except _Raised as error:
+    except Raised as error:
         return [f"decide raised {error}"]
 
 
-def _faults_of_answers(learner: Learner, cases: list[_Case], answers: list[Any]) -> Iterator[str]:
+def _faults_of_answers(learner: Learner, cases: list[Case], answers: list[Any]) -> Iterator[str]:
     """The first answer of each kind that is none."""
     seen = set()
     for case, answer in zip(cases, answers, strict=True):
@@ -165,10 +160,10 @@ def _faults_of_answers(learner: Learner, cases: list[_Case], answers: list[Any])
             return
 
 
-def _faults_of_purity(learner: Learner, cases: list[_Case], answers: list[Any]) -> Iterator[str]:
+def _faults_of_purity(learner: Learner, cases: list[Case], answers: list[Any]) -> Iterator[str]:
     """Whether it answers the same when it is asked again, in another order."""
     for case, answer in list(zip(cases, answers, strict=True))[::-3]:
-        again = _ask(learner.decide, learner.constants, case)
+        again = ask(learner.decide, learner.constants, case)
         if again != answer:
             yield (
                 f"decide answered {answer!r} and then {again!r} to the same arguments, but must"
@@ -177,7 +172,7 @@ def _faults_of_purity(learner: Learner, cases: list[_Case], answers: list[Any]) 
             return
 
 
-def _faults_compiled(learner: Learner, cases: list[_Case]) -> Iterator[str]:
+def _faults_compiled(learner: Learner, cases: list[Case]) -> Iterator[str]:
     compiler = numba()
     if compiler is None:
         return
@@ -188,49 +183,35 @@ def _faults_compiled(learner: Learner, cases: list[_Case]) -> Iterator[str]:
         return
     try:
         for case in cases:
-            answer = _ask(learner.decide, learner.constants, case)
-            other = _ask(decide, learner.constants, case, np.uint64)
+            answer = ask(learner.decide, learner.constants, case)
+            other = ask(decide, learner.constants, case, np.uint64)
             if other != answer:
                 yield f"compiled, decide answered {other}; interpreted, {answer}; at {case}"
                 return
-    except _Raised as error:
+    except Raised as error:
         if isinstance(error.__cause__, compiler.core.errors.NumbaError):
             yield _SLOW + reason(error.__cause__)
         else:
             yield f"compiled, decide raised {error}; interpreted it did not"
 
 
-class _Raised(Exception):
-    """What a decision raised, and at which case."""
-
-
-def _ask(
-    decide: Callable[..., Any], constants: Any, case: _Case, key: Callable[[int], Any] = int
-) -> Any:
-    """The answer of a decision; compiled, it needs the key as a NumPy number."""
-    try:
-        return decide(case.goal, constants, case.counters, key(case.key))
-    except Exception as error:
-        raise _Raised(f"{type(error).__name__} ({error}) at {case}") from error
-
-
 def _is_whole(answer: object) -> TypeGuard[int]:
     return isinstance(answer, int | np.integer) and not isinstance(answer, bool)
 
 
-def _cases(goal: int, key: int) -> Iterator[_Case]:
+def _cases(goal: int, key: int) -> Iterator[Case]:
     """Extreme counters, then drawn ones; each could have come about."""
     for k, rho in enumerate(_ROUNDS):
         for share in (0.0, 1.0):
             for other in (0.0, 1.0):
-                yield _Case(goal, _counters(rho, (share, other, other, 0.5)), noise(key, k))
-        yield _Case(goal, _counters(rho, (0.0, 1.0, 1.0, 0.0)), noise(key, k))
-        yield _Case(goal, _counters(rho, (0.5, 0.5, 0.0, 1.0)), noise(key, k))
+                yield Case(goal, _counters(rho, (share, other, other, 0.5)), noise(key, k))
+        yield Case(goal, _counters(rho, (0.0, 1.0, 1.0, 0.0)), noise(key, k))
+        yield Case(goal, _counters(rho, (0.5, 0.5, 0.0, 1.0)), noise(key, k))
     for k in range(_DRAWN):
         own = noise(key, 100 + k)
         rho = int(math.exp(uniform(own, 0) * math.log(1e6)))
         shares = (uniform(own, 1), uniform(own, 2), uniform(own, 3), uniform(own, 4))
-        yield _Case(goal, _counters(rho, shares), noise(own, 0))
+        yield Case(goal, _counters(rho, shares), noise(own, 0))
 
 
 def _counters(rho: int, shares: tuple[float, float, float, float]) -> Counters:

@@ -1,8 +1,9 @@
 """Many replicas of many rounds: what was decided, and priced by nobody here.
 
-One loop, walked step by step; compiled by Numba together with the learner's decision, or, where
-that cannot be, interpreted. Each replica has its own streams, one for the cases and one for the
-learner's draws, so learners meet the same cases and nothing depends on threads or blocks.
+Rounds are walked step by step, or leapt over; both by one loop, compiled by Numba together with
+the learner's decision or, where that cannot be, interpreted. Each replica has its own streams, one
+for the cases and one for the learner's draws, so nothing depends on threads or blocks, and
+learners that are walked meet the same cases.
 """
 
 import os
@@ -10,29 +11,40 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import compiled, compiler_errors, kernel, numba, reason, u64
+from grbp._jit import compiled, compiler_errors, numba, reason
+from grbp.blocks import room_for
 from grbp.errors import InvalidInput
-from grbp.history import opening, play, settle
-from grbp.learners.contract import Decide, Learner
-from grbp.learners.policies import PolicyLearner, play_policy, ucb1_choice
-from grbp.model import Floats, Problem, first_state
-from grbp.streams import LEARNER, OPENING, WORLD, noise, replica_keys, uniform
+from grbp.leap import STRETCH_GOAL, leaping, leaps_of
+from grbp.learners.contract import Learner
+from grbp.learners.policies import PolicyLearner
+from grbp.model import Problem
+from grbp.rounds import TABLE_GOAL
+from grbp.streams import LEARNER, OPENING, WORLD, replica_keys
+from grbp.tape import Ints, Tape, World
+from grbp.walk import DONE, Loop, walk_policies, walking
 
-Ints = NDArray[np.int64]
+Engine: TypeAlias = Literal["walk", "leap"]
+"""How rounds are played: step by step, or drawn whole and in stretches. Both have one law."""
+
+EngineLike: TypeAlias = Literal["walk", "leap", "auto"]
+"""An engine, or the faster one."""
 
 BLOCK: Final = 4096
 """Replicas whose decisions are kept at a time: memory does not grow with their number."""
 
-DONE: Final = -(2**63)
-"""What a loop returns when all went well: no learner can mean it as a threshold."""
-
 _SLICE: Final = 2**19
 """Rounds that a thread plays at once, about: a moment's work."""
+
+_LEAPT: Final = 2**14
+"""Rounds that are as much work as any larger number of them, about, when they are leapt over."""
+
+_WALKED: Final = 1000
+"""States times rounds up to which walking is done before leaping has begun."""
 
 Report = Callable[[int], None]
 """Called with the number of replicas done so far."""
@@ -43,39 +55,34 @@ class Decisions(NamedTuple):
 
     played   in how many rounds each of the learner's arms was: [replica, look, arm];
              where first states are told apart: [replica, look, first state, arm]
-    won      how many rounds were won: [replica, look]
+    won      how many rounds were won: [replica, look]; [replica, 0] where nobody asked
     """
 
     played: Ints
     won: Ints
 
 
-class World(NamedTuple):
-    """A problem as the loops take it.
-
-    once   whether the first estimates come from taking each action once, as Algorithm 1 has
-           it, rather than from a uniform draw, as in the paper's experiments
-    """
-
-    goal: int
-    p_c: float
-    p_f: float
-    states: Ints
-    cumulative: Floats
-    once: bool = False
+def check_engine(asked: object) -> None:
+    """Nothing, or a refusal of what names no engine."""
+    if asked not in ("walk", "leap", "auto"):
+        raise InvalidInput(f"engine = {asked!r} was given; it must be 'walk', 'leap' or 'auto'")
 
 
-class Tape(NamedTuple):
-    """Some replicas: the rounds to look at, their keys, and where to count what they do.
-
-    stride   how far apart in `played` two first states are; 0 if they are not told apart
-    """
-
-    looks: Ints
-    keys: NDArray[np.uint64]
-    played: Ints
-    won: Ints
-    stride: int
+def choose_engine(
+    problem: Problem, learner: Learner | PolicyLearner, rounds: int, asked: EngineLike = "auto"
+) -> Engine:
+    """The engine that plays a learner's rounds: the one asked for, or else the faster one."""
+    check_engine(asked)
+    if isinstance(learner, PolicyLearner):
+        if asked == "leap":
+            raise InvalidInput(
+                f"engine = 'leap' was given; {learner.name} plays no thresholds and can only be"
+                " walked ('walk' or 'auto')"
+            )
+        return "walk"
+    if asked != "auto":
+        return asked
+    return "walk" if problem.goal * rounds <= _WALKED else "leap"
 
 
 def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
@@ -85,17 +92,20 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     replicas: int,
     seed: int,
     *,
+    engine: Engine = "walk",
     threads: int | None = None,
     by_start: bool = False,
+    wins: bool = True,
     once: bool = False,
     report: Report | None = None,
 ) -> Iterator[Decisions]:
     """The decisions of all replicas, block by block, up to each of the rounds looked at.
 
+    Wins, and first states told apart, make the stretches of a leap end at every look.
+
     Paper: alg:GRBP
     """
-    world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table, once)
-    loop = _loop(learner, world)
+    loop = _loop(learner, problem, once, engine)
     at = np.asarray(looks, dtype=np.int64)
     arms = len(learner.arms(problem.goal))
     starts = problem.goal - 1 if by_start else 1
@@ -107,11 +117,12 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
                 at,
                 _keys(seed, range(first, first + size)),
                 np.zeros((size, len(at), starts * arms), dtype=np.int64),
-                np.zeros((size, len(at)), dtype=np.int64),
+                np.zeros((size, len(at) if wins else 0), dtype=np.int64),
                 arms if by_start else 0,
+                wins,
             )
             done = first
-            parts = list(_slices(block))
+            parts = list(_slices(block, engine))
             for part, answer in zip(parts, pool.map(loop, parts), strict=True):
                 if answer != DONE:
                     raise InvalidInput(
@@ -133,109 +144,79 @@ def _keys(seed: int, replicas: range) -> NDArray[np.uint64]:
     return np.column_stack([replica_keys(seed, p, replicas) for p in (WORLD, LEARNER, OPENING)])
 
 
-def _slices(block: Tape) -> Iterator[Tape]:
+def _slices(block: Tape, engine: Engine) -> Iterator[Tape]:
     """The block in pieces that a thread takes at once."""
-    size = max(1, _SLICE // int(block.looks[-1]))
+    rounds = int(block.looks[-1])
+    size = max(1, _SLICE // (rounds if engine == "walk" else min(rounds, _LEAPT)))
     for k in range(0, len(block.keys), size):
         part = slice(k, k + size)
         yield block._replace(keys=block.keys[part], played=block.played[part], won=block.won[part])
 
 
-def _loop(learner: Learner | PolicyLearner, world: World) -> Callable[[Tape], int]:
+def _loop(
+    learner: Learner | PolicyLearner, problem: Problem, once: bool, engine: Engine
+) -> Callable[[Tape], int]:
     """What plays the replicas of a tape: compiled if possible, else interpreted."""
+    world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table, once)
     if isinstance(learner, PolicyLearner):
-        run_policies = _compiled(policy_replicas)
+        run_policies = _compiled(walk_policies, learner.name)
         return lambda tape: int(run_policies(world, tape))
-    column = np.full(world.goal, -1, dtype=np.int64)
-    for k, threshold in enumerate(learner.arms(world.goal)):
-        column[threshold] = k
-    constants = learner.constants
+    constants, arms = learner.constants, learner.arms(problem.goal)
+    if engine == "leap":
+        leaps, goal = leaps_of(problem, arms, once), problem.goal
+        plans = goal <= STRETCH_GOAL
+        loop = _leaping(
+            learner.decide,
+            learner.stable if plans else None,
+            learner.thinning if plans else None,
+            goal <= TABLE_GOAL,
+        )
+        return _compiled_or_not(
+            learner,
+            loop,
+            lambda run, tape: run(constants, leaps, room_for(goal if plans else 0), tape),
+        )
+    column = np.full(problem.goal, -1, dtype=np.int64)
+    column[list(arms)] = np.arange(len(arms))
+    return _compiled_or_not(
+        learner, _walking(learner.decide), lambda run, tape: run(constants, world, column, tape)
+    )
+
+
+def _compiled_or_not(
+    learner: Learner, loop: Loop, play: Callable[[Loop, Tape], int]
+) -> Callable[[Tape], int]:
+    """A loop that plays a tape: compiled, or interpreted with a warning."""
     not_compiled: tuple[type[Exception], ...] = (TypeError, *compiler_errors())
     try:
-        run, decide = _compiled(replicas), _compiled(learner.decide)
-        run(decide, constants, world, column, _EMPTY)
+        run = _compiled(loop, learner.name)
+        play(run, _EMPTY)
     except not_compiled as error:
         warnings.warn(
             f"{learner.name} cannot be compiled and runs interpreted, about a hundred times"
             f" slower ({reason(error)})",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
-        return lambda tape: replicas(learner.decide, constants, world, column, tape)
-    return lambda tape: int(run(decide, constants, world, column, tape))
+        return lambda tape: play(loop, tape)
+    return lambda tape: int(play(run, tape))
+
+
+_walking = cache(walking)
+_leaping = cache(leaping)
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The function compiled; itself, with a warning, where Numba is not installed."""
     if numba() is None:
         warnings.warn(
             "Numba is not installed, so rounds are walked by the interpreter, about a hundred"
             " times slower; install grbp[engine]",
             RuntimeWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
-    return compiled(function)
-
-
-@kernel
-def carry(tape: Tape, r: int, look: int) -> None:
-    """Nothing; a look starts from what the one before it ended with."""
-    if look > 0:
-        tape.won[r, look] = tape.won[r, look - 1]
-        for k in range(tape.played.shape[2]):
-            tape.played[r, look, k] = tape.played[r, look - 1, k]
-
-
-def replicas(decide: Decide, constants: Any, world: World, column: Ints, tape: Tape) -> int:
-    """DONE; plays every round of a tape and counts. A threshold not declared is returned.
-
-    Paper: alg:GRBP
-    """
-    for r in range(len(tape.keys)):
-        cases, own, begin = u64(tape.keys[r, 0]), u64(tape.keys[r, 1]), u64(tape.keys[r, 2])
-        f_goal, c_up = uniform(begin, 0), uniform(begin, 1)
-        if world.once:
-            f_goal = 1.0 if f_goal < world.p_f else 0.0
-            c_up = 1.0 if c_up < world.p_c else 0.0
-        n = opening(f_goal, c_up)
-        rho = 0
-        for look in range(len(tape.looks)):
-            carry(tape, r, look)
-            while rho < tape.looks[look]:
-                rho += 1
-                threshold = decide(world.goal, constants, n, noise(own, rho))
-                if not 0 <= threshold < world.goal or column[threshold] < 0:
-                    return threshold
-                key = noise(cases, rho)
-                first = first_state(world.states, world.cumulative, uniform(key, 0))
-                outcome = play(world.goal, world.p_c, world.p_f, threshold, first, key)
-                n = settle(n, threshold, outcome)
-                tape.played[r, look, column[threshold] + tape.stride * (first - 1)] += 1
-                tape.won[r, look] += outcome.won
-    return DONE
-
-
-def policy_replicas(world: World, tape: Tape) -> int:
-    """DONE; the same for UCB1 over all policies, whose memory is an array."""
-    count = 2 ** (world.goal - 1)
-    for r in range(len(tape.keys)):
-        cases = u64(tape.keys[r, 0])
-        plays, wins = np.zeros(count), np.zeros(count)
-        rho = 0
-        for look in range(len(tape.looks)):
-            carry(tape, r, look)
-            while rho < tape.looks[look]:
-                rho += 1
-                policy = ucb1_choice(plays, wins)
-                key = noise(cases, rho)
-                first = first_state(world.states, world.cumulative, uniform(key, 0))
-                won = play_policy(world.goal, world.p_c, world.p_f, policy, first, key)
-                plays[policy] += 1.0
-                wins[policy] += won
-                tape.played[r, look, policy + tape.stride * (first - 1)] += 1
-                tape.won[r, look] += won
-    return DONE
+    return compiled(function, name)
 
 
 _EMPTY: Final = Tape(
@@ -244,5 +225,6 @@ _EMPTY: Final = Tape(
     np.zeros((0, 0, 0), dtype=np.int64),
     np.zeros((0, 0), dtype=np.int64),
     0,
+    False,
 )
 """A tape without replicas, to see whether a loop compiles."""

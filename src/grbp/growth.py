@@ -27,6 +27,9 @@ _ROUNDING: Final = 1e-12
 """What is less than this share of the terms it is the sum of is rounding error."""
 
 
+_POWERS: Final = frozenset(10**k for k in range(1, 19))
+
+
 class Estimate(NamedTuple):
     """A number and its interval at 95 %."""
 
@@ -141,6 +144,48 @@ def growth(result: CurveResult, learner: str) -> Growth:
         raise Missing(f"curve of {learner} over two tenfold spans in {result.spec.name}")
     spread = curve.covariance[np.ix_(at, at)]
     return Growth(rounds[at], curve.mean[at], spread, simulation.replicas)
+
+
+class Onset(NamedTuple):
+    """Where a mean regret curve becomes a logarithm.
+
+    begins   the round from which on the slope on log(T), tenfold span by tenfold span, stays
+             within a fifth of its last value
+    peak     the largest slope, and the rounds between which it is that
+    """
+
+    begins: float
+    peak: float
+    peak_from: float
+    peak_to: float
+
+    def __str__(self) -> str:
+        return (
+            f"the slope is largest, {self.peak:.3g}, for T from {self.peak_from:,.0f} to"
+            f" {self.peak_to:,.0f}, and within a fifth of its last value from T ="
+            f" {self.begins:,.0f} on"
+        )
+
+
+def onset(result: CurveResult, learner: str) -> Onset | None:
+    """Where a learner's curve becomes a logarithm; None where its last two spans still differ."""
+    curve, rounds = result.simulation.curves[learner], result.simulation.rounds
+    ends = [k for k, look in enumerate(rounds.tolist()) if look in _POWERS]
+    slopes = np.diff(curve.mean[ends]) / math.log(10.0)
+    if len(slopes) < 2 or slopes[-1] <= 0.0:
+        return None
+    settled = len(slopes) - 1
+    while settled > 0 and abs(slopes[settled - 1] / slopes[-1] - 1.0) < _DRIFT:
+        settled -= 1
+    if settled == len(slopes) - 1:
+        return None
+    top = int(slopes.argmax())
+    return Onset(
+        float(rounds[ends[settled]]),
+        float(slopes[top]),
+        float(rounds[ends[top]]),
+        float(rounds[ends[top + 1]]),
+    )
 
 
 def stable_sum(terms: Floats) -> float:

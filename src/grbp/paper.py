@@ -65,6 +65,18 @@ _READING: Final = {
     " black line is the boundary of Figure 2 for this goal.",
 }
 
+_FURTHER: Final = {
+    "growth-3": "Figure 3, followed a hundred thousand times further. What is bounded stays where"
+    " it is; NoExplore, whose regret grows with every round, leaves the picture at once.",
+    "growth-3-policies": "The same for the two learners that compare policies by their wins. On"
+    " the logarithmic axis a logarithm is a straight line; that of UCB-PolSelection is steeper at"
+    " first than it will be.",
+    "growth-4": "Figure 4, followed a hundred thousand times further: straight lines.",
+    "growth-4-ucb": "The same for the learners with upper confidence bounds, which bend before"
+    " they are straight.",
+}
+"""The curves beyond the paper's horizon, and what to see in them."""
+
 Say = Callable[[str], None]
 """Called with a line that says what has been done."""
 
@@ -147,6 +159,15 @@ def reproduce(
         )
         title = f"Figure {number}. {shows}"
         sections.append(Section(title, _READING[number], figure, shows, head, rows))
+    for name, text in _FURTHER.items():
+        result = results[name]
+        if isinstance(result, CurveResult):
+            figure = regret_figure(result.simulation)
+            save(figure, folder / name)
+            say(f"{name}.png and {name}.svg")
+            title = f"{name}: out to {result.spec.rounds:,} rounds"
+            head, rows = regret_table(result.simulation)
+            sections.append(Section(title, text, figure, title, head, rows))
     found = verdicts(results)
     write_page(report_html(sections, found, _facts(results)), folder / "report.html")
     say("report.html: every claim of the paper, and whether it held")

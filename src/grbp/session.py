@@ -6,7 +6,7 @@
     session.tell(3)                # the state that followed
 
 Counters change when a case is over, as in Algorithm 1. With the same seed and replica as the
-engine's and the same cases, every decision is the same, bit for bit.
+walking engine's and the same cases, every decision is the same, bit for bit.
 """
 
 from typing import Any

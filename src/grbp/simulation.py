@@ -1,13 +1,13 @@
-"""Simulations: learners on one problem, on the same cases, with what they regret."""
+"""Simulations: learners on one problem, with what they regret."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp.engine import Report, decisions
+from grbp.engine import Engine, EngineLike, Report, choose_engine, decisions
 from grbp.errors import InvalidInput
 from grbp.learners import LearnerLike, find_learner
 from grbp.model import Problem, check_whole
@@ -23,7 +23,10 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Simulation:
-    """What came of it: the rounds looked at, and for every learner its curve."""
+    """What came of it: the rounds looked at, and for every learner its curve.
+
+    engines   how each learner's rounds were played: {learner: "walk" or "leap"}
+    """
 
     problem: Problem
     rounds: NDArray[np.int64]
@@ -31,6 +34,7 @@ class Simulation:
     seed: int
     kind: Kind
     curves: dict[str, Curve]
+    engines: dict[str, Engine] = field(default_factory=dict)
 
 
 def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
@@ -43,15 +47,20 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     at: Sequence[int] | None = None,
     regret: Kind = "pseudo",
     opening: Literal["drawn", "once"] = "drawn",
+    engine: EngineLike = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
     """The regret of learners over rounds, averaged over replicas; the same for the same seed.
 
     rounds are looked at in about a hundred places, evenly spaced in their logarithm, or in
-    those of `at`, and always at the last. Every learner meets the same cases. The estimates
-    before round 1 are drawn from [0, 1], or come from taking each action once, which is not
-    counted as a round.
+    those of `at`, and always at the last. The estimates before round 1 are drawn from [0, 1],
+    or come from taking each action once, which is not counted as a round.
+
+    The engine "walk" takes every step, and every learner meets the same cases; "leap" draws
+    rounds whole and skips those in which a learner cannot change its mind, with the same law and
+    other draws; "auto" leaps unless that is not worth while. All threads there are, by default;
+    their number changes no bit.
 
     Paper: sec:numeric
     """
@@ -73,6 +82,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         raise InvalidInput(
             f"the learners {names} were given; there must be one or more, each named once"
         )
+    engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
     curves = {}
     for learner in found:
         blocks = decisions(
@@ -81,13 +91,15 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
             looks.tolist(),
             replicas,
             seed,
+            engine=engines[learner.name],
             threads=threads,
             by_start=regret == "by-start",
+            wins=regret == "realised",
             once=opening == "once",
             report=_report(learner.name, replicas, progress),
         )
         curves[learner.name] = curve(problem, learner, looks.astype(np.float64), blocks, regret)
-    return Simulation(problem, looks, replicas, seed, regret, curves)
+    return Simulation(problem, looks, replicas, seed, regret, curves, engines)
 
 
 def looked_at(rounds: int, at: Sequence[int] | None = None) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import kernel, u64
+from grbp._jit import hot, u64
 
 WORLD: Final = 1
 """The part of a seed that makes the cases: starts and outcomes."""
@@ -26,7 +26,7 @@ _MASK: Final = 0xFFFFFFFFFFFFFFFF
 _STEP: Final = 0x9E3779B97F4A7C15
 
 
-@kernel
+@hot
 def mix(x: int) -> int:
     """A number of 64 bits that looks unrelated to the one given."""
     x = ((x ^ (x >> u64(30))) * 0xBF58476D1CE4E5B9) & _MASK
@@ -34,13 +34,13 @@ def mix(x: int) -> int:
     return x ^ (x >> u64(31))
 
 
-@kernel
+@hot
 def noise(key: int, index: int) -> int:
     """The key of the index-th part of a key."""
     return mix((u64(key) + u64(index) * _STEP) & _MASK)
 
 
-@kernel
+@hot
 def uniform(key: int, index: int) -> float:
     """The index-th draw of a key, from [0, 1)."""
     return float(noise(key, index + 1) >> u64(11)) * 2.0**-53

@@ -31,6 +31,7 @@ from grbp.growth import (
     Outcome,
     estimate,
     growth,
+    onset,
 )
 from grbp.learners.selection import bernoulli_divergence
 from grbp.model import Floats, Problem
@@ -117,6 +118,12 @@ def short_lines(rows: Iterable[Verdict]) -> list[str]:
     return [*lines, f"{len(rows)} claims: {', '.join(counts)}"]
 
 
+_FURTHER: Final = {
+    "figure-3": ("growth-3", "growth-3-policies"),
+    "figure-4": ("growth-4", "growth-4-ucb"),
+}
+"""Where the curves of a figure are followed further."""
+
 _OUTCOMES: Final[tuple[Outcome, ...]] = (HELD, DID_NOT_HOLD, UNDECIDED)
 
 
@@ -125,6 +132,16 @@ def _curves(results: Results, name: str) -> CurveResult:
     if not isinstance(found, CurveResult):
         raise Missing(name)
     return found
+
+
+def _far(results: Results, figure: str, learner: str) -> CurveResult:
+    """The result that follows a learner of a figure furthest."""
+    names = _FURTHER[figure]
+    found = [results[name] for name in names if name in results]
+    for result in found:
+        if isinstance(result, CurveResult) and learner in result.simulation.curves:
+            return result
+    raise Missing(f"{learner} in {' or '.join(names)}" if found else names[0])
 
 
 def _at_end(results: Results, name: str, learner: str) -> str:
@@ -154,8 +171,8 @@ def _optimal(figure: str, threshold: int, results: Results) -> Finding:
     )
 
 
-def _finite(figure: str, far: str, learner: str, results: Results) -> Finding:
-    grown = growth(_curves(results, far), learner)
+def _finite(figure: str, learner: str, results: Results) -> Finding:
+    grown = growth(_far(results, figure, learner), learner)
     outcome = grown.finite()
     whys = {
         HELD: f"the gains have faded by T = {grown.ends[-1]:,.0f}; what happens in fewer than 3 of"
@@ -166,11 +183,11 @@ def _finite(figure: str, far: str, learner: str, results: Results) -> Finding:
     return Finding(outcome, f"{_at_end(results, figure, learner)}{grown}", whys[outcome])
 
 
-def _finite_sample_mean(figure: str, far: str, near: str, results: Results) -> Finding:
+def _finite_sample_mean(figure: str, near: str, results: Results) -> Finding:
     """The claim for GETBE-SM, whose rare stuck replicas only theory shows at this distance."""
     learner = GETBE[0]
-    measured = _finite(figure, far, learner, results)
-    here, there = _curves(results, far), _curves(results, near)
+    measured = _finite(figure, learner, results)
+    here, there = _far(results, figure, learner), _curves(results, near)
     gamma = here.meta.constants[learner]["gamma"]
     asked, asked_near = (_required_gamma(r.spec.problem) for r in (here, there))
     grown = growth(there, learner)
@@ -210,8 +227,8 @@ def _required_gamma(problem: Problem) -> float:
     return 1.0 / divergence if divergence > 0.0 else math.inf
 
 
-def _logarithmic(figure: str, far: str, learner: str, results: Results) -> Finding:
-    result = _curves(results, far)
+def _logarithmic(figure: str, learner: str, results: Results) -> Finding:
+    result = _far(results, figure, learner)
     grown = growth(result, learner)
     outcome = grown.steady(np.log(grown.ends))
     whys = {
@@ -224,10 +241,9 @@ def _logarithmic(figure: str, far: str, learner: str, results: Results) -> Findi
         whys[UNDECIDED] = (
             f"up to T = {grown.ends[-1]:,.0f} the slope on log T is {grown.tendency()}"
         )
-    limit = _slope_in_theory(result, learner)
-    return Finding(
-        outcome, f"{_at_end(results, figure, learner)}{grown}", f"{whys[outcome]}{limit}"
-    )
+    limit, begun = _slope_in_theory(result, learner), onset(result, learner)
+    evidence = f"{_at_end(results, figure, learner)}{grown}" + (f"; {begun}" if begun else "")
+    return Finding(outcome, evidence, f"{whys[outcome]}{limit}")
 
 
 def _slope_in_theory(result: CurveResult, learner: str) -> str:
@@ -245,8 +261,8 @@ def _slope_in_theory(result: CurveResult, learner: str) -> str:
     return ""
 
 
-def _linear(figure: str, far: str, learner: str, results: Results) -> Finding:
-    grown = growth(_curves(results, far), learner)
+def _linear(figure: str, learner: str, results: Results) -> Finding:
+    grown = growth(_far(results, figure, learner), learner)
     outcome = grown.steady(grown.ends)
     before, last = grown.gains(grown.ends)[-2:]
     whys = {
@@ -271,7 +287,7 @@ def _lowest(figure: str, learner: str, results: Results) -> Finding:
     if learner not in curves or len(others) < len(PAPER_LEARNERS) - 1:
         raise Missing(f"curve of every learner of the paper in {figure}")
     own = curves[learner].final
-    # Replica by replica: they met the same cases.
+    # Replica by replica: what differs between replicas alone counts for nothing.
     more = {name: _final(curves[name].final - own) for name in others}
     listed = ", ".join(f"{_TITLES[name]} {estimate}" for name, estimate in more.items())
     evidence = (
@@ -402,13 +418,13 @@ _CLAIMS: Final[tuple[tuple[str, str, Judge], ...]] = (
     (
         "GETBE-SM achieves finite regret",
         _FIG_3,
-        partial(_finite_sample_mean, "figure-3", "growth-3", "near-boundary"),
+        partial(_finite_sample_mean, "figure-3", "near-boundary"),
     ),
     *(
         (
             f"{_TITLES[name]} achieves finite regret",
             _FIG_3,
-            partial(_finite, "figure-3", "growth-3", name),
+            partial(_finite, "figure-3", name),
         )
         for name in GETBE[1:]
     ),
@@ -416,14 +432,14 @@ _CLAIMS: Final[tuple[tuple[str, str, Judge], ...]] = (
         (
             f"the regret of {_TITLES[name]} grows logarithmically",
             _FIG_3,
-            partial(_logarithmic, "figure-3", "growth-3", name),
+            partial(_logarithmic, "figure-3", name),
         )
         for name in PAPER_LEARNERS[3:]
     ),
     (
         "the regret of NoExplore grows linearly",
         _CUT_3,
-        partial(_linear, "figure-3", "growth-3", "no-explore"),
+        partial(_linear, "figure-3", "no-explore"),
     ),
     (
         "gamma = 15 is large enough for Theorem 3 to apply",
@@ -435,7 +451,7 @@ _CLAIMS: Final[tuple[tuple[str, str, Judge], ...]] = (
         (
             f"the regret of {_TITLES[name]} grows logarithmically",
             _FIG_4,
-            partial(_logarithmic, "figure-4", "growth-4", name),
+            partial(_logarithmic, "figure-4", name),
         )
         for name in PAPER_LEARNERS
     ),
@@ -447,7 +463,7 @@ _CLAIMS: Final[tuple[tuple[str, str, Judge], ...]] = (
     (
         "NoExplore achieves finite regret",
         _CUT_4,
-        partial(_finite, "figure-4", "growth-4", "no-explore"),
+        partial(_finite, "figure-4", "no-explore"),
     ),
     (
         "gamma = 15 is large enough for Theorem 3 to apply",

@@ -6,11 +6,13 @@ Exit status: 0 answered, 2 a mistake in what was asked (one sentence on standard
 
 import argparse
 import io
+import logging
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import grbp
@@ -28,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(stream, io.TextIOWrapper):  # a path may not fit the terminal's alphabet
                 stream.reconfigure(errors="backslashreplace")
         options = _parser().parse_args(arguments)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _notes_shown():
             warnings.showwarning = _note  # type: ignore[assignment]
             options.run(options)
         if sys.stdout is not None:
@@ -51,6 +53,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _note(message: Warning | str, *_: object) -> None:
     """Shows a warning as one line, without where in the code it arose."""
     print(f"grbp: note: {message}", file=sys.stderr)
+
+
+class _Notes(logging.Handler):
+    """Shows what the package has to tell as one line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Nothing; the line is on standard error."""
+        _note(record.getMessage())
+
+
+@contextmanager
+def _notes_shown() -> Iterator[None]:
+    """What the package tells, such as that it compiles, is shown meanwhile."""
+    log, notes = logging.getLogger("grbp"), _Notes()
+    before = log.level
+    log.addHandler(notes)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(notes)
+        log.setLevel(before)
 
 
 class _Format(argparse.HelpFormatter):
@@ -140,6 +164,10 @@ def _parser() -> argparse.ArgumentParser:
     simulate.add_argument(
         "--opening", default="drawn", choices=["drawn", "once"], help="first estimates (drawn)"
     )
+    simulate.add_argument(
+        "--engine", default="auto", choices=["auto", "walk", "leap"],
+        help="take every step, or leap over them with the same law (auto: the faster one)",
+    )  # fmt: skip
     simulate.add_argument("--threads", help="threads to use (as many as cores)")
     add_json(simulate)
     simulate.add_argument("--csv", metavar="FILE", help="write the curves as a table")

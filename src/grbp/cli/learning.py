@@ -52,6 +52,7 @@ def simulate(options: argparse.Namespace) -> None:
             at=at,
             regret=options.regret,
             opening=options.opening,
+            engine=options.engine,
             threads=threads,
             progress=progress,
         )
@@ -79,6 +80,7 @@ def _as_json(result: grbp.Simulation) -> dict[str, object]:
         "replicas": result.replicas,
         "seed": result.seed,
         "regret": result.kind,
+        "engines": result.engines,
         "learners": {
             name: {
                 "mean": curve.mean.tolist(),

@@ -112,6 +112,7 @@ def _made(part: AnySpec, told: _Told, threads: int | None) -> Result:
             part.replicas,
             part.seed,
             at=part.at,
+            engine=part.engine,
             threads=threads,
             progress=lambda _, done, __: told(done),
         )
@@ -127,6 +128,7 @@ def _made(part: AnySpec, told: _Told, threads: int | None) -> Result:
             part.replicas,
             cell_seed(part.seed, p_c, p_f),
             at=(part.rounds,),
+            engine=part.engine,
             threads=threads,
         ).curves[part.learner]
         mean[i, j], se[i, j] = curve.mean[-1], curve.se[-1]
@@ -144,6 +146,6 @@ def _joined(spec: AnySpec, parts: list[Result]) -> Result:
     first, *_ = columns = [part.simulation for part in cast("list[CurveResult]", parts)]
     curves = {name: curve for column in columns for name, curve in column.curves.items()}
     simulation = Simulation(
-        first.problem, first.rounds, first.replicas, first.seed, first.kind, curves
+        first.problem, first.rounds, first.replicas, first.seed, first.kind, curves, meta.engines
     )
     return CurveResult(spec, simulation, meta)

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
+from grbp.engine import EngineLike, check_engine
 from grbp.errors import InvalidInput
 from grbp.model import Problem, check_goal, check_probability, check_whole
 from grbp.simulation import MOST_REPLICAS, MOST_ROUNDS
@@ -23,6 +24,7 @@ class Spec:
     name       what files and tables call it: small letters, digits and hyphens
     learners   their names
     at         the rounds looked at; None for about a hundred, see `simulate`
+    engine     how rounds are played, see `simulate`
 
     Paper: sec:numeric
     """
@@ -34,6 +36,7 @@ class Spec:
     replicas: int
     seed: int = 0
     at: tuple[int, ...] | None = None
+    engine: EngineLike = "auto"
 
     def __post_init__(self) -> None:
         _check_sizes(self)
@@ -62,6 +65,7 @@ class Spec:
             "replicas": self.replicas,
             "seed": self.seed,
             "at": None if self.at is None else list(self.at),
+            "engine": self.engine,
         }
 
 
@@ -81,6 +85,7 @@ class GridSpec:
     rounds: int
     replicas: int
     seed: int = 0
+    engine: EngineLike = "auto"
 
     def __post_init__(self) -> None:
         _check_sizes(self)
@@ -111,6 +116,7 @@ class GridSpec:
             "rounds": self.rounds,
             "replicas": self.replicas,
             "seed": self.seed,
+            "engine": self.engine,
         }
 
 
@@ -150,6 +156,7 @@ def _check_sizes(spec: AnySpec) -> None:
     _set(spec, "rounds", check_whole("rounds", spec.rounds, 1, MOST_ROUNDS))
     _set(spec, "replicas", check_whole("replicas", spec.replicas, 1, MOST_REPLICAS))
     _set(spec, "seed", check_whole("seed", spec.seed, 0, 2**128 - 1))
+    check_engine(spec.engine)
 
 
 def _several(name: str, values: Any, kind: type) -> tuple[Any, ...]:
@@ -174,31 +181,60 @@ _ALL: Final = (*PAPER_LEARNERS, "no-explore")
 _IN_NO_EXPLORATION: Final = Problem(4, 0.45, 0.3)
 _IN_EXPLORATION: Final = Problem(4, 0.65, 0.3)
 _TWENTIETHS: Final = tuple(k / 20 for k in range(1, 20))
-# Twenty looks a decade, every power of ten among them.
-_FAR: Final = 100_000
-_DECADES: Final = tuple(sorted({round(10 ** (k / 20)) for k in range(101)}))
+# Ten looks a decade, every power of ten among them.
+_FAR: Final = 10**9
+_DECADES: Final = tuple(sorted({round(10 ** (k / 10)) for k in range(91)}))
 
-FIGURE_3: Final = Spec("figure-3", _IN_NO_EXPLORATION, _ALL, 5000, 2000)
+FIGURE_3: Final = Spec("figure-3", _IN_NO_EXPLORATION, _ALL, 5000, 10_000)
 """Where the optimal policy finishes in state 1."""
 
-FIGURE_4: Final = Spec("figure-4", _IN_EXPLORATION, _ALL, 5000, 2000)
+FIGURE_4: Final = Spec("figure-4", _IN_EXPLORATION, _ALL, 5000, 10_000)
 """Where the optimal policy never finishes."""
 
 FIGURE_5: Final = GridSpec("figure-5", 4, _TWENTIETHS, _TWENTIETHS, "getbe-sm", 1000, 2000)
 """The map of regret."""
 
-GROWTH_3: Final = Spec("growth-3", _IN_NO_EXPLORATION, _ALL, _FAR, 400, at=_DECADES)
-"""Figure 3 twenty times further."""
+GROWTH_3: Final = Spec(
+    "growth-3", _IN_NO_EXPLORATION, (*GETBE, "no-explore"), _FAR, 4000, at=_DECADES
+)
+"""Figure 3 out to a thousand million rounds, for those who are soon sure of their mind."""
 
-GROWTH_4: Final = Spec("growth-4", _IN_EXPLORATION, _ALL, _FAR, 400, at=_DECADES)
-"""Figure 4 twenty times further."""
+GROWTH_3_POLICIES: Final = Spec(
+    "growth-3-policies", _IN_NO_EXPLORATION, PAPER_LEARNERS[3:], _FAR, 120, at=_DECADES
+)
+"""The same for those who are not: they change it ten thousand times."""
+
+GROWTH_4: Final = Spec(
+    "growth-4",
+    _IN_EXPLORATION,
+    ("getbe-sm", "getbe-ps", "ps-polselection", "no-explore"),
+    _FAR,
+    2000,
+    at=_DECADES,
+)
+"""Figure 4 out to a thousand million rounds."""
+
+GROWTH_4_UCB: Final = Spec(
+    "growth-4-ucb", _IN_EXPLORATION, ("getbe-ucb", "ucb-polselection"), _FAR, 120, at=_DECADES
+)
+"""The same for those who stay where they can hardly tell."""
 
 NEAR_BOUNDARY: Final = Spec(
-    "near-boundary", Problem(4, 0.45, 0.22), ("getbe-sm",), _FAR, 500, at=_DECADES
+    "near-boundary", Problem(4, 0.45, 0.22), ("getbe-sm",), _FAR, 4000, at=_DECADES
 )
 """GETBE-SM in the region of Figure 3, nearer the boundary: there its regret plainly grows."""
 
 EXPERIMENTS: Final[dict[str, AnySpec]] = {
-    spec.name: spec for spec in (FIGURE_3, FIGURE_4, FIGURE_5, GROWTH_3, GROWTH_4, NEAR_BOUNDARY)
+    spec.name: spec
+    for spec in (
+        FIGURE_3,
+        FIGURE_4,
+        FIGURE_5,
+        GROWTH_3,
+        GROWTH_3_POLICIES,
+        GROWTH_4,
+        GROWTH_4_UCB,
+        NEAR_BOUNDARY,
+    )
 }
 """Every experiment, by its name, in the order of running."""

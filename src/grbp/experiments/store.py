@@ -27,10 +27,11 @@ from typing import Any, Final, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from grbp.engine import Engine, choose_engine
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.spec import AnySpec, GridSpec, Spec, from_json
 from grbp.files import write_whole
-from grbp.learners import Learner, find_learner
+from grbp.learners import AnyLearner, Learner, find_learner
 from grbp.model import Floats, Problem
 from grbp.regret import Curve
 from grbp.simulation import Simulation, looked_at
@@ -39,7 +40,7 @@ FOLDER: Final = Path("results") / "data"
 """Where results are kept unless told otherwise."""
 
 _FORMAT: Final = "grbp result"
-_FORMAT_VERSION: Final = 1
+_FORMAT_VERSION: Final = 2
 _Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 _UNREADABLE: Final = (
@@ -54,12 +55,14 @@ class Meta:
     """How a result was made.
 
     constants   of every learner: {learner: {constant: value}}
+    engines     that played its rounds: {learner: "walk" or "leap"}
     versions    of Python, NumPy, Numba and this package
     revision    of the code, where it is known to Git; "-dirty" if it was edited since
     made        when, in universal time
     """
 
     constants: dict[str, dict[str, float]]
+    engines: dict[str, Engine]
     versions: dict[str, str]
     revision: str
     made: str
@@ -111,13 +114,30 @@ def address(spec: AnySpec) -> str:
 
 def constants(spec: AnySpec) -> dict[str, dict[str, float]]:
     """The constants of every learner of a specification."""
-    problem = spec.problem if isinstance(spec, Spec) else Problem(spec.goal, 0.5, 0.5)
-    learners = {name: find_learner(name, problem) for name in spec.learners}
     # A learner over all policies has none.
     return {
         name: dict(learner.constants._asdict()) if isinstance(learner, Learner) else {}
-        for name, learner in learners.items()
+        for name, learner in _learners(spec).items()
     }
+
+
+def engines(spec: AnySpec) -> dict[str, Engine]:
+    """The engine that plays the rounds of every learner of a specification."""
+    problem = _example(spec)
+    return {
+        name: choose_engine(problem, learner, spec.rounds, spec.engine)
+        for name, learner in _learners(spec).items()
+    }
+
+
+def _example(spec: AnySpec) -> Problem:
+    """The problem of a specification, or one like those of its map."""
+    return spec.problem if isinstance(spec, Spec) else Problem(spec.goal, 0.5, 0.5)
+
+
+def _learners(spec: AnySpec) -> dict[str, AnyLearner]:
+    problem = _example(spec)
+    return {name: find_learner(name, problem) for name in spec.learners}
 
 
 def meta_now(spec: AnySpec) -> Meta:
@@ -128,7 +148,7 @@ def meta_now(spec: AnySpec) -> Meta:
         with suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
     made = datetime.now(UTC).isoformat(timespec="seconds")
-    return Meta(constants(spec), versions, _revision(), made)
+    return Meta(constants(spec), engines(spec), versions, _revision(), made)
 
 
 def save(folder: Path, result: Result) -> Path:
@@ -278,7 +298,9 @@ def _result(header: Mapping[str, Any], arrays: _Arrays) -> Result:
         name: Curve(mean[k], covariance[k], final[k], {int(t): float(x) for t, x in shares[name]})
         for k, name in enumerate(spec.learners)
     }
-    simulation = Simulation(spec.problem, rounds, spec.replicas, spec.seed, "pseudo", curves)
+    simulation = Simulation(
+        spec.problem, rounds, spec.replicas, spec.seed, "pseudo", curves, meta.engines
+    )
     return CurveResult(spec, simulation, meta)
 
 
@@ -311,8 +333,12 @@ def _reason(error: OSError) -> str:
 def _code() -> str:
     """A digest of the source that makes results: after an edit, old ones are not found."""
     package = Path(__file__).parent.parent
-    made_by = ["_jit", "streams", "model", "ruin", "exact", "history", "engine", "regret"]
-    files = [package / f"{name}.py" for name in [*made_by, "simulation"]]
+    made_by = [
+        "_jit", "streams", "saddle", "betas", "variates", "model", "ruin", "exact", "history",
+        "exits", "rounds", "blocks", "boxes", "plans", "stretches", "tape", "walk", "leap",
+        "engine", "regret", "simulation",
+    ]  # fmt: skip
+    files = [package / f"{name}.py" for name in made_by]
     files += sorted((package / "learners").glob("*.py"))
     digest = hashlib.sha256()
     for file in files:

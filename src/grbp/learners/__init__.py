@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from grbp.errors import InvalidInput
 from grbp.exact import optimal_threshold
-from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, Fixed, fixed
-from grbp.learners.contract import Decide, Learner, NoConstants
+from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, Fixed, fixed, fixed_stable
+from grbp.learners.contract import Decide, Doubt, Learner, NoConstants, Stable, Thinning
 from grbp.learners.getbe import (
     NO_EXPLORE,
     POSTERIOR_SAMPLING,
@@ -31,10 +31,13 @@ __all__ = [
     "AnyLearner",
     "Control",
     "Decide",
+    "Doubt",
     "Learner",
     "LearnerLike",
     "NoConstants",
     "PolicyLearner",
+    "Stable",
+    "Thinning",
     "find_learner",
     "getbe_with",
     "learner_constants",
@@ -50,13 +53,14 @@ LearnerLike: TypeAlias = str | AnyLearner
 def oracle(problem: Problem) -> Learner:
     """The learner that knows the problem: it plays the optimal threshold."""
     best = optimal_threshold(problem)
-    return Learner("oracle", fixed, Fixed(best), (best,), "knows the probabilities")
+    line = "knows the probabilities"
+    return Learner("oracle", fixed, Fixed(best), (best,), line, stable=fixed_stable)
 
 
 def fixed_threshold(threshold: int) -> Learner:
     """The learner that plays one threshold for ever."""
-    name = f"threshold-{threshold}"
-    return Learner(name, fixed, Fixed(threshold), (threshold,), f"threshold {threshold} for ever")
+    name, line = f"threshold-{threshold}", f"threshold {threshold} for ever"
+    return Learner(name, fixed, Fixed(threshold), (threshold,), line, stable=fixed_stable)
 
 
 def ucb1_policies(problem: Problem) -> PolicyLearner:

@@ -34,6 +34,12 @@ def fixed(goal: int, constants: Fixed, _: Counters, _key: int) -> int:
 
 
 @kernel
+def fixed_stable(_goal: int, _: Fixed, _low: Counters, _high: Counters) -> bool:
+    """True: it never changes its mind."""
+    return True
+
+
+@kernel
 def greedy_mean(n: Counters) -> int:
     """The threshold that has won the larger share of its rounds; ties go to 1."""
     share_0 = n.wins_0 / n.plays_0 if n.plays_0 > 0.0 else 1.0

@@ -12,6 +12,43 @@ Decide: TypeAlias = Callable[[int, Any, Counters, int], int]
 """(goal, constants, counters, key of the round's own draws) -> the threshold to play."""
 
 
+Stable: TypeAlias = Callable[[int, Any, Counters, Counters], bool]
+"""(goal, constants, low, high) -> True only if `decide` gives one answer over the whole box.
+
+The box: all counters whose round, and whose wins and losses of each kind (FINISH that reached the
+goal and that did not, moves up and down, rounds won and lost with threshold 0 and with 1), lie
+between those of low and high. False is always right, and costs time alone."""
+
+
+class Doubt(NamedTuple):
+    """What a learner that draws says about a box of counters.
+
+    usual    the threshold that it plays unless something rare happens
+    chance   at least the chance of that rare thing, at any counters of the box; 1 says nothing
+    first, second   whatever `resolve` needs to know
+    """
+
+    usual: int
+    chance: float
+    first: float
+    second: float
+
+
+class Thinning(NamedTuple):
+    """How a learner that draws lets rounds be skipped: three pure functions.
+
+    usual     (goal, constants, counters) -> the threshold that it most likely plays
+    doubt     (goal, constants, low, high) -> the Doubt over the box, about usual(low)
+    resolve   (goal, constants, counters, doubt, key) -> the threshold, in a round that may be
+              unusual: a round is one with probability doubt.chance, and plays doubt.usual if
+              it is none; all told, that must be the law of `decide`
+    """
+
+    usual: Callable[[int, Any, Counters], int]
+    doubt: Callable[[int, Any, Counters, Counters], Doubt]
+    resolve: Callable[[int, Any, Counters, Doubt, int], int]
+
+
 class NoConstants(NamedTuple):
     """The constants of a learner that has none."""
 
@@ -26,6 +63,9 @@ class Learner:
     thresholds  those it may play; -1 stands for goal - 1
     line        what it does, in one line
     reference   where it comes from
+    stable      optional: where decisions do not change, see `Stable`; many rounds are then
+                skipped at once
+    thinning    optional: the same for one that draws, see `Thinning`
     """
 
     name: str
@@ -34,6 +74,8 @@ class Learner:
     thresholds: tuple[int, ...] = (0, 1, -1)
     line: str = ""
     reference: str = ""
+    stable: Stable | None = field(default=None, repr=False)
+    thinning: Thinning | None = field(default=None, repr=False)
 
     def arms(self, goal: int) -> tuple[int, ...]:
         """What it may choose from in a round: thresholds."""

@@ -1,12 +1,24 @@
-"""From estimates to a threshold: the comparison, and draws from a Beta distribution."""
+"""From estimates to a threshold: the comparison, and where its outcome cannot change."""
 
 import math
+from typing import Final
 
-from grbp._jit import kernel
-from grbp.streams import noise, uniform
+import numpy as np
+
+from grbp._jit import hot, u64
+from grbp.history import Counters
+
+_LOGS: Final = np.array([0.0, *(math.log(k) for k in range(1, 2**14))])
+"""The logarithms of small whole numbers: a learner may ask for one in every round."""
 
 
-@kernel
+@hot
+def log_of(whole: float) -> float:
+    """The natural logarithm of a whole number of at least 1."""
+    return float(_LOGS[u64(int(whole))]) if whole < len(_LOGS) else math.log(whole)
+
+
+@hot
 def odds_sum(r: float, n: int) -> float:
     """1 + r + ... + r^(n-1), by doubling: additions and products only, no case for r = 1."""
     total, power, bit = 1.0, r, 1
@@ -20,7 +32,7 @@ def odds_sum(r: float, n: int) -> float:
     return total
 
 
-@kernel
+@hot
 def finish_is_right(goal: int, won: float, tried: float, up: float, down: float) -> bool:
     """Whether won/tried >= B(up/(up + down)), that is won (1 + r + ...) >= tried, r = down/up.
 
@@ -34,26 +46,35 @@ def finish_is_right(goal: int, won: float, tried: float, up: float, down: float)
     return won * odds_sum(down / up, goal) >= tried * (1.0 - 1e-14)
 
 
-@kernel
-def gamma_draw(key: int, shape: float) -> float:
-    """A draw from the Gamma distribution, of a shape of at least 1 (Marsaglia and Tsang 2000)."""
-    d = shape - 1.0 / 3.0
-    scale = 1.0 / math.sqrt(9.0 * d)
-    k = 0
-    while True:
-        radius = math.sqrt(-2.0 * math.log(1.0 - uniform(key, k)))
-        x = radius * math.cos(2.0 * math.pi * uniform(key, k + 1))
-        u = 1.0 - uniform(key, k + 2)
-        k += 3
-        v = 1.0 + scale * x
-        if v > 0.0:
-            v = v * v * v
-            if math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
-                return d * v
+_MARGIN = 1e-12
+"""How far a comparison is from a tie that rounding in another place could decide otherwise."""
 
 
-@kernel
-def beta_draw(key: int, a: float, b: float) -> float:
-    """A draw from Beta(a, b), both of them at least 1."""
-    x, y = gamma_draw(noise(key, 1), a), gamma_draw(noise(key, 2), b)
-    return x / (x + y)
+@hot
+def mean_over(wins: float, losses: float) -> float:
+    """wins/(wins + losses); 0 where there are none."""
+    return wins / (wins + losses) if wins > 0.0 else 0.0
+
+
+@hot
+def surely_right(goal: int, low: Counters, high: Counters) -> bool:
+    """Whether finishing is right for the means of all counters of a box.
+
+    The means are lowest for FINISH with the fewest wins and the most losses, and highest for
+    CONTINUE the other way round.
+    """
+    if high.c_up <= 0.0:
+        return True
+    lost, down = high.f - high.f_goal, low.c - low.c_up
+    tried = (low.f_goal + lost) * (1.0 + _MARGIN)
+    return low.f_goal * odds_sum(down / high.c_up, goal) >= tried
+
+
+@hot
+def surely_wrong(goal: int, low: Counters, high: Counters) -> bool:
+    """Whether finishing is wrong for the means of all counters of a box."""
+    if low.c_up <= 0.0:
+        return False
+    lost, down = low.f - low.f_goal, high.c - high.c_up
+    tried = (high.f_goal + lost) * (1.0 - _MARGIN)
+    return high.f_goal * odds_sum(down / low.c_up, goal) < tried

@@ -4,13 +4,25 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from grbp._jit import kernel
+from grbp._jit import hot, kernel
+from grbp.betas import gamma_pair
 from grbp.history import Counters
-from grbp.learners.contract import Learner, NoConstants
-from grbp.learners.estimate import beta_draw, finish_is_right
+from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
+from grbp.learners.estimate import (
+    finish_is_right,
+    log_of,
+    mean_over,
+    odds_sum,
+    surely_right,
+    surely_wrong,
+)
+from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
 from grbp.streams import noise
 
 PAPER = "Akbarzadeh and Tekin 2016"
+
+_SAFE = 1e-12
+"""How far a comparison is from a tie that rounding in another place could decide otherwise."""
 
 
 class Control(NamedTuple):
@@ -19,13 +31,19 @@ class Control(NamedTuple):
     gamma: float = 15.0
 
 
-@kernel
+@hot
 def no_explore(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     """The threshold that the estimates call right."""
     return 1 if finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up) else 0
 
 
-@kernel
+@hot
+def no_explore_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
+    """Whether the estimates call the same threshold right over a box of counters."""
+    return surely_right(goal, low, high) or surely_wrong(goal, low, high)
+
+
+@hot
 def getbe_sm(goal: int, constants: Control, n: Counters, _key: int) -> int:
     """The threshold that the estimates call right; where that never finishes, FINISH at once
     as long as it was tried fewer than gamma log(rho) times.
@@ -35,7 +53,20 @@ def getbe_sm(goal: int, constants: Control, n: Counters, _key: int) -> int:
     """  # noqa: D205
     if finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up):
         return 1
-    return goal - 1 if n.f < constants.gamma * math.log(n.rho) else 0
+    return goal - 1 if n.f < constants.gamma * log_of(n.rho) else 0
+
+
+@hot
+def getbe_sm_stable(goal: int, constants: Control, low: Counters, high: Counters) -> bool:
+    """Whether the estimates call the same threshold right over a box of counters and, where that
+    never finishes, FINISH is due everywhere or nowhere.
+    """  # noqa: D205
+    if surely_right(goal, low, high):
+        return True
+    if not surely_wrong(goal, low, high):
+        return False
+    due, ever_due = constants.gamma * log_of(low.rho), constants.gamma * log_of(high.rho)
+    return high.f < due or low.f >= ever_due
 
 
 def getbe_with(control: Callable[[int], float], name: str = "getbe-sm (own D)") -> Learner:
@@ -50,25 +81,86 @@ def getbe_with(control: Callable[[int], float], name: str = "getbe-sm (own D)") 
             return 1
         return goal - 1 if n.f < control(n.rho) else 0
 
+    def stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
+        if surely_right(goal, low, high):
+            return True
+        if not surely_wrong(goal, low, high):
+            return False
+        return high.f < control(low.rho) or low.f >= control(high.rho)
+
     line = "sample means, FINISH forced while tried fewer than D(rho) times"
-    return Learner(name, decide, NoConstants(), line=line, reference=PAPER)
+    return Learner(name, decide, NoConstants(), line=line, reference=PAPER, stable=stable)
 
 
-@kernel
+@hot
 def getbe_ps(goal: int, _: NoConstants, n: Counters, key: int) -> int:
     """The threshold that is right for one draw of each probability from its posterior."""
-    p_f = beta_draw(noise(key, 1), 1.0 + n.f_goal, 1.0 + n.f - n.f_goal)
-    p_c = beta_draw(noise(key, 2), 1.0 + n.c_up, 1.0 + n.c - n.c_up)
-    return 1 if finish_is_right(goal, p_f, 1.0, p_c, 1.0 - p_c) else 0
+    # A Beta draw is the share of one Gamma draw in two; the comparison needs no shares.
+    won, lost = gamma_pair(noise(key, 1), 1.0 + n.f_goal, 1.0 + n.f - n.f_goal)
+    up, down = gamma_pair(noise(key, 2), 1.0 + n.c_up, 1.0 + n.c - n.c_up)
+    return 1 if finish_is_right(goal, won, won + lost, up, down) else 0
 
 
 @kernel
+def ps_usual(goal: int, _: NoConstants, n: Counters) -> int:
+    """The threshold that is right for the means of the posteriors."""
+    up, down = 1.0 + n.c_up, 1.0 + n.c - n.c_up
+    return 1 if finish_is_right(goal, 1.0 + n.f_goal, 2.0 + n.f, up, down) else 0
+
+
+@kernel
+def posteriors(finish: Counters, lost: Counters, up: Counters, down: Counters) -> Betas:
+    """The posteriors of p_f and p_c, each of the four counts from its own corner of a box."""
+    return Betas(
+        1.0 + finish.f_goal, 1.0 + lost.f - lost.f_goal, 1.0 + up.c_up, 1.0 + down.c - down.c_up
+    )
+
+
+@kernel
+def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -> Doubt:
+    """How likely, at most, the draws call another threshold right than the means do.
+
+    Not unless p_f is drawn on the other side of B(x), or p_c on the other side of x; for any x.
+    """
+    usual = ps_usual(goal, constants, low)
+    worst = posteriors(low, high, high, low) if usual == 1 else posteriors(high, low, low, high)
+    x = out_of_reach(worst.a_y, worst.b_y, low.rho, 1.0 if usual == 1 else -1.0)
+    if not 0.0 < x < 1.0:
+        return Doubt(usual, 1.0, 0.0, 0.0)
+    return doubt_of(worst, usual, 1.0 / odds_sum((1.0 - x) / x, goal), x)
+
+
+@kernel
+def ps_resolve(goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
+    """The threshold that is right for a draw of each probability, in a round in doubt."""
+    drawn = unusual(key, posteriors(n, n, n, n), doubt)
+    if drawn.first < 0.0:
+        return doubt.usual
+    return 1 if finish_is_right(goal, drawn.first, 1.0, drawn.second, 1.0 - drawn.second) else 0
+
+
+@hot
 def getbe_ucb(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     """The threshold that is right for both estimates raised by their inflation terms."""
-    twice_log = 2.0 * math.log(n.f + n.c)
+    twice_log = 2.0 * log_of(n.f + n.c)
     p_f = min(1.0, n.f_goal / n.f + math.sqrt(twice_log / n.f))
     p_c = min(1.0, n.c_up / n.c + math.sqrt(twice_log / n.c))
     return 1 if finish_is_right(goal, p_f, 1.0, p_c, 1.0 - p_c) else 0
+
+
+@hot
+def getbe_ucb_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
+    """Whether the raised estimates call the same threshold right over a box of counters."""
+    least, most = 2.0 * math.log(low.f + low.c), 2.0 * math.log(high.f + high.c)
+    p_f = mean_over(low.f_goal, high.f - high.f_goal) + math.sqrt(least / high.f)
+    p_c = mean_over(high.c_up, low.c - low.c_up) + math.sqrt(most / low.c)
+    if p_f >= 1.0:
+        return True
+    if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + _SAFE:
+        return True
+    p_f = mean_over(high.f_goal, low.f - low.f_goal) + math.sqrt(most / low.f)
+    p_c = min(1.0, mean_over(low.c_up, high.c - high.c_up) + math.sqrt(least / high.c))
+    return p_f < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) < 1.0 - _SAFE
 
 
 SAMPLE_MEAN = Learner(
@@ -77,6 +169,7 @@ SAMPLE_MEAN = Learner(
     Control(),
     line="sample means, FINISH forced gamma log(rho) times",
     reference=PAPER,
+    stable=getbe_sm_stable,
 )
 POSTERIOR_SAMPLING = Learner(
     "getbe-ps",
@@ -84,6 +177,7 @@ POSTERIOR_SAMPLING = Learner(
     NoConstants(),
     line="a posterior draw of each probability",
     reference=PAPER,
+    thinning=Thinning(ps_usual, ps_doubt, ps_resolve),
 )
 UPPER_CONFIDENCE = Learner(
     "getbe-ucb",
@@ -91,6 +185,7 @@ UPPER_CONFIDENCE = Learner(
     NoConstants(),
     line="both estimates raised by sqrt(2 log N/n)",
     reference=PAPER,
+    stable=getbe_ucb_stable,
 )
 NO_EXPLORE = Learner(
     "no-explore",
@@ -98,4 +193,5 @@ NO_EXPLORE = Learner(
     NoConstants(),
     line="greedy on the sample means, never explores",
     reference=PAPER,
+    stable=no_explore_stable,
 )

@@ -6,11 +6,16 @@ Except for posterior sampling, each policy is first played once, threshold 0 bef
 import math
 
 from grbp._jit import kernel
+from grbp.betas import beta_draw
 from grbp.history import Counters
-from grbp.learners.contract import Learner, NoConstants
-from grbp.learners.estimate import beta_draw
+from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
+from grbp.learners.estimate import log_of, mean_over
 from grbp.learners.getbe import PAPER
+from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
 from grbp.streams import noise
+
+_SAFE = 1e-12
+"""How far indices are from a tie that rounding in another place could decide otherwise."""
 
 _HALVINGS = 40
 """Halvings of an interval of length at most 1: far below what could change a decision."""
@@ -31,17 +36,73 @@ def ps_polselection(_goal: int, _: NoConstants, n: Counters, key: int) -> int:
 
 
 @kernel
+def values(wins_1: Counters, lost_1: Counters, wins_0: Counters, lost_0: Counters) -> Betas:
+    """The posteriors of the values of 1 and of 0, each count from its own corner of a box."""
+    return Betas(
+        1.0 + wins_1.wins_1,
+        1.0 + lost_1.plays_1 - lost_1.wins_1,
+        1.0 + wins_0.wins_0,
+        1.0 + lost_0.plays_0 - lost_0.wins_0,
+    )
+
+
+@kernel
+def ps_usual(_goal: int, _: NoConstants, n: Counters) -> int:
+    """The threshold whose value has the larger posterior mean."""
+    return _better((1.0 + n.wins_0) / (2.0 + n.plays_0), (1.0 + n.wins_1) / (2.0 + n.plays_1))
+
+
+@kernel
+def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -> Doubt:
+    """How likely, at most, the other threshold has the larger draw.
+
+    Not unless the draw of the usual one is below a cut, or that of the other above it.
+    """
+    usual = ps_usual(goal, constants, low)
+    if usual == 1:
+        worst = values(low, high, high, low)
+        cut = out_of_reach(worst.a_x, worst.b_x, low.rho, -1.0)
+    else:
+        worst = values(high, low, low, high)
+        cut = out_of_reach(worst.a_y, worst.b_y, low.rho, -1.0)
+    return doubt_of(worst, usual, cut, cut) if 0.0 < cut < 1.0 else Doubt(usual, 1.0, 0.0, 0.0)
+
+
+@kernel
+def ps_resolve(_goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
+    """The threshold with the larger draw, in a round in doubt."""
+    drawn = unusual(key, values(n, n, n, n), doubt)
+    return doubt.usual if drawn.first < 0.0 else _better(drawn.second, drawn.first)
+
+
+@kernel
 def ucb_polselection(_goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     """The threshold with the larger mean + sqrt(2 log(plays)/own plays)."""
     if n.plays_0 == 0.0:
         return 0
     if n.plays_1 == 0.0:
         return 1
-    twice_log = 2.0 * math.log(n.plays_0 + n.plays_1)
+    twice_log = 2.0 * log_of(n.plays_0 + n.plays_1)
     return _better(
         n.wins_0 / n.plays_0 + math.sqrt(twice_log / n.plays_0),
         n.wins_1 / n.plays_1 + math.sqrt(twice_log / n.plays_1),
     )
+
+
+@kernel
+def ucb_stable(_goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
+    """Whether the same threshold has the larger index over a box of counters."""
+    if low.plays_0 == 0.0 or low.plays_1 == 0.0:
+        return False
+    least = 2.0 * math.log(low.plays_0 + low.plays_1)
+    most = 2.0 * math.log(high.plays_0 + high.plays_1)
+    lost_0, lost_1 = low.plays_0 - low.wins_0, low.plays_1 - low.wins_1
+    most_lost_0, most_lost_1 = high.plays_0 - high.wins_0, high.plays_1 - high.wins_1
+    low_0 = mean_over(low.wins_0, most_lost_0) + math.sqrt(least / high.plays_0)
+    high_0 = mean_over(high.wins_0, lost_0) + math.sqrt(most / low.plays_0)
+    low_1 = mean_over(low.wins_1, most_lost_1) + math.sqrt(least / high.plays_1)
+    high_1 = mean_over(high.wins_1, lost_1) + math.sqrt(most / low.plays_1)
+    return low_1 > high_0 * (1.0 + _SAFE) or low_0 > high_1 * (1.0 + _SAFE)
 
 
 @kernel
@@ -85,6 +146,7 @@ PS_POLSELECTION = Learner(
     NoConstants(),
     line="posterior sampling of two policies",
     reference=PAPER,
+    thinning=Thinning(ps_usual, ps_doubt, ps_resolve),
 )
 UCB_POLSELECTION = Learner(
     "ucb-polselection",
@@ -92,6 +154,7 @@ UCB_POLSELECTION = Learner(
     NoConstants(),
     line="UCB1 over two policies",
     reference=PAPER,
+    stable=ucb_stable,
 )
 KL_UCB = Learner(
     "kl-ucb",

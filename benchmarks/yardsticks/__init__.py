@@ -1,0 +1,1 @@
+"""What the engine is compared with: the same learners and the same work, done in other ways."""

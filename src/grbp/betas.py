@@ -1,0 +1,224 @@
+"""Draws from Gamma and Beta distributions, and the tails of the latter, at any size.
+
+Every draw is a pure function of a key and has its law exactly, but for the rounding of floats.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp._jit import hot, kernel, u64
+from grbp.saddle import deviance, log_weight
+from grbp.streams import noise, uniform
+
+# Gamma draws are made for speed. They begin with a normal variable, by the ziggurat of Marsaglia
+# and Tsang (2000): 256 layers of equal area, in which 99 of 100 points need one comparison. The
+# layer and the place in it come from disjoint bits (Doornik 2005).
+
+_TAIL: Final = 3.6541528853610088
+"""Where the lowest of the 256 layers of the normal density ends in its tail."""
+
+
+def _ladder() -> NDArray[np.float64]:
+    """The widths of the layers of the density e^(-x^2/2), from the lowest one to the peak."""
+    floor = math.exp(-0.5 * _TAIL * _TAIL)
+    area = _TAIL * floor + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    widths = [area / floor, _TAIL]
+    for _ in range(254):
+        height = area / widths[-1] + math.exp(-0.5 * widths[-1] * widths[-1])
+        widths.append(math.sqrt(-2.0 * math.log(height)))
+    return np.array([*widths, 0.0])
+
+
+_WIDTH: Final = _ladder()
+
+
+@hot
+def _place(bits: int) -> float:
+    """A point of the layer that the last 8 bits choose: where, the first 53 of them say."""
+    return (float(bits >> u64(11)) * 2.0**-52 - 1.0) * float(_WIDTH[bits & u64(255)])
+
+
+@hot
+def _inside(bits: int, x: float) -> bool:
+    """Whether all that lies below a point of a layer lies below the density."""
+    return abs(x) < float(_WIDTH[(bits & u64(255)) + u64(1)])
+
+
+@hot
+def _surely(u: float, z: float, x: float) -> bool:
+    """Whether Marsaglia and Tsang accept, without logarithms; false where that is not sure.
+
+    They refuse with probability 1 - e^(-d h), where d = (x/3z)^2 and h is 3 z^4 times the integral
+    of s^3/(1 + z s) over 0 < s < 1. As 1/(1 + z s) is convex in s, it is below its chord, so
+    d h <= (z x)^2 (v + 4)/(60 v) with v = 1 + z, and u above that accepts.
+    """
+    return 60.0 * u * (1.0 + z) > (z * x) * (z * x) * (5.0 + z)
+
+
+@hot
+def _gamma_at_once(key: int, k: int, d: float, scale: float) -> float:
+    """The draw of the trial whose bits begin at k, or 0 if it needs logarithms, as few do."""
+    bits = noise(key, k)
+    x = _place(bits)
+    z = scale * x
+    if _inside(bits, x) and _surely(uniform(key, k), z, x):
+        return d * (1.0 + z) * (1.0 + z) * (1.0 + z)
+    return 0.0
+
+
+@kernel
+def _gamma_at_length(key: int, k: int, d: float, scale: float) -> float:
+    """The draw from the k-th trial on (Marsaglia and Tsang 2000, A Simple Method)."""
+    while True:
+        bits, u = noise(key, k), uniform(key, k)
+        key, k = noise(key, k + 2), 1
+        x = _place(bits)
+        if not _inside(bits, x):
+            x = _outside(key, bits, x)
+        z = scale * x
+        v = 1.0 + z
+        if v > 0.0 and (
+            _surely(u, z, x)
+            or math.log(1.0 - u) < 0.5 * x * x + d * (1.0 - v * v * v + 3.0 * math.log(v))
+        ):
+            return d * v * v * v
+
+
+@kernel
+def _outside(key: int, bits: int, x: float) -> float:
+    """The normal variable where a point is not inside its layer; -inf if it is refused."""
+    layer, k = bits & u64(255), 3
+    if layer == u64(0):
+        while True:
+            beyond = -math.log(1.0 - uniform(key, k)) / _TAIL
+            if -2.0 * math.log(1.0 - uniform(key, k + 1)) >= beyond * beyond:
+                return _TAIL + beyond if x > 0.0 else -_TAIL - beyond
+            k += 2
+    outer, inner = float(_WIDTH[layer]), float(_WIDTH[layer + u64(1)])
+    low, high = math.exp(0.5 * (x * x - outer * outer)), math.exp(0.5 * (x * x - inner * inner))
+    return x if low + uniform(key, k) * (high - low) < 1.0 else -math.inf
+
+
+@kernel
+def gamma_draw(key: int, shape: float) -> float:
+    """A draw from the Gamma distribution, of a shape of at least 1."""
+    d = shape - 1.0 / 3.0
+    scale = 1.0 / math.sqrt(9.0 * d)
+    x = _gamma_at_once(key, 1, d, scale)
+    return x if x > 0.0 else _gamma_at_length(key, 1, d, scale)
+
+
+@hot
+def gamma_pair(key: int, a: float, b: float) -> tuple[float, float]:
+    """Two independent draws x, y of shapes a and b: x/(x + y) is a draw from Beta(a, b)."""
+    d, e = a - 1.0 / 3.0, b - 1.0 / 3.0
+    shared = 1.0 / (9.0 * d * e)  # One division, for it takes as long as the rest.
+    of_x, of_y = math.sqrt(shared * e), math.sqrt(shared * d)
+    x, y = _gamma_at_once(key, 1, d, of_x), _gamma_at_once(key, 4, e, of_y)
+    if x <= 0.0:
+        x = _gamma_at_length(key, 1, d, of_x)
+    if y <= 0.0:
+        y = _gamma_at_length(key, 4, e, of_y)
+    return x, y
+
+
+@kernel
+def beta_draw(key: int, a: float, b: float) -> float:
+    """A draw from Beta(a, b), both of them at least 1."""
+    x, y = gamma_pair(key, a, b)
+    return x / (x + y)
+
+
+@kernel
+def beta_tail(a: float, b: float, x: float) -> float:
+    """The probability that a Beta(a, b) variable exceeds x, to ten digits up to 1e10 counts."""
+    return _beta_beyond(a, b, x, 1.0 - x)
+
+
+@kernel
+def beta_below(a: float, b: float, x: float) -> float:
+    """The probability that a Beta(a, b) variable stays below x, to as many."""
+    return _beta_beyond(b, a, 1.0 - x, x)
+
+
+@kernel
+def _beta_beyond(a: float, b: float, x: float, y: float) -> float:
+    """The probability that a Beta(a, b) variable exceeds x = 1 - y."""
+    if x <= 0.0:
+        return 1.0
+    if y <= 0.0:
+        return 0.0
+    # This is x^a y^b/B(a, b).
+    front = math.exp(log_weight(a, b, x, y)) * a * b / (a + b)
+    if b * x >= a * y:
+        return front * _fraction(b, a, y, x)
+    return 1.0 - front * _fraction(a, b, x, y)
+
+
+@kernel
+def _fraction(a: float, b: float, x: float, y: float) -> float:
+    """The probability of staying below x <= a/(a + b), over x^a y^b/B(a, b), y = 1 - x.
+
+    The continued fraction of Didonato and Morris (1992, Algorithm 708), whose terms are positive
+    up to the b-th: fifty of them beyond three deviations, thousands near the mean of 1e10 counts.
+    """
+    above, n = 1.0 + a * y - b * x, 0.0
+    inverse = 1.0 / (a + 1.0)
+    value = 1.0 / (a * inverse * above)
+    older, scale, change = 0.0, value, 1.0
+    while change > 1e-15 * value and n < 1e6:
+        n += 1.0
+        weight = n * (b - n) * x * inverse
+        alpha = (a + n - 1.0) * (a + b + n - 1.0) * x * inverse * weight
+        inverse = 1.0 / (a + 2.0 * n + 1.0)
+        beta = n + weight + (a + n) * inverse * (above + n * (1.0 + y))
+        scale = 1.0 / (alpha * scale + beta)
+        newer = (alpha * older + beta * value) * scale
+        older, change, value = value * scale, abs(newer - value), newer
+    return value
+
+
+@kernel
+def beta_tail_bound(a: float, b: float, x: float) -> float:
+    """At least the probability that a Beta(a, b) variable exceeds x, a and b at least 1.
+
+    The density of -log(1 - theta) is log-concave and hence below its exponential tangent at x,
+    whose mass is x^a y^b/B(a, b)/(b x - (a - 1) y), y = 1 - x: exact for a = 1. Leaving out the
+    errors of Stirling, negative together, only raises it, and by more than rounding lowers it.
+    """
+    y = 1.0 - x
+    if y <= 0.0:
+        return 0.0
+    slope = b * x - (a - 1.0) * y
+    if x <= 0.0 or slope <= 0.0:
+        return 1.0
+    fall = deviance(a, (a + b) * x) + deviance(b, (a + b) * y)
+    return min(1.0, math.exp(-fall) * math.sqrt(a / (2.0 * math.pi) * b / (a + b)) / slope)
+
+
+@kernel
+def beta_beyond_draw(key: int, a: float, b: float, x: float) -> float:
+    """A draw from Beta(a, b), both at least 1, given that it exceeds x, however unlikely that is.
+
+    Rejection from the tangent of `beta_tail_bound`, or from Beta(a, b) where that is better.
+    """
+    k = 0
+    if beta_tail_bound(a, b, x) >= 1.0:
+        while True:
+            theta = beta_draw(noise(key, k), a, b)
+            if theta > x:
+                return theta
+            k += 1
+    y = 1.0 - x
+    ratio = y / x
+    rate = b - (a - 1.0) * ratio
+    while True:
+        step = -math.log(1.0 - uniform(key, k)) / rate
+        part = -math.expm1(-step)
+        bar = (a - 1.0) * (math.log1p(ratio * part) - ratio * step)
+        if math.log(1.0 - uniform(key, k + 1)) <= bar:
+            return x + y * part
+        k += 2

@@ -1,0 +1,309 @@
+"""What many rounds add up to, drawn at once, and taken apart again where that is needed.
+
+While the threshold does not change, rounds are independent and alike, so only their totals
+matter. They are drawn by counts. How many rounds start where is multinomial. Then all walks hop:
+from a state at least d = 2^j away from both ends of the interval, a binomial number of them goes
+up by d. Hops of length 2^j take time: a walk that leaves a distance of 2^j does so in pairs of
+hops half as long, each of which either leaves (both the same way) or comes back, so a number of
+hops is twice that number plus a negative binomial one of hops half as long, and so on down to
+single steps. Times are independent of sides, so the sums are exact for any number of rounds.
+
+The totals of a part of the rounds, given those of all, need not be kept to be known. Every
+count is exchangeable between rounds: of the walks that were in a state, those that went up are a
+hypergeometric draw, and of the failures in a negative binomial number, those of some of its
+successes are a beta-binomial one. The draws depend on the key and on the part alone. So a block
+is a tree: its halves, their halves, down to single rounds, each the same whenever it is asked for.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from grbp._jit import kernel
+from grbp.exits import exit_up
+from grbp.model import Floats, Problem
+from grbp.rounds import Ints, Totals
+from grbp.streams import noise
+from grbp.variates import (
+    beta_binomial_draw,
+    binomial_draw,
+    hypergeometric_draw,
+    negative_binomial_draw,
+)
+
+ALL: Final = 0
+CHOSEN: Final = 1
+LATER: Final = 2
+FINISHING: Final = 3
+
+DEEPEST: Final = 62
+"""Halvings of a block: more than any number of rounds has."""
+
+
+class Part(NamedTuple):
+    """A part of a block: at each of `depth` halvings, the first half (bit 0) or the second.
+
+    path   its bits, the last halving's the lowest
+    """
+
+    path: int
+    depth: int
+
+
+WHOLE: Final = Part(0, 0)
+"""The part that is the whole block."""
+
+
+class Blocks(NamedTuple):
+    """What blocks of a problem are drawn with.
+
+    states, share   where rounds start, and the chance of it for one that starts there or later
+    up              [j]: the chance that a hop of length 2^j goes up
+    leaves          [j]: the chance that two such hops go the same way
+    """
+
+    goal: int
+    p_f: float
+    states: Ints
+    share: Floats
+    up: Floats
+    leaves: Floats
+
+
+class Room(NamedTuple):
+    """Where a block is drawn: the walks in each state, the hops of each length, the starts.
+
+    A row each for the whole, the half of it that the part is in, and so on down to the part:
+    walks [turn, depth, state], hops [depth, level], counts [which, depth], starts [state] of
+    the part, and elsewhere [state] for whoever adds them up. Memory: 1,000 bytes a state.
+    """
+
+    walks: Ints
+    hops: Ints
+    counts: Ints
+    starts: Ints
+    elsewhere: Ints
+
+
+def blocks_of(problem: Problem) -> Blocks:
+    """What blocks of a problem's rounds are drawn with."""
+    states = problem.start_table[0].astype(np.int64)
+    weights = problem.start_probabilities[states - 1]
+    later = np.cumsum(weights[::-1])[::-1]
+    share = np.append((weights / later)[:-1], 1.0)
+    levels = max(1, problem.goal.bit_length())
+    up = np.array([exit_up(problem.p_c, 2**j) for j in range(levels)])
+    return Blocks(problem.goal, problem.p_f, states, share, up, up * up + (1.0 - up) * (1.0 - up))
+
+
+def room_for(goal: int, depth: int = DEEPEST) -> Room:
+    """Room for blocks of a goal, and for their parts down to a depth."""
+    return Room(
+        np.zeros((2, depth + 1, goal + 1), dtype=np.int64),
+        np.zeros((depth + 1, goal.bit_length() + 1), dtype=np.int64),
+        np.zeros((4, depth + 1), dtype=np.int64),
+        np.zeros(goal + 1, dtype=np.int64),
+        np.zeros(goal + 1, dtype=np.int64),
+    )
+
+
+@kernel
+def goes_second(part: Part, halving: int) -> bool:
+    """Whether a part lies in the second half at a halving, counted from 0."""
+    return (part.path >> (part.depth - 1 - halving)) & 1 == 1
+
+
+@kernel
+def piece(part: Part, halving: int) -> int:
+    """A number for the piece that is halved there, the same for all parts of it."""
+    return (1 << halving) | (part.path >> (part.depth - halving))
+
+
+@kernel
+def part_rounds(rounds: int, part: Part) -> int:
+    """How many rounds of a block are in a part."""
+    for halving in range(part.depth):
+        first = rounds // 2
+        rounds = rounds - first if goes_second(part, halving) else first
+    return rounds
+
+
+@kernel
+def share_out(counts: Ints, part: Part, key: int, p: float) -> None:
+    """Nothing; of counts[ALL], each with chance p, those that are chosen go to counts[CHOSEN].
+
+    The first number is the whole's; each next one is that of a half of the piece before.
+    """
+    counts[CHOSEN, 0] = binomial_draw(key, counts[ALL, 0], p)
+    for k in range(part.depth):
+        second = goes_second(part, k)
+        within = counts[ALL, k] - counts[ALL, k + 1] if second else counts[ALL, k + 1]
+        own = noise(key, piece(part, k))
+        chosen = hypergeometric_draw(own, counts[ALL, k], counts[CHOSEN, k], within)
+        counts[CHOSEN, k + 1] = counts[CHOSEN, k] - chosen if second else chosen
+
+
+@kernel
+def count_failures(counts: Ints, part: Part, key: int, p: float) -> None:
+    """Nothing; counts[CHOSEN] is how often a chance of p fails until it came true counts[ALL]
+    times, in the same pieces.
+    """  # noqa: D205
+    counts[CHOSEN, 0] = negative_binomial_draw(key, counts[ALL, 0], p)
+    for k in range(part.depth):
+        second = goes_second(part, k)
+        within = counts[ALL, k] - counts[ALL, k + 1] if second else counts[ALL, k + 1]
+        failed = 0
+        if within == counts[ALL, k]:
+            failed = counts[CHOSEN, k]
+        elif within > 0:
+            a, b = float(within), float(counts[ALL, k] - within)
+            failed = beta_binomial_draw(noise(key, piece(part, k)), counts[CHOSEN, k], a, b)
+        counts[CHOSEN, k + 1] = counts[CHOSEN, k] - failed if second else failed
+
+
+@kernel
+def level_of(state: int, threshold: int, goal: int) -> int:
+    """The largest j such that both ends of the interval are at least 2^j away."""
+    near = min(state - threshold, goal - state)
+    level = 0
+    while 2 << level <= near:
+        level += 1
+    return level
+
+
+@kernel
+def open_rounds(
+    law: Blocks, threshold: int, rounds: int, key: int, part: Part, room: Room
+) -> tuple[int, int]:
+    """How many walks there are in all, and minus the sum of the part's first states that walk.
+
+    Draws where rounds start: of those that start in this state or a later one, in this one.
+    Those that start at the threshold or below finish at once.
+    """
+    counts, depth = room.counts, part.depth
+    left = rounds
+    for k in range(depth + 1):
+        counts[FINISHING, k], counts[LATER, k] = 0, left
+        if k < depth:
+            left = left - left // 2 if goes_second(part, k) else left // 2
+    walking, risen = 0, 0
+    for i in range(len(law.states)):
+        state = law.states[i]
+        for k in range(depth + 1):
+            counts[ALL, k] = counts[LATER, k]
+        share_out(counts, part, noise(key, i), law.share[i])
+        room.starts[state] = counts[CHOSEN, depth]
+        for k in range(depth + 1):
+            counts[LATER, k] -= counts[CHOSEN, k]
+            if state > threshold:
+                room.walks[0, k, state] = counts[CHOSEN, k]
+            else:
+                counts[FINISHING, k] += counts[CHOSEN, k]
+        if state > threshold:
+            walking += counts[CHOSEN, 0]
+            risen -= state * counts[CHOSEN, depth]
+    return walking, risen
+
+
+@kernel
+def partner_of(state: int, threshold: int, goal: int, level: int) -> int:
+    """1 or -1 if a hop up or down leads to a state from which one leads back; else 0.
+
+    Such two states are left together: see `hop_from`.
+    """
+    above, below = state + (1 << level), state - (1 << level)
+    if above < goal and level_of(above, threshold, goal) == level:
+        return 1
+    if below > threshold and level_of(below, threshold, goal) == level:
+        return -1
+    return 0
+
+
+@kernel
+def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many is slow to pass)
+    law: Blocks, threshold: int, state: int, now: int, key: int, part: Part, room: Room
+) -> tuple[int, int]:
+    """How many of all walks in a state end by hopping; how many of the part's reach the goal.
+
+    A walk that hops up (chance u) to a state from which a hop down (chance d) leads back may do
+    so many times. It comes back with chance ud, and how often it does so is independent of
+    where it goes in the end: down with chance d/(1 - ud), up by two hops with u^2/(1 - ud).
+    """
+    counts, walks, depth = room.counts, room.walks, part.depth
+    level = level_of(state, threshold, law.goal)
+    length, u = 1 << level, law.up[level]
+    partner = partner_of(state, threshold, law.goal, level)
+    for k in range(depth + 1):
+        counts[ALL, k] = walks[now, k, state]
+        walks[now, k, state] = 0
+        room.hops[k, level] += counts[ALL, k]
+    above, below = state + length, state - length
+    if partner != 0:
+        stays = u * (1.0 - u)
+        count_failures(counts, part, noise(key, 0), 1.0 - stays)
+        for k in range(depth + 1):
+            room.hops[k, level] += 2 * counts[CHOSEN, k]
+        u = u * u / (1.0 - stays) if partner > 0 else u / (1.0 - stays)
+        above, below = above + max(0, partner) * length, below + min(0, partner) * length
+    share_out(counts, part, noise(key, 1), u)
+    for k in range(depth + 1):
+        rose, fell = counts[CHOSEN, k], counts[ALL, k] - counts[CHOSEN, k]
+        if partner != 0:
+            room.hops[k, level] += rose if partner > 0 else fell
+        if above < law.goal:
+            walks[1 - now, k, above] += rose
+        if below > threshold:
+            walks[1 - now, k, below] += fell
+        else:
+            counts[FINISHING, k] += fell
+    ends = counts[CHOSEN, 0] if above == law.goal else 0
+    ends += counts[ALL, 0] - counts[CHOSEN, 0] if below == threshold else 0
+    return ends, counts[CHOSEN, depth] if above == law.goal else 0
+
+
+@kernel
+def steps_of(law: Blocks, key: int, part: Part, room: Room) -> int:
+    """The steps that the part's hops took: pairs of hops half as long, and those that came back."""
+    counts, hops, depth = room.counts, room.hops, part.depth
+    for level in range(hops.shape[1] - 1, 0, -1):
+        if hops[0, level] > 0:
+            for k in range(depth + 1):
+                counts[ALL, k] = hops[k, level]
+                hops[k, level] = 0
+            count_failures(counts, part, noise(key, level), law.leaves[level - 1])
+            for k in range(depth + 1):
+                hops[k, level - 1] += 2 * (counts[ALL, k] + counts[CHOSEN, k])
+    steps = hops[depth, 0]
+    for k in range(depth + 1):
+        hops[k, 0] = 0
+    return int(steps)
+
+
+@kernel
+def block(law: Blocks, threshold: int, rounds: int, key: int, part: Part, room: Room) -> Totals:
+    """The totals of a part of a block of rounds under a threshold.
+
+    room.starts is left with the part's rounds by first state.
+    """
+    counts, depth = room.counts, part.depth
+    walking, risen = open_rounds(law, threshold, rounds, noise(key, 0), part, room)
+    at_once = counts[FINISHING, depth]
+    own = noise(key, 1)
+    goals, draw, now = 0, 0, 0
+    while walking > 0:
+        for state in range(threshold + 1, law.goal):
+            if room.walks[now, 0, state] > 0:
+                ends, won = hop_from(law, threshold, state, now, noise(own, draw), part, room)
+                walking, goals, draw = walking - ends, goals + won, draw + 1
+        now = 1 - now
+    steps = steps_of(law, noise(key, 2), part, room)
+    fallen = counts[FINISHING, depth] - at_once
+    c_up = (steps + risen + goals * law.goal + fallen * threshold) // 2
+    size = part_rounds(rounds, part)
+    if threshold == 0:
+        return Totals(size, goals, 0, 0, steps, c_up)
+    for k in range(depth + 1):
+        counts[ALL, k] = counts[FINISHING, k]
+    share_out(counts, part, noise(key, 3), law.p_f)
+    f, f_goal = counts[FINISHING, depth], counts[CHOSEN, depth]
+    return Totals(size, goals + f_goal, f, f_goal, steps, c_up)

@@ -1,0 +1,352 @@
+"""Rounds not walked: drawn whole, and in stretches over which a learner does not change its mind.
+
+A learner that says where its decision is stable is asked about a box of counters that the next
+rounds will hardly leave. Up to the first round that leaves it, all rounds have one threshold, and
+nobody needs to be asked again. So a stretch is exact whatever the box; a good one saves time.
+
+A learner that draws says how likely, at most, something unusual is in a round of the box. Rounds
+where it might be are drawn, a geometric number apart; those between are one stretch.
+
+A learner that says neither is asked in every round, and the round is drawn whole.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from grbp._jit import compiled, hot, kernel, u64
+from grbp.blocks import Blocks, Room, blocks_of
+from grbp.boxes import Box, box_of, inside, sizes_of
+from grbp.history import Counters
+from grbp.learners.contract import Decide, Stable, Thinning
+from grbp.model import Floats, Problem
+from grbp.plans import FEWEST, gap_before, planning
+from grbp.rounds import (
+    PACKED,
+    TABLE_GOAL,
+    Hops,
+    Ints,
+    Round,
+    Table,
+    Totals,
+    Walk,
+    hop_round,
+    hops_of,
+    table_of,
+    table_round,
+)
+from grbp.streams import noise
+from grbp.stretches import NOTHING, add_to, as_block, as_totals, from_table, plus
+from grbp.tape import Tape, carry, first_counters
+from grbp.walk import DONE, Loop
+
+STRETCH_GOAL: Final = 10_000
+"""The largest goal for which stretches are planned: their blocks need memory for every state."""
+
+_WAIT: Final = 8
+_LONGEST_WAIT: Final = 1024
+"""Rounds before an arm is planned for again, after a plan that failed: at first, and at most."""
+
+_APART: Final = 1 << 32
+"""The part of a round's key for what concerns more than that round."""
+
+_NEVER: Final = 1 << 62
+
+_ASK: Final = DONE
+"""In place of a threshold, and no learner can mean it: ask the learner, or plan for nothing."""
+
+
+class Leaps(NamedTuple):
+    """What stretches of a problem are planned and drawn with.
+
+    arms     the thresholds
+    column   of `played`, for every threshold; -1 if it is not declared
+    sizes    see `sizes_of`
+    single   the longest stretch that is drawn round by round
+    once     see `World`
+    """
+
+    walk: Walk
+    table: Table
+    hops: Hops
+    blocks: Blocks
+    arms: Ints
+    column: Ints
+    sizes: Floats
+    single: int
+    once: bool
+
+
+@lru_cache(maxsize=8)
+def leaps_of(problem: Problem, thresholds: tuple[int, ...], once: bool = False) -> Leaps:
+    """What stretches of a problem's rounds under some thresholds are drawn with.
+
+    Learners with the same thresholds share it, on the same problem.
+    """
+    column = np.full(problem.goal, -1, dtype=np.int64)
+    column[list(thresholds)] = np.arange(len(thresholds))
+    return Leaps(
+        Walk(problem.goal, problem.p_c, problem.p_f),
+        table_of(problem, thresholds),
+        hops_of(problem),
+        blocks_of(problem),
+        np.array(thresholds, dtype=np.int64),
+        column,
+        sizes_of(problem, thresholds) if problem.goal <= STRETCH_GOAL else np.zeros((1, 1, 1)),
+        PACKED if problem.goal <= TABLE_GOAL else 4 * problem.goal,
+        once,
+    )
+
+
+def leaping(decide: Decide, stable: Stable | None, thinning: Thinning | None, tabled: bool) -> Loop:
+    """The loop that plays every round of a tape with a learner's decisions, in leaps.
+
+    It returns DONE, or a threshold that was not declared. tabled: whether rounds are drawn from
+    tables, not by hops.
+
+    Paper: alg:GRBP
+    """
+    if stable is None and thinning is None:
+        return _asking(decide, tabled)
+    return _skipping(decide, stable, thinning, tabled)
+
+
+def _asking(decide: Decide, tabled: bool) -> Loop:
+    """The loop for a learner that is asked in every round."""
+    play, law_of = _playing(decide, None, tabled), _law_of(tabled)
+
+    def leap(constants: Any, leaps: Leaps, _room: Room, tape: Tape) -> int:
+        gate = np.empty_like(leaps.column)
+        for threshold in range(len(gate)):
+            gate[threshold] = _NEVER if leaps.column[threshold] >= 0 else 0
+        for r in range(len(tape.keys)):
+            cases, own, begin = u64(tape.keys[r, 0]), u64(tape.keys[r, 1]), u64(tape.keys[r, 2])
+            n = first_counters(leaps.walk.p_c, leaps.walk.p_f, leaps.once, begin)
+            for look in range(len(tape.looks)):
+                carry(tape, r, look)
+                n, threshold = play(
+                    constants, n, cases, own, law_of(leaps), leaps.walk, leaps.column, gate,
+                    tape.played, tape.won, r, look, tape.looks[look], tape.stride, tape.wins, _ASK,
+                )  # fmt: skip
+                if threshold != _ASK:
+                    return int(threshold)
+        return DONE
+
+    return leap
+
+
+def _skipping(  # noqa: C901 (the loop inside counts)
+    decide: Decide, stable: Stable | None, thinning: Thinning | None, tabled: bool
+) -> Loop:
+    """The loop for a learner that says where it does not change its mind."""
+    usual = None if thinning is None else thinning.usual
+    resolve = kernel(_never if thinning is None else thinning.resolve)
+    play, plan = _playing(decide, usual, tabled), planning(stable, thinning)
+    short, law_of = _shortly(tabled), _law_of(tabled)
+    block_of = compiled(as_block, "blocks of rounds")
+
+    def leap(constants: Any, leaps: Leaps, room: Room, tape: Tape) -> int:
+        goal, walk, column, law = leaps.walk.goal, leaps.walk, leaps.column, law_of(leaps)
+        cut = tape.wins or tape.stride > 0
+        tried = np.empty(len(leaps.arms), dtype=np.int64)
+        wait, gate = np.empty_like(tried), np.empty_like(column)
+        for r in range(len(tape.keys)):
+            cases, own, begin = u64(tape.keys[r, 0]), u64(tape.keys[r, 1]), u64(tape.keys[r, 2])
+            n = first_counters(walk.p_c, walk.p_f, leaps.once, begin)
+            tried[:], wait[:], gate[:] = FEWEST, _WAIT, 0
+            look, resolved = 0, _ASK
+            while look < len(tape.looks):
+                n, threshold = play(
+                    constants, n, cases, own, law, walk, column, gate, tape.played, tape.won, r,
+                    look, tape.looks[look], tape.stride, tape.wins, resolved,
+                )  # fmt: skip
+                resolved = _ASK
+                if threshold == _ASK:
+                    look += 1
+                    if look < len(tape.looks):
+                        carry(tape, r, look)
+                    continue
+                if not declared(column, threshold):
+                    return int(threshold)
+                arm = column[threshold]
+                limit = (tape.looks[look] if cut else tape.looks[-1]) - n.rho + 1
+                length, doubt = plan(
+                    constants, n, goal, threshold, leaps.sizes, arm, tried[arm], limit,
+                    leaps.single,
+                )  # fmt: skip
+                tried[arm] = max(FEWEST, length if length > 1 else tried[arm] // 2)
+                if length == 1:
+                    gate[threshold] = n.rho + wait[arm]
+                    wait[arm] = min(_LONGEST_WAIT, 2 * wait[arm])
+                    continue
+                wait[arm] = _WAIT
+                gap = gap_before(noise(noise(own, n.rho), _APART), doubt.chance)
+                count = min(length, gap)
+                box = box_of(leaps.sizes, arm, length, length > leaps.single)
+                if length > leaps.single:
+                    key = noise(noise(cases, n.rho), _APART)
+                    t = block_of(leaps.blocks, threshold, key, count, box, room)
+                else:
+                    t = short(
+                        law, walk, arm, threshold, cases, n.rho, count, box, room.starts,
+                        tape.stride > 0,
+                    )  # fmt: skip
+                look = count_stretch(tape, room.starts, r, look, arm, n.rho, t)
+                n = add_to(n, threshold, t)
+                # A box that has been left says nothing about the next round any more, not even
+                # that it is the one in doubt.
+                if gap < length and t.rounds == count and inside(t, box):
+                    while tape.looks[look] < n.rho:
+                        look += 1
+                        carry(tape, r, look)
+                    resolved = resolve(goal, constants, n, doubt, noise(own, n.rho))
+        return DONE
+
+    return leap
+
+
+def _playing(  # noqa: C901 (the loop inside counts)
+    decide: Decide, usual: Callable[..., int] | None, tabled: bool
+) -> Callable[..., tuple[Counters, int]]:
+    """The kernel that plays round by round until a look, or until a stretch may be planned."""
+    draw = table_draw if tabled else hop_draw
+    choose, thinned = hot(decide), usual is not None
+    likely = choose if usual is None else _without_key(usual)
+
+    def play(  # noqa: PLR0913, PLR0917 (one loop, so that all it needs is at hand)
+        constants: Any, n: Counters, cases: int, own: int, law: Any, walk: Walk, column: Ints,
+        gate: Ints, played: Ints, won: Ints, r: int, look: int, until: int, stride: int,
+        wins: bool, resolved: int,
+    ) -> tuple[Counters, int]:  # fmt: skip
+        """The counters, and the threshold to plan for, or one not declared, or _ASK at a look.
+
+        gate: by threshold, the round from which on it is not played here: it may be planned
+        for, or was never declared. That of the first round may have been resolved already.
+        """
+        goal, answer = walk.goal, _ASK
+        arm_0, arm_1, played_0, played_1 = column[0], column[1], 0, 0
+        while n.rho <= until:
+            threshold = resolved
+            if resolved == _ASK:
+                answer = likely(goal, constants, n, noise(own, n.rho))
+                if not 0 <= answer < goal or n.rho >= gate[answer]:
+                    break
+                threshold = choose(goal, constants, n, noise(own, n.rho)) if thinned else answer
+            if thinned and not declared(column, threshold):
+                answer = threshold
+                break
+            resolved, answer, key = _ASK, _ASK, noise(cases, n.rho)
+            # A branch for each threshold, though all do the same: the processor guesses it,
+            # and draws the round while the decision is still being computed. The usual two are
+            # counted in variables of their own: that is faster than in an array.
+            if threshold == 0:
+                one = draw(law, walk, arm_0, 0, key)
+                n, played_0 = add_to(n, 0, as_totals(one)), played_0 + 1
+            elif threshold == 1:
+                one = draw(law, walk, arm_1, 1, key)
+                n, played_1 = add_to(n, 1, as_totals(one)), played_1 + 1
+            else:
+                one = draw(law, walk, column[threshold], threshold, key)
+                n = add_to(n, threshold, as_totals(one))
+                played[r, look, column[threshold]] += 1 if stride == 0 else 0
+            if stride > 0:
+                played[r, look, column[threshold] + stride * (one.first - 1)] += 1
+            if wins:
+                won[r, look] += one.won
+        if stride == 0:
+            played[r, look, max(0, arm_0)] += played_0
+            played[r, look, max(0, arm_1)] += played_1
+        return n, answer
+
+    return kernel(play)
+
+
+def _without_key(usual: Callable[..., int]) -> Decide:
+    """What a learner usually plays, asked as it is asked for a decision."""
+    guess = kernel(usual)
+
+    def likely(goal: int, constants: Any, n: Counters, _key: int) -> int:
+        return guess(goal, constants, n)
+
+    return kernel(likely)
+
+
+def _shortly(tabled: bool) -> Callable[..., Totals]:
+    """The kernel that draws a short stretch, up to the first round that leaves a box."""
+    draw = table_draw if tabled else hop_draw
+
+    def short(  # noqa: PLR0913, PLR0917
+        law: Any, walk: Walk, arm: int, threshold: int, cases: int, rho: int, count: int,
+        box: Box, starts: Ints, by_start: bool,
+    ) -> Totals:  # fmt: skip
+        """The totals of rounds from rho on; by_start, starts has how many started where."""
+        t = NOTHING
+        if by_start:
+            starts[:] = 0
+        elif tabled:
+            t = from_table(law, walk, arm, threshold, cases, rho, count, box)
+        while t.rounds < count and inside(t, box):
+            one = draw(law, walk, arm, threshold, noise(cases, rho + t.rounds))
+            starts[one.first] += 1
+            t = plus(t, as_totals(one))
+        return t
+
+    return kernel(short)
+
+
+def _law_of(tabled: bool) -> Callable[[Leaps], Any]:
+    """The kernel that takes from Leaps what rounds are drawn with."""
+
+    def table(leaps: Leaps) -> Table:
+        return leaps.table
+
+    def hops(leaps: Leaps) -> Hops:
+        return leaps.hops
+
+    return kernel(table if tabled else hops)
+
+
+@hot
+def table_draw(law: Table, walk: Walk, arm: int, threshold: int, key: int) -> Round:
+    """A round from a table."""
+    return table_round(law, walk, arm, threshold, key)
+
+
+@kernel
+def hop_draw(law: Hops, walk: Walk, _arm: int, threshold: int, key: int) -> Round:
+    """A round by hops."""
+    return hop_round(law, walk, threshold, key)
+
+
+@hot
+def declared(column: Ints, threshold: int) -> bool:
+    """Whether a threshold is one, and among those that the learner may play."""
+    return 0 <= threshold < len(column) and bool(column[threshold] >= 0)
+
+
+@kernel
+def count_stretch(  # noqa: PLR0913, PLR0917
+    tape: Tape, starts: Ints, r: int, look: int, arm: int, rho: int, t: Totals
+) -> int:
+    """The look that comes next when the rounds of a stretch, from rho on, have been counted."""
+    looks, played, end = tape.looks, tape.played, rho + t.rounds - 1
+    if tape.wins:
+        tape.won[r, look] += t.won
+    if tape.stride > 0:
+        for state in range(1, len(starts) - 1):
+            played[r, look, arm + tape.stride * (state - 1)] += starts[state]
+        return look
+    while looks[look] < end:
+        played[r, look, arm] += looks[look] - rho + 1
+        rho = looks[look] + 1
+        look += 1
+        carry(tape, r, look)
+    played[r, look, arm] += end - rho + 1
+    return look
+
+
+def _never(_goal: int, _: Any, _n: Counters, _doubt: Any, _key: int) -> int:
+    """Nothing to resolve, for a learner that does not draw."""
+    return _ASK

@@ -1,0 +1,314 @@
+"""Whole rounds, drawn at once instead of walked.
+
+Within a round the policy is fixed, so a round is where it starts, where it ends and how many
+steps lie between; the moves up follow. Its law is drawn exactly, in one of two ways.
+
+For a goal of up to `TABLE_GOAL`: one table (Walker 1977) a threshold, whose cells are all rounds
+of up to a number of steps, and the rounds that are not over by then, by where they stand; such
+a one walks on. Nothing is cut off.
+
+For a larger goal: hops. A walk is at least d = min(distances) away from both ends of its
+interval. When it first is d away from where it was, it is at one of the ends or again inside;
+the side and the time are independent, and `exits` draws the time. About two hops end a round,
+whatever the goal.
+"""
+
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp._jit import hot, i64, kernel, u64
+from grbp.exits import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
+from grbp.model import Action, Floats, Problem, next_state
+from grbp.streams import noise, uniform
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+TABLE_GOAL: Final = 16
+"""The largest goal whose rounds are drawn from tables."""
+
+PACKED: Final = 256
+"""Rounds whose words can be added up without one field running into the next."""
+
+_UNFINISHED: Final = 1e-3
+"""The share of rounds that may outlast a table and are walked to their end."""
+
+_LONGEST: Final = 511
+"""Steps that a cell can hold: PACKED of them fill a field of 17 bits."""
+
+_OPEN: Final = 63
+"""The bit of a word that marks a round that is not over."""
+
+
+_MASK: Final = 0xFFFFFFFFFFFFFFFF
+
+_LAST: Final = 1 << 32
+"""The draw of a key that decides a hop's side, or how FINISH ends: after all the others."""
+
+
+class Round(NamedTuple):
+    """A round: where it started, won (1 or 0), FINISH taken (1 or 0), CONTINUE taken, moved up."""
+
+    first: int
+    won: int
+    f: int
+    c: int
+    c_up: int
+
+
+class Totals(NamedTuple):
+    """What some rounds add up to: won, FINISH taken, won by it, CONTINUE taken, moved up."""
+
+    rounds: int
+    won: int
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+
+
+class Walk(NamedTuple):
+    """What a single step needs to know."""
+
+    goal: int
+    p_c: float
+    p_f: float
+
+
+class Table(NamedTuple):
+    """The law of a round under each of some thresholds, as one table.
+
+    cells   [arm, cell, what]: the share of the cell that is its own; the cell that has the
+            rest; the round (`pack`); its first state and, 32 bits up, where it stands
+    shift   64 less the bits that choose a cell; 0 where there is no table
+    """
+
+    cells: Words
+    shift: int
+
+
+class Hops(NamedTuple):
+    """What rounds are hopped with.
+
+    starts       [cell, what]: a table of first states: its own share, the cell of the rest,
+                 the state
+    exits        how long hops take, and how likely they go up
+    """
+
+    starts: Words
+    exits: Exits
+
+
+CUT: Final = 0
+OTHER: Final = 1
+WORD: Final = 2
+PLACES: Final = 3
+
+
+def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
+    """The law of a problem's rounds under each of some thresholds; empty for a large goal.
+
+    Memory: below 300 kB a threshold.
+    """
+    if problem.goal > TABLE_GOAL:
+        return Table(np.zeros((1, 1, 4), dtype=np.uint64), 0)
+    laws = [_law(problem, threshold) for threshold in thresholds]
+    bits = max(_bits(len(law)) for law in laws)
+    cells = np.zeros((len(laws), 1 << bits, 4), dtype=np.uint64)
+    for arm, law in enumerate(laws):
+        weights, words, starts, where = zip(*law, strict=True)
+        cells[arm, :, CUT], cells[arm, :, OTHER] = _alias(np.array(weights), bits)
+        cells[arm, : len(law), WORD] = np.array(words, dtype=np.uint64)
+        places = [start | stands << 32 for start, stands in zip(starts, where, strict=True)]
+        cells[arm, : len(law), PLACES] = np.array(places, dtype=np.uint64)
+    return Table(cells, 64 - bits)
+
+
+def hops_of(problem: Problem, always: bool = False) -> Hops:
+    """What a problem's rounds are hopped with; where there is a table, only if always.
+
+    Memory: see `exits`.
+    """
+    states = problem.start_table[0]
+    bits = _bits(len(states))
+    starts = np.zeros((1 << bits, 3), dtype=np.uint64)
+    starts[:, CUT], starts[:, OTHER] = _alias(problem.start_probabilities[states - 1], bits)
+    starts[: len(states), WORD] = states.astype(np.uint64)
+    farthest = problem.goal // 2 if always or problem.goal > TABLE_GOAL else 0
+    return Hops(starts, exit_tables(problem.p_c, farthest))
+
+
+def pack(won: int, f: int, f_goal: int, c: int, c_up: int) -> int:
+    """A round in one number, such that numbers add up as rounds do, PACKED of them at most."""
+    return c | c_up << 17 | f << 34 | f_goal << 43 | won << 52
+
+
+def _bits(cells: int) -> int:
+    return max(1, math.ceil(math.log2(cells)))
+
+
+def _law(problem: Problem, threshold: int) -> list[tuple[float, int, int, int]]:
+    """The law of a round: (probability, word, first state, where it stands if not over)."""
+    goal, p_c, p_f = problem.goal, problem.p_c, problem.p_f
+    law = []
+
+    def add(mass: float, start: int, n: int, end: int) -> None:
+        if end == goal:
+            law.append((mass, pack(1, 0, 0, n, (n + goal - start) // 2), start, 0))
+        elif end == 0:
+            law.append((mass, pack(0, 0, 0, n, (n - start) // 2), start, 0))
+        else:
+            up = (n + end - start) // 2 if n else 0
+            law.append((mass * p_f, pack(1, 1, 1, n, up), start, 0))
+            law.append((mass * (1.0 - p_f), pack(0, 1, 0, n, up), start, 0))
+
+    # [first state, state]: where the rounds are that are not over after n steps.
+    inside = np.zeros((goal + 1, goal + 1))
+    for state, q in zip(problem.states.tolist(), problem.start_probabilities.tolist(), strict=True):
+        if 0 < state <= threshold and q > 0.0:
+            add(q, state, 0, state)
+        else:
+            inside[state, state] = q
+    n = 0
+    while inside.sum() > _UNFINISHED and n < _LONGEST:
+        n += 1
+        after = np.zeros_like(inside)
+        after[:, 1:] += inside[:, :-1] * p_c
+        after[:, :-1] += inside[:, 1:] * (1.0 - p_c)
+        for end in (threshold, goal):
+            for start in np.flatnonzero(after[:, end]).tolist():
+                add(float(after[start, end]), start, n, end)
+            after[:, end] = 0.0
+        inside = after
+    for start, stands in np.argwhere(inside > 0.0).tolist():
+        left = pack(0, 0, 0, n, (n + stands - start) // 2) | 1 << _OPEN
+        law.append((float(inside[start, stands]), left, start, stands))
+    return law
+
+
+def _alias(weights: Floats, bits: int) -> tuple[Words, Ints]:
+    """A table from which one number of 64 bits draws an index: its first bits choose a cell.
+
+    Each cell is shared by two indices, its own up to `cut`. Whole numbers throughout: the
+    probabilities are those of the weights to the last of 64 bits.
+    """
+    cells, cap = 1 << bits, 1 << (64 - bits)
+    scale = math.fsum(weights)
+    left = [int(weight / scale * 2.0**64) for weight in weights.tolist()]
+    left[left.index(max(left))] += 2**64 - sum(left)
+    left += [0] * (cells - len(left))
+    cut, other = [cap] * cells, list(range(cells))
+    low = [k for k in range(cells) if left[k] < cap]
+    high = [k for k in range(cells) if left[k] > cap]
+    while low and high:
+        k, donor = low.pop(), high[-1]
+        cut[k], other[k] = left[k], donor
+        left[donor] -= cap - left[k]
+        if left[donor] <= cap:
+            high.pop()
+            if left[donor] < cap:
+                low.append(donor)
+    # What is compared with a cut is the number without its first bits, moved to the front.
+    moved = [min(part << bits, 2**64 - 1) for part in cut]
+    return np.array(moved, dtype=np.uint64), np.array(other, dtype=np.int64)
+
+
+@hot
+def cell_of(table: Table, arm: int, draw: int) -> int:
+    """The cell of an arm's table that a number of 64 bits draws; unsigned in compiled code."""
+    shift = u64(table.shift)
+    cell = draw >> shift
+    # Both are read before they are needed, so that no branch has to be guessed.
+    cut, other = table.cells[arm, cell, CUT], u64(table.cells[arm, cell, OTHER])
+    return cell if ((draw << (u64(64) - shift)) & _MASK) < cut else other
+
+
+@hot
+def table_round(table: Table, walk: Walk, arm: int, threshold: int, key: int) -> Round:
+    """A round from a table, with the draws of a key, of which the key itself is the first."""
+    cell = cell_of(table, arm, u64(key))
+    word = u64(table.cells[arm, cell, WORD])
+    first = i64(table.cells[arm, cell, PLACES] & u64(0xFFFFFFFF))
+    c, c_up = i64(word & u64(0x1FFFF)), i64((word >> u64(17)) & u64(0x1FFFF))
+    if word >> u64(_OPEN):
+        stands = i64(table.cells[arm, cell, PLACES] >> u64(32))
+        return walk_on(walk, threshold, key, stands, Round(first, 0, 0, c, c_up))
+    won, f = i64((word >> u64(52)) & u64(0x1FF)), i64((word >> u64(34)) & u64(0x1FF))
+    return Round(first, won, f, c, c_up)
+
+
+@hot
+def table_rounds(table: Table, arm: int, cases: int, rho: int, count: int) -> Totals:
+    """The totals of some rounds, from rho on, up to the first that its table leaves unfinished.
+
+    The key of a round is that part of `cases`. At most PACKED of them.
+    """
+    total, done = u64(0), 0
+    while done < count:
+        word = u64(table.cells[arm, cell_of(table, arm, noise(cases, rho + done)), WORD])
+        if word >> u64(_OPEN):
+            break
+        total += word
+        done += 1
+    return Totals(
+        done,
+        i64((total >> u64(52)) & u64(0x1FF)),
+        i64((total >> u64(34)) & u64(0x1FF)),
+        i64((total >> u64(43)) & u64(0x1FF)),
+        i64(total & u64(0x1FFFF)),
+        i64((total >> u64(17)) & u64(0x1FFFF)),
+    )
+
+
+@kernel
+def walk_on(walk: Walk, threshold: int, key: int, state: int, begun: Round) -> Round:
+    """The rest of a round that is not over and stands in a state, step by step."""
+    c, c_up, slot = begun.c, begun.c_up, 0
+    while threshold < state < walk.goal:
+        before = state
+        draw = uniform(key, slot)
+        state = next_state(state, Action.CONTINUE, walk.goal, walk.p_c, walk.p_f, draw)
+        c_up += (state - before + 1) // 2
+        c, slot = c + 1, slot + 1
+    return ended(walk, begun.first, state, c, c_up, uniform(key, slot))
+
+
+@kernel
+def ended(walk: Walk, first: int, state: int, c: int, c_up: int, draw: float) -> Round:
+    """The round that has come to an end of its interval; at the threshold, FINISH is next."""
+    if state == walk.goal:
+        return Round(first, 1, 0, c, c_up)
+    if state == 0:
+        return Round(first, 0, 0, c, c_up)
+    after = next_state(state, Action.FINISH, walk.goal, walk.p_c, walk.p_f, draw)
+    return Round(first, 1 if after == walk.goal else 0, 1, c, c_up)
+
+
+@hot
+def first_of(starts: Words, draw: int) -> int:
+    """The state in which a round starts, from a number of 64 bits."""
+    bits = 0
+    while 1 << bits < len(starts):
+        bits += 1
+    cell = i64(draw >> u64(64 - bits))
+    if ((draw << u64(bits)) & _MASK) >= starts[cell, CUT]:
+        cell = i64(starts[cell, OTHER])
+    return i64(starts[cell, WORD])
+
+
+@kernel
+def hop_round(hops: Hops, walk: Walk, threshold: int, key: int) -> Round:
+    """A round by hops to the nearer end of the interval between the threshold and the goal."""
+    first = first_of(hops.starts, noise(key, 1))
+    state, steps, hop = first, 0, 1
+    while threshold < state < walk.goal:
+        d = hop_length(min(state - threshold, walk.goal - state))
+        own = noise(key, hop + 1)
+        steps += exit_steps(hops.exits, d, own)
+        state += d if uniform(own, _LAST) < hops.exits.bins[hop_index(d), UP] else -d
+        hop += 1
+    c_up = (steps + state - first) // 2
+    return ended(walk, first, state, steps, c_up, uniform(key, _LAST))

@@ -1,0 +1,76 @@
+"""Logarithms of probabilities of counts of any size, without differences of large numbers.
+
+Counts reach 1e15, so the logarithm of a probability is never a difference of logarithms of
+factorials: it has the saddle-point form of Loader (2000, Fast and Accurate Computation of Binomial
+Probabilities), good to about 1e-15 times the root of the count.
+"""
+
+import math
+
+from grbp._jit import kernel
+
+
+@kernel
+def stirling_error(x: float) -> float:
+    """log Gamma(x + 1) less Stirling's (x + 1/2) log x - x + log(2 pi)/2; infinite at 0.
+
+    The asymptotic series from 8 on. Below, one step down adds (x + 1/2) log(1 + 1/x) - 1, which
+    is t/3 + t^2/5 + ... with t = 1/(2x + 1)^2: positive terms, nothing cancels.
+    """
+    if x <= 0.0:
+        return math.inf
+    total = 0.0
+    while x < 8.0:
+        if x < 2.0:
+            total += (x + 0.5) * math.log1p(1.0 / x) - 1.0
+        else:
+            t = 1.0 / ((2.0 * x + 1.0) * (2.0 * x + 1.0))
+            high = 1 / 15 + t * (1 / 17 + t * (1 / 19 + t * (1 / 21 + t * (1 / 23))))
+            low = 1 / 5 + t * (1 / 7 + t * (1 / 9 + t * (1 / 11 + t * (1 / 13 + t * high))))
+            total += t * (1 / 3 + t * low)
+        x += 1.0
+    r = 1.0 / (x * x)
+    high = 691 / 360360 - r * (1 / 156 - r * (3617 / 122400 - r * (43867 / 244188)))
+    low = 1 / 1260 - r * (1 / 1680 - r * (1 / 1188 - r * high))
+    return total + (1 / 12 - r * (1 / 360 - r * low)) / x
+
+
+@kernel
+def deviance(x: float, m: float) -> float:
+    """x log(x/m) + m - x, at least 0, without cancellation where x is near m (Loader 2000)."""
+    if x <= 0.0:
+        return m
+    if m <= 0.0:
+        return math.inf
+    if abs(x - m) >= 0.1 * (x + m):
+        return x * math.log(x / m) + m - x
+    v = (x - m) / (x + m)
+    total, term, divisor = (x - m) * v, 2.0 * x * v, 1.0
+    while abs(term) > 1e-17 * total:
+        term *= v * v
+        divisor += 2.0
+        total += term / divisor
+    return total
+
+
+@kernel
+def log_binomial(x: float, n: float, p: float) -> float:
+    """The logarithm of Gamma(n+1)/(Gamma(x+1) Gamma(n-x+1)) p^x (1-p)^(n-x), 0 <= x <= n."""
+    if p <= 0.0:
+        return 0.0 if x <= 0.0 else -math.inf
+    if p >= 1.0:
+        return 0.0 if x >= n else -math.inf
+    return log_weight(x, n - x, p, 1.0 - p)
+
+
+@kernel
+def log_weight(x: float, y: float, p: float, q: float) -> float:
+    """`log_binomial` of x out of x + y, where the smaller of p and q = 1 - p is exact."""
+    if x <= 0.0:
+        return y * (math.log1p(-p) if p < q else math.log(q))
+    if y <= 0.0:
+        return x * (math.log(p) if p < q else math.log1p(-q))
+    n = x + y
+    errors = stirling_error(n) - stirling_error(x) - stirling_error(y)
+    peak = 0.5 * math.log(n / x / y / (2.0 * math.pi))
+    return peak + errors - deviance(x, n * p) - deviance(y, n * q)

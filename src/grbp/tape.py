@@ -1,0 +1,63 @@
+"""What the loops of the engine are given, and where they count what was decided."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp._jit import kernel
+from grbp.history import Counters, opening
+from grbp.model import Floats
+from grbp.streams import uniform
+
+Ints = NDArray[np.int64]
+
+
+class World(NamedTuple):
+    """A problem as the loops take it.
+
+    once   whether the first estimates come from taking each action once, as Algorithm 1 has
+           it, rather than from a uniform draw, as in the paper's experiments
+    """
+
+    goal: int
+    p_c: float
+    p_f: float
+    states: Ints
+    cumulative: Floats
+    once: bool = False
+
+
+class Tape(NamedTuple):
+    """Some replicas: the rounds to look at, their keys, and where to count what they do.
+
+    stride   how far apart in `played` two first states are; 0 if they are not told apart
+    wins     whether rounds won are counted
+    """
+
+    looks: Ints
+    keys: NDArray[np.uint64]
+    played: Ints
+    won: Ints
+    stride: int
+    wins: bool
+
+
+@kernel
+def first_counters(p_c: float, p_f: float, once: bool, key: int) -> Counters:
+    """The counters before round 1, from the key of the first estimates."""
+    f_goal, c_up = uniform(key, 0), uniform(key, 1)
+    if once:
+        f_goal = 1.0 if f_goal < p_f else 0.0
+        c_up = 1.0 if c_up < p_c else 0.0
+    return opening(f_goal, c_up)
+
+
+@kernel
+def carry(tape: Tape, r: int, look: int) -> None:
+    """Nothing; a look starts from what the one before it ended with."""
+    if look > 0:
+        if tape.wins:
+            tape.won[r, look] = tape.won[r, look - 1]
+        for k in range(tape.played.shape[2]):
+            tape.played[r, look, k] = tape.played[r, look - 1, k]

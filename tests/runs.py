@@ -1,0 +1,49 @@
+"""What many tests ask: problems of the paper, small experiments, decisions in one piece."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grbp import Problem
+from grbp.engine import Decisions, decisions
+from grbp.experiments import GridSpec, Spec
+from grbp.learners import LEARNERS, AnyLearner, Learner, find_learner
+
+FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
+UNEVEN = Problem(7, 0.55, 0.2, {1: 0.2, 3: 0.5, 6: 0.3})
+FOUND = [find_learner(name, FIGURE_4) for name in [*LEARNERS, "threshold-0", "threshold-3"]]
+BUILT_IN = [learner for learner in FOUND if isinstance(learner, Learner)]
+BOTH_ENGINES = pytest.mark.parametrize("engine", ["walk", "leap"])
+CURVES = Spec(
+    "small", Problem(4, 0.45, 0.3), ("getbe-sm", "getbe-ucb", "no-explore"), 200, 40, seed=7
+)
+GRID = GridSpec("small-map", 4, (0.25, 0.5, 0.75), (0.2, 0.6), "getbe-sm", 50, 30, seed=7)
+
+
+def all_at_once(
+    problem: Problem,
+    learner: AnyLearner | str,
+    looks: Any,
+    replicas: int,
+    seed: int,
+    **options: Any,
+) -> Decisions:
+    """The decisions of all replicas in one piece."""
+    found = find_learner(learner, problem)
+    blocks = list(decisions(problem, found, list(looks), replicas, seed, **options))
+    return Decisions(*(np.concatenate(part) for part in zip(*blocks, strict=True)))
+
+
+def without_notes(err: str) -> str:
+    """What the shell said on standard error, but not that something is being compiled."""
+    kept = err.splitlines(keepends=True)
+    return "".join(line for line in kept if not line.startswith("grbp: note: compiling "))
+
+
+def one_sentence(error: BaseException) -> str:
+    text = str(error)
+    assert "\n" not in text
+    assert ". " not in text
+    assert not text.endswith(".")
+    return text

@@ -1,0 +1,253 @@
+"""What each learner decides: as often as quadrature says, and as its authors say."""
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runs import FIGURE_3, FIGURE_4
+from scipy import integrate, stats
+
+from grbp import Problem, boundary
+from grbp._jit import compiled
+from grbp.engine import decisions
+from grbp.errors import GrbpError, InvalidInput, TooLarge
+from grbp.history import Counters, Outcome, opening, settle
+from grbp.learners import LEARNERS, Learner, find_learner
+from grbp.learners.baselines import EPSILON_GREEDY, Decay, Exploration, explore_then_commit
+from grbp.learners.getbe import (
+    NO_EXPLORE,
+    POSTERIOR_SAMPLING,
+    SAMPLE_MEAN,
+    Control,
+    getbe_sm,
+)
+from grbp.learners.selection import PS_POLSELECTION
+from grbp.streams import noise
+
+# Decision probabilities of those who draw.
+
+
+def _frequency(decide: Any, goal: int, constants: Any, n: Any, begin: int, count: int) -> int:
+    ones = 0
+    for k in range(count):
+        ones += decide(goal, constants, n, noise(begin, k))
+    return ones
+
+
+def frequency(learner: Learner, goal: int, n: Counters, count: int) -> float:
+    """How often threshold 1 is chosen, over many keys."""
+    run, decide = compiled_frequency(), compiled_decide(learner.decide)
+    return float(run(decide, goal, learner.constants, n, np.uint64(5), count)) / count
+
+
+@cache
+def compiled_frequency() -> Any:
+    return compiled(_frequency)
+
+
+@cache
+def compiled_decide(decide: Any) -> Any:
+    return compiled(decide)
+
+
+def counters(**known: float) -> Counters:
+    rho = int(known.pop("rho", 10))
+    return opening(0.5, 0.5)._replace(rho=rho, **known)
+
+
+@pytest.mark.parametrize(
+    ("goal", "f", "f_goal", "c", "c_up"),
+    [
+        (4, 1.0, 0.3, 1.0, 0.8),
+        (4, 1.0, 0.0, 1.0, 1.0),
+        (2, 7.0, 3.25, 9.0, 4.5),
+        (4, 40.0, 12.3, 90.0, 60.1),
+        (10, 40.0, 0.0, 30.0, 17.0),
+        (50, 25.0, 2.0, 3000.0, 1500.0),
+    ],
+)
+def test_getbe_ps_chooses_as_often_as_quadrature_says(
+    goal: int, f: float, f_goal: float, c: float, c_up: float
+) -> None:
+    finish = stats.beta(1 + f_goal, 1 + f - f_goal)
+    move = stats.beta(1 + c_up, 1 + c - c_up)
+    low, high = move.ppf(1e-13), move.isf(1e-13)
+    chance, error = integrate.quad(
+        lambda x: finish.sf(boundary(goal, x)) * move.pdf(x), low, high, limit=400, epsabs=1e-9
+    )
+    n, count = counters(f=f, f_goal=f_goal, c=c, c_up=c_up), 20_000
+    se = math.sqrt(chance * (1 - chance) / count)
+    assert error < 1e-6
+    assert abs(frequency(POSTERIOR_SAMPLING, goal, n, count) - chance) <= 4 * se
+
+
+@pytest.mark.parametrize(
+    ("plays_0", "wins_0", "plays_1", "wins_1"),
+    [
+        (0.0, 0.0, 0.0, 0.0),
+        (1.0, 0.0, 1.0, 1.0),
+        (30.0, 20.0, 3.0, 1.0),
+        (300.0, 200.0, 80.0, 49.0),
+    ],
+)
+def test_ps_polselection_chooses_as_often_as_quadrature_says(
+    plays_0: float, wins_0: float, plays_1: float, wins_1: float
+) -> None:
+    zero, one = (
+        stats.beta(1 + wins_0, 1 + plays_0 - wins_0),
+        stats.beta(1 + wins_1, 1 + plays_1 - wins_1),
+    )
+    chance = integrate.quad(lambda x: one.sf(x) * zero.pdf(x), 0, 1, limit=400)[0]
+    n = counters(plays_0=plays_0, wins_0=wins_0, plays_1=plays_1, wins_1=wins_1)
+    se = math.sqrt(chance * (1 - chance) / 20_000)
+    assert abs(frequency(PS_POLSELECTION, 4, n, 20_000) - chance) <= 4 * se
+
+
+@pytest.mark.parametrize("rho", [1, 29, 30, 31, 100, 3000])
+@pytest.mark.parametrize("wins_1", [5.0, 1.0, 2.0])
+def test_epsilon_greedy_chooses_as_often_as_it_says(rho: int, wins_1: float) -> None:
+    n = counters(rho=rho, plays_0=10.0, wins_0=4.0, plays_1=5.0, wins_1=wins_1)
+    random = min(1.0, EPSILON_GREEDY.constants.scale / rho)
+    chance = 0.5 * random + (1.0 - random) * (wins_1 >= 2.0)
+    se = math.sqrt(chance * (1 - chance) / 20_000)
+    assert abs(frequency(EPSILON_GREEDY, 4, n, 20_000) - chance) <= 4 * se
+
+
+def test_epsilon_greedy_plays_first_what_it_never_played() -> None:
+    sure = Decay(0.0)
+    for plays_0, plays_1, answer in ((0.0, 3.0, 0), (3.0, 0.0, 1), (0.0, 0.0, 1)):
+        n = counters(plays_0=plays_0, plays_1=plays_1)
+        assert EPSILON_GREEDY.decide(4, sure, n, 0) == answer
+
+
+# What the paper and the textbooks say of each.
+
+
+@given(st.lists(st.booleans(), min_size=30, max_size=60))
+def test_explore_then_commit_never_changes_its_mind(wins: list[bool]) -> None:
+    n, chosen = opening(0.5, 0.5), []
+    for won in wins:
+        chosen.append(explore_then_commit(4, Exploration(5.0), n, 0))
+        n = settle(n, chosen[-1], Outcome(int(won), 0, 1, int(won)))
+    assert chosen[:10] == [0] * 5 + [1] * 5
+    assert chosen[10] == (sum(wins[5:10]) >= sum(wins[:5]))
+    assert len(set(chosen[10:])) == 1
+
+
+def test_explore_then_commit_tries_both_whatever_its_number() -> None:
+    n, chosen = opening(0.5, 0.5), []
+    for _ in range(12):
+        chosen.append(explore_then_commit(4, Exploration(2.5), n, 0))
+        n = settle(n, chosen[-1], Outcome(0, 0, 1, 0))
+    assert set(chosen) == {0, 1}
+
+
+@pytest.mark.parametrize("name", ["ucb-polselection", "kl-ucb", "bayes-ucb"])
+@given(won=st.booleans(), key=st.integers(0, 2**64 - 1))
+def test_each_policy_is_first_played_once(name: str, won: bool, key: int) -> None:
+    """A1: threshold 0, then 1, whatever happens."""
+    learner = find_learner(name, FIGURE_4)
+    n = opening(0.9, 0.1)
+    for expected in (0, 1):
+        assert learner.choose(4, n, key) == expected  # type: ignore[arg-type]
+        n = settle(n, expected, Outcome(int(won), 0, 1, int(won)))
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(2, 50), st.floats(0, 1e9))
+def test_round_1_is_never_forced(f_goal: float, c_up: float, goal: int, gamma: float) -> None:
+    """A2: log 1 = 0."""
+    answer = getbe_sm(goal, Control(gamma), opening(f_goal, c_up), 0)
+    assert answer in (0, 1)
+    assert answer == NO_EXPLORE.decide(goal, NO_EXPLORE.constants, opening(f_goal, c_up), 0)
+
+
+def test_the_test_of_the_control_function_is_strict() -> None:
+    """A2: N_F < D(rho), so equality is enough."""
+    n = counters(rho=8, f=6.0, f_goal=0.0, c=9.0, c_up=6.0)
+    exact = 6.0 / math.log(8)
+    assert exact * math.log(8) == 6.0
+    assert getbe_sm(4, Control(exact), n, 0) == 0
+    assert getbe_sm(4, Control(exact * (1 + 1e-12)), n, 0) == 3
+    assert getbe_sm(4, Control(exact * (1 - 1e-12)), n, 0) == 0
+
+
+@pytest.mark.parametrize("gamma", [0.5, 2.0, 15.0])
+@pytest.mark.parametrize("problem", [FIGURE_3, FIGURE_4], ids=["figure 3", "figure 4"])
+def test_forced_explorations_never_exceed_the_control_function(
+    gamma: float, problem: Problem
+) -> None:
+    learner = Learner("sm", getbe_sm, Control(gamma))
+    looks = [1, 2, 3, 5, 10, 30, 100, 300, 1000, 2000]
+    (block,) = decisions(problem, learner, looks, 200, 2)
+    forced = block.played[:, :, learner.arms(4).index(3)]
+    most = np.array([math.ceil(gamma * math.log(look)) for look in looks])
+    assert (forced <= most).all()
+    assert (forced[:, 0] == 0).all()
+    assert forced.max() > 0
+
+
+# The table.
+
+
+def test_the_table_of_learners() -> None:
+    assert list(LEARNERS)[:6] == [
+        "getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "ucb-polselection", "no-explore",
+    ]  # fmt: skip
+    others = {
+        "ucb1-policies", "explore-then-commit", "epsilon-greedy", "kl-ucb", "bayes-ucb", "oracle",
+    }  # fmt: skip
+    assert set(LEARNERS) == {*list(LEARNERS)[:6], *others}
+    for name in LEARNERS:
+        learner = find_learner(name, FIGURE_4)
+        assert learner.name == name
+        assert 10 < len(learner.line) < 80
+        assert "\n" not in learner.line
+        assert learner.reference or name == "oracle"
+    lines = [find_learner(name, FIGURE_4).line for name in LEARNERS]
+    assert len(set(lines)) == len(lines)
+
+
+@pytest.mark.parametrize(("problem", "best"), [(FIGURE_3, 1), (FIGURE_4, 0)])
+def test_the_oracle_and_fixed_thresholds_play_what_they_say(problem: Problem, best: int) -> None:
+    for name, threshold in (("oracle", best), ("threshold-2", 2), ("threshold-0", 0)):
+        learner = find_learner(name, problem)
+        assert isinstance(learner, Learner)
+        assert learner.thresholds == (threshold,)
+        assert learner.choose(4, opening(0.2, 0.9), 1) == threshold
+
+
+def test_a_learner_finds_itself() -> None:
+    assert find_learner(SAMPLE_MEAN, FIGURE_3) is SAMPLE_MEAN
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("getbe", "learner 'getbe' was asked for; there is getbe-sm, getbe-ps"),
+        ("GETBE-SM", "learner 'GETBE-SM' was asked for"),
+        ("", "learner '' was asked for"),
+        ("threshold-", "learner 'threshold-' was asked for"),
+        ("threshold--1", "learner 'threshold--1' was asked for"),
+        ("threshold-1.5", "learner 'threshold-1.5' was asked for"),
+        ("my-threshold-1", "learner 'my-threshold-1' was asked for"),
+        ("threshold-4", "threshold = 4 was given; it must be a whole number from 0 to 3"),
+        (3, "3"),
+        (None, "None"),
+    ],
+)
+def test_unknown_learners_are_refused(given: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words) as refusal:
+        find_learner(given, FIGURE_3)
+    assert "\n" not in str(refusal.value)
+
+
+def test_too_many_policies_are_refused() -> None:
+    with pytest.raises(
+        TooLarge, match=r"goal of 12; it tries all 2\^\(goal-1\) policies"
+    ) as refusal:
+        find_learner("ucb1-policies", Problem(12, 0.5, 0.5))
+    assert isinstance(refusal.value, GrbpError)

@@ -1,0 +1,398 @@
+"""Leaping against walking: one law, whatever the boxes, and one result, whatever the looks."""
+
+import dataclasses
+import time
+import tracemalloc
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import integrate, stats
+
+from grbp import Problem, boundary, value
+from grbp import engine as engine_module
+from grbp._jit import compiled
+from grbp.blocks import Blocks, Room, blocks_of, room_for
+from grbp.boxes import Box
+from grbp.engine import Decisions, choose_engine, decisions
+from grbp.errors import InvalidInput
+from grbp.experiments import Spec, run
+from grbp.history import Counters, play
+from grbp.leap import leaps_of
+from grbp.learners import Doubt, Learner, NoConstants, Thinning, find_learner, getbe, selection
+from grbp.model import first_state
+from grbp.regret import prices
+from grbp.simulation import simulate
+from grbp.streams import noise, uniform
+from grbp.stretches import as_block
+from grbp.tape import World
+
+Ints = NDArray[np.int64]
+Boxes = Callable[..., None]
+
+LOW, HIGH, SMALL = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3), Problem(3, 0.5, 0.34)
+LARGE, EDGE = Problem(20, 0.52, 0.1), Problem(4, 0.5, 0.25)
+EARLY = Problem(4, 0.2, 0.8, {1: 0.2, 3: 0.8})
+STABLE = ["getbe-sm", "getbe-ucb", "no-explore", "ucb-polselection", "oracle", "threshold-1"]
+DRAWING = ["getbe-ps", "ps-polselection", "epsilon-greedy"]
+EVERY = pytest.mark.parametrize("name", [*STABLE[:4], *DRAWING])
+NEVER = 2**62
+REPLICAS = 20_000
+
+fast = cache(compiled)
+
+
+@pytest.fixture
+def boxes(monkeypatch: pytest.MonkeyPatch) -> Boxes:
+    """Stretches longer than `single` are blocks; boxes hold a share of the mean and no more."""
+
+    def set_boxes(single: int, share: float | None = None) -> None:
+        def changed(*given: Any) -> Any:
+            leaps = leaps_of(*given)
+            sizes = leaps.sizes.copy()
+            if share is not None:
+                sizes[:, :, 0], sizes[:, :, 1:] = share * sizes[:, :, 0], 0.0
+            return leaps._replace(single=single, sizes=sizes)
+
+        monkeypatch.setattr(engine_module, "leaps_of", changed)
+
+    return set_boxes
+
+
+def played(
+    problem: Problem, learner: Any, looks: Any, replicas: int = REPLICAS, **options: Any
+) -> Decisions:
+    """The decisions of all replicas in one piece, leapt over unless otherwise asked."""
+    asked: Any = {"engine": "leap", "seed": 1, "wins": False} | options
+    blocks = decisions(problem, find_learner(learner, problem), list(looks), replicas, **asked)
+    return Decisions(*(np.concatenate(part) for part in zip(*blocks, strict=True)))
+
+
+@cache
+def walked(problem: Problem, learner: Any, looks: tuple[int, ...]) -> Ints:
+    return played(problem, learner, looks, seed=2, engine="walk").played
+
+
+def assert_alike(ours: Any, theirs: Any, what: object = "") -> None:
+    """By chi-square on common quantiles, by Kolmogorov and Smirnov, and by means."""
+    edges = np.unique(np.quantile(np.concatenate([ours, theirs]), np.linspace(0, 1, 41)[1:-1]))
+    groups = [np.searchsorted(edges, one) for one in (ours, theirs)]
+    table = np.array([np.bincount(group, minlength=len(edges) + 1) for group in groups])
+    table = table[:, table.sum(axis=0) >= 5]
+    assert table.shape[1] == 1 or stats.chi2_contingency(table).pvalue > 1e-5, what
+    assert stats.ks_2samp(ours, theirs, method="asymp").pvalue > 1e-5, what
+    error = np.hypot(ours.std() / np.sqrt(len(ours)), theirs.std() / np.sqrt(len(theirs)))
+    assert abs(ours.mean() - theirs.mean()) <= 4.5 * error + 1e-12, what
+
+
+def assert_same_play(problem: Problem, learner: Any, ours: Ints, theirs: Ints) -> None:
+    """The rounds of every arm up to each look and between looks, and what they cost."""
+    price = prices(problem, find_learner(learner, problem))
+    for arm in range(ours.shape[2]):
+        for look in range(ours.shape[1]):
+            assert_alike(ours[:, look, arm], theirs[:, look, arm], (arm, look))
+        one, two = (np.diff(x[:, -2:, arm], axis=1)[:, 0] for x in (ours, theirs))
+        assert_alike(one, two, (arm, "between"))
+    assert_alike((ours[:, -1] @ price).round(9), (theirs[:, -1] @ price).round(9), "regret")
+
+
+# No blocks: the same bits as being asked in every round.
+
+
+@pytest.mark.parametrize("name", STABLE)
+@pytest.mark.parametrize("problem", [LOW, EARLY, EDGE, LARGE, Problem(20, 0.5, 0.05)])
+def test_short_stretches_are_bit_for_bit_those_without(
+    name: str, problem: Problem, boxes: Boxes
+) -> None:
+    learner = find_learner(name, problem)
+    assert isinstance(learner, Learner)
+    asked = dataclasses.replace(learner, stable=None)
+    looks = [1, 2, 50, 333, 2000]
+    for options in ({}, {"wins": True}, {"by_start": True, "wins": True}):
+        plain = played(problem, asked, looks, 50, **options)
+        for share in (None, 0.5):
+            boxes(NEVER, share)
+            ours = played(problem, learner, looks, 50, **options)
+            np.testing.assert_array_equal(ours.played, plain.played)
+            np.testing.assert_array_equal(ours.won, plain.won)
+
+
+SHORT, LONG = (30, 100, 300), (100, 300, 600)
+PLAIN = [(HIGH, (100, 1000, 5000), 256), (LOW, LONG, 16), (SMALL, LONG, 16), (LARGE, SHORT, 16)]
+
+
+@pytest.mark.slow
+@EVERY
+@pytest.mark.parametrize(("problem", "looks", "single"), PLAIN)
+def test_leaping_has_the_law_of_walking(
+    name: str, problem: Problem, looks: Any, single: int, boxes: Boxes
+) -> None:
+    """With stretches as they are, and with more of them drawn as blocks."""
+    boxes(single)
+    ours = played(problem, name, looks).played
+    assert_same_play(problem, name, ours, walked(problem, name, looks))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*STABLE[:4], *DRAWING[:2]])
+def test_blocks_that_leave_their_box_have_the_law_of_walking(name: str, boxes: Boxes) -> None:
+    problem, looks = (EARLY, SHORT) if name in DRAWING else (LOW, (30, 80, 160))
+    boxes(8, 0.6)
+    ours = played(problem, name, looks).played
+    assert_same_play(problem, name, ours, walked(problem, name, looks))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", [(0.6565, 0.3), (0.65, 0.303)])
+def test_the_judge_would_notice_one_in_a_hundred(p: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, looks, off = "getbe-ucb", PLAIN[0][1], Problem(4, *p)
+    monkeypatch.setattr(engine_module, "leaps_of", lambda _, *rest: leaps_of(off, *rest))
+    ours, theirs = played(HIGH, name, looks).played, walked(HIGH, name, looks)
+    with pytest.raises(AssertionError):
+        assert_same_play(HIGH, name, ours, theirs)
+
+
+CHANCE = 0.02
+RARE = Learner(
+    "rare",
+    lambda _goal, _k, _n, key: 1 if uniform(key, 0) < CHANCE else 0,
+    thinning=Thinning(
+        lambda _goal, _k, _n: 0,
+        lambda _goal, _k, _low, _high: Doubt(0, 1.5 * CHANCE, 0.0, 0.0),
+        lambda _goal, _k, _n, doubt, key: 1 if uniform(key, 0) * doubt.chance < CHANCE else 0,
+    ),
+)
+
+
+def assert_binomial(seen: Any, rounds: tuple[int, int], chance: float) -> None:
+    """So many rounds up to the first look, and up to the second, with a chance each."""
+    later, between = seen[:, 1] - seen[:, 0], rounds[1] - rounds[0]
+    for some, count in ((seen[:, 0], rounds[0]), (seen[:, 1], rounds[1]), (later, between)):
+        assert_alike(some, stats.binom.rvs(count, chance, size=300_000, random_state=count))
+
+
+@pytest.mark.parametrize(("single", "share"), [(256, None), (16, None), (NEVER, 0.3), (16, 0.6)])
+def test_what_is_seldom_drawn_is_drawn_as_often_as_it_should(
+    single: int, share: float | None, boxes: Boxes
+) -> None:
+    """Rounds with a chance of 1 in 50 each are binomial, also next to where a box is left."""
+    boxes(single, share)
+    size = 4000 if (single, share) == (16, 0.6) else REPLICAS
+    assert_binomial(played(LOW, RARE, (50, 400), size).played[:, :, 1], (50, 400), CHANCE)
+
+
+@pytest.mark.parametrize("problem", [LOW, LARGE], ids=["4", "20"])
+def test_rounds_of_one_threshold_are_won_with_its_value(problem: Problem, boxes: Boxes) -> None:
+    boxes(16)
+    for threshold in (0, 1, problem.goal - 1):
+        won = played(problem, f"threshold-{threshold}", (300, 3000), 10_000, wins=True).won
+        assert_binomial(won, (300, 3000), value(problem, threshold))
+
+
+def _by_block(law: Blocks, threshold: int, rounds: int, box: Box, room: Room, out: Ints) -> None:
+    for i in range(len(out)):
+        t = as_block(law, threshold, noise(8, i), rounds, box, room)
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = t
+        out[i, 6] = room.starts.sum()
+
+
+def _walked(world: World, threshold: int, key: int, out: Any) -> None:
+    for i in range(len(out)):
+        own = noise(key, i)
+        first = first_state(world.states, world.cumulative, uniform(own, 0))
+        one = play(world.goal, world.p_c, world.p_f, threshold, first, own)
+        out[i, 0], out[i, 1], out[i, 2] = 1, one.won, one.f
+        out[i, 3], out[i, 4], out[i, 5] = one.won * one.f, one.c, one.c_up
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*Box._fields, "all"])
+@pytest.mark.parametrize(("problem", "threshold"), [(LOW, 1), (Problem(9, 0.5, 0.2), 4)])
+def test_a_block_ends_with_the_round_that_leaves_the_box(
+    kind: str, problem: Problem, threshold: int
+) -> None:
+    """Against rounds walked one by one, up to the first at which a sum is beyond the box."""
+    count = 40
+    rounds = np.zeros((REPLICAS * count, 6), dtype=np.int32)
+    world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table)
+    fast(_walked)(world, threshold, np.uint64(7), rounds)
+    sums = rounds.reshape(REPLICAS, count, 6).cumsum(axis=1)
+    n, won, f, f_goal, c, up = np.moveaxis(sums, 2, 0)
+    kinds: Any = np.stack([f_goal, f - f_goal, up, c - up, won, n - won], axis=2)
+    most = kinds[:, -1].mean(axis=0) * 0.6
+    box = np.where([kind in (name, "all") for name in Box._fields], most, 1e18)
+    left = (kinds > box).any(axis=2)
+    last = np.where(left.any(axis=1), left.argmax(axis=1), count - 1)
+    theirs = sums[np.arange(REPLICAS), last]
+    ours = np.zeros((REPLICAS, 7), dtype=np.int64)
+    law, room = blocks_of(problem), room_for(problem.goal)
+    fast(_by_block)(law, threshold, count, Box(*box.tolist()), room, ours)
+    assert np.array_equal(ours[:, 6], ours[:, 0])
+    assert left.any(axis=1).mean() > 0.8
+    mixed = np.array([[0, 0, -3, 0, 1, 0], [0, -1, 0, 0, 0, 1], [-5, 0, 0, 0, 1, 0]])
+    for mix in [*np.eye(6, dtype=np.int64), *mixed]:
+        assert_alike(ours[:, :6] @ mix, theirs @ mix, mix)
+
+
+# Learners that draw: usual, doubt and resolve are decide.
+
+
+def _resolved(decide: Any, resolve: Any) -> Any:
+    def loop(goal: int, n: Counters, doubt: Doubt, key: int, out: Ints) -> None:
+        for i in range(len(out)):
+            out[i, 0] = decide(goal, NoConstants(), n, noise(key, i))
+            out[i, 1] = resolve(goal, NoConstants(), n, doubt, noise(key, i))
+
+    return loop
+
+
+resolving = cache(_resolved)
+
+
+def posteriors(learner: Learner, n: Counters) -> tuple[Any, Any]:
+    """The distributions of the two numbers that it draws."""
+    first = learner is getbe.POSTERIOR_SAMPLING
+    pairs = [(n.f_goal, n.f), (n.c_up, n.c), (n.wins_1, n.plays_1), (n.wins_0, n.plays_0)]
+    x, y = (stats.beta(1 + a, 1 + n - a) for a, n in (pairs[:2] if first else pairs[2:]))
+    return x, y
+
+
+def chance_of_1(learner: Learner, goal: int, n: Counters) -> float:
+    """The chance that threshold 1 is decided on, by quadrature."""
+    x, y = posteriors(learner, n)
+    values = learner is selection.PS_POLSELECTION
+
+    def at(drawn: float) -> float:
+        return float(x.sf(drawn if values else boundary(goal, drawn)) * y.pdf(drawn))
+
+    edges = y.ppf([1e-14, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 1 - 1e-3, 1 - 1e-6, 1 - 1e-9]).tolist()
+    parts = zip([0.0, *edges], [*edges, 1.0], strict=True)
+    return float(sum(integrate.quad(at, a, b, epsabs=1e-16, epsrel=1e-9)[0] for a, b in parts))
+
+
+def stretched(n: Counters, by: Any) -> Counters:
+    """Counters whose wins and losses of each kind are so many times as large, each by its own."""
+    counts = np.array(n[1:]).reshape(4, 2)
+    wins, losses = counts[:, 1] * by[:4], (counts[:, 0] - counts[:, 1]) * by[4:]
+    return Counters(n.rho, *np.column_stack([wins + losses, wins]).ravel().tolist())
+
+
+@pytest.mark.parametrize(
+    "n",
+    [
+        Counters(60, 41.0, 6.3, 100.0, 72.4, 30.0, 19.0, 30.0, 8.0),
+        Counters(200, 91.0, 58.3, 240.0, 92.4, 60.0, 14.0, 141.0, 70.0),
+        Counters(4000, 900.0, 180.0, 9000.0, 5800.0, 3000.0, 1400.0, 1000.0, 330.0),
+    ],
+)
+@pytest.mark.parametrize("learner", [getbe.POSTERIOR_SAMPLING, selection.PS_POLSELECTION])
+def test_thinning_has_the_law_of_decide(learner: Learner, n: Counters) -> None:
+    assert learner.thinning is not None
+    goal, k, out = 4, NoConstants(), np.zeros((200_000, 2), dtype=np.int64)
+    usual, _, resolve = learner.thinning
+    exact, rng = chance_of_1(learner, goal, n), np.random.default_rng(1)
+    for size in (0.0, 0.01, 0.03):
+        # A box whose sides have all lengths, and the counters anywhere in it.
+        sides = 1 - size * rng.random(8), 1 + size * rng.random(8)
+        doubt = learner.thinning.doubt(goal, k, *(stretched(n, side) for side in sides))
+        first, second = doubt.first, doubt.second
+        assert doubt.chance < 1.0
+        assert doubt.usual == usual(goal, k, n)
+        for _ in range(20):
+            share = rng.random(8).round(rng.integers(3))
+            x, y = posteriors(learner, stretched(n, (1 - share) * sides[0] + share * sides[1]))
+            one, two = (x.cdf(first), y.sf(second)) if doubt.usual else (x.sf(first), y.cdf(second))
+            assert one + two - one * two <= doubt.chance
+        fast(resolving(learner.decide, resolve))(goal, n, doubt, np.uint64(3), out)
+        rare = 1 - exact if doubt.usual else exact
+        wanted, seen = np.array([rare, rare / doubt.chance]), (out != doubt.usual).mean(axis=0)
+        assert np.all(wanted <= 1.0)
+        assert np.all(np.abs(seen - wanted) <= 4.5 * np.sqrt(wanted / len(out)) + 3 / len(out))
+
+
+# What else is counted, and what changes nothing.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps", "ps-polselection"])
+@pytest.mark.parametrize("asked", [("wins",), ("once",), ("by_start",), ("by_start", "wins")])
+def test_wins_starts_and_openings_have_the_law_of_walking(
+    name: str, asked: tuple[str, ...], boxes: Boxes
+) -> None:
+    boxes(16)
+    options: Any = dict.fromkeys(asked, True)
+    for problem in (LOW, EARLY):
+        ours = played(problem, name, (60, 300), 10_000, **options)
+        theirs = played(problem, name, (60, 300), 10_000, seed=2, engine="walk", **options)
+        one, two = (x.played.reshape(10_000, 2, -1) for x in (ours, theirs))
+        assert (one.sum(axis=2) == (60, 300)).all()
+        for look, what in np.ndindex(one.shape[1:]):
+            assert_alike(one[:, look, what], two[:, look, what], (look, what))
+        for look in range(ours.won.shape[1]):
+            assert_alike(ours.won[:, look], theirs.won[:, look], (look, "won"))
+
+
+@EVERY
+@pytest.mark.parametrize("problem", [EARLY, LARGE], ids=["4", "20"])
+def test_neither_looks_nor_threads_nor_blocks_change_a_bit(
+    name: str, problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = played(problem, name, [1000, 3000], 100).played
+    many = played(problem, name, [1, 2, 7, 500, 999, 1000, 1001, 2500, 3000], 100, threads=1).played
+    np.testing.assert_array_equal(few, many[:, [5, 8]])
+    np.testing.assert_array_equal(played(problem, name, [1000, 3000], 10).played, few[:10])
+    for by_start in (False, True):
+        options = {"wins": True, "by_start": by_start}
+        whole = played(problem, name, [20, 3000], 100, threads=1, **options)
+        assert (whole.played.reshape(100, 2, -1).sum(axis=2) == (20, 3000)).all()
+        for threads, block in ((2, 64), (3, 7)):
+            monkeypatch.setattr(engine_module, "BLOCK", block)
+            monkeypatch.setattr(engine_module, "_SLICE", 20_000)
+            parts = played(problem, name, [20, 3000], 100, threads=threads, **options)
+            np.testing.assert_array_equal(whole.played, parts.played)
+            np.testing.assert_array_equal(whole.won, parts.won)
+
+
+def test_the_faster_engine_is_chosen_and_told(tmp_path: Path) -> None:
+    sm, policies = (find_learner(name, LOW) for name in ("getbe-sm", "ucb1-policies"))
+    assert [choose_engine(LOW, sm, rounds) for rounds in (250, 251)] == ["walk", "leap"]
+    assert [choose_engine(LARGE, sm, rounds) for rounds in (50, 51)] == ["walk", "leap"]
+    assert choose_engine(LOW, policies, 10**6) == choose_engine(LOW, sm, 10**6, "walk") == "walk"
+    assert choose_engine(LOW, sm, 1, "leap") == "leap"
+    with pytest.raises(InvalidInput, match=r"^engine = 'leap' was given; ucb1-policies .* walked"):
+        simulate(LOW, ["ucb1-policies"], 10, 2, 0, engine="leap")
+    with pytest.raises(InvalidInput, match=r"^engine = 'run' was given; it must be 'walk', 'leap'"):
+        simulate(LOW, ["getbe-sm"], 10, 2, 0, engine="run")  # type: ignore[arg-type]
+    told = {"getbe-sm": "leap", "ucb1-policies": "walk"}
+    assert simulate(LOW, list(told), 300, 2, 0).engines == told
+    made = run(Spec("told", LOW, tuple(told), 300, 2, seed=0), tmp_path)
+    assert made.meta.engines == made.simulation.engines == told
+
+
+@pytest.mark.parametrize("p_c", [0.0, 1.0])
+@pytest.mark.parametrize("goal", [2, 4, 20])
+def test_certain_moves_are_leapt_over_too(goal: int, p_c: float) -> None:
+    problem = Problem(goal, p_c, 0.3)
+    for name in ("getbe-sm", "getbe-ps", "threshold-0"):
+        ours = played(problem, name, (100, 1000), 2000, wins=True)
+        theirs = played(problem, name, (100, 1000), 2000, seed=2, wins=True, engine="walk")
+        assert_alike(ours.won[:, -1], theirs.won[:, -1])
+        for arm in range(ours.played.shape[2]):
+            assert_alike(ours.played[:, -1, arm], theirs.played[:, -1, arm])
+
+
+def test_a_large_goal_and_many_rounds_take_a_moment() -> None:
+    for problem in (Problem(4000, 0.45, 0.3), Problem(4000, 0.55, 0.1)):
+        simulate(problem, ["getbe-sm"], 10, 1, 0, engine="leap")
+        tracemalloc.start()
+        leaps_of(problem, (0, 1, 3999))
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+        tracemalloc.stop()
+        begun = time.process_time()
+        curve = simulate(problem, ["getbe-sm"], 10**9, 4, 0, at=[10**6]).curves["getbe-sm"]
+        assert time.process_time() - begun < 10
+        assert sum(curve.threshold_share.values()) == pytest.approx(1, rel=1e-12)

@@ -1,0 +1,128 @@
+"""From decisions to regret: prices, sums, errors and bands."""
+
+import math
+
+import numpy as np
+import pytest
+from runs import FIGURE_3, FIGURE_4, UNEVEN, all_at_once
+from scipy import stats
+
+from grbp import Problem, gap, value
+from grbp import engine as engine_module
+from grbp.learners.getbe import SAMPLE_MEAN
+from grbp.regret import Curve, prices
+from grbp.simulation import simulate
+
+
+def test_prices_are_the_exact_gaps() -> None:
+    """E1: a forced exploration costs V* - p_f, .4335 in the setting of Figure 4."""
+    np.testing.assert_allclose(prices(FIGURE_4, SAMPLE_MEAN), [0.0, 0.109538, 0.433486], atol=1e-6)
+    np.testing.assert_allclose(
+        prices(FIGURE_3, SAMPLE_MEAN), [0.502325581 - 0.417326733, 0.0, 0.202325581], atol=1e-9
+    )
+    by_start = prices(UNEVEN, SAMPLE_MEAN, by_start=True)
+    assert by_start.shape == (6, 3)
+    np.testing.assert_allclose(
+        UNEVEN.start_probabilities @ by_start, prices(UNEVEN, SAMPLE_MEAN), atol=1e-14
+    )
+    two = Problem(2, 0.4, 0.5)
+    np.testing.assert_allclose(prices(two, SAMPLE_MEAN), [0.1, 0.0, 0.0], atol=1e-15)
+
+
+def test_pseudo_regret_is_counts_times_prices() -> None:
+    looks = [1, 10, 80]
+    played = all_at_once(FIGURE_4, "getbe-sm", looks, 50, 4).played
+    curve = simulate(FIGURE_4, ["getbe-sm"], 80, 50, 4, at=looks).curves["getbe-sm"]
+    cost = np.array([0.0, gap(FIGURE_4, 1), gap(FIGURE_4, 3)])
+    np.testing.assert_allclose(curve.final, played[:, -1] @ cost, rtol=1e-12)
+    np.testing.assert_allclose(curve.mean, (played @ cost).mean(axis=0), rtol=1e-12)
+    shares = played[:, -1].sum(axis=0) / (50 * 80)
+    assert curve.threshold_share == pytest.approx(dict(zip((0, 1, 3), shares, strict=True)))
+    assert sum(curve.threshold_share.values()) == pytest.approx(1.0)
+    assert curve.sd == pytest.approx((played[:, -1] @ cost).std(ddof=1))
+
+
+@pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps", "ucb1-policies"])
+def test_the_three_kinds_of_regret_have_one_mean(name: str) -> None:
+    """Within 4 standard errors of their difference, replica by replica."""
+    final = {}
+    for kind in ("pseudo", "realised", "by-start"):
+        curve = simulate(FIGURE_4, [name], 100, 3000, 7, at=[10], regret=kind).curves[name]
+        final[kind] = curve.final
+        assert curve.mean[-1] == pytest.approx(curve.final.mean())
+        assert sum(curve.threshold_share.values()) == pytest.approx(1.0)
+    for kind in ("realised", "by-start"):
+        off = final[kind] - final["pseudo"]
+        assert off.std() > 0.0
+        assert abs(off.mean()) <= 4 * off.std(ddof=1) / math.sqrt(3000)
+
+
+def test_regret_by_start_sums_to_the_total() -> None:
+    curve = simulate(UNEVEN, ["getbe-sm"], 100, 40, 7, at=[1, 10], regret="by-start").curves
+    by_start = curve["getbe-sm"].by_start
+    assert by_start is not None
+    assert by_start.shape == (3, 6)
+    np.testing.assert_allclose(by_start.sum(axis=1), curve["getbe-sm"].mean, rtol=1e-12)
+    assert (by_start[:, UNEVEN.start_probabilities == 0.0] == 0.0).all()
+    played = all_at_once(UNEVEN, "getbe-sm", [1, 10, 100], 40, 7, by_start=True).played
+    cost = prices(UNEVEN, SAMPLE_MEAN, by_start=True)
+    np.testing.assert_allclose(by_start, (played * cost).sum(axis=3).mean(axis=0), rtol=1e-12)
+
+
+def test_errors_are_those_of_numpy_on_the_raw_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "BLOCK", 64)
+    looks = [1, 5, 30, 200]
+    regret = all_at_once(FIGURE_4, "getbe-ps", looks, 300, 4).played @ np.array(
+        [0.0, gap(FIGURE_4, 1), gap(FIGURE_4, 3)]
+    )
+    curve = simulate(FIGURE_4, ["getbe-ps"], 200, 300, 4, at=looks).curves["getbe-ps"]
+    np.testing.assert_allclose(curve.covariance, np.cov(regret.T) / 300, atol=1e-14)
+    np.testing.assert_allclose(curve.se, stats.sem(regret), rtol=1e-9)
+    won = all_at_once(FIGURE_4, "getbe-ps", looks, 300, 4).won
+    realised = value(FIGURE_4, 0) * np.array(looks) - won
+    curve = simulate(FIGURE_4, ["getbe-ps"], 200, 300, 4, at=looks, regret="realised").curves[
+        "getbe-ps"
+    ]
+    np.testing.assert_allclose(curve.mean, realised.mean(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(curve.se, stats.sem(realised), rtol=1e-9)
+
+
+def test_one_replica_has_no_error() -> None:
+    curve = simulate(FIGURE_4, ["getbe-ps"], 50, 1, 4).curves["getbe-ps"]
+    assert curve.sd == 0.0
+    assert (curve.se == 0.0).all()
+    low, high = curve.band()
+    np.testing.assert_array_equal(low, curve.mean)
+    np.testing.assert_array_equal(high, curve.mean)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("law", ["independent", "walk", "equal"])
+def test_the_band_holds_the_whole_curve_as_often_as_it_says(level: float, law: str) -> None:
+    size = 30
+    steps = np.arange(1, size + 1, dtype=np.float64)
+    covariance = {
+        "independent": np.diag(steps),
+        "walk": np.minimum.outer(steps, steps),
+        "equal": np.outer(steps, steps),
+    }[law]
+    truth = np.sqrt(steps)
+    empty = Curve(truth, covariance, np.zeros(1), {})
+    low, high = empty.band(level)
+    rng = np.random.default_rng(5)
+    roots = np.linalg.cholesky(covariance + 1e-9 * np.eye(size))
+    errors = rng.standard_normal((20_000, size)) @ roots.T
+    # The curve was seen with an error; the band about it moves along.
+    held = ((low + errors <= truth) & (truth <= high + errors)).all(axis=1).mean()
+    # Twenty thousand here and twenty thousand to find the width.
+    assert abs(held - level) <= 4 * math.sqrt(2 * level * (1 - level) / 20_000)
+    if law == "equal":
+        assert (high - low) / 2 == pytest.approx(stats.norm.isf((1 - level) / 2) * steps, rel=0.03)
+
+
+def test_a_band_leaves_what_does_not_vary_alone() -> None:
+    covariance = np.diag([0.0, 4.0, 0.0])
+    low, high = Curve(np.array([1.0, 2.0, 3.0]), covariance, np.zeros(1), {}).band()
+    assert (low[[0, 2]] == [1.0, 3.0]).all()
+    assert (high[[0, 2]] == [1.0, 3.0]).all()
+    assert high[1] - low[1] == pytest.approx(2 * 1.96 * 2.0, rel=0.03)

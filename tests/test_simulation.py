@@ -1,0 +1,182 @@
+"""Simulations: who grows as the theorems say, where curves are looked at, what is refused."""
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN
+
+from grbp import Problem, getbe_bound, optimal_threshold, ucb1_bound, value
+from grbp.engine import Engine, choose_engine
+from grbp.errors import InvalidInput
+from grbp.learners import Learner, find_learner
+from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
+from grbp.simulation import looked_at, simulate
+
+# What the theorems say.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gamma", [4.0, 15.0])
+def test_getbe_sm_grows_by_its_control_function(gamma: float) -> None:
+    """gamma (V* - p_f) per unit of log(rho) where threshold 0 is right."""
+    learner = Learner("sm", getbe_sm, Control(gamma))
+    curve = simulate(FIGURE_4, [learner], 20_000, 150, 2, at=[1000, 20_000]).curves["sm"]
+    slope = (curve.mean[1] - curve.mean[0]) / math.log(20)
+    variance = curve.covariance[0, 0] + curve.covariance[1, 1] - 2 * curve.covariance[0, 1]
+    expected = gamma * (value(FIGURE_4, 0) - 0.3)
+    # Five in a hundred for the rounds in which D(rho) is rounded up at either end.
+    error = 4 * math.sqrt(max(variance, 0.0)) / math.log(20)
+    assert abs(slope - expected) <= error + 0.05 * expected
+
+
+@pytest.mark.parametrize("problem", [Problem(3, 0.3, 0.6), Problem(3, 0.7, 0.2), FIGURE_4])
+def test_theorem_1_is_above_the_mean(problem: Problem) -> None:
+    curve = simulate(problem, ["ucb1-policies"], 2000, 60, 3, at=[10, 100, 1000]).curves
+    bounds = [ucb1_bound(problem, t) for t in (10, 100, 1000, 2000)]
+    assert (curve["ucb1-policies"].mean + 4 * curve["ucb1-policies"].se <= bounds).all()
+    assert curve["ucb1-policies"].mean[-1] > 1.0
+
+
+@pytest.mark.parametrize("problem", [Problem(3, 0.2, 0.8), Problem(3, 0.9, 0.1)], ids=["1", "0"])
+def test_theorem_3_is_above_the_mean_where_it_applies(problem: Problem) -> None:
+    gamma = 1.01 * getbe_bound(problem, 1.0, 1).gamma_required
+    learner = Learner("sm", getbe_sm, Control(gamma))
+    looks = [10, 100, 1000, 3000]
+    curve = simulate(problem, [learner], 3000, 100, 3, at=looks).curves["sm"]
+    bounds = [getbe_bound(problem, gamma, look) for look in looks]
+    assert all(bound.applies for bound in bounds)
+    assert (curve.mean + 4 * curve.se <= [bound.regret_bound for bound in bounds]).all()
+    assert {optimal_threshold(p) for p in (Problem(3, 0.2, 0.8), Problem(3, 0.9, 0.1))} == {0, 1}
+
+
+# Looks.
+
+
+def test_curves_are_looked_at_evenly_in_the_logarithm() -> None:
+    looks = looked_at(5000)
+    assert looks[0] == 1
+    assert looks[-1] == 5000
+    assert (np.diff(looks) > 0).all()
+    assert 60 < len(looks) <= 100
+    ratio = np.diff(np.log(looks[looks > 100]))
+    assert ratio.max() / ratio.min() < 1.2
+    assert looked_at(1).tolist() == [1]
+    assert looked_at(2).tolist() == [1, 2]
+    assert looked_at(10**12)[-1] == 10**12
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps"])
+def test_curves_are_looked_at_where_asked_and_at_the_end(name: str, engine: Engine) -> None:
+    """How often a replica is looked at changes nothing in it."""
+    assert looked_at(50, [30, 10, 10]).tolist() == [10, 30, 50]
+    assert looked_at(50, []).tolist() == [50]
+    asked: Any = (FIGURE_4, [name], 500, 30, 0)
+    every = simulate(*asked, at=range(1, 501), engine=engine)
+    some = simulate(*asked, at=[3, 17, 280], engine=engine)
+    assert some.rounds.tolist() == [3, 17, 280, 500]
+    mean = every.curves[name].mean
+    np.testing.assert_allclose(some.curves[name].mean, mean[[2, 16, 279, 499]], rtol=1e-12)
+    np.testing.assert_array_equal(some.curves[name].final, every.curves[name].final)
+
+
+# Engines.
+
+
+def test_the_engine_asked_for_plays_and_else_the_faster_one() -> None:
+    """Walking is chosen up to a thousand states times rounds, and for who plays no thresholds."""
+    for goal, rounds, faster in (
+        (4, 250, "walk"),
+        (4, 251, "leap"),
+        (2, 500, "walk"),
+        (2, 501, "leap"),
+        (1000, 1, "walk"),
+        (1001, 1, "leap"),
+    ):
+        problem = Problem(goal, 0.5, 0.3)
+        for name in ("getbe-sm", "explore-then-commit", "oracle"):
+            learner = find_learner(name, problem)
+            assert choose_engine(problem, learner, rounds) == faster
+            for asked in ("walk", "leap"):
+                assert choose_engine(problem, learner, rounds, asked) == asked
+    policies = find_learner("ucb1-policies", FIGURE_4)
+    assert {choose_engine(FIGURE_4, policies, 10**6, e) for e in ("auto", "walk")} == {"walk"}
+
+
+def test_the_faster_engine_is_the_engine_of_its_name() -> None:
+    names = ["getbe-sm", "getbe-ps"]
+    for rounds, engine in ((250, "walk"), (251, "leap")):
+        auto = simulate(FIGURE_3, names, rounds, 30, 3)
+        asked = simulate(FIGURE_3, names, rounds, 30, 3, engine=engine)  # type: ignore[arg-type]
+        assert auto.engines == asked.engines == dict.fromkeys(names, engine)
+        for name in names:
+            np.testing.assert_array_equal(auto.curves[name].final, asked.curves[name].final)
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rounds": 0}, "rounds = 0 was given; it must be a whole number from 1 to"),
+        ({"rounds": 2.5}, "rounds = 2.5 was given"),
+        ({"rounds": 10**13}, "rounds = 10000000000000 was given"),
+        ({"replicas": 0}, "replicas = 0 was given"),
+        ({"replicas": True}, "replicas = True was given"),
+        ({"seed": -1}, "seed = -1 was given"),
+        ({"seed": 2**128}, "seed = "),
+        ({"seed": None}, "seed = None was given"),
+        ({"learners": []}, r"the learners \[\] were given; there must be one or more"),
+        ({"learners": ["getbe-sm", "getbe-sm"]}, "each named once"),
+        ({"learners": ["getbe-sm", SAMPLE_MEAN]}, "each named once"),
+        ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is getbe-sm"),
+        ({"learners": "getbe-sm"}, "learner"),
+        ({"learners": ["threshold-4"]}, "threshold = 4 was given"),
+        ({"at": [0]}, "at = 0 was given; it must be a whole number from 1 to 10"),
+        ({"at": [11]}, "at = 11 was given"),
+        ({"at": [1.5]}, "at = 1.5 was given"),
+        ({"at": 5}, "at = 5 was given"),
+        ({"regret": "real"}, "regret = 'real' was given; it must be 'pseudo', 'realised' or"),
+        ({"threads": 0}, "threads = 0 was given"),
+        ({"threads": 1025}, "threads = 1025 was given"),
+        ({"opening": "twice"}, "opening = 'twice' was given"),
+        ({"engine": "fly"}, "engine = 'fly' was given; it must be 'walk', 'leap' or 'auto'"),
+        ({"engine": None}, "engine = None was given"),
+        ({"engine": ["walk"]}, r"engine = \['walk'\] was given"),
+        (
+            {"engine": "leap", "learners": ["getbe-sm", "ucb1-policies"]},
+            "engine = 'leap' was given; ucb1-policies plays no thresholds and can only be walked",
+        ),
+    ],
+)
+def test_wrong_questions_are_refused_in_one_sentence(change: dict[str, Any], words: str) -> None:
+    asked: dict[str, Any] = {"learners": ["getbe-sm"], "rounds": 10, "replicas": 2, "seed": 0}
+    with pytest.raises(InvalidInput, match=words) as refusal:
+        simulate(FIGURE_4, **(asked | change))
+    assert "\n" not in str(refusal.value)
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[str, int, int]] = []
+    simulate(FIGURE_4, ["getbe-sm", "oracle"], 10, 30, 0, progress=lambda *said: told.append(said))
+    for name in ("getbe-sm", "oracle"):
+        done = [count for who, count, of in told if who == name and of == 30]
+        assert done == sorted(done)
+        assert done[-1] == 30
+
+
+def test_the_oracle_regrets_nothing() -> None:
+    for problem in (FIGURE_3, FIGURE_4, UNEVEN):
+        assert (simulate(problem, ["oracle"], 30, 20, 0).curves["oracle"].final == 0.0).all()
+
+
+def test_a_simulation_says_what_it_was() -> None:
+    done = simulate(FIGURE_4, ["oracle", "getbe-sm"], 30, 20, 9, regret="realised")
+    assert done.engines == {"oracle": "walk", "getbe-sm": "walk"}
+    assert dataclasses.astuple(done)[2:5] == (20, 9, "realised")
+    assert done.problem == FIGURE_4
+    assert list(done.curves) == ["oracle", "getbe-sm"]

@@ -1,0 +1,118 @@
+"""Specifications: comparable, written as JSON, with an address that tells them apart."""
+
+import json
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from runs import CURVES, GRID, one_sentence
+
+from grbp.errors import InvalidInput
+from grbp.experiments import (
+    EXPERIMENTS,
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_5,
+    GROWTH_3,
+    GridSpec,
+    Spec,
+    address,
+    as_printed,
+)
+from grbp.experiments.spec import from_json
+from grbp.model import Problem
+
+
+def test_the_address_changes_with_all_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed: list[Spec | GridSpec] = [
+        CURVES,
+        replace(CURVES, name="other"),
+        replace(CURVES, problem=Problem(5, 0.45, 0.3)),
+        replace(CURVES, problem=Problem(4, 0.46, 0.3)),
+        replace(CURVES, problem=Problem(4, 0.45, 0.31)),
+        replace(CURVES, problem=Problem(4, 0.45, 0.3, 2)),
+        replace(CURVES, learners=CURVES.learners[:2]),
+        replace(CURVES, learners=CURVES.learners[::-1]),
+        replace(CURVES, rounds=201),
+        replace(CURVES, replicas=41),
+        replace(CURVES, seed=8),
+        replace(CURVES, at=(200,)),
+        replace(CURVES, engine="walk"),
+        replace(CURVES, engine="leap"),
+        GRID,
+        replace(GRID, name="other"),
+        replace(GRID, goal=5),
+        replace(GRID, p_c=(0.25, 0.5)),
+        replace(GRID, p_f=(0.2, 0.7)),
+        replace(GRID, learner="no-explore"),
+        replace(GRID, rounds=51),
+        replace(GRID, replicas=31),
+        replace(GRID, seed=8),
+        replace(GRID, engine="leap"),
+    ]
+    addresses = {address(spec) for spec in changed}
+    assert len(addresses) == len(changed)
+    monkeypatch.setattr(import_module("grbp.experiments.store"), "_code", lambda: "edited")
+    assert address(CURVES) not in addresses
+
+
+@pytest.mark.parametrize("spec", [*EXPERIMENTS.values(), CURVES, GRID])
+def test_a_specification_survives_json(spec: Spec | GridSpec) -> None:
+    assert from_json(json.loads(json.dumps(spec.as_json()))) == spec
+    pointed = replace(CURVES, problem=Problem(4, 0.45, 0.3, {1: 0.25, 3: 0.75}))
+    assert from_json(json.loads(json.dumps(pointed.as_json()))) == pointed
+
+
+def test_equal_questions_have_one_address() -> None:
+    given = Spec("small", CURVES.problem, CURVES.learners, np.int64(200), 40, 7, (9, 3, 3))  # type: ignore[arg-type]
+    assert address(given) == address(replace(CURVES, at=(3, 9)))
+
+
+def test_the_papers_settings() -> None:
+    for spec, p_c in ((FIGURE_3, 0.45), (FIGURE_4, 0.65)):
+        assert spec.problem == Problem(4, p_c, 0.3)
+        assert spec.rounds == 5000
+        assert spec.replicas >= 2000
+        printed = as_printed(spec)
+        assert printed == replace(spec, replicas=200)
+    assert (FIGURE_5.goal, FIGURE_5.rounds, FIGURE_5.learner) == (4, 1000, "getbe-sm")
+    assert as_printed(FIGURE_5).replicas == 200
+    assert FIGURE_5.p_c == FIGURE_5.p_f
+    assert np.allclose(FIGURE_5.p_c, np.arange(0.05, 0.96, 0.05))
+    assert GROWTH_3.at is not None
+    assert {100, 1000, 10_000, 100_000} <= set(GROWTH_3.at)
+    assert list(EXPERIMENTS) == [spec.name for spec in EXPERIMENTS.values()]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "../up"},
+        {"name": ""},
+        {"learners": ()},
+        {"learners": "getbe-sm"},
+        {"learners": ("getbe-sm", "getbe-sm")},
+        {"rounds": 0},
+        {"replicas": 1.5},
+        {"seed": -1},
+        {"at": (0,)},
+        {"at": (201,)},
+        {"engine": "fly"},
+        {"engine": None},
+    ],
+)
+def test_a_bad_specification_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        replace(CURVES, **change)
+    one_sentence(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "change", [{"goal": 1}, {"p_c": (1.5,)}, {"p_f": ()}, {"p_f": (0.1, 0.1)}, {"engine": 1}]
+)
+def test_a_bad_map_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        replace(GRID, **change)
+    one_sentence(refusal.value)
