@@ -90,9 +90,10 @@ FLOORS: dict[str, set[str]] = {
     "experiments.run": {"experiments.spec", "experiments.store", "model", "simulation", "streams"},
     "experiments": {"experiments.run", "experiments.spec", "experiments.store"},
     "growth": {"experiments.store", "model"},
+    "map_claims": {"exact", "experiments.store", "growth", "model"},
     "verdict": {
         "bounds", "exact", "experiments.spec", "experiments.store", "growth", "learners.selection",
-        "model",
+        "map_claims", "model",
     },
     "figures.canvas": {"errors"},
     "figures.transition": {"figures.canvas", "model"},

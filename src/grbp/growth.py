@@ -1,13 +1,14 @@
 """How a mean regret curve grows: gains in tenfold spans of rounds, with their intervals."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grbp.experiments.store import CurveResult
+from grbp.experiments.store import CurveResult, Result
 from grbp.model import Floats
 
 HELD: Final = "held"
@@ -44,6 +45,18 @@ class Estimate(NamedTuple):
         decimals = max(0, 1 - math.floor(math.log10(width)))
         value, low, high = (f"{number:,.{decimals}f}" for number in self)
         return f"{value} [{low}, {high}]"
+
+
+class Finding(NamedTuple):
+    """The outcome of one claim, the evidence and the reason."""
+
+    outcome: Outcome
+    evidence: str
+    why: str
+
+
+Results: TypeAlias = Mapping[str, Result]
+"""Results by the name of their experiment."""
 
 
 class Missing(LookupError):

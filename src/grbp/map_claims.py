@@ -1,0 +1,119 @@
+"""What a map of regret over all probabilities says about the paper's claims."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp.exact import boundary, optimal_threshold
+from grbp.experiments.store import GridResult
+from grbp.growth import (
+    DID_NOT_HOLD,
+    HELD,
+    UNDECIDED,
+    Estimate,
+    Finding,
+    Missing,
+    Outcome,
+    Results,
+    estimate,
+)
+from grbp.model import Floats, Problem
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+def regions_differ(figure: str, results: Results) -> Finding:
+    """Whether regret is higher in the exploration region, on the average over a map."""
+    found = _map(results, figure)
+    explored = _explored(found)
+    if explored.all() or not explored.any():
+        raise Missing(f"map of both regions in {figure}")
+    more = _difference(found.mean, found.se, explored)
+    with_depth = _rank_correlation(found.mean, _depth(found))
+    outcome: Outcome = HELD if more.low > 0.0 else DID_NOT_HOLD if more.high < 0.0 else UNDECIDED
+    whys = {
+        HELD: "learning costs more where FINISH must be forced and is never right",
+        DID_NOT_HOLD: "learning costs less in the exploration region",
+        UNDECIDED: "the interval of the difference holds 0",
+    }
+    return Finding(
+        outcome,
+        f"mean regret at T = {found.spec.rounds:,}: {found.mean[explored].mean():.3g} over"
+        f" {explored.sum()} cells in the exploration region, {found.mean[~explored].mean():.3g}"
+        f" over {(~explored).sum()} in the other; difference {more}; rank correlation with"
+        f" B(p_c) - p_f over all cells: {with_depth:.2f} ({found.spec.replicas:,} replicas a cell)",
+        whys[outcome],
+    )
+
+
+def every_line_rises(figure: str, results: Results) -> Finding:
+    """The same for each line of the map that crosses the boundary, at one p_f or one p_c."""
+    found = _map(results, figure)
+    explored = _explored(found)
+    spec, lines = found.spec, {}
+    for i, p_f in enumerate(spec.p_f):
+        lines[f"p_f = {p_f:g}"] = (found.mean[i], found.se[i], explored[i])
+    for j, p_c in enumerate(spec.p_c):
+        lines[f"p_c = {p_c:g}"] = (found.mean[:, j], found.se[:, j], explored[:, j])
+    rises = {
+        line: _difference(mean, se, inside)
+        for line, (mean, se, inside) in lines.items()
+        if inside.any() and not inside.all()
+    }
+    if not rises:
+        raise Missing(f"line across the boundary in {figure}")
+    fall = [f"{line}: {rise}" for line, rise in rises.items() if rise.high < 0.0]
+    up = sum(rise.low > 0.0 for rise in rises.values())
+    smallest = min(rises, key=lambda line: rises[line].value)
+    evidence = (
+        f"{up} of {len(rises)} lines that cross the boundary have more regret beyond it;"
+        f" smallest difference {rises[smallest]} at {smallest};"
+        f" less regret beyond it at {len(fall)} of them"
+    )
+    evidence += f" ({'; '.join(fall)})" if fall else ""
+    if fall:
+        lies = ", ".join(line.partition(":")[0] for line in fall)
+        return Finding(
+            DID_NOT_HOLD, evidence, f"there is less regret beyond the boundary at {lies}"
+        )
+    if up < len(rises):
+        return Finding(UNDECIDED, evidence, "an interval of a difference holds 0")
+    return Finding(HELD, evidence, "every line has more regret beyond the boundary than before it")
+
+
+def _map(results: Results, name: str) -> GridResult:
+    found = results.get(name)
+    if not isinstance(found, GridResult):
+        raise Missing(name)
+    return found
+
+
+def _explored(found: GridResult) -> Mask:
+    """Which cells of a map lie in the exploration region: [p_f, p_c]."""
+    spec = found.spec
+    return np.array(
+        [
+            [optimal_threshold(Problem(spec.goal, p_c, p_f)) == 0 for p_c in spec.p_c]
+            for p_f in spec.p_f
+        ]
+    )
+
+
+def _depth(found: GridResult) -> Floats:
+    """B(p_c) - p_f in every cell: how deep in the exploration region it lies."""
+    edge: Floats = boundary(found.spec.goal, found.spec.p_c)
+    depth: Floats = edge[None, :] - np.array(found.spec.p_f)[:, None]
+    return depth
+
+
+def _difference(mean: Floats, se: Floats, explored: Mask) -> Estimate:
+    """The mean over the cells to explore less that over the others; cells are independent."""
+    weights = np.where(explored, 1.0 / explored.sum(), -1.0 / (~explored).sum())
+    return estimate(float((weights * mean).sum()), float((weights**2 * se**2).sum()))
+
+
+def _rank_correlation(x: Floats, y: Floats) -> float:
+    """Spearman's, for numbers without ties."""
+    first, second = (values.ravel().argsort().argsort() for values in (x, y))
+    return float(np.corrcoef(first, second)[0, 1])
