@@ -42,8 +42,9 @@ from grbp.stretches import NOTHING, add_to, as_block, as_totals, from_table, plu
 from grbp.tape import Tape, carry, first_counters
 from grbp.walk import DONE, Loop
 
-STRETCH_GOAL: Final = 10_000
-"""The largest goal for which stretches are planned: their blocks need memory for every state."""
+STRETCH_GOAL: Final = 4_096
+"""The largest goal for which stretches are planned: blocks need memory for every state, and the
+steps of 10^12 rounds must fit into 64 bits."""
 
 _WAIT: Final = 8
 _LONGEST_WAIT: Final = 1024
