@@ -111,7 +111,9 @@ class Table:
 
 def _line(cells: list[str]) -> str:
     """One line of a table; the first and the last column start at their left."""
-    first, *middle, last = (_cut(cell, width) for cell, width in zip(cells, _COLUMNS, strict=True))
+    first, *middle, last = (
+        _cut(cell, width - 1) for cell, width in zip(cells, _COLUMNS, strict=True)
+    )
     columns = [f"{cell:>{width}}" for cell, width in zip(middle, _COLUMNS[1:-1], strict=True)]
     return f"{first:<{_COLUMNS[0]}}{''.join(columns)} {last}".rstrip()
 

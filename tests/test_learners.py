@@ -17,15 +17,13 @@ from scipy import stats
 from grbp import Problem
 from grbp._jit import compiled
 from grbp.engine import decisions
-from grbp.history import Counters, Outcome, opening, play, settle
+from grbp.history import Counters, Outcome, Totals, add_to, opening, play, settle
 from grbp.learners import Learner, PolicyLearner
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
 from grbp.learners.selection import UCB_POLSELECTION
 from grbp.model import first_state
 from grbp.regret import prices
-from grbp.rounds import Totals
 from grbp.streams import noise, uniform
-from grbp.stretches import add_to
 from grbp.tape import World
 
 ROUNDS = 5

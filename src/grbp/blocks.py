@@ -21,8 +21,9 @@ import numpy as np
 
 from grbp._jit import kernel
 from grbp.exits import exit_up
+from grbp.history import Totals
 from grbp.model import Floats, Problem
-from grbp.rounds import Ints, Totals
+from grbp.rounds import Ints
 from grbp.streams import noise
 from grbp.variates import (
     beta_binomial_draw,

@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from grbp._jit import hot
-from grbp.history import Counters
+from grbp.history import Counters, Totals
 from grbp.model import Floats, Problem
-from grbp.rounds import Totals
 
 SPARE_SHORT: Final = 3.0
 SPARE_LONG: Final = 6.0

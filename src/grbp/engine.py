@@ -25,7 +25,7 @@ from grbp.learners.policies import PolicyLearner
 from grbp.model import Problem
 from grbp.rounds import TABLE_GOAL
 from grbp.streams import LEARNER, OPENING, WORLD, replica_keys
-from grbp.tape import Ints, Tape, World
+from grbp.tape import Ints, Tape, World, column_of
 from grbp.walk import DONE, Loop, walk_policies, walking
 
 Engine: TypeAlias = Literal["walk", "leap"]
@@ -176,8 +176,7 @@ def _loop(
             loop,
             lambda run, tape: run(constants, leaps, room_for(goal if plans else 0), tape),
         )
-    column = np.full(problem.goal, -1, dtype=np.int64)
-    column[list(arms)] = np.arange(len(arms))
+    column = column_of(problem.goal, arms)
     return _compiled_or_not(
         learner, _walking(learner.decide), lambda run, tape: run(constants, world, column, tape)
     )

@@ -6,7 +6,7 @@ chose from them, and settled into the counters afterwards.
 
 from typing import NamedTuple
 
-from grbp._jit import kernel
+from grbp._jit import hot, kernel
 from grbp.model import Action, next_state
 from grbp.streams import uniform
 
@@ -43,6 +43,17 @@ class Outcome(NamedTuple):
     c_up: int
 
 
+class Totals(NamedTuple):
+    """What some rounds add up to: won, FINISH taken, won by it, CONTINUE taken, moved up."""
+
+    rounds: int
+    won: int
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+
+
 @kernel
 def opening(f_goal: float, c_up: float) -> Counters:
     """The counters before round 1, as if each action had been taken once.
@@ -74,6 +85,27 @@ def play(goal: int, p_c: float, p_f: float, threshold: int, state: int, key: int
     return Outcome(won, f, slot - f, c_up // 2)
 
 
+@hot
+def add_to(n: Counters, threshold: int, t: Totals) -> Counters:
+    """The counters after rounds that were played with one threshold.
+
+    Paper: eqn:updcounts
+    """
+    in_0 = 1.0 if threshold == 0 else 0.0
+    in_1 = 1.0 if threshold == 1 else 0.0
+    return Counters(
+        n.rho + t.rounds,
+        n.f + t.f,
+        n.f_goal + t.f_goal,
+        n.c + t.c,
+        n.c_up + t.c_up,
+        n.plays_0 + in_0 * t.rounds,
+        n.wins_0 + in_0 * t.won,
+        n.plays_1 + in_1 * t.rounds,
+        n.wins_1 + in_1 * t.won,
+    )
+
+
 @kernel
 def settle(before: Counters, threshold: int, round_: Outcome) -> Counters:
     """The counters after a round that was played with a threshold.
@@ -81,16 +113,5 @@ def settle(before: Counters, threshold: int, round_: Outcome) -> Counters:
     Paper: eqn:updcounts
     """
     f_goal = round_.won if round_.f == 1 else 0
-    in_0 = 1.0 if threshold == 0 else 0.0
-    in_1 = 1.0 if threshold == 1 else 0.0
-    return Counters(
-        before.rho + 1,
-        before.f + round_.f,
-        before.f_goal + f_goal,
-        before.c + round_.c,
-        before.c_up + round_.c_up,
-        before.plays_0 + in_0,
-        before.wins_0 + in_0 * round_.won,
-        before.plays_1 + in_1,
-        before.wins_1 + in_1 * round_.won,
-    )
+    one = Totals(1, round_.won, round_.f, f_goal, round_.c, round_.c_up)
+    return add_to(before, threshold, one)

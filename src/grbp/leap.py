@@ -19,7 +19,7 @@ import numpy as np
 from grbp._jit import compiled, hot, kernel, u64
 from grbp.blocks import Blocks, Room, blocks_of
 from grbp.boxes import Box, box_of, inside, sizes_of
-from grbp.history import Counters
+from grbp.history import Counters, Totals, add_to
 from grbp.learners.contract import Decide, Stable, Thinning
 from grbp.model import Floats, Problem
 from grbp.plans import FEWEST, gap_before, planning
@@ -30,7 +30,6 @@ from grbp.rounds import (
     Ints,
     Round,
     Table,
-    Totals,
     Walk,
     hop_round,
     hops_of,
@@ -38,8 +37,8 @@ from grbp.rounds import (
     table_round,
 )
 from grbp.streams import noise
-from grbp.stretches import NOTHING, add_to, as_block, as_totals, from_table, plus
-from grbp.tape import Tape, carry, first_counters
+from grbp.stretches import NOTHING, as_block, as_totals, from_table, plus
+from grbp.tape import Tape, carry, column_of, first_counters
 from grbp.walk import DONE, Loop
 
 STRETCH_GOAL: Final = 4_096
@@ -86,15 +85,13 @@ def leaps_of(problem: Problem, thresholds: tuple[int, ...], once: bool = False) 
 
     Learners with the same thresholds share it, on the same problem.
     """
-    column = np.full(problem.goal, -1, dtype=np.int64)
-    column[list(thresholds)] = np.arange(len(thresholds))
     return Leaps(
         Walk(problem.goal, problem.p_c, problem.p_f),
         table_of(problem, thresholds),
         hops_of(problem),
         blocks_of(problem),
         np.array(thresholds, dtype=np.int64),
-        column,
+        column_of(problem.goal, thresholds),
         sizes_of(problem, thresholds) if problem.goal <= STRETCH_GOAL else np.zeros((1, 1, 1)),
         PACKED if problem.goal <= TABLE_GOAL else 4 * problem.goal,
         once,

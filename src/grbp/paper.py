@@ -162,10 +162,10 @@ def reproduce(
     for name, text in _FURTHER.items():
         result = results[name]
         if isinstance(result, CurveResult):
-            figure = regret_figure(result.simulation)
-            save(figure, folder / name)
-            say(f"{name}.png and {name}.svg")
             title = f"{name}: out to {result.spec.rounds:,} rounds"
+            figure = regret_figure(result.simulation)
+            save(regret_figure(result.simulation, title), folder / name)
+            say(f"{name}.png and {name}.svg")
             head, rows = regret_table(result.simulation)
             sections.append(Section(title, text, figure, title, head, rows))
     found = verdicts(results)

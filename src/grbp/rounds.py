@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from grbp._jit import hot, i64, kernel, u64
 from grbp.exits import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
+from grbp.history import Totals
 from grbp.model import Action, Floats, Problem, next_state
 from grbp.streams import noise, uniform
 
@@ -55,17 +56,6 @@ class Round(NamedTuple):
     first: int
     won: int
     f: int
-    c: int
-    c_up: int
-
-
-class Totals(NamedTuple):
-    """What some rounds add up to: won, FINISH taken, won by it, CONTINUE taken, moved up."""
-
-    rounds: int
-    won: int
-    f: int
-    f_goal: int
     c: int
     c_up: int
 

@@ -10,8 +10,8 @@ from typing import Final
 from grbp._jit import hot, kernel
 from grbp.blocks import Blocks, Part, Room, block, part_rounds
 from grbp.boxes import Box, inside
-from grbp.history import Counters
-from grbp.rounds import PACKED, Ints, Round, Table, Totals, Walk, table_round, table_rounds
+from grbp.history import Totals
+from grbp.rounds import PACKED, Ints, Round, Table, Walk, table_round, table_rounds
 from grbp.streams import noise
 
 NOTHING: Final = Totals(0, 0, 0, 0, 0, 0)
@@ -35,27 +35,6 @@ def plus(t: Totals, other: Totals) -> Totals:
 def as_totals(one: Round) -> Totals:
     """The totals of one round."""
     return Totals(1, one.won, one.f, one.won * one.f, one.c, one.c_up)
-
-
-@hot
-def add_to(n: Counters, threshold: int, t: Totals) -> Counters:
-    """The counters after rounds that were played with one threshold.
-
-    Paper: eqn:updcounts
-    """
-    in_0 = 1.0 if threshold == 0 else 0.0
-    in_1 = 1.0 if threshold == 1 else 0.0
-    return Counters(
-        n.rho + t.rounds,
-        n.f + t.f,
-        n.f_goal + t.f_goal,
-        n.c + t.c,
-        n.c_up + t.c_up,
-        n.plays_0 + in_0 * t.rounds,
-        n.wins_0 + in_0 * t.won,
-        n.plays_1 + in_1 * t.rounds,
-        n.wins_1 + in_1 * t.won,
-    )
 
 
 @hot

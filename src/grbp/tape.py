@@ -43,6 +43,13 @@ class Tape(NamedTuple):
     wins: bool
 
 
+def column_of(goal: int, thresholds: tuple[int, ...]) -> Ints:
+    """The column of `played` for every threshold; -1 for one that is not declared."""
+    column = np.full(goal, -1, dtype=np.int64)
+    column[list(thresholds)] = np.arange(len(thresholds))
+    return column
+
+
 @kernel
 def first_counters(p_c: float, p_f: float, once: bool, key: int) -> Counters:
     """The counters before round 1, from the key of the first estimates."""

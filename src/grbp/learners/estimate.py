@@ -46,7 +46,7 @@ def finish_is_right(goal: int, won: float, tried: float, up: float, down: float)
     return won * odds_sum(down / up, goal) >= tried * (1.0 - 1e-14)
 
 
-_MARGIN = 1e-12
+SAFE = 1e-12
 """How far a comparison is from a tie that rounding in another place could decide otherwise."""
 
 
@@ -66,7 +66,7 @@ def surely_right(goal: int, low: Counters, high: Counters) -> bool:
     if high.c_up <= 0.0:
         return True
     lost, down = high.f - high.f_goal, low.c - low.c_up
-    tried = (low.f_goal + lost) * (1.0 + _MARGIN)
+    tried = (low.f_goal + lost) * (1.0 + SAFE)
     return low.f_goal * odds_sum(down / high.c_up, goal) >= tried
 
 
@@ -76,5 +76,5 @@ def surely_wrong(goal: int, low: Counters, high: Counters) -> bool:
     if low.c_up <= 0.0:
         return False
     lost, down = low.f - low.f_goal, high.c - high.c_up
-    tried = (high.f_goal + lost) * (1.0 - _MARGIN)
+    tried = (high.f_goal + lost) * (1.0 - SAFE)
     return high.f_goal * odds_sum(down / low.c_up, goal) < tried

@@ -9,6 +9,7 @@ from grbp.betas import gamma_pair
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.estimate import (
+    SAFE,
     finish_is_right,
     log_of,
     mean_over,
@@ -20,9 +21,6 @@ from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
 from grbp.streams import noise
 
 PAPER = "Akbarzadeh and Tekin 2016"
-
-_SAFE = 1e-12
-"""How far a comparison is from a tie that rounding in another place could decide otherwise."""
 
 
 class Control(NamedTuple):
@@ -156,11 +154,11 @@ def getbe_ucb_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -
     p_c = mean_over(high.c_up, low.c - low.c_up) + math.sqrt(most / low.c)
     if p_f >= 1.0:
         return True
-    if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + _SAFE:
+    if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + SAFE:
         return True
     p_f = mean_over(high.f_goal, low.f - low.f_goal) + math.sqrt(most / low.f)
     p_c = min(1.0, mean_over(low.c_up, high.c - high.c_up) + math.sqrt(least / high.c))
-    return p_f < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) < 1.0 - _SAFE
+    return p_f < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) < 1.0 - SAFE
 
 
 SAMPLE_MEAN = Learner(

@@ -9,13 +9,10 @@ from grbp._jit import kernel
 from grbp.betas import beta_draw
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
-from grbp.learners.estimate import log_of, mean_over
+from grbp.learners.estimate import SAFE, log_of, mean_over
 from grbp.learners.getbe import PAPER
 from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
 from grbp.streams import noise
-
-_SAFE = 1e-12
-"""How far indices are from a tie that rounding in another place could decide otherwise."""
 
 _HALVINGS = 40
 """Halvings of an interval of length at most 1: far below what could change a decision."""
@@ -102,7 +99,7 @@ def ucb_stable(_goal: int, _: NoConstants, low: Counters, high: Counters) -> boo
     high_0 = mean_over(high.wins_0, lost_0) + math.sqrt(most / low.plays_0)
     low_1 = mean_over(low.wins_1, most_lost_1) + math.sqrt(least / high.plays_1)
     high_1 = mean_over(high.wins_1, lost_1) + math.sqrt(most / low.plays_1)
-    return low_1 > high_0 * (1.0 + _SAFE) or low_0 > high_1 * (1.0 + _SAFE)
+    return low_1 > high_0 * (1.0 + SAFE) or low_0 > high_1 * (1.0 + SAFE)
 
 
 @kernel
