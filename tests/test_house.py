@@ -59,7 +59,9 @@ FLOORS: dict[str, set[str]] = {
     },
     "learners.posterior": {"_jit", "betas", "history", "learners.contract"},
     "learners.baselines": {"_jit", "history", "learners.contract", "streams"},
-    "learners.policies": {"_jit", "errors", "history", "learners.getbe", "model", "streams"},
+    "learners.policies": {
+        "_jit", "errors", "history", "learners.estimate", "learners.getbe", "model", "streams",
+    },
     "learners": {
         "errors", "exact", "model", "learners.baselines", "learners.contract", "learners.getbe",
         "learners.policies", "learners.posterior", "learners.selection",

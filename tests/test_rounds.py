@@ -206,13 +206,16 @@ def cells_by_what_they_are(table: rd.Table, arm: int) -> Counter[tuple[int, ...]
     """The share of (first state, where it stands, won, f, f_goal, c, c_up)."""
     cells, bits = table.cells[arm], 64 - table.shift
     found: Counter[tuple[int, ...]] = Counter()
-    for k, share in shares(cells[:, rd.CUT], cells[:, rd.OTHER], bits).items():
-        word, places = int(cells[k, rd.WORD]), int(cells[k, rd.PLACES])
-        counts = [(word >> 52) & 511, (word >> 34) & 511, (word >> 43) & 511]
-        moves = [word & 0x1FFFF, (word >> 17) & 0x1FFFF]
-        assert (word >> 63) == (places >> 32 > 0)
-        if share:
-            found[places & 0xFFFFFFFF, places >> 32, *counts, *moves] += share
+    for cut, first, second, places in cells.tolist():
+        own = 2**table.shift if cut == 2**64 - 1 else cut >> bits
+        rest = 2**table.shift - own
+        for share, word, at in ((own, first, places), (rest, second, places >> 16)):
+            counts = [(word >> 52) & 511, (word >> 34) & 511, (word >> 43) & 511]
+            moves = [word & 0x1FFFF, (word >> 17) & 0x1FFFF]
+            start, stands = at & 0xFF, (at >> 8) & 0xFF
+            assert (word >> 63) == (stands > 0)
+            if share:
+                found[start, stands, *counts, *moves] += share
     return found
 
 
@@ -265,7 +268,7 @@ def test_first_states_have_their_chances(goal: int, start: str) -> None:
     problem = a_problem(goal, 0.5, 0.3, start)
     starts, found = rd.hops_of(problem).starts, np.zeros(goal)
     for k, share in shares(starts[:, rd.CUT], starts[:, rd.OTHER], rd._bits(len(starts))).items():
-        found[int(starts[k, rd.WORD])] += share / 2**64
+        found[int(starts[k, rd.STATE])] += share / 2**64
     assert found == pytest.approx(np.append(0.0, problem.start_probabilities), abs=1e-15)
 
 
@@ -282,8 +285,8 @@ def test_rounds_added_up_are_those_drawn_one_by_one() -> None:
                 assert t[1:] == (won.sum(), f.sum(), (won * f).sum(), c.sum(), up.sum())
                 if t.rounds < count:
                     unfinished += 1
-                    cell = rd.cell_of(table, arm, noise(9, rho + t.rounds))
-                    assert table.cells[arm, cell, rd.PLACES] >> np.uint64(32) > 0
+                    word, _ = rd.word_of(table, arm, noise(9, rho + t.rounds))
+                    assert word >> 63 == 1
     assert unfinished > 20
 
 

@@ -109,7 +109,10 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     at = np.asarray(looks, dtype=np.int64)
     arms = len(learner.arms(problem.goal))
     starts = problem.goal - 1 if by_start else 1
-    pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
+    threads = threads or os.cpu_count() or 1
+    pool = ThreadPoolExecutor(threads)
+    # One thread needs no other: that would only be waited for.
+    played = map if threads == 1 else pool.map
     try:
         for first in range(0, replicas, BLOCK):
             size = min(BLOCK, replicas - first)
@@ -123,7 +126,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
             )
             done = first
             parts = list(_slices(block, engine))
-            for part, answer in zip(parts, pool.map(loop, parts), strict=True):
+            for part, answer in zip(parts, played(loop, parts), strict=True):
                 if answer != DONE:
                     raise InvalidInput(
                         f"the learner {learner.name} played threshold {answer}, which is not"

@@ -93,7 +93,7 @@ def leaps_of(problem: Problem, thresholds: tuple[int, ...], once: bool = False) 
         np.array(thresholds, dtype=np.int64),
         column_of(problem.goal, thresholds),
         sizes_of(problem, thresholds) if problem.goal <= STRETCH_GOAL else np.zeros((1, 1, 1)),
-        PACKED if problem.goal <= TABLE_GOAL else 4 * problem.goal,
+        3 * PACKED if problem.goal <= TABLE_GOAL else 4 * problem.goal,
         once,
     )
 

@@ -224,7 +224,8 @@ def _as_float(value: object) -> float:
 
 def check_whole(name: str, value: object, least: int, most: int) -> int:
     """The value as an int between two limits, or a refusal that names it."""
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+    # An int first: to ask whether something is an index takes long.
+    if isinstance(value, int | SupportsIndex) and not isinstance(value, bool):
         # An array calls itself an index and then is none, unless it is a whole number.
         with suppress(TypeError):
             number = operator.index(value)

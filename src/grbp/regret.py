@@ -6,7 +6,7 @@ forced exploration, which finishes at once, is the threshold goal - 1 and costs 
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -89,7 +89,20 @@ def prices(problem: Problem, learner: AnyLearner, by_start: bool = False) -> Flo
     policies = [learner.policy(problem.goal, arm) for arm in learner.arms(problem.goal)]
     if by_start:
         return np.column_stack([gap_at(problem, policy) for policy in policies])
-    return np.array([gap(problem, policy) for policy in policies])
+    return np.array(
+        [_price(problem, p) if isinstance(p, int) else gap(problem, p) for p in policies]
+    )
+
+
+@lru_cache(maxsize=256)
+def _price(problem: Problem, threshold: int) -> float:
+    """What a round costs under a threshold; the learners of a problem share it."""
+    return gap(problem, threshold)
+
+
+@lru_cache(maxsize=64)
+def _best(problem: Problem) -> float:
+    return value(problem, optimal_threshold(problem))
 
 
 def curve(
@@ -101,7 +114,6 @@ def curve(
 ) -> Curve:
     """The regret of all replicas, block by block, so that only one block is held at a time."""
     price = prices(problem, learner, kind == "by-start")
-    best = value(problem, optimal_threshold(problem))
     pieces: list[Floats] = []
     total, products = np.zeros(len(looks)), np.zeros((len(looks), len(looks)))
     # Sums of squares are taken about the first block's mean, lest they cancel.
@@ -110,7 +122,7 @@ def curve(
     shares, starts, count = np.zeros(len(arms)), None, 0
     for block in blocks:
         if kind == "realised":
-            regret = best * looks - block.won
+            regret = _best(problem) * looks - block.won
         else:
             regret = _priced(block.played, price)
             if kind == "by-start":

@@ -71,8 +71,8 @@ class Walk(NamedTuple):
 class Table(NamedTuple):
     """The law of a round under each of some thresholds, as one table.
 
-    cells   [arm, cell, what]: the share of the cell that is its own; the cell that has the
-            rest; the round (`pack`); its first state and, 32 bits up, where it stands
+    cells   [arm, cell, what]: the share of the cell that is the first of two rounds'; the two
+            rounds (`pack`); and 16 bits of each, where it started and, 8 bits up, stands
     shift   64 less the bits that choose a cell; 0 where there is no table
     """
 
@@ -93,9 +93,14 @@ class Hops(NamedTuple):
 
 
 CUT: Final = 0
-OTHER: Final = 1
-WORD: Final = 2
+FIRST: Final = 1
+SECOND: Final = 2
 PLACES: Final = 3
+"""The columns of a table of rounds."""
+
+OTHER: Final = 1
+STATE: Final = 2
+"""The columns of a table of first states that follow CUT."""
 
 
 def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
@@ -110,10 +115,12 @@ def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
     cells = np.zeros((len(laws), 1 << bits, 4), dtype=np.uint64)
     for arm, law in enumerate(laws):
         weights, words, starts, where = zip(*law, strict=True)
-        cells[arm, :, CUT], cells[arm, :, OTHER] = _alias(np.array(weights), bits)
-        cells[arm, : len(law), WORD] = np.array(words, dtype=np.uint64)
-        places = [start | stands << 32 for start, stands in zip(starts, where, strict=True)]
+        cells[arm, :, CUT], other = _alias(np.array(weights), bits)
+        cells[arm, : len(law), FIRST] = np.array(words, dtype=np.uint64)
+        cells[arm, :, SECOND] = cells[arm, other, FIRST]
+        places = [start | stands << 8 for start, stands in zip(starts, where, strict=True)]
         cells[arm, : len(law), PLACES] = np.array(places, dtype=np.uint64)
+        cells[arm, :, PLACES] |= cells[arm, other, PLACES] << np.uint64(16)
     return Table(cells, 64 - bits)
 
 
@@ -126,7 +133,7 @@ def hops_of(problem: Problem, always: bool = False) -> Hops:
     bits = _bits(len(states))
     starts = np.zeros((1 << bits, 3), dtype=np.uint64)
     starts[:, CUT], starts[:, OTHER] = _alias(problem.start_probabilities[states - 1], bits)
-    starts[: len(states), WORD] = states.astype(np.uint64)
+    starts[: len(states), STATE] = states.astype(np.uint64)
     farthest = problem.goal // 2 if always or problem.goal > TABLE_GOAL else 0
     return Hops(starts, exit_tables(problem.p_c, farthest))
 
@@ -207,24 +214,27 @@ def _alias(weights: Floats, bits: int) -> tuple[Words, Ints]:
 
 
 @hot
-def cell_of(table: Table, arm: int, draw: int) -> int:
-    """The cell of an arm's table that a number of 64 bits draws; unsigned in compiled code."""
+def word_of(table: Table, arm: int, draw: int) -> tuple[int, int]:
+    """A round that a number of 64 bits draws, packed, and its places.
+
+    All that may be needed is read at once, and no branch has to be guessed.
+    """
     shift = u64(table.shift)
     cell = draw >> shift
-    # Both are read before they are needed, so that no branch has to be guessed.
-    cut, other = table.cells[arm, cell, CUT], u64(table.cells[arm, cell, OTHER])
-    return cell if ((draw << (u64(64) - shift)) & _MASK) < cut else other
+    cut, places = table.cells[arm, cell, CUT], table.cells[arm, cell, PLACES]
+    first, second = table.cells[arm, cell, FIRST], table.cells[arm, cell, SECOND]
+    is_first = ((draw << (u64(64) - shift)) & _MASK) < cut
+    return u64(first if is_first else second), u64(places if is_first else places >> u64(16))
 
 
 @hot
 def table_round(table: Table, walk: Walk, arm: int, threshold: int, key: int) -> Round:
     """A round from a table, with the draws of a key, of which the key itself is the first."""
-    cell = cell_of(table, arm, u64(key))
-    word = u64(table.cells[arm, cell, WORD])
-    first = i64(table.cells[arm, cell, PLACES] & u64(0xFFFFFFFF))
+    word, places = word_of(table, arm, u64(key))
+    first = i64(places & u64(0xFF))
     c, c_up = i64(word & u64(0x1FFFF)), i64((word >> u64(17)) & u64(0x1FFFF))
     if word >> u64(_OPEN):
-        stands = i64(table.cells[arm, cell, PLACES] >> u64(32))
+        stands = i64((places >> u64(8)) & u64(0xFF))
         return walk_on(walk, threshold, key, stands, Round(first, 0, 0, c, c_up))
     won, f = i64((word >> u64(52)) & u64(0x1FF)), i64((word >> u64(34)) & u64(0x1FF))
     return Round(first, won, f, c, c_up)
@@ -238,7 +248,7 @@ def table_rounds(table: Table, arm: int, cases: int, rho: int, count: int) -> To
     """
     total, done = u64(0), 0
     while done < count:
-        word = u64(table.cells[arm, cell_of(table, arm, noise(cases, rho + done)), WORD])
+        word, _ = word_of(table, arm, noise(cases, rho + done))
         if word >> u64(_OPEN):
             break
         total += word
@@ -286,7 +296,7 @@ def first_of(starts: Words, draw: int) -> int:
     cell = i64(draw >> u64(64 - bits))
     if ((draw << u64(bits)) & _MASK) >= starts[cell, CUT]:
         cell = i64(starts[cell, OTHER])
-    return i64(starts[cell, WORD])
+    return i64(starts[cell, STATE])
 
 
 @kernel

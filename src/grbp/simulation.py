@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -106,13 +107,19 @@ def looked_at(rounds: int, at: Sequence[int] | None = None) -> NDArray[np.int64]
     """The rounds at which a curve is kept, in order, the last one always among them."""
     given: object = at
     if at is None:
-        spaced = np.geomspace(1, rounds, _LOOKS) if rounds > 1 else np.ones(1)
-        chosen = np.unique(np.floor(spaced + 0.5).astype(np.int64))
+        chosen = _spaced(rounds)
     elif isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInput(f"at = {at!r} was given; it must be a list of rounds")
     else:
         chosen = np.unique([check_whole("at", look, 1, rounds) for look in at])
     return np.union1d(chosen, [rounds]).astype(np.int64)
+
+
+@lru_cache(maxsize=64)
+def _spaced(rounds: int) -> NDArray[np.int64]:
+    """About a hundred rounds, evenly spaced in their logarithm."""
+    spaced = np.geomspace(1, rounds, _LOOKS) if rounds > 1 else np.ones(1)
+    return np.unique(np.floor(spaced + 0.5).astype(np.int64))
 
 
 def _report(name: str, replicas: int, progress: Progress | None) -> Report | None:

@@ -8,14 +8,28 @@ import numpy as np
 from grbp._jit import hot, u64
 from grbp.history import Counters
 
-_LOGS: Final = np.array([0.0, *(math.log(k) for k in range(1, 2**14))])
-"""The logarithms of small whole numbers: a learner may ask for one in every round."""
+_TABLED: Final = 2**15
+"""Whole numbers below it have their functions in tables: a learner may ask in every round."""
+
+_LOGS: Final = np.array([0.0, *(math.log(k) for k in range(1, _TABLED))])
+_SPREADS: Final = np.sqrt(2.0 * _LOGS)
+_ROOTS: Final = np.array([0.0, *(1.0 / math.sqrt(k) for k in range(1, _TABLED))])
 
 
 @hot
 def log_of(whole: float) -> float:
     """The natural logarithm of a whole number of at least 1."""
-    return float(_LOGS[u64(int(whole))]) if whole < len(_LOGS) else math.log(whole)
+    return float(_LOGS[u64(int(whole))]) if whole < _TABLED else math.log(whole)
+
+
+@hot
+def raised(won: float, own: float, total: float) -> float:
+    """won/own + sqrt(2 log(total)/own), for whole numbers of at least 1, own not above total."""
+    if total < _TABLED:
+        root = _ROOTS[u64(int(own))]
+        return float((won * root + _SPREADS[u64(int(total))]) * root)
+    root = 1.0 / math.sqrt(own)
+    return (won * root + math.sqrt(2.0 * math.log(total))) * root
 
 
 @hot

@@ -14,6 +14,7 @@ from grbp.learners.estimate import (
     log_of,
     mean_over,
     odds_sum,
+    raised,
     surely_right,
     surely_wrong,
 )
@@ -140,10 +141,11 @@ def ps_resolve(goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -
 @hot
 def getbe_ucb(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     """The threshold that is right for both estimates raised by their inflation terms."""
-    twice_log = 2.0 * log_of(n.f + n.c)
-    p_f = min(1.0, n.f_goal / n.f + math.sqrt(twice_log / n.f))
-    p_c = min(1.0, n.c_up / n.c + math.sqrt(twice_log / n.c))
-    return 1 if finish_is_right(goal, p_f, 1.0, p_c, 1.0 - p_c) else 0
+    p_f = raised(n.f_goal, n.f, n.f + n.c)
+    p_c = raised(n.c_up, n.c, n.f + n.c)
+    if p_f >= 1.0:
+        return 1
+    return 1 if p_c < 1.0 and finish_is_right(goal, p_f, 1.0, p_c, 1.0 - p_c) else 0
 
 
 @hot

@@ -4,7 +4,6 @@ Theorem 1 is about it, and its point is how badly that goes. A policy is a numbe
 s - 1 says whether to FINISH in state s; the memory is the rounds and wins of every policy.
 """
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 from grbp._jit import kernel
 from grbp.errors import TooLarge
 from grbp.history import Outcome
+from grbp.learners.estimate import raised
 from grbp.learners.getbe import PAPER
 from grbp.model import Action, Floats, Policy, next_state
 from grbp.streams import uniform
@@ -41,7 +41,7 @@ def ucb1_choice(plays: Floats, wins: Floats) -> int:
         total += plays[k]
     best, largest = 0, -1.0
     for k in range(len(plays)):
-        index = wins[k] / plays[k] + math.sqrt(2.0 * math.log(total) / plays[k])
+        index = raised(wins[k], plays[k], total)
         if index > largest:
             best, largest = k, index
     return best

@@ -9,7 +9,7 @@ from grbp._jit import kernel
 from grbp.betas import beta_draw
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
-from grbp.learners.estimate import SAFE, log_of, mean_over
+from grbp.learners.estimate import SAFE, mean_over, raised
 from grbp.learners.getbe import PAPER
 from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
 from grbp.streams import noise
@@ -79,11 +79,8 @@ def ucb_polselection(_goal: int, _: NoConstants, n: Counters, _key: int) -> int:
         return 0
     if n.plays_1 == 0.0:
         return 1
-    twice_log = 2.0 * log_of(n.plays_0 + n.plays_1)
-    return _better(
-        n.wins_0 / n.plays_0 + math.sqrt(twice_log / n.plays_0),
-        n.wins_1 / n.plays_1 + math.sqrt(twice_log / n.plays_1),
-    )
+    plays = n.plays_0 + n.plays_1
+    return _better(raised(n.wins_0, n.plays_0, plays), raised(n.wins_1, n.plays_1, plays))
 
 
 @kernel
