@@ -221,7 +221,9 @@ def test_the_command_in_a_process_of_its_own() -> None:
 
 def test_help_lists_every_command_at_80_columns() -> None:
     said = run("--help").stdout
-    for command in ("solve", "bounds", "export", "figure", "learners", "simulate", "reproduce"):
+    for command in (
+        "solve", "bounds", "export", "figure", "learners", "simulate", "league", "reproduce",
+    ):  # fmt: skip
         assert re.search(rf"\n    {command} +[a-z]", said)
     assert max(map(len, said.splitlines())) <= 80
 

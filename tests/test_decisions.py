@@ -194,13 +194,14 @@ def test_forced_explorations_never_exceed_the_control_function(
 
 
 def test_the_table_of_learners() -> None:
-    assert list(LEARNERS)[:6] == [
+    assert list(LEARNERS)[:10] == [
+        "doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm",
         "getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "ucb-polselection", "no-explore",
     ]  # fmt: skip
     others = {
         "ucb1-policies", "explore-then-commit", "epsilon-greedy", "kl-ucb", "bayes-ucb", "oracle",
     }  # fmt: skip
-    assert set(LEARNERS) == {*list(LEARNERS)[:6], *others}
+    assert set(LEARNERS) == {*list(LEARNERS)[:10], *others}
     for name in LEARNERS:
         learner = find_learner(name, FIGURE_4)
         assert learner.name == name
@@ -227,7 +228,7 @@ def test_a_learner_finds_itself() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("getbe", "learner 'getbe' was asked for; there is getbe-sm, getbe-ps"),
+        ("getbe", "learner 'getbe' was asked for; there is doorstep-lai, doorstep-bayes"),
         ("GETBE-SM", "learner 'GETBE-SM' was asked for"),
         ("", "learner '' was asked for"),
         ("threshold-", "learner 'threshold-' was asked for"),

@@ -10,14 +10,12 @@ import pytest
 from draws import problems
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import stats
 
 from grbp import Problem, boundary, optimal_threshold
 from grbp._jit import compiled
 from grbp.betas import beta_draw, beta_tail, gamma_draw
 from grbp.learners.estimate import finish_is_right, odds_sum
-from grbp.learners.posterior import beta_quantile
-from grbp.learners.selection import kl_upper
 from grbp.streams import noise
 
 
@@ -112,24 +110,3 @@ def test_beta_tail_against_scipy(a: float, b: float, z: float) -> None:
     law = stats.beta(a, b)
     x = float(np.clip(law.mean() + z * law.std(), 0.0, 1.0))
     assert beta_tail(a, b, x) == pytest.approx(law.sf(x), rel=1e-9, abs=1e-12)
-
-
-@given(st.floats(1, 5000), st.floats(1, 5000), st.floats(1e-7, 1.0))
-def test_beta_quantile_against_scipy(a: float, b: float, tail: float) -> None:
-    assert beta_quantile(a, b, tail) == pytest.approx(stats.beta.isf(tail, a, b), abs=1e-10)
-
-
-@given(st.floats(0, 1), st.floats(1e-6, 20))
-def test_kl_upper_against_a_root_finder(mean: float, budget: float) -> None:
-    def excess(q: float) -> float:
-        p = np.array([mean, 1 - mean])
-        return float(stats.entropy(p, [q, 1 - q])) - budget
-
-    top = 1 - 1e-15
-    assume(mean < top)
-    found = kl_upper(mean, budget)
-    if excess(top) <= 0:
-        assert found > 1 - 1e-11
-    else:
-        assert found == pytest.approx(optimize.brentq(excess, max(mean, 1e-300), top), abs=1e-10)
-    assert kl_upper(1.0, budget) == 1.0

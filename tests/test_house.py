@@ -30,6 +30,7 @@ FLOORS: dict[str, set[str]] = {
     "saddle": {"_jit"},
     "betas": {"_jit", "saddle", "streams"},
     "variates": {"_jit", "betas", "saddle", "streams"},
+    "divergence": {"_jit"},
     "model": {"_jit", "errors"},
     "ruin": {"model"},
     "exact": {"errors", "model", "ruin"},
@@ -53,18 +54,25 @@ FLOORS: dict[str, set[str]] = {
         "_jit", "betas", "history", "learners.contract", "learners.estimate", "learners.pairs",
         "streams",
     },
+    "learners.stopping": {"_jit", "model"},
+    "learners.doorstep": {
+        "_jit", "divergence", "history", "learners.contract", "learners.estimate", "learners.getbe",
+        "learners.stopping",
+    },
     "learners.selection": {
         "_jit", "betas", "history", "learners.contract", "learners.estimate", "learners.getbe",
-        "learners.pairs", "streams",
+        "learners.pairs", "saddle", "streams",
     },
-    "learners.posterior": {"_jit", "betas", "history", "learners.contract"},
+    "learners.posterior": {
+        "_jit", "betas", "history", "learners.contract", "learners.selection",
+    },
     "learners.baselines": {"_jit", "history", "learners.contract", "streams"},
     "learners.policies": {
         "_jit", "errors", "history", "learners.estimate", "learners.getbe", "model", "streams",
     },
     "learners": {
-        "errors", "exact", "model", "learners.baselines", "learners.contract", "learners.getbe",
-        "learners.policies", "learners.posterior", "learners.selection",
+        "errors", "exact", "model", "learners.baselines", "learners.contract", "learners.doorstep",
+        "learners.getbe", "learners.policies", "learners.posterior", "learners.selection",
     },
     "session": {"errors", "history", "learners", "model", "streams"},
     "tape": {"_jit", "history", "model", "streams"},
@@ -94,8 +102,12 @@ FLOORS: dict[str, set[str]] = {
     "growth": {"experiments.store", "model"},
     "map_claims": {"exact", "experiments.store", "growth", "model"},
     "verdict": {
-        "bounds", "exact", "experiments.spec", "experiments.store", "growth", "learners.selection",
-        "map_claims", "model",
+        "bounds", "exact", "experiments.spec", "experiments.store", "growth", "map_claims",
+        "model",
+    },
+    "league": {
+        "engine", "errors", "experiments.run", "experiments.spec", "experiments.store", "learners",
+        "model", "simulation",
     },
     "figures.canvas": {"errors"},
     "figures.transition": {"figures.canvas", "model"},
@@ -104,9 +116,10 @@ FLOORS: dict[str, set[str]] = {
         "bounds", "errors", "exact", "figures.canvas", "learners.getbe", "model", "simulation",
     },
     "figures.regret_map": {"errors", "exact", "figures.canvas", "model"},
+    "figures.league_map": {"exact", "figures.canvas", "figures.regret_map", "league", "model"},
     "figures": {
-        "figures.boundary", "figures.canvas", "figures.regret_curves", "figures.regret_map",
-        "figures.transition",
+        "figures.boundary", "figures.canvas", "figures.league_map", "figures.regret_curves",
+        "figures.regret_map", "figures.transition",
     },
     "report": {"errors", "figures.canvas", "figures.regret_curves", "files", "simulation"},
     "paper": {
@@ -118,8 +131,11 @@ FLOORS: dict[str, set[str]] = {
     "cli.options": {"", "errors"},
     "cli.answers": {"", "cli.options", "cli.printing", "errors"},
     "cli.learning": {"", "cli.options", "cli.printing", "cli.progress", "errors", "files"},
+    "cli.league": {"", "cli.options", "cli.printing", "cli.progress", "errors", "files"},
     "cli.pictures": {"", "cli.options", "cli.progress"},
-    "cli": {"", "cli.answers", "cli.learning", "cli.options", "cli.pictures", "errors"},
+    "cli": {
+        "", "cli.answers", "cli.league", "cli.learning", "cli.options", "cli.pictures", "errors",
+    },
     "__main__": {"cli"},
 }  # fmt: skip
 NO_NUMBERS = {"errors", "files", "_contents", "_compiled_cache"}
@@ -317,7 +333,13 @@ def blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/leaping.md", "docs/tutorial.md"]
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/doorstep.md",
+    "docs/leaping.md",
+    "docs/tutorial.md",
+]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

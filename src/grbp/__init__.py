@@ -6,7 +6,7 @@ to Gymnasium as "grbp/GamblersRuin-v0" once this module has been imported.
 
 from grbp import dynprog, experiments, extensions
 from grbp._registration import register_when_imported
-from grbp.bounds import GetbeBound, getbe_bound, ucb1_bound
+from grbp.bounds import GetbeBound, gamma_bounded, getbe_bound, regret_floor, ucb1_bound
 from grbp.conformance import check_learner
 from grbp.errors import CannotWrite, GrbpError, InvalidInput, MissingExtra, TooLarge
 from grbp.exact import (
@@ -34,12 +34,16 @@ from grbp.exact import (
 from grbp.export import to_prism, to_toy_text
 from grbp.figures import (
     boundary_figure,
+    league_figure,
     regret_figure,
     regret_map_figure,
+    save_league,
     transition_figure,
 )
 from grbp.history import Counters
+from grbp.league import Duel, League, LeagueSpec, LeagueTable, Pair, Standing, run_league
 from grbp.learners import (
+    DEFAULT_LEARNER,
     LEARNERS,
     Control,
     Doubt,
@@ -65,6 +69,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "DEAD_END",
+    "DEFAULT_LEARNER",
     "LEARNERS",
     "PAPER_FIGURES",
     "Action",
@@ -73,13 +78,18 @@ __all__ = [
     "Counters",
     "Curve",
     "Doubt",
+    "Duel",
     "GetbeBound",
     "GrbpError",
     "InvalidInput",
+    "League",
+    "LeagueSpec",
+    "LeagueTable",
     "Learner",
     "LearnerLike",
     "MissingExtra",
     "NoConstants",
+    "Pair",
     "Policy",
     "Problem",
     "Region",
@@ -87,6 +97,7 @@ __all__ = [
     "Session",
     "Simulation",
     "Stable",
+    "Standing",
     "StartLike",
     "Summary",
     "Thinning",
@@ -104,11 +115,13 @@ __all__ = [
     "extensions",
     "find_learner",
     "finish_probability",
+    "gamma_bounded",
     "gap",
     "gap_at",
     "gap_max",
     "getbe_bound",
     "getbe_with",
+    "league_figure",
     "learner_constants",
     "log_value_at",
     "margin",
@@ -119,10 +132,13 @@ __all__ = [
     "q_at",
     "region",
     "regret_figure",
+    "regret_floor",
     "regret_map_figure",
     "reproduce",
     "round_length",
+    "run_league",
     "save_figure",
+    "save_league",
     "save_simulation",
     "short_lines",
     "simulate",

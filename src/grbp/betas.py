@@ -20,6 +20,9 @@ from grbp.streams import noise, uniform
 _TAIL: Final = 3.6541528853610088
 """Where the lowest of the 256 layers of the normal density ends in its tail."""
 
+_EXACT: Final = 1e-15
+"""The relative change at which a continued fraction has converged."""
+
 
 def _ladder() -> NDArray[np.float64]:
     """The widths of the layers of the density e^(-x^2/2), from the lowest one to the peak."""
@@ -154,12 +157,27 @@ def _beta_beyond(a: float, b: float, x: float, y: float) -> float:
     # This is x^a y^b/B(a, b).
     front = math.exp(log_weight(a, b, x, y)) * a * b / (a + b)
     if b * x >= a * y:
-        return front * _fraction(b, a, y, x)
-    return 1.0 - front * _fraction(a, b, x, y)
+        return front * _fraction(b, a, y, x, _EXACT)
+    return 1.0 - front * _fraction(a, b, x, y, _EXACT)
 
 
 @kernel
-def _fraction(a: float, b: float, x: float, y: float) -> float:
+def beta_evidence(a: float, b: float, x: float, y: float, error: float) -> tuple[float, float]:
+    """-log of the probability that a Beta(a, b) variable exceeds x = 1 - y above its mean.
+
+    And the derivative by -log(y), in which it is convex. Both are 0 up to the mean, where the
+    truth is at most 1: a log-concave law has at least 1/e beyond its mean (a and b at least 1).
+    error: that of the probability, about; above 1e-15 it takes less time.
+    """
+    if b * x <= a * y:
+        return 0.0, 0.0
+    part = _fraction(b, a, y, x, error)
+    amount = -log_weight(a, b, x, y) - math.log(a / (a + b) * b * part)
+    return amount, 1.0 / (x * part)
+
+
+@kernel
+def _fraction(a: float, b: float, x: float, y: float, error: float) -> float:
     """The probability of staying below x <= a/(a + b), over x^a y^b/B(a, b), y = 1 - x.
 
     The continued fraction of Didonato and Morris (1992, Algorithm 708), whose terms are positive
@@ -169,7 +187,7 @@ def _fraction(a: float, b: float, x: float, y: float) -> float:
     inverse = 1.0 / (a + 1.0)
     value = 1.0 / (a * inverse * above)
     older, scale, change = 0.0, value, 1.0
-    while change > 1e-15 * value and n < 1e6:
+    while change > error * value and n < 1e6:
         n += 1.0
         weight = n * (b - n) * x * inverse
         alpha = (a + n - 1.0) * (a + b + n - 1.0) * x * inverse * weight

@@ -1,8 +1,10 @@
-"""The regret bounds of the paper, and whether they say anything.
+"""The regret bounds of the paper, and whether they say anything; and what no learner can beat.
 
 Theorem 1 bounds UCB1 over all deterministic policies; Theorem 3 bounds GETBE with the control
 function gamma log(rho). Theorem 3 asks for a gamma so large that none of the paper's own
 experiments satisfies it: `GetbeBound.applies` says so, and `GetbeBound.why` in words.
+
+`regret_floor` and `gamma_bounded` are not the paper's; docs/doorstep.md proves them.
 """
 
 import math
@@ -12,7 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from grbp.exact import (
+    boundary,
     continue_probability,
+    excess,
+    expected_continues,
     finish_probability,
     gap_max,
     optimal_threshold,
@@ -23,6 +28,9 @@ from grbp.model import Problem, check_positive, check_whole
 
 MOST_ROUNDS = 10**18
 """The largest number of rounds that is asked about."""
+
+_NEAR = 0.1
+"""Below it a series of twenty terms is exact."""
 
 _LARGEST_ROUND = 2.0**900
 """A round beyond which a condition is taken never to settle."""
@@ -227,3 +235,60 @@ def _obstacle(problem: Problem, gamma: float, required: float, p_c1: float, delt
     if not gamma > required:
         return f"gamma = {gamma:g} is not above the {required:.6g} that Theorem 3 asks for"
     return ""
+
+
+def regret_floor(problem: Problem) -> float:
+    """What regret grows by per unit of log(rounds), at least, for any learner that is good on
+    every problem: (B - p_f)/kl(p_f, B) where never to finish is right, else 0.
+
+    But if all rounds start in state 1, CONTINUE has to be explored too. Where to finish is
+    right, it is (p_f - B)/(m kl(p_c, x)), with m moves in a round that continues, and B(x) = p_f.
+    """  # noqa: D205
+    over, b = excess(problem), boundary(problem.goal, problem.p_c)
+    if over < 0.0:
+        return 0.0 if b == 1.0 else -over / _divergence(problem.p_f, -over)
+    if over == 0.0 or not _all_start_in_1(problem) or problem.p_f == 1.0:
+        return 0.0
+    low, high = problem.p_c, 1.0
+    while low < (middle := 0.5 * (low + high)) < high:
+        if boundary(problem.goal, middle) < problem.p_f:
+            low = middle
+        else:
+            high = middle
+    moves = expected_continues(problem, 0)
+    return over / (moves * _divergence(problem.p_c, high - problem.p_c))
+
+
+def gamma_bounded(problem: Problem) -> float:
+    """What gamma must exceed for the regret of GETBE-SM to stay bounded: 1/kl(B, p_f).
+
+    Where p_f > B, a replica whose first estimates mislead it goes on trying FINISH gamma
+    log(rho) times; that it is still misled then has a chance of about rho^(-gamma kl(B, p_f)).
+    Elsewhere what is forced is lost, and no gamma will do: inf.
+    """
+    over = excess(problem)
+    if over == 0.0 and _all_start_in_1(problem):
+        return 0.0
+    if over <= 0.0:
+        return math.inf
+    if problem.p_f == 1.0:
+        return 0.0
+    return 1.0 / _divergence(problem.p_f - over, over)
+
+
+def _all_start_in_1(problem: Problem) -> bool:
+    return float(problem.start_probabilities[0]) == 1.0
+
+
+def _divergence(p: float, difference: float) -> float:
+    """kl(p, p + difference), also where the two are near."""
+    if p == 0.0:
+        return -math.log1p(-difference)
+    return p * _beyond(difference / p) + (1.0 - p) * _beyond(-difference / (1.0 - p))
+
+
+def _beyond(x: float) -> float:
+    """x - log(1 + x), by its series where the two are near."""
+    if abs(x) > _NEAR:
+        return x - math.log1p(x)
+    return math.fsum((-x) ** k / k for k in range(2, 20))

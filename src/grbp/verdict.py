@@ -8,7 +8,6 @@ before, as fading if it is less than half; a slope on log(T) that surely changes
 fifth from one span to the next has not settled, and is not called logarithmic yet.
 """
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +16,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from grbp.bounds import getbe_bound
+from grbp.bounds import gamma_bounded, getbe_bound
 from grbp.exact import boundary, gap, optimal_threshold, value
 from grbp.experiments.spec import GETBE, PAPER_LEARNERS
 from grbp.experiments.store import CurveResult
@@ -34,9 +33,8 @@ from grbp.growth import (
     growth,
     onset,
 )
-from grbp.learners.selection import bernoulli_divergence
 from grbp.map_claims import every_line_rises, regions_differ
-from grbp.model import Floats, Problem
+from grbp.model import Floats
 
 WIDTH: Final = 80
 """The columns of a terminal."""
@@ -178,7 +176,7 @@ def _finite_sample_mean(figure: str, near: str, results: Results) -> Finding:
     measured = _finite(figure, learner, results)
     here, there = _far(results, figure, learner), _curves(results, near)
     gamma = here.meta.constants[learner]["gamma"]
-    asked, asked_near = (_required_gamma(r.spec.problem) for r in (here, there))
+    asked, asked_near = (gamma_bounded(r.spec.problem) for r in (here, there))
     grown = growth(there, learner)
     first, last = grown.slopes()[-2:]
     fold = 10.0 ** (1.0 - gamma / asked_near)
@@ -203,17 +201,6 @@ def _finite_sample_mean(figure: str, near: str, results: Results) -> Finding:
         f" try FINISH too seldom, so the regret grows like T^{1.0 - share:.2f}; the curve of this"
         f" setting {seen} up to T = {here.spec.rounds:,}, that nearer the boundary is",
     )
-
-
-def _required_gamma(problem: Problem) -> float:
-    """What gamma must exceed for stuck replicas to be free in time: 1/KL(B, p_f).
-
-    A replica whose estimate of p_f is below B tries FINISH gamma log(rho) times by round rho;
-    that it is still there then has a probability of about rho^(-gamma KL).
-    """
-    b = boundary(problem.goal, problem.p_c)
-    divergence = bernoulli_divergence(b, problem.p_f) if 0.0 < problem.p_f < 1.0 else math.inf
-    return 1.0 / divergence if divergence > 0.0 else math.inf
 
 
 def _logarithmic(figure: str, learner: str, results: Results) -> Finding:

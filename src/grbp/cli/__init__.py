@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import grbp
-from grbp.cli import answers, learning, pictures
+from grbp.cli import answers, league, learning, pictures
 from grbp.cli.options import add_folder, add_json, add_problem
 from grbp.errors import GrbpError, InvalidInput
 
@@ -153,7 +153,9 @@ def _parser() -> argparse.ArgumentParser:
 
     simulate = command("simulate", learning.simulate, "the regret of learners on a problem")
     add_problem(simulate)
-    simulate.add_argument("--learner", action="append", required=True, help="repeat for several")
+    simulate.add_argument(
+        "--learner", action="append", help=f"repeat for several ({grbp.DEFAULT_LEARNER})"
+    )
     simulate.add_argument("--rounds", required=True, help="rounds in a replica")
     simulate.add_argument("--replicas", required=True, help="independent repetitions")
     simulate.add_argument("--seed", required=True, help="a whole number; same seed, same result")
@@ -172,6 +174,9 @@ def _parser() -> argparse.ArgumentParser:
     add_json(simulate)
     simulate.add_argument("--csv", metavar="FILE", help="write the curves as a table")
     simulate.add_argument("--plot", metavar="FILE", help="draw the curves, as PNG and SVG")
+
+    table = command("league", league.league, "every learner on many problems: who wins where")
+    league.add_options(table)
 
     reproduce = command(
         "reproduce", pictures.reproduce, "every figure of the paper, and the verdict"

@@ -71,10 +71,11 @@ def _shown(goal: int) -> list[int]:
 
 
 def bounds(options: argparse.Namespace) -> None:
-    """Prints the bounds of Theorems 1 and 3."""
+    """Prints the bounds of Theorems 1 and 3, and what no learner can beat."""
     problem = problem_of(options)
     gamma, rounds = number(options.gamma), whole(options.rounds)
     bound = grbp.getbe_bound(problem, gamma, rounds)
+    floor, enough = grbp.regret_floor(problem), grbp.gamma_bounded(problem)
     try:
         ucb1, note = grbp.ucb1_bound(problem, int(rounds)), ""
     except TooLarge as error:
@@ -83,6 +84,7 @@ def bounds(options: argparse.Namespace) -> None:
         start = problem.canonical_start
         asked = {"goal": problem.goal, "p_c": problem.p_c, "p_f": problem.p_f, "start": start}
         named = bound._asdict() | {"gamma": gamma, "rounds": rounds, "ucb1_bound": ucb1}
+        named |= {"floor": floor, "gamma_bounded": enough}
         print_json(asked | named)
         return
     title(problem)
@@ -108,6 +110,20 @@ def bounds(options: argparse.Namespace) -> None:
     facts([("regret at most", ucb1, _verdict(ucb1, rounds))])
     if note:
         print(textwrap.fill(note + ".", 78, initial_indent="  ", subsequent_indent="  "))
+    print("\nWhat no learner can beat, and when GETBE-SM is bounded (docs/doorstep.md):")
+    facts(
+        [
+            ("floor", floor, "least growth of regret per unit of log T"),
+            ("gamma_bounded", enough, _enough(enough, gamma)),
+        ]
+    )
+
+
+def _enough(enough: float, gamma: float) -> str:
+    """What the gamma that keeps regret bounded says about the one that was given."""
+    if math.isinf(enough):
+        return "no gamma bounds the regret here"
+    return f"regret is {'bounded' if gamma > enough else 'NOT bounded'} with gamma = {gamma:g}"
 
 
 def _verdict(bound: float, rounds: int) -> str:

@@ -45,7 +45,7 @@ def simulate(options: argparse.Namespace) -> None:
     with bar() as progress:
         result = grbp.simulate(
             problem,
-            options.learner,
+            options.learner or [grbp.DEFAULT_LEARNER],
             whole(options.rounds),
             whole(options.replicas),
             whole(options.seed),

@@ -334,9 +334,9 @@ def _code() -> str:
     """A digest of the source that makes results: after an edit, old ones are not found."""
     package = Path(__file__).parent.parent
     made_by = [
-        "_jit", "streams", "saddle", "betas", "variates", "model", "ruin", "exact", "history",
-        "exits", "rounds", "blocks", "boxes", "plans", "stretches", "tape", "walk", "leap",
-        "engine", "regret", "simulation",
+        "_jit", "streams", "saddle", "betas", "variates", "divergence", "model", "ruin", "exact",
+        "history", "exits", "rounds", "blocks", "boxes", "plans", "stretches", "tape", "walk",
+        "leap", "engine", "regret", "simulation",
     ]  # fmt: skip
     files = [package / f"{name}.py" for name in made_by]
     files += sorted((package / "learners").glob("*.py"))

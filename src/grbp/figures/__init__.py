@@ -6,6 +6,7 @@ Matplotlib is imported when a figure is asked for, so importing this package cos
 
 from grbp.figures.boundary import MOST_CURVES, boundary_figure
 from grbp.figures.canvas import save
+from grbp.figures.league_map import league_figure, save_league
 from grbp.figures.regret_curves import regret_figure
 from grbp.figures.regret_map import regret_map_figure
 from grbp.figures.transition import transition_figure
@@ -13,8 +14,10 @@ from grbp.figures.transition import transition_figure
 __all__ = [
     "MOST_CURVES",
     "boundary_figure",
+    "league_figure",
     "regret_figure",
     "regret_map_figure",
     "save",
+    "save_league",
     "transition_figure",
 ]

@@ -33,6 +33,11 @@ _DASH_DOT: Dashes = (0, (6.0, 1.5, 1.2, 1.5))
 _DOTTED: Dashes = (0, (1.2, 1.2))
 
 _LOOK: dict[str, tuple[str, Dashes]] = {
+    # The doorstep family is black, as no other is.
+    "doorstep-lai": ("#000000", _SOLID),
+    "doorstep-bayes": ("#000000", _DASHED),
+    "doorstep-kl": ("#000000", _DASH_DOT),
+    "doorstep-sm": ("#000000", _DOTTED),
     # A family is a colour of the Okabe-Ito palette, a way to decide a style: sample means are
     # solid, posterior sampling is dashed, upper confidence bounds are dashed and dotted.
     "getbe-sm": ("#0072B2", _SOLID),

@@ -80,7 +80,7 @@ def _palette() -> "Colormap":
     return ListedColormap(colormaps["magma_r"](np.linspace(0.0, 0.8, 256)))
 
 
-def _edges(centres: Floats) -> Floats:
+def cell_edges(centres: Floats) -> Floats:
     """The ends of cells around their centres: half-way between them, and within 0 and 1."""
     middle = (centres[1:] + centres[:-1]) / 2.0
     first, last = 2.0 * centres[0] - middle[0], 2.0 * centres[-1] - middle[-1]
@@ -95,7 +95,7 @@ def _draw_map(
     scale: "Normalize",
 ) -> None:
     x, y, z = grid
-    ends_x, ends_y = _edges(x), _edges(y)
+    ends_x, ends_y = cell_edges(x), cell_edges(y)
     cells = axes.pcolormesh(ends_x, ends_y, z.T, cmap=colours, norm=scale, shading="flat")
     # Without an outline of its own colour, a cell shows thin white gaps in some viewers.
     cells.set(edgecolor="face", linewidth=0.3)

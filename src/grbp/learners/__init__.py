@@ -7,12 +7,13 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from grbp.errors import InvalidInput
 from grbp.exact import optimal_threshold
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, Fixed, fixed, fixed_stable
 from grbp.learners.contract import Decide, Doubt, Learner, NoConstants, Stable, Thinning
+from grbp.learners.doorstep import DOORSTEP_BAYES, DOORSTEP_KL, DOORSTEP_LAI, DOORSTEP_SM
 from grbp.learners.getbe import (
     NO_EXPLORE,
     POSTERIOR_SAMPLING,
@@ -27,6 +28,7 @@ from grbp.learners.selection import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.model import Problem, check_positive, check_threshold
 
 __all__ = [
+    "DEFAULT_LEARNER",
     "LEARNERS",
     "AnyLearner",
     "Control",
@@ -71,6 +73,10 @@ def ucb1_policies(problem: Problem) -> PolicyLearner:
 LEARNERS: dict[str, Learner | Callable[[Problem], AnyLearner]] = {
     learner.name: learner
     for learner in (
+        DOORSTEP_LAI,
+        DOORSTEP_BAYES,
+        DOORSTEP_KL,
+        DOORSTEP_SM,
         SAMPLE_MEAN,
         POSTERIOR_SAMPLING,
         UPPER_CONFIDENCE,
@@ -83,6 +89,9 @@ LEARNERS: dict[str, Learner | Callable[[Problem], AnyLearner]] = {
         BAYES_UCB,
     )
 } | {"ucb1-policies": ucb1_policies, "oracle": oracle}
+
+DEFAULT_LEARNER: Final = DOORSTEP_LAI.name
+"""The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
 
 
 def find_learner(given: LearnerLike, problem: Problem) -> AnyLearner:

@@ -1,0 +1,193 @@
+"""Which learner wins where: a small map over the two probabilities for every two learners."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from grbp.exact import boundary
+from grbp.figures.canvas import GREY, INK, drawing, save
+from grbp.figures.regret_map import cell_edges
+from grbp.league import Duel, League
+from grbp.model import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import ListedColormap
+    from matplotlib.figure import Figure
+
+_CLASSES: Final = 4
+"""Shades on either side: less than twice, four times, eight times the regret, and more."""
+
+_SAMPLES: Final = 201
+_GAP, _LEFT, _TOP, _FIRST_ROW, _LETTER = 0.08, 0.72, 0.82, 0.24, 0.1
+"""Inches: between maps, left of them, the title, the row without a map, a letter of a name."""
+
+_KEY_WIDTH, _KEY_HEIGHT, _AXIS = 5.0, 0.98, 0.5
+_MANY: Final = 8
+"""From so many learners on, there is room for the key in the empty corner."""
+
+
+class _Page(NamedTuple):
+    """Where things are, in inches from the lower left."""
+
+    learners: int
+    side: float
+    width: float
+    height: float
+    bottom: float
+
+    def box(self, row: int, column: int) -> tuple[float, float, float, float]:
+        """Left, bottom, width and height of a map, as parts of the page."""
+        x = _LEFT + column * (self.side + _GAP)
+        y = self.bottom + (self.learners - 1 - row) * (self.side + _GAP)
+        return self.part(x, y, self.side, self.side)
+
+    def part(self, x: float, y: float, w: float, h: float) -> tuple[float, float, float, float]:
+        """A rectangle in inches as parts of the page."""
+        return x / self.width, y / self.height, w / self.width, h / self.height
+
+
+def league_figure(league: League, goal: int, title: str = "") -> "Figure":
+    """For every two learners of a league, who clearly has less regret where, at one goal.
+
+    A map compares the learner at the right end of its row with the one on top of its column:
+    blue where that of the row wins, red where that of the column does, white where chance may
+    have decided. The line is the boundary p_f = B(p_c). The best learner on the average is first.
+    """
+    names = [standing.learner for standing in league.table(goal).standings]
+    page = _page(names)
+    with drawing():
+        from matplotlib.figure import Figure  # noqa: PLC0415
+
+        figure = Figure(figsize=(page.width, page.height))
+        for row, first in enumerate(names):
+            for column, second in enumerate(names[:row]):
+                axes = figure.add_axes(page.box(row, column))
+                _draw_map(axes, league.duel(goal, first, second), league.spec.grid, goal)
+                _label_axes(axes, row == len(names) - 1, column == 0)
+        _write_names(figure, page, names)
+        _write_title(figure, page, title or f"Who wins where: goal {goal:,}", _said(league))
+        _draw_key(figure, page)
+        return figure
+
+
+def save_league(league: League, path: Path) -> list[Path]:
+    """The files that a league was drawn into, .png and .svg: one picture for every goal.
+
+    With more than one goal, the goal is added to the name: league-4.png, league-10.png.
+    """
+    stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path
+    goals = league.spec.goals
+    written = []
+    for goal in goals:
+        own = stem if len(goals) == 1 else stem.with_name(f"{stem.name}-{goal}")
+        written += save(league_figure(league, goal), own)
+    return written
+
+
+def _page(names: Sequence[str]) -> _Page:
+    count = len(names)
+    side = 1.7 if count < 5 else 1.2 if count < _MANY else 0.88
+    maps = (count - 1) * (side + _GAP) - _GAP
+    key = 0.0 if count >= _MANY else _KEY_HEIGHT + 0.1
+    bottom = key + _AXIS
+    words = [max(map(len, _folded(name).split("\n"))) for name in names]
+    ends = [k * (side + _GAP) + _LETTER * letters for k, letters in enumerate(words)]
+    width = _LEFT + max(*ends, _KEY_WIDTH) + 0.3
+    return _Page(count, side, width, bottom + maps + _GAP + _FIRST_ROW + _TOP, bottom)
+
+
+def _said(league: League) -> str:
+    spec = league.spec
+    return (
+        f"{spec.replicas:,} replicas of {spec.rounds:,} rounds at each of {len(spec.grid) ** 2:,}"
+        " problems"
+    )
+
+
+def _draw_map(axes: "Axes", duel: Duel, grid: Sequence[float], goal: int) -> None:
+    ends = cell_edges(np.array(grid))
+    cells = axes.pcolormesh(ends, ends, _shades(duel), cmap=_palette(), shading="flat")
+    cells.set_clim(-_CLASSES - 0.5, _CLASSES + 0.5)
+    # Without an outline of its own colour, a cell shows thin white gaps in some viewers.
+    cells.set(edgecolor="face", linewidth=0.2)
+    along = np.linspace(ends[0], ends[-1], _SAMPLES)
+    line = boundary(goal, along)
+    axes.plot(along, line, color="white", linewidth=2.4)  # black alone is lost on the dark shades
+    axes.plot(along, line, color="black", linewidth=1.1, label="boundary")
+    axes.set(xlim=(ends[0], ends[-1]), ylim=(ends[0], ends[-1]))
+    for spine in axes.spines.values():
+        spine.set(color=GREY, linewidth=0.6)
+
+
+def _shades(duel: Duel) -> Floats:
+    """The shade of every cell, from -4 (the second has far less) over 0 to 4."""
+    steps = np.minimum(np.floor(np.abs(duel.doublings)) + 1.0, _CLASSES)
+    return np.where(duel.winner == 0, 0.0, np.copysign(steps, duel.winner))
+
+
+def _palette() -> "ListedColormap":
+    """Red over white to blue, with a step next to white: pale is not yet undecided."""
+    from matplotlib import colormaps  # noqa: PLC0415
+    from matplotlib.colors import ListedColormap  # noqa: PLC0415
+
+    red, blue = np.linspace(0.04, 0.36, _CLASSES), np.linspace(0.64, 0.96, _CLASSES)
+    sides = colormaps["RdBu"](np.concatenate((red, [0.5], blue)))
+    sides[_CLASSES] = 1.0
+    return ListedColormap(sides)
+
+
+def _label_axes(axes: "Axes", lowest: bool, leftmost: bool) -> None:
+    """Ticks at the rim of the page alone."""
+    ticks, words = (0.2, 0.5, 0.8), ("0.2", "0.5", "0.8")
+    axes.set_xticks(ticks, words if lowest else ["", "", ""])
+    axes.set_yticks(ticks, words if leftmost else ["", "", ""])
+    axes.tick_params(labelsize=8, color=GREY, length=2.0, pad=2.0)
+    if lowest:
+        axes.set_xlabel("$p_C$", size=9, labelpad=1.0)
+    if leftmost:
+        axes.set_ylabel("$p_F$", size=9, labelpad=4.0)
+
+
+def _write_names(figure: "Figure", page: _Page, names: Sequence[str]) -> None:
+    """Every name at the right end of its row and on top of its column."""
+    for k, name in enumerate(names):
+        x, y, _, high = page.box(k, k)
+        middle = y + (_FIRST_ROW / page.height if k == 0 else high) / 2.0
+        text = figure.text(x + 0.04 / page.width, middle, _folded(name), va="center", size=9.5)
+        text.set(color=INK, parse_math=False, weight="bold", linespacing=1.15)
+
+
+def _folded(name: str) -> str:
+    """A name in lines that fit beside the maps: constants stand under it."""
+    return name.replace(":", "\n").replace(",", "\n")
+
+
+def _write_title(figure: "Figure", page: _Page, title: str, below: str) -> None:
+    left = 0.2 / page.width
+    shown = figure.text(left, 1.0 - 0.13 / page.height, title, va="top", size=13, color=INK)
+    shown.set(parse_math=False, weight="bold")
+    figure.text(left, 1.0 - 0.42 / page.height, below, va="top", size=10, color=GREY)
+
+
+def _draw_key(figure: "Figure", page: _Page) -> None:
+    """What the colours mean: in the empty corner, or under the maps."""
+    many = page.learners >= _MANY
+    x = page.width - _KEY_WIDTH - 0.3 if many else _LEFT
+    y = page.height - 1.05 if many else 0.42
+    axes = figure.add_axes(page.part(x, y, _KEY_WIDTH, 0.2))
+    shades = np.arange(-_CLASSES, _CLASSES + 1)
+    axes.pcolormesh(shades[None, :], cmap=_palette(), edgecolor=GREY, linewidth=0.6)
+    words = [f"{2 ** (k - 1)} to {2**k}" for k in range(1, _CLASSES)]
+    words.append(f"over {2 ** (_CLASSES - 1)}")
+    axes.set_xticks(shades + _CLASSES + 0.5, [*reversed(words), "not clear", *words])
+    axes.set_yticks([])
+    axes.tick_params(labelsize=8, length=0.0, pad=2.0)
+    axes.set_frame_on(False)
+    axes.set_xlabel("how many times less (95 % intervals);  line: the boundary", size=9, color=GREY)
+    sides = ("less regret: top of the column", "less regret: right end of the row")
+    for place, align, words_of_side in zip((0.0, 1.0), ("left", "right"), sides, strict=True):
+        text = axes.text(place, 1.25, words_of_side, ha=align, va="bottom", size=9, color=INK)
+        text.set(transform=axes.transAxes)
