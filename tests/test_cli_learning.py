@@ -141,11 +141,14 @@ def test_constants_can_be_set_in_a_name(capsys: pytest.CaptureFixture[str]) -> N
     assert told == curve.mean.tolist()
 
 
+def test_without_a_name_it_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(json.loads(said(capsys, "--json"))["learners"]) == [grbp.DEFAULT_LEARNER]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([*SIZE], "required: --learner"),
-        ([*SIZE, "--learner", "nobody"], "learner 'nobody' was asked for; there is getbe-sm"),
+        ([*SIZE, "--learner", "nobody"], "learner 'nobody' was asked for; there is doorstep-lai"),
         ([*SIZE, *TWO, "--learner", "getbe-sm"], "each named once"),
         ([*SIZE, "--learner", "getbe-sm:gamma=-1"], "gamma = -1.0 was given"),
         ([*SIZE, "--learner", "getbe-sm:delta=1"], "there can be gamma=NUMBER"),

@@ -43,7 +43,7 @@ FLOORS: dict[str, set[str]] = {
     "blocks": {"_jit", "exits", "history", "model", "rounds", "streams", "variates"},
     "boxes": {"_jit", "history", "model"},
     "stretches": {"_jit", "blocks", "boxes", "history", "rounds", "streams"},
-    "bounds": {"exact", "margin", "model"},
+    "bounds": {"divergence", "exact", "margin", "model"},
     "summary": {"exact", "margin", "model"},
     "export": {"model"},
     "env": {"errors", "model"},

@@ -133,7 +133,7 @@ def test_the_faster_engine_is_the_engine_of_its_name() -> None:
         ({"learners": []}, r"the learners \[\] were given; there must be one or more"),
         ({"learners": ["getbe-sm", "getbe-sm"]}, "each named once"),
         ({"learners": ["getbe-sm", SAMPLE_MEAN]}, "each named once"),
-        ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is getbe-sm"),
+        ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is doorstep-lai"),
         ({"learners": "getbe-sm"}, "learner"),
         ({"learners": ["threshold-4"]}, "threshold = 4 was given"),
         ({"at": [0]}, "at = 0 was given; it must be a whole number from 1 to 10"),

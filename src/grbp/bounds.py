@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grbp.divergence import divergence_apart
 from grbp.exact import (
     boundary,
     continue_probability,
@@ -28,9 +29,6 @@ from grbp.model import Problem, check_positive, check_whole
 
 MOST_ROUNDS = 10**18
 """The largest number of rounds that is asked about."""
-
-_NEAR = 0.1
-"""Below it a series of twenty terms is exact."""
 
 _LARGEST_ROUND = 2.0**900
 """A round beyond which a condition is taken never to settle."""
@@ -246,7 +244,7 @@ def regret_floor(problem: Problem) -> float:
     """  # noqa: D205
     over, b = excess(problem), boundary(problem.goal, problem.p_c)
     if over < 0.0:
-        return 0.0 if b == 1.0 else -over / _divergence(problem.p_f, -over)
+        return 0.0 if b == 1.0 else -over / divergence_apart(problem.p_f, -over)
     if over == 0.0 or not _all_start_in_1(problem) or problem.p_f == 1.0:
         return 0.0
     low, high = problem.p_c, 1.0
@@ -256,7 +254,7 @@ def regret_floor(problem: Problem) -> float:
         else:
             high = middle
     moves = expected_continues(problem, 0)
-    return over / (moves * _divergence(problem.p_c, high - problem.p_c))
+    return over / (moves * divergence_apart(problem.p_c, high - problem.p_c))
 
 
 def gamma_bounded(problem: Problem) -> float:
@@ -273,22 +271,8 @@ def gamma_bounded(problem: Problem) -> float:
         return math.inf
     if problem.p_f == 1.0:
         return 0.0
-    return 1.0 / _divergence(problem.p_f - over, over)
+    return 1.0 / divergence_apart(problem.p_f - over, over)
 
 
 def _all_start_in_1(problem: Problem) -> bool:
     return float(problem.start_probabilities[0]) == 1.0
-
-
-def _divergence(p: float, difference: float) -> float:
-    """kl(p, p + difference), also where the two are near."""
-    if p == 0.0:
-        return -math.log1p(-difference)
-    return p * _beyond(difference / p) + (1.0 - p) * _beyond(-difference / (1.0 - p))
-
-
-def _beyond(x: float) -> float:
-    """x - log(1 + x), by its series where the two are near."""
-    if abs(x) > _NEAR:
-        return x - math.log1p(x)
-    return math.fsum((-x) ** k / k for k in range(2, 20))
