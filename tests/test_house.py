@@ -59,12 +59,13 @@ FLOORS: dict[str, set[str]] = {
         "_jit", "divergence", "history", "learners.contract", "learners.estimate", "learners.getbe",
         "learners.stopping",
     },
+    "learners.indices": {"_jit", "history", "learners.contract"},
     "learners.selection": {
         "_jit", "betas", "history", "learners.contract", "learners.estimate", "learners.getbe",
-        "learners.pairs", "saddle", "streams",
+        "learners.indices", "learners.pairs", "saddle", "streams",
     },
     "learners.posterior": {
-        "_jit", "betas", "history", "learners.contract", "learners.selection",
+        "_jit", "betas", "history", "learners.contract", "learners.indices",
     },
     "learners.baselines": {"_jit", "history", "learners.contract", "streams"},
     "learners.policies": {

@@ -17,25 +17,15 @@ from grbp.conformance import check_learner
 from grbp.divergence import bernoulli_divergence
 from grbp.history import Counters
 from grbp.learners.contract import Learner, NoConstants
+from grbp.learners.indices import Arm, beta_guess, place_of
 from grbp.learners.posterior import (
+    BAYES,
     BAYES_UCB,
-    bayes_stable,
-    bayes_ucb,
     beta_arm,
     beyond_exactly,
     beyond_roughly,
 )
-from grbp.learners.selection import (
-    KL_UCB,
-    Arm,
-    beta_guess,
-    kl_arm,
-    kl_exactly,
-    kl_roughly,
-    kl_stable,
-    kl_ucb,
-    place_of,
-)
+from grbp.learners.selection import KL, KL_UCB, kl_arm, kl_exactly, kl_roughly
 
 NONE = NoConstants()
 HALVINGS = 60
@@ -79,7 +69,7 @@ INDEX: dict[str, Callable[[Counters, int], float]] = {
 }  # fmt: skip
 
 
-STABLE = {"kl-ucb": kl_stable, "bayes-ucb": bayes_stable}
+STABLE = {"kl-ucb": KL.stable, "bayes-ucb": BAYES.stable}
 
 
 def asking(learner: Learner) -> Callable[..., None]:
@@ -162,8 +152,8 @@ def counters(plays_0: float, wins_0: float, plays_1: float, wins_1: float) -> Co
 def test_kl_ucb_takes_two_that_always_won_for_equal(won_0: float, won_1: float) -> None:
     """Both may be worth 1. Bayes-UCB trusts the one that won more often."""
     n = counters(won_0, won_0, won_1, won_1)
-    assert kl_ucb(4, NONE, n, 0) == 1
-    assert bayes_ucb(4, NONE, n, 0) == (won_1 > won_0)
+    assert KL.decide(4, NONE, n, 0) == 1
+    assert BAYES.decide(4, NONE, n, 0) == (won_1 > won_0)
 
 
 def near_ties(count: int, most: float, seed: int) -> Any:
@@ -186,7 +176,7 @@ def near_ties(count: int, most: float, seed: int) -> Any:
 def test_kl_ucb_next_to_ties_against_many_digits(most: float) -> None:
     with mpmath.workdps(50):
         for row in near_ties(60, most, seed=1):
-            answer = kl_ucb(4, NONE, counters(*row), 0)
+            answer = KL.decide(4, NONE, counters(*row), 0)
             assert answer == (exact_excess(*row) <= 0), row
 
 
@@ -227,7 +217,7 @@ def test_bayes_ucb_next_to_ties_against_many_digits(most: int) -> None:
             for wins in {max(0, wins_1 - 1), wins_1, min(plays_1, wins_1 + 1)}:
                 n = counters(plays_0, wins_0, plays_1, wins)
                 same = (plays_0, wins_0) == (plays_1, wins)
-                assert bayes_ucb(4, NONE, n, 0) == (same or beyond[wins] > tail), n
+                assert BAYES.decide(4, NONE, n, 0) == (same or beyond[wins] > tail), n
 
 
 def exact_tail(plays: int, wins: int, q: Any) -> Any:

@@ -7,14 +7,13 @@ from grbp._jit import kernel
 from grbp.betas import beta_evidence
 from grbp.history import Counters
 from grbp.learners.contract import Learner, NoConstants
-from grbp.learners.selection import (
-    CAREFUL,
+from grbp.learners.indices import (
     Arm,
     Evidence,
     Place,
     beta_guess,
     care_for,
-    comparing,
+    comparing_policies,
 )
 
 _ROUGH: Final = 1e-7
@@ -54,52 +53,20 @@ def beyond_exactly(arm: Arm, here: Place) -> Evidence:
     return Evidence(amount, slope, care_for(arm))
 
 
-_larger_roughly, _larger_exactly = comparing(beyond_roughly, False), comparing(beyond_exactly, True)
-
-
 @kernel
-def quantile_larger(one: Arm, other: Arm, safety: float) -> int:
-    """1 if one has the larger quantile, -1 if the other has, 0 if rounding might decide."""
-    order = _larger_roughly(one, other, safety)
-    return order if order != 0 else _larger_exactly(one, other, safety)
+def log_round(n: Counters) -> float:
+    """The evidence that Bayes-UCB allows against an index."""
+    return math.log(n.rho)
 
 
-@kernel
-def bayes_ucb(_goal: int, _: NoConstants, n: Counters, _key: int) -> int:
-    """The threshold with the larger quantile of its posterior at 1 - 1/rho."""
-    if n.plays_0 == 0.0:
-        return 0
-    if n.plays_1 == 0.0:
-        return 1
-    log = math.log(n.rho)
-    of_0 = beta_arm(n.wins_0, n.plays_0 - n.wins_0, log)
-    of_1 = beta_arm(n.wins_1, n.plays_1 - n.wins_1, log)
-    return 0 if quantile_larger(of_0, of_1, 1.0) > 0 else 1
-
-
-@kernel
-def bayes_stable(_goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
-    """Whether the same threshold has the larger quantile over a box of counters.
-
-    A quantile grows with wins and with the round, and falls with losses.
-    """
-    if low.plays_0 == 0.0 or low.plays_1 == 0.0:
-        return False
-    least, most = math.log(low.rho), math.log(high.rho)
-    lost_0, lost_1 = low.plays_0 - low.wins_0, low.plays_1 - low.wins_1
-    most_lost_0, most_lost_1 = high.plays_0 - high.wins_0, high.plays_1 - high.wins_1
-    worst_1, best_0 = beta_arm(low.wins_1, most_lost_1, least), beta_arm(high.wins_0, lost_0, most)
-    if quantile_larger(worst_1, best_0, CAREFUL) > 0:
-        return True
-    worst_0, best_1 = beta_arm(low.wins_0, most_lost_0, least), beta_arm(high.wins_1, lost_1, most)
-    return quantile_larger(worst_0, best_1, CAREFUL) > 0
-
+BAYES: Final = comparing_policies(beta_arm, beyond_roughly, beyond_exactly, log_round)
+"""The threshold with the larger quantile of its posterior at 1 - 1/rho."""
 
 BAYES_UCB = Learner(
     "bayes-ucb",
-    bayes_ucb,
+    BAYES.decide,
     NoConstants(),
     line="Bayes-UCB over two policies",
     reference="Kaufmann, Cappe and Garivier 2012",
-    stable=bayes_stable,
+    stable=BAYES.stable,
 )
