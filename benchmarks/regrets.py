@@ -7,19 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 import grbp
+from grbp.experiments.spec import PAPER_LEARNERS
+from grbp.league import WIDTH
 from grbp.model import Floats, StartLike
 from measure import Effort, say
 
 DEFAULT = grbp.DEFAULT_LEARNER
-FIVE = ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "ucb-polselection")
+FIVE = PAPER_LEARNERS
 SHORT = {"ps-polselection": "ps-pol.", "ucb-polselection": "ucb-pol."}
 """What two of the five are called where there is little room."""
 
 FIG3, FIG4 = grbp.Problem(4, 0.45, 0.3), grbp.Problem(4, 0.65, 0.3)
 ROUNDS = 5000
-SIDE = 1.959963984540054
-"""Standard errors on either side that hold 95 %."""
-
 FACTOR, ALLOWANCE = 1.5, 4.0
 """What the default may regret at any point: so many times the best of the five, and so much."""
 
@@ -42,7 +41,7 @@ class Estimate(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """The ends of that interval."""
-        return self.mean - SIDE * self.se, self.mean + SIDE * self.se
+        return self.mean - WIDTH * self.se, self.mean + WIDTH * self.se
 
     def over(self, other: "Estimate") -> "Estimate":
         """The ratio to another estimate, as if the two were independent (the delta method)."""
