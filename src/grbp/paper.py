@@ -77,6 +77,14 @@ _FURTHER: Final = {
 }
 """The curves beyond the paper's horizon, and what to see in them."""
 
+_BEYOND: Final = {
+    "growth-3": "3",
+    "growth-3-policies": "3, learners of policies",
+    "growth-4": "4",
+    "growth-4-ucb": "4, upper confidence bounds",
+}
+"""The figure of the paper that each goes on from, and with whom."""
+
 Say = Callable[[str], None]
 """Called with a line that says what has been done."""
 
@@ -162,7 +170,7 @@ def reproduce(
     for name, text in _FURTHER.items():
         result = results[name]
         if isinstance(result, CurveResult):
-            title = f"{name}: out to {result.spec.rounds:,} rounds"
+            title = f"Figure {_BEYOND[name]}, out to {result.spec.rounds:,} rounds"
             figure = regret_figure(result.simulation)
             save(regret_figure(result.simulation, title), folder / name)
             say(f"{name}.png and {name}.svg")
