@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+import constants
 import drifting
 import grbp
 from columns import Columns
@@ -36,6 +37,7 @@ from regrets import (
     Three,
     best,
     beyond,
+    brief,
     clearly_above,
     figure,
     grid,
@@ -43,6 +45,7 @@ from regrets import (
     once,
     place,
     points,
+    seeds,
     three,
     worst_points,
 )
@@ -71,23 +74,13 @@ BIASED = (
 LINEAR = {1: 1 / 6, 2: 2 / 6, 3: 3 / 6}
 
 
-def seeds(effort: Effort) -> str:
-    """The seeds of a grid, in words."""
-    return f"seeds 0 to {len(points(effort)) - 1}"
-
-
-def brief(learner: str) -> str:
-    """A learner of the doorstep where there is little room."""
-    return learner.removeprefix("doorstep-")
-
-
 # 1. targets
 
 
 def targets(effort: Effort) -> list[Columns]:
     """The default against the best of the five, with what it must reach; then the others."""
-    many, some = effort.choose(2000, 200_000), effort.choose(200, 20_000)
-    cell, less = effort.choose(40, 2000), effort.choose(20, 1000)
+    many, some = effort.choose(2000, 400_000), effort.choose(200, 20_000)
+    cell, less = effort.choose(40, 8000), effort.choose(20, 1000)
     five = {name: three(effort, name, (some, some, less)) for name in FIVE}
     door = {DEFAULT: three(effort, DEFAULT, (many, some, cell))}
     door |= {name: three(effort, name, (many, some, less)) for name in OTHERS}
@@ -291,46 +284,7 @@ def _slope(mean: Floats, covariance: Floats, k: int) -> Estimate:
     return Estimate(gain / math.log(10.0), math.sqrt(max(0.0, float(variance))) / math.log(10.0))
 
 
-# 4 and 5. horizon, prior
-
-
-_TOLD = (DEFAULT, "doorstep-bayes")
-
-
-def horizon(effort: Effort) -> list[Columns]:
-    """What it costs to be told a wrong horizon."""
-    told = [f"{name}:horizon={h}" for h in (500, 5000, 50_000) for name in _TOLD]
-    what = f"Told a horizon, right (5,000) or wrong by a factor of ten; {ROUNDS:,} rounds."
-    return [_three(effort, what, [*_TOLD, *sorted(told)])]
-
-
-def prior(effort: Effort) -> list[Columns]:
-    """What the two constants of the default do."""
-    priors = [f"{DEFAULT}:prior={a:g}" for a in (0.5, 1, 1.5, 3, 10)]
-    leans = [f"{DEFAULT}:lean={a:g}" for a in (0.01, 0.375, 0.75, 1.5)]
-    return [
-        _three(effort, "The prior Beta(a, a) of p_f (by default a = 1.5).", priors),
-        _three(effort, "By how many deviations p_c is raised (by default .75).", leans),
-    ]
-
-
-def _three(effort: Effort, what: str, learners: Sequence[str]) -> Columns:
-    """The three figures of some learners."""
-    sizes = effort.choose(500, 50_000), effort.choose(100, 5000), effort.choose(10, 400)
-    table = Columns(
-        f"{what} Fig. 3: {sizes[0]:,} replicas, Fig. 4: {sizes[1]:,}, both with seed 0; grid:"
-        f" {sizes[2]:,} a point, {seeds(effort)}",
-        ("", "Fig. 3", "Fig. 4", "mean of grid", "most on grid", "at"),
-    )
-    for name in learners:
-        found = three(effort, name, sizes)
-        k = int(found.grid.mean.argmax())
-        cells = map(str, (found.fig3, found.fig4, found.grid.all, found.grid.at(k)))
-        table.rows.append((brief(name), *cells, place(points(effort)[k])))
-    return table
-
-
-# 6. rounds
+# 4. rounds
 
 
 def rounds(effort: Effort) -> list[Columns]:
@@ -350,7 +304,7 @@ def rounds(effort: Effort) -> list[Columns]:
     return [means, mosts]
 
 
-# 7. starts
+# 5. starts
 
 
 def starts(effort: Effort) -> list[Columns]:
@@ -374,7 +328,7 @@ def starts(effort: Effort) -> list[Columns]:
     return tables
 
 
-# 8. drift
+# 6. drift
 
 
 def drift(effort: Effort) -> list[Columns]:
@@ -404,8 +358,8 @@ SECTIONS: dict[str, tuple[str, Callable[[Effort], list[Columns]]]] = {
     "targets": ("What was asked of the default", targets),
     "goals": ("Other goals and starts", goals),
     "growth": ("Growth and the floor", growth),
-    "horizon": ("A wrong horizon", horizon),
-    "prior": ("The constants of the default", prior),
+    "horizon": ("A wrong horizon", constants.horizon),
+    "prior": ("The constants of the default", constants.prior),
     "rounds": ("Fewer and more rounds", rounds),
     "starts": ("All rounds in one state", starts),
     "drift": ("When p_c drifts", drift),

@@ -169,3 +169,13 @@ def clearly_above(learner: Map, five: Map) -> int:
 def place(point: tuple[float, float]) -> str:
     """A point in words."""
     return ", ".join(f"{p:g}".lstrip("0") for p in point)
+
+
+def seeds(effort: Effort) -> str:
+    """The seeds of a grid, in words."""
+    return f"seeds 0 to {len(points(effort)) - 1}"
+
+
+def brief(learner: str) -> str:
+    """A learner of the doorstep where there is little room."""
+    return learner.removeprefix("doorstep-")

@@ -168,6 +168,15 @@ def test_the_default_beats_the_best_of_the_five_on_both_sides_at_once() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("p_c", "p_f"), [(0.7, 0.6), (0.8, 0.8), (0.9, 0.9)])
+def test_the_default_does_not_lose_a_close_race_by_a_stumble(p_c: float, p_f: float) -> None:
+    """The points of the grid where it is furthest behind GETBE-UCB, which never gives up there."""
+    problem = grbp.Problem(4, p_c, p_f)
+    allowed = 1.5 * final(problem, "getbe-ucb", 5000, 1000) + 4.0
+    assert final(problem, grbp.DEFAULT_LEARNER, 5000, 8000) < allowed
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
 def test_growth_is_near_the_floor_where_continuing_is_right(learner: str) -> None:
     result = grbp.simulate(FIG_4, [learner], 10**7, 500, seed=5, at=(10**5,))

@@ -18,8 +18,17 @@ from grbp.learners.estimate import finish_is_right, odds_sum, surely_right, sure
 from grbp.learners.getbe import Control
 from grbp.learners.stopping import patience
 
-LEAST_TO_COME: Final = 3_000.0
+LEAST_TO_COME: Final = 5_000.0
 """Rounds that are thought to come, at least, if nobody says how many."""
+
+FLAT_PRIOR: Final = 2.0
+"""The samples that a flat prior is worth."""
+
+HEAD_START: Final = 10.0
+"""Rounds before the first that doorstep-lai reckons with: it is less patient in the first ones."""
+
+FULL_AFTER: Final = 100.0
+"""Samples of FINISH after which doorstep-lai insists on its least evidence, before on a share."""
 
 FREE: Final = 0.25
 """CONTINUE taken so often per round is learned on the way, and need not be explored."""
@@ -48,11 +57,16 @@ class Horizon(NamedTuple):
 
 
 class Leaning(NamedTuple):
-    """A Horizon, and by how many standard deviations p_c is raised before FINISH is tried."""
+    """A Horizon, and what doorstep-lai has found to be wise.
+
+    lean      by how many standard deviations p_c is raised at most (`raised_to`)
+    least     the least evidence to give up on, in units of what CONTINUE is worth
+    """
 
     horizon: float = 0.0
-    prior: float = 1.5
-    lean: float = 0.75
+    prior: float = 1.25
+    lean: float = 1.0
+    least: float = 2.0
 
 
 class Spans(NamedTuple):
@@ -158,22 +172,48 @@ def never_due(goal: int, horizon: float, low: Counters, high: Counters, p: Spans
 
 
 @hot
+def raised_to(goal: int, lean: float, p_c: float, sd: float, b: float) -> float:
+    """What CONTINUE may be worth, as long as p_c is uncertain.
+
+    p_c is raised by lean standard deviations, by fewer where b, what it seems to be worth, is
+    more than 1/2, and hardly where b is near 1: there a few samples of FINISH tell the two apart.
+    """
+    room = min(1.0, 2.0 * (1.0 - b))
+    return worth(p_c + lean * room * room * sd, goal)
+
+
+@hot
+def least_evidence(least: float, taken: float, raised: float) -> float:
+    """The evidence below which doorstep-lai does not give up, though few rounds be to come.
+
+    Whoever gives up learns nothing more about FINISH, so a close race must not be lost by a
+    stumble. A race is close if it is open after many samples.
+    """
+    return least * raised * min(1.0, taken / FULL_AFTER)
+
+
+@hot
 def doorstep_lai(goal: int, constants: Leaning, n: Counters, _key: int) -> int:
     """1 if FINISH looks better, and as long as the evidence against it is not enough.
 
     Evidence is f kl(p_f, B), where B is raised as long as p_c is uncertain: CONTINUE is learned
     in any case, so to try FINISH can wait until it is known what it has to beat.
+
+    Enough is what optimal stopping asks for, and never less than least_evidence.
     """
     p_f = finish_mean(n.f_goal, n.f, constants.prior)
     p_c = continue_mean(n.c_up, n.c)
     coming = to_come(constants.horizon, n.rho)
-    if p_f >= worth(p_c, goal):
+    b = worth(p_c, goal)
+    if p_f >= b:
         return 0 if continue_is_due(goal, n, p_f, p_c, coming) else 1
     if not is_free(n, n):
         return 0
-    raised = worth(p_c + constants.lean * continue_sd(p_c, n.c), goal)
-    weight = n.f + 2.0 * constants.prior
-    return 1 if against(weight, p_f, raised) <= patience(n.plays_1 + 2.0, coming) else 0
+    raised = raised_to(goal, constants.lean, p_c, continue_sd(p_c, n.c), b)
+    needed = max(
+        patience(n.plays_1 + HEAD_START, coming), least_evidence(constants.least, n.f, raised)
+    )
+    return 1 if against(n.f + 2.0 * constants.prior, p_f, raised) <= needed else 0
 
 
 @hot
@@ -190,7 +230,7 @@ def doorstep_bayes(goal: int, constants: Horizon, n: Counters, _key: int) -> int
         return 0 if continue_is_due(goal, n, p_f, p_c, coming) else 1
     if not is_free(n, n):
         return 0
-    sd, needed = continue_sd(p_c, n.c), patience(n.plays_1 + 2.0, coming)
+    sd, needed = continue_sd(p_c, n.c), patience(n.plays_1 + FLAT_PRIOR, coming)
     weight = n.f + 2.0 * constants.prior
     # Mostly there is no doubt, and no average to take.
     if against(weight, p_f, worth(p_c + 2.0 * sd, goal)) <= needed:
@@ -230,8 +270,11 @@ def hoped(mean: float, sd: float) -> float:
 
 
 @kernel
-def spans(low: Counters, high: Counters, constants: Horizon) -> Spans:
-    """What a box leaves possible; least > most where it cannot be said."""
+def spans(low: Counters, high: Counters, constants: Horizon, had: float) -> Spans:
+    """What a box leaves possible; least > most where it cannot be said.
+
+    had: the samples of FINISH before the first that patience reckons with.
+    """
     prior = constants.prior
     lost_low, lost_high = low.f - low.f_goal, high.f - high.f_goal
     down_low, down_high = low.c - low.c_up, high.c - high.c_up
@@ -240,8 +283,8 @@ def spans(low: Counters, high: Counters, constants: Horizon) -> Spans:
     least, most = 1.0, 0.0
     if high.rho <= constants.horizon or low.rho > constants.horizon:
         ends = to_come(constants.horizon, low.rho), to_come(constants.horizon, high.rho)
-        least = patience(high.plays_1 + 2.0, min(ends))
-        most = patience(low.plays_1 + 2.0, max(ends))
+        least = patience(high.plays_1 + had, min(ends))
+        most = patience(low.plays_1 + had, max(ends))
     sides = c_low * (1.0 - c_low), c_high * (1.0 - c_high)
     widest = 0.25 if c_low <= 0.5 <= c_high else max(sides)
     return Spans(
@@ -259,24 +302,27 @@ def spans(low: Counters, high: Counters, constants: Horizon) -> Spans:
 @kernel
 def lai_stable(goal: int, constants: Leaning, low: Counters, high: Counters) -> bool:
     """Whether the evidence is not enough, or is enough, all over a box of counters."""
-    p = spans(low, high, Horizon(constants.horizon, constants.prior))
+    p = spans(low, high, Horizon(constants.horizon, constants.prior), HEAD_START)
     if p.least > p.most:
         return False
-    if p.f_low >= worth(p.c_high, goal) + _NEARLY:
+    b_low, b_high = worth(p.c_low, goal), worth(p.c_high, goal)
+    if p.f_low >= b_high + _NEARLY:
         return never_due(goal, constants.horizon, low, high, p)
-    raised = worth(p.c_high + constants.lean * p.sd_high, goal)
-    if against(high.f + 2.0 * constants.prior, p.f_low, raised) < p.least - _NEARLY:
+    raised_low = raised_to(goal, constants.lean, p.c_low, p.sd_low, b_high)
+    raised_high = raised_to(goal, constants.lean, p.c_high, p.sd_high, b_low)
+    least = max(p.least, least_evidence(constants.least, low.f, raised_low)) - _NEARLY
+    if against(high.f + 2.0 * constants.prior, p.f_low, raised_high) < least:
         return is_free(low, high)
-    if p.f_high >= worth(p.c_low, goal) - _NEARLY:
+    if p.f_high >= b_low - _NEARLY:
         return False
-    raised = worth(p.c_low + constants.lean * p.sd_low, goal)
-    return against(low.f + 2.0 * constants.prior, p.f_high, raised) > p.most + _NEARLY
+    most = max(p.most, least_evidence(constants.least, high.f, raised_high)) + _NEARLY
+    return against(low.f + 2.0 * constants.prior, p.f_high, raised_low) > most
 
 
 @kernel
 def bayes_stable(goal: int, constants: Horizon, low: Counters, high: Counters) -> bool:
     """Whether FINISH is worth more, or less, all over a box of counters."""
-    p = spans(low, high, constants)
+    p = spans(low, high, constants, FLAT_PRIOR)
     if p.least > p.most:
         return False
     weight_low, weight_high = low.f + 2.0 * constants.prior, high.f + 2.0 * constants.prior
