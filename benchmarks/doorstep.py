@@ -36,6 +36,7 @@ from regrets import (
     Map,
     Three,
     best,
+    between,
     beyond,
     brief,
     clearly_above,
@@ -174,7 +175,27 @@ def _worst(effort: Effort, ours: Map, five: dict[str, Map], sizes: str) -> Colum
     return table
 
 
-# 2. goals
+# 2. points between, goals
+
+
+def other_points(effort: Effort) -> list[Columns]:
+    """Points that had no part in the choice of the constants."""
+    replicas, at = effort.choose(20, 1000), between(effort)
+    maps = {name: grid(at, name, replicas) for name in (DEFAULT, OTHERS[0], *FIVE)}
+    limit = hindsight(maps[name] for name in FIVE)
+    table = Columns(
+        f"The {len(at)} points half-way between those of the grid: p_c and p_f from .05 to .95 in"
+        f" steps of .1. {replicas:,} replicas a point, seeds 0 to {len(at) - 1}",
+        ("", "mean", "ratio to hindsight", "most", "worst point", "at"),
+        notes=[BIASED],
+    )
+    for name, one in maps.items():
+        k, over = beyond(one, limit)
+        most = one.at(int(one.mean.argmax()))
+        cells = map(str, (one.all, one.all.over(limit.all), most, over))
+        table.rows.append((name, *cells, place(at[k])))
+    table.rows.append(("the five in hindsight", str(limit.all), "", "", "", ""))
+    return [table]
 
 
 def goals(effort: Effort) -> list[Columns]:
@@ -189,7 +210,8 @@ def goals(effort: Effort) -> list[Columns]:
     }
     found = {
         case: {
-            name: grid(effort, name, replicas, goal=goal, start=start) for name in (DEFAULT, *FIVE)
+            name: grid(points(effort), name, replicas, goal=goal, start=start)
+            for name in (DEFAULT, *FIVE)
         }
         for case, (goal, start) in cases.items()
     }
@@ -296,7 +318,7 @@ def rounds(effort: Effort) -> list[Columns]:
     mosts = Columns(f"The same: the largest on the grid, and at which p_c, p_f. {sizes}", heads)
     for count in (300, 1000, 5000, 20_000, 100_000)[: 3 if effort.quick else 5]:
         learners = (DEFAULT, f"{DEFAULT}:horizon={count}", "getbe-ps")
-        maps = [grid(effort, name, replicas, count) for name in learners]
+        maps = [grid(points(effort), name, replicas, count) for name in learners]
         most = [(one, int(one.mean.argmax())) for one in maps]
         means.rows.append((f"{count:,}", *(str(one.all) for one in maps)))
         cells = (f"{one.at(k)} at {place(points(effort)[k])}" for one, k in most)
@@ -356,6 +378,7 @@ def drift(effort: Effort) -> list[Columns]:
 
 SECTIONS: dict[str, tuple[str, Callable[[Effort], list[Columns]]]] = {
     "targets": ("What was asked of the default", targets),
+    "between": ("Points between", other_points),
     "goals": ("Other goals and starts", goals),
     "growth": ("Growth and the floor", growth),
     "horizon": ("A wrong horizon", constants.horizon),

@@ -95,6 +95,12 @@ def steps(effort: Effort) -> list[float]:
     return [0.2, 0.5, 0.8] if effort.quick else [k / 10 for k in range(1, 10)]
 
 
+def between(effort: Effort) -> list[tuple[float, float]]:
+    """The points half-way between those of the grid, and around them."""
+    steps = [0.25, 0.55, 0.85] if effort.quick else [(k + 0.5) / 10 for k in range(10)]
+    return [(p_c, p_f) for p_c in steps for p_f in steps]
+
+
 def points(effort: Effort) -> list[tuple[float, float]]:
     """The points (p_c, p_f) of the grid."""
     return [(p_c, p_f) for p_c in steps(effort) for p_f in steps(effort)]
@@ -110,7 +116,7 @@ def once(
 
 
 def grid(
-    effort: Effort,
+    at: Sequence[tuple[float, float]],
     learner: str,
     replicas: int,
     rounds: int = ROUNDS,
@@ -118,10 +124,10 @@ def grid(
     start: StartLike = "uniform",
 ) -> Map:
     """The regret of a learner at every point; the k-th has seed k."""
-    say(f"{learner} on a grid, goal {goal}, {rounds:,} rounds")
+    say(f"{learner} at {len(at)} points, goal {goal}, {rounds:,} rounds")
     found = [
         once(grbp.Problem(goal, p_c, p_f, start), learner, replicas, seed, rounds)
-        for seed, (p_c, p_f) in enumerate(points(effort))
+        for seed, (p_c, p_f) in enumerate(at)
     ]
     mean, se = np.array(found).T
     return Map(mean, se)
@@ -131,7 +137,7 @@ def three(effort: Effort, learner: str, replicas: tuple[int, int, int]) -> Three
     """The three figures of a learner, each with its replicas."""
     say(f"{learner} in the settings of Figures 3 and 4")
     fig3, fig4 = once(FIG3, learner, replicas[0]), once(FIG4, learner, replicas[1])
-    return Three(fig3, fig4, grid(effort, learner, replicas[2]))
+    return Three(fig3, fig4, grid(points(effort), learner, replicas[2]))
 
 
 def best(estimates: dict[str, Estimate]) -> tuple[str, Estimate]:
