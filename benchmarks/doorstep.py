@@ -72,6 +72,9 @@ BIASED = (
     "The five in hindsight are chosen at each point by what chance gave them, so their regret is"
     " biased downwards, to the disadvantage of the learners compared with them."
 )
+UNSEEN = 7_000_000
+"""The first of the seeds that no trial had used."""
+
 LINEAR = {1: 1 / 6, 2: 2 / 6, 3: 3 / 6}
 
 
@@ -80,22 +83,35 @@ LINEAR = {1: 1 / 6, 2: 2 / 6, 3: 3 / 6}
 
 def targets(effort: Effort) -> list[Columns]:
     """The default against the best of the five, with what it must reach; then the others."""
-    many, some = effort.choose(2000, 400_000), effort.choose(200, 20_000)
-    cell, less = effort.choose(40, 8000), effort.choose(20, 1000)
-    five = {name: three(effort, name, (some, some, less)) for name in FIVE}
-    door = {DEFAULT: three(effort, DEFAULT, (many, some, cell))}
+    sizes, default, five = _asked(effort, 0)
+    many, some, less = (effort.choose(*n) for n in ((2000, 400_000), (200, 20_000), (20, 1000)))
+    door = {DEFAULT: default}
     door |= {name: three(effort, name, (many, some, less)) for name in OTHERS}
     limit = hindsight(one.grid for one in five.values())
-    sizes = (
-        f"Fig. 3: {many:,} replicas ({some:,} for the five), Fig. 4: {some:,}, both with seed 0;"
-        f" grid: {less:,} a point ({cell:,} for {DEFAULT}), {seeds(effort)}"
-    )
     return [
-        _judged(effort, door[DEFAULT], five, limit, sizes),
+        _judged(effort, default, five, limit, sizes),
         _ratios(effort, door | five, limit, sizes),
         _regrets(door | five, limit, sizes),
-        _worst(effort, door[DEFAULT].grid, {name: one.grid for name, one in five.items()}, sizes),
+        _worst(effort, default.grid, {name: one.grid for name, one in five.items()}, sizes),
     ]
+
+
+def once_more(effort: Effort) -> list[Columns]:
+    """The same four targets, with seeds that no trial had used when the constants were chosen."""
+    sizes, default, five = _asked(effort, UNSEEN)
+    return [_judged(effort, default, five, hindsight(one.grid for one in five.values()), sizes)]
+
+
+def _asked(effort: Effort, first: int) -> tuple[str, Three, dict[str, Three]]:
+    """How many replicas and which seeds, in words; the default and the five with them."""
+    many, cell = effort.choose(2000, 400_000), effort.choose(40, 8000)
+    some, less = effort.choose(200, 20_000), effort.choose(20, 1000)
+    five = {name: three(effort, name, (some, some, less), first) for name in FIVE}
+    sizes = (
+        f"Fig. 3: {many:,} replicas ({some:,} for the five), Fig. 4: {some:,}, both with seed"
+        f" {first}; grid: {less:,} a point ({cell:,} for {DEFAULT}), {seeds(effort, first)}"
+    )
+    return sizes, three(effort, DEFAULT, (many, some, cell), first), five
 
 
 def _judged(effort: Effort, ours: Three, five: dict[str, Three], limit: Map, sizes: str) -> Columns:
@@ -209,11 +225,8 @@ def goals(effort: Effort) -> list[Columns]:
         "decreasing": (4, {4 - state: share for state, share in LINEAR.items()}),
     }
     found = {
-        case: {
-            name: grid(points(effort), name, replicas, goal=goal, start=start)
-            for name in (DEFAULT, *FIVE)
-        }
-        for case, (goal, start) in cases.items()
+        what: {name: grid(points(effort), name, replicas, case=case) for name in (DEFAULT, *FIVE)}
+        for what, case in cases.items()
     }
     sizes = f"{replicas:,} replicas a point, {seeds(effort)}"
     return [_orders(found, sizes), _worst_by_case(effort, found, sizes)]
@@ -378,6 +391,7 @@ def drift(effort: Effort) -> list[Columns]:
 
 SECTIONS: dict[str, tuple[str, Callable[[Effort], list[Columns]]]] = {
     "targets": ("What was asked of the default", targets),
+    "unseen": ("The same with unseen seeds", once_more),
     "between": ("Points between", other_points),
     "goals": ("Other goals and starts", goals),
     "growth": ("Growth and the floor", growth),

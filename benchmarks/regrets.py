@@ -120,24 +120,25 @@ def grid(
     learner: str,
     replicas: int,
     rounds: int = ROUNDS,
-    goal: int = 4,
-    start: StartLike = "uniform",
+    case: tuple[int, StartLike] = (4, "uniform"),
+    first: int = 0,
 ) -> Map:
-    """The regret of a learner at every point; the k-th has seed k."""
+    """The regret of a learner at every point, with a goal and a start; one seed a point."""
+    goal, start = case
     say(f"{learner} at {len(at)} points, goal {goal}, {rounds:,} rounds")
     found = [
         once(grbp.Problem(goal, p_c, p_f, start), learner, replicas, seed, rounds)
-        for seed, (p_c, p_f) in enumerate(at)
+        for seed, (p_c, p_f) in enumerate(at, first)
     ]
     mean, se = np.array(found).T
     return Map(mean, se)
 
 
-def three(effort: Effort, learner: str, replicas: tuple[int, int, int]) -> Three:
-    """The three figures of a learner, each with its replicas."""
+def three(effort: Effort, learner: str, replicas: tuple[int, int, int], first: int = 0) -> Three:
+    """The three figures of a learner, each with its replicas, from a first seed on."""
     say(f"{learner} in the settings of Figures 3 and 4")
-    fig3, fig4 = once(FIG3, learner, replicas[0]), once(FIG4, learner, replicas[1])
-    return Three(fig3, fig4, grid(points(effort), learner, replicas[2]))
+    fig3, fig4 = (once(FIG3, learner, replicas[0], first), once(FIG4, learner, replicas[1], first))
+    return Three(fig3, fig4, grid(points(effort), learner, replicas[2], first=first))
 
 
 def best(estimates: dict[str, Estimate]) -> tuple[str, Estimate]:
@@ -177,9 +178,9 @@ def place(point: tuple[float, float]) -> str:
     return ", ".join(f"{p:g}".lstrip("0") for p in point)
 
 
-def seeds(effort: Effort) -> str:
+def seeds(effort: Effort, first: int = 0) -> str:
     """The seeds of a grid, in words."""
-    return f"seeds 0 to {len(points(effort)) - 1}"
+    return f"seeds {first} to {first + len(points(effort)) - 1}"
 
 
 def brief(learner: str) -> str:
