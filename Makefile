@@ -1,6 +1,6 @@
 # Everything runs in .venv, which the first call makes. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test check format pin clean lint again
+.PHONY: help reproduce test check fuzz format pin clean lint again
 BIN := .venv/bin
 RECIPE := pyproject.toml constraints.txt tools/setup.sh
 # Another Python was asked for, or the folder was moved: look at the environment again.
@@ -23,6 +23,9 @@ check: .venv/.ready-test ## before a commit: formatting, lint, types, the fast t
 	@$(MAKE) --no-print-directory lint
 	@echo "== fast tests"
 	@$(BIN)/python -m pytest -n auto -m "not slow"
+
+fuzz: .venv/.ready-test ## the tests that draw examples, with fresh draws and ten times as many
+	@GRBP_EXAMPLES=fresh $(BIN)/python -m pytest -n auto -m hypothesis
 
 lint: .venv/.ready-test
 	@echo "== formatting and lint"

@@ -11,8 +11,10 @@ os.environ.setdefault(
     "GRBP_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")
 )
 
-settings.register_profile("grbp", derandomize=True, deadline=None, max_examples=150)
-settings.load_profile("grbp")
+# `make test` draws the same examples every time; `make fuzz` draws fresh ones.
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=150)
+settings.register_profile("fresh", deadline=None, max_examples=1500, print_blob=True)
+settings.load_profile(os.environ.get("GRBP_EXAMPLES", "repeatable"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

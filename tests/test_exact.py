@@ -1,6 +1,7 @@
 """Closed forms against 60-digit arithmetic, and the laws that tie them together."""
 
 import math
+import sys
 
 import mpmath
 import numpy as np
@@ -9,7 +10,7 @@ from digits import hit as wide_hit
 from digits import number, optimum, relative_error, ruin, steps
 from digits import value as wide_value
 from draws import EXTREMES, goals, large_goals, probabilities, problems
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import grbp
@@ -208,10 +209,19 @@ def test_summary_reports_what_the_functions_say() -> None:
 
 
 @given(goals, probabilities)
+@example(11, 0.25)
+def test_the_boundary_is_rounded_correctly(goal: int, p_c: float) -> None:
+    assert grbp.boundary(goal, p_c) == float(wide_hit(1, goal, p_c))
+    assert grbp.boundary(goal, [p_c, 0.5]).tolist() == [grbp.boundary(goal, p_c), 1 / goal]
+
+
+@given(goals, probabilities)
+@example(11, 0.25)
 def test_a_tie_is_a_tie_for_every_answer(goal: int, p_c: float) -> None:
-    if grbp.boundary(goal, p_c) < 1e-6:  # a tiny B is itself rounded by more than a tie
+    b = grbp.boundary(goal, p_c)
+    if b < sys.float_info.min:  # a float so small has fewer digits than a tie has
         return
-    problem = Problem(goal, p_c, grbp.boundary(goal, p_c))
+    problem = Problem(goal, p_c, b)
     assert grbp.gap_max(problem) == grbp.gap(problem) == grbp.gap(problem, 0) == 0.0
     assert grbp.gap(problem, 1) == grbp.margin(problem) == 0.0
     assert grbp.optimal_threshold(problem) == 1

@@ -34,7 +34,7 @@ FLOORS: dict[str, set[str]] = {
     "model": {"_jit", "errors"},
     "ruin": {"model"},
     "exact": {"errors", "model", "ruin"},
-    "margin": {"exact", "model"},
+    "margin": {"exact", "model", "ruin"},
     "dynprog": {"errors", "model"},
     "extensions": {"errors", "model"},
     "history": {"_jit", "model", "streams"},

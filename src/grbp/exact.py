@@ -77,15 +77,14 @@ def boundary(goal: int, p_c: float | Sequence[float] | Floats) -> float | Floats
     B(1/2) = 1/G and B(1) = 1.
 
     Paper: eqn:boundaryP
-    Differs: 1/2, 0 and 1 are limits of one formula, not cases; it cannot overflow.
+    Differs: 1/2, 0 and 1 are limits of one formula, not cases; it cannot overflow, and is
+    rounded once, so that the same float comes out on every machine.
     """
     goal = check_goal(goal)
     if np.ndim(p_c) == 0:
-        p = np.array(check_probability("p_c", p_c))
-    else:
-        p = check_probabilities("p_c", p_c)
-    b = p.copy() if goal == 2 else hit(1, goal, log_failure_ratio(p))
-    return b if b.ndim else float(b)
+        return _rounded_boundary(goal, check_probability("p_c", p_c))
+    p = check_probabilities("p_c", p_c)
+    return np.array([_rounded_boundary(goal, x) for x in p.ravel().tolist()]).reshape(p.shape)
 
 
 def optimal_threshold(problem: Problem) -> int:
@@ -337,6 +336,11 @@ def _excess(goal: int, p_c: float, p_f: float) -> float:
         b = wide_boundary(goal, Decimal(p_c))
         difference = Decimal(p_f) - b
         return 0.0 if abs(difference) <= Decimal(TIE) * b else float(difference)
+
+
+def _rounded_boundary(goal: int, p_c: float) -> float:
+    with localcontext(WIDE):
+        return float(wide_boundary(goal, Decimal(p_c)))
 
 
 def wide_boundary(goal: int, p_c: Decimal) -> Decimal:

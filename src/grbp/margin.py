@@ -13,8 +13,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from grbp.exact import WIDE, boundary, excess, wide_boundary
+from grbp.exact import WIDE, excess, wide_boundary
 from grbp.model import Floats, Problem
+from grbp.ruin import hit, log_failure_ratio
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _NEWTON_STEPS = 6
@@ -39,7 +40,7 @@ def _margin(goal: int, p_c: float, p_f: float) -> float:
     if goal == 2:  # B(x) = x
         return abs(p_c - p_f) / math.sqrt(2.0)
     x = _grid()
-    squared = (x - p_c) ** 2 + (boundary(goal, x) - p_f) ** 2
+    squared = (x - p_c) ** 2 + (hit(1, goal, log_failure_ratio(x)) - p_f) ** 2
     low = np.concatenate(([True], squared[1:] <= squared[:-1]))
     low &= np.concatenate((squared[:-1] <= squared[1:], [True]))
     # Right next to the curve, nothing in floats is as near as p_c itself, or, in the corner
@@ -62,7 +63,7 @@ def _descend(goal: int, p_c: float, p_f: float, left: float, right: float) -> fl
     """The minimiser of the distance between two points, by golden section."""
 
     def squared(x: float) -> float:
-        return (x - p_c) ** 2 + (boundary(goal, x) - p_f) ** 2
+        return (x - p_c) ** 2 + (float(hit(1, goal, log_failure_ratio(x))) - p_f) ** 2
 
     inner, outer = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
     f_inner, f_outer = squared(inner), squared(outer)
