@@ -31,6 +31,8 @@ lint: .venv/.ready-test
 	@echo "== formatting and lint"
 	@$(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
+	@echo "== floors"
+	@$(BIN)/lint-imports
 	@echo "== types"
 	@$(BIN)/mypy
 

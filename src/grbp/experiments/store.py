@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, Final, TypeAlias, overload
 
@@ -142,7 +142,8 @@ def _learners(spec: AnySpec) -> dict[str, AnyLearner]:
 
 def meta_now(spec: AnySpec) -> Meta:
     """How a result is made that is made now, by this code."""
-    versions = {"python": platform.python_version(), "grbp": _version()}
+    versions = {"python": platform.python_version()}
+    versions["grbp"] = import_module("grbp").__version__
     for package in ("numpy", "numba"):
         versions[package] = "absent"
         with suppress(metadata.PackageNotFoundError):
@@ -329,27 +330,19 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
+_CHANGES_NO_NUMBER: Final = ("cli", "figures")
+
+
 @cache
 def _code() -> str:
     """A digest of the source that makes results: after an edit, old ones are not found."""
     package = Path(__file__).parent.parent
-    made_by = [
-        "_jit", "streams", "saddle", "betas", "variates", "divergence", "model", "ruin", "exact",
-        "history", "exits", "rounds", "blocks", "boxes", "plans", "stretches", "tape", "walk",
-        "leap", "engine", "regret", "simulation",
-    ]  # fmt: skip
-    files = [package / f"{name}.py" for name in made_by]
-    files += sorted((package / "learners").glob("*.py"))
+    files = [path.relative_to(package) for path in package.rglob("*.py")]
+    files = sorted(file for file in files if file.parts[0] not in _CHANGES_NO_NUMBER)
     digest = hashlib.sha256()
     for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+        digest.update(file.as_posix().encode() + b"\0" + (package / file).read_bytes())
     return digest.hexdigest()
-
-
-def _version() -> str:
-    from grbp import __version__  # noqa: PLC0415 (the surface above; only its number)
-
-    return __version__
 
 
 @cache
