@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import grbp
-from grbp._jit import compiled, kernel, u64
+from grbp._numba.jit import compiled, kernel, u64
 from grbp.history import play, settle
 from grbp.learners.contract import Decide, Learner
 from grbp.model import Floats, first_state

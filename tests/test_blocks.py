@@ -10,7 +10,7 @@ from scipy import stats
 
 from grbp import Problem
 from grbp import blocks as bl
-from grbp._jit import compiled, u64
+from grbp._numba.jit import compiled, u64
 from grbp.blocks import WHOLE, Blocks, Part, Room, block, part_rounds
 from grbp.history import play
 from grbp.model import first_state

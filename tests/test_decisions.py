@@ -12,7 +12,7 @@ from runs import FIGURE_3, FIGURE_4
 from scipy import integrate, stats
 
 from grbp import Problem, boundary
-from grbp._jit import compiled
+from grbp._numba.jit import compiled
 from grbp.engine import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
 from grbp.history import Counters, Outcome, opening, settle

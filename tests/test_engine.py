@@ -12,7 +12,7 @@ from scipy import stats
 
 from grbp import Problem, expected_slots, leap, value
 from grbp import engine as engine_module
-from grbp._jit import compiled
+from grbp._numba.jit import compiled
 from grbp.engine import Engine
 from grbp.errors import InvalidInput
 from grbp.history import Counters, play

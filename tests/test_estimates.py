@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from grbp import Problem, boundary, optimal_threshold
-from grbp._jit import compiled
+from grbp._numba.jit import compiled
 from grbp.betas import beta_draw, beta_tail, gamma_draw
 from grbp.learners.estimate import finish_is_right, odds_sum
 from grbp.streams import noise

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from grbp import exits as ex
-from grbp._jit import compiled, u64
+from grbp._numba.jit import compiled, u64
 from grbp.exits import exit_steps, log_exit
 from grbp.streams import noise
 

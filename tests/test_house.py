@@ -95,7 +95,7 @@ def written_in(pattern: str) -> set[str]:
     """The tests that stand in some files."""
     return {
         node.name
-        for path in (ROOT / "tests").glob(pattern)
+        for path in (ROOT / "tests").rglob(pattern)
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     }
@@ -158,9 +158,9 @@ def test_links_in_the_documents_lead_somewhere() -> None:
 def test_tests_that_the_documents_name_exist() -> None:
     for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         text = document.read_text("utf-8")
-        for file in re.findall(r"\b(test_\w+\.py)", text):
-            assert (ROOT / "tests" / file).exists(), f"{document.name}: {file}"
-        for file, word in re.findall(r"pytest tests/(\w+\.py)(?: -k |::)(\w+)", text):
+        for file in re.findall(r"\b(tests/[\w/]+\.py)", text):
+            assert (ROOT / file).exists(), f"{document.name}: {file}"
+        for file, word in re.findall(r"pytest tests/(?:\w+/)*(\w+\.py)(?: -k |::)(\w+)", text):
             assert any(word in name for name in written_in(file)), f"{document.name}: {word}"
 
 

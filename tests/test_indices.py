@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from grbp._jit import compiled, kernel
+from grbp._numba.jit import compiled, kernel
 from grbp.betas import beta_evidence, beta_tail
 from grbp.conformance import check_learner
 from grbp.divergence import bernoulli_divergence

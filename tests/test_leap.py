@@ -15,7 +15,7 @@ from scipy import integrate, stats
 
 from grbp import Problem, boundary, value
 from grbp import engine as engine_module
-from grbp._jit import compiled
+from grbp._numba.jit import compiled
 from grbp.blocks import Blocks, Room, blocks_of, room_for
 from grbp.boxes import Box
 from grbp.engine import Decisions, choose_engine, decisions

@@ -15,7 +15,7 @@ from runs import BUILT_IN
 from scipy import stats
 
 from grbp import Problem
-from grbp._jit import compiled
+from grbp._numba.jit import compiled
 from grbp.engine import decisions
 from grbp.history import Counters, Outcome, Totals, add_to, opening, play, settle
 from grbp.learners import Learner, PolicyLearner

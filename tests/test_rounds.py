@@ -13,7 +13,7 @@ from scipy.linalg import solve_banded
 
 from grbp import Problem
 from grbp import rounds as rd
-from grbp._jit import compiled, u64
+from grbp._numba.jit import compiled, u64
 from grbp.history import play
 from grbp.model import first_state
 from grbp.rounds import hop_round, table_round, table_rounds

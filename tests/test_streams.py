@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from grbp._jit import compiled
+from grbp._numba.jit import compiled
 from grbp.streams import LEARNER, OPENING, WORLD, mix, noise, replica_key, uniform
 
 

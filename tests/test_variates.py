@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from grbp._jit import compiled, kernel
+from grbp._numba.jit import compiled, kernel
 from grbp.betas import (
     _WIDTH,
     _outside,

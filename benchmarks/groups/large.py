@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 import grbp
-from grbp._jit import compiled
+from grbp._numba.jit import compiled
 from grbp.rounds import Hops, Walk, hop_round, hops_of
 from grbp.streams import noise
 from measure import Effort, in_turn, seconds

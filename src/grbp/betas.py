@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import hot, kernel, u64
+from grbp._numba.jit import hot, kernel, u64
 from grbp.saddle import deviance, log_weight
 from grbp.streams import noise, uniform
 

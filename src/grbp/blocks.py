@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 from grbp.exits import exit_up
 from grbp.history import Totals
 from grbp.model import Floats, Problem

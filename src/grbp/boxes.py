@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._jit import hot
+from grbp._numba.jit import hot
 from grbp.history import Counters, Totals
 from grbp.model import Floats, Problem
 

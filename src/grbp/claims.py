@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grbp._jit import compiled, compiler_errors, kernel, numba, reason
+from grbp._numba.jit import compiled, compiler_errors, kernel, numba, reason
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner
 from grbp.streams import noise, uniform

@@ -23,7 +23,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from grbp._jit import compiled, numba, reason
+from grbp._numba.jit import compiled, numba, reason
 from grbp.claims import Case, Raised, ask, faults_of_claims
 from grbp.errors import InvalidInput
 from grbp.history import Counters

@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 
 _NEAR: Final = 0.1
 """Below it a series of twenty terms is exact."""

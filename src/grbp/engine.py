@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import compiled, compiler_errors, numba, reason
+from grbp._numba.jit import compiled, compiler_errors, numba, reason
 from grbp.blocks import room_for
 from grbp.errors import InvalidInput
 from grbp.leap import STRETCH_GOAL, leaping, leaps_of

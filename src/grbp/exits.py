@@ -35,7 +35,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import compiled, hot, kernel, u64
+from grbp._numba.jit import compiled, hot, kernel, u64
 from grbp.model import Floats
 from grbp.saddle import log_binomial
 from grbp.streams import noise, uniform

@@ -6,7 +6,7 @@ chose from them, and settled into the counters afterwards.
 
 from typing import NamedTuple
 
-from grbp._jit import hot, kernel
+from grbp._numba.jit import hot, kernel
 from grbp.model import Action, next_state
 from grbp.streams import uniform
 

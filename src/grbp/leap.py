@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from grbp._jit import compiled, hot, kernel, u64
+from grbp._numba.jit import compiled, hot, kernel, u64
 from grbp.blocks import Blocks, Room, blocks_of
 from grbp.boxes import Box, box_of, inside, sizes_of
 from grbp.history import Counters, Totals, add_to

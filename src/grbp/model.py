@@ -12,7 +12,7 @@ from typing import Literal, SupportsFloat, SupportsIndex, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 from grbp.errors import InvalidInput
 
 DEAD_END = 0

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from grbp._jit import hot, kernel
+from grbp._numba.jit import hot, kernel
 from grbp.boxes import box_of, corner
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Stable, Thinning

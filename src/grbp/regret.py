@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from grbp._jit import compiled, numba
+from grbp._numba.jit import compiled, numba
 from grbp.engine import Decisions
 from grbp.exact import gap, gap_at, optimal_threshold, value
 from grbp.learners import AnyLearner

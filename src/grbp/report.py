@@ -14,10 +14,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from grbp._io import write_whole
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import drawing
 from grbp.figures.regret_curves import rounded, rounds_in_words
-from grbp.files import write_whole
 from grbp.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import hot, i64, kernel, u64
+from grbp._numba.jit import hot, i64, kernel, u64
 from grbp.exits import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
 from grbp.history import Totals
 from grbp.model import Action, Floats, Problem, next_state

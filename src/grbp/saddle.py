@@ -7,7 +7,7 @@ Probabilities), good to about 1e-15 times the root of the count.
 
 import math
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 
 
 @kernel

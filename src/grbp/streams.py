@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import hot, u64
+from grbp._numba.jit import hot, u64
 
 WORLD: Final = 1
 """The part of a seed that makes the cases: starts and outcomes."""

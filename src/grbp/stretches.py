@@ -7,7 +7,7 @@ until the round is found that left the box; what would have come after it never 
 
 from typing import Final
 
-from grbp._jit import hot, kernel
+from grbp._numba.jit import hot, kernel
 from grbp.blocks import Blocks, Part, Room, block, part_rounds
 from grbp.boxes import Box, inside
 from grbp.history import Totals

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 from grbp.history import Counters, opening
 from grbp.model import Floats
 from grbp.streams import uniform

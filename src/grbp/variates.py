@@ -6,7 +6,7 @@ Every draw is a pure function of a key and has its law exactly, but for the roun
 import math
 from typing import Final
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 from grbp.betas import gamma_draw, gamma_pair
 from grbp.saddle import deviance, log_binomial, stirling_error
 from grbp.streams import noise, uniform

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from grbp._jit import kernel, u64
+from grbp._numba.jit import kernel, u64
 from grbp.history import play, settle
 from grbp.learners.contract import Decide
 from grbp.learners.policies import play_policy, ucb1_choice

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import grbp
+from grbp._io import write_whole
 from grbp.cli.options import add_folder, add_json, number, whole
 from grbp.cli.printing import print_json
 from grbp.cli.progress import bar
 from grbp.errors import InvalidInput
-from grbp.files import write_whole
 
 _NAME = 20
 """Columns for a name; a longer one has a line of its own."""

@@ -7,11 +7,11 @@ import math
 from pathlib import Path
 
 import grbp
+from grbp._io import write_whole
 from grbp.cli.options import problem_of, whole
 from grbp.cli.printing import print_json, table, title
 from grbp.cli.progress import bar
 from grbp.errors import InvalidInput
-from grbp.files import write_whole
 
 _SHOWN_LOOKS = 6
 """Rounds shown to a person; --json and --csv have them all."""

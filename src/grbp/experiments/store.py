@@ -27,10 +27,10 @@ from typing import Any, Final, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from grbp._io import write_whole
 from grbp.engine import Engine, choose_engine
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.spec import AnySpec, GridSpec, Spec, from_json
-from grbp.files import write_whole
 from grbp.learners import AnyLearner, Learner, find_learner
 from grbp.model import Floats, Problem
 from grbp.regret import Curve

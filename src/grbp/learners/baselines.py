@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 from grbp.history import Counters
 from grbp.learners.contract import Learner
 from grbp.streams import uniform

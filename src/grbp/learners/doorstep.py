@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._jit import hot, kernel
+from grbp._numba.jit import hot, kernel
 from grbp.divergence import bernoulli_divergence
 from grbp.history import Counters
 from grbp.learners.contract import Learner, NoConstants

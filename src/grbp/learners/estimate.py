@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp._jit import hot, u64
+from grbp._numba.jit import hot, u64
 from grbp.history import Counters
 
 _TABLED: Final = 2**15

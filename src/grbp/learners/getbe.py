@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from grbp._jit import hot, kernel
+from grbp._numba.jit import hot, kernel
 from grbp.betas import gamma_pair
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from grbp._jit import hot, kernel
+from grbp._numba.jit import hot, kernel
 from grbp.history import Counters
 from grbp.learners.contract import Decide, NoConstants, Stable
 

@@ -9,7 +9,7 @@ round where it may have happened, the two are drawn given that it did, or it did
 import math
 from typing import NamedTuple
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 from grbp.betas import (
     beta_below,
     beta_beyond_draw,

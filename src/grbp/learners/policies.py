@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 from grbp.errors import TooLarge
 from grbp.history import Outcome
 from grbp.learners.estimate import raised

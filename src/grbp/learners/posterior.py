@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 from grbp.betas import beta_evidence
 from grbp.history import Counters
 from grbp.learners.contract import Learner, NoConstants

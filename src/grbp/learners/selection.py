@@ -6,7 +6,7 @@ Except for posterior sampling, each policy is first played once, threshold 0 bef
 import math
 from typing import Final
 
-from grbp._jit import hot, kernel
+from grbp._numba.jit import hot, kernel
 from grbp.betas import beta_draw
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp._jit import hot
+from grbp._numba.jit import hot
 from grbp.model import Floats
 
 LOWEST: Final = -32.0

@@ -39,7 +39,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from grbp._contents import (
+from grbp._io import write_whole
+from grbp._numba.contents import (
     HELPERS,
     Content,
     Dispatcher,
@@ -49,7 +50,6 @@ from grbp._contents import (
     is_importable,
     teach,
 )
-from grbp.files import write_whole
 
 # By name, since this much of the inside of Numba has no types, or other ones in each version.
 _numba: Any = import_module("numba")
@@ -331,7 +331,7 @@ class _Unpickler(pickle.Unpickler):
 def _package() -> str:
     """A hash of every source file of this package."""
     content = Content()
-    root = Path(__file__).parent
+    root = Path(__file__).parent.parent
     for path in sorted(root.rglob("*.py")):
         content.say(path.relative_to(root).as_posix(), path.read_bytes())
     return content.digest()

@@ -16,8 +16,8 @@ import numba
 import numpy as np
 import pytest
 
-from grbp import _compiled_cache
-from grbp._jit import compiled, kernel
+from grbp._numba import cache as _compiled_cache
+from grbp._numba.jit import compiled, kernel
 
 PROMISE = " for this machine, once; the next start finds it"
 
@@ -25,7 +25,7 @@ PARTS = """
 import enum
 from typing import NamedTuple
 import numpy as np
-from grbp._jit import kernel
+from grbp._numba.jit import kernel
 NUMBER, STEP, READ = 10, 20, 40
 TABLE = np.array([30.0, 0.1])
 class Pair(NamedTuple): first: int; second: int
@@ -43,7 +43,7 @@ import json, logging, math
 from typing import NamedTuple
 import parts
 from parts import NUMBER, TABLE, Kind, Pair, helper
-from grbp._jit import compiled, u64
+from grbp._numba.jit import compiled, u64
 class Here(NamedTuple): second: int; first: int
 def number(x): return x + NUMBER
 def module(x): return x + parts.NUMBER
@@ -171,7 +171,7 @@ def test_an_edit_compiles_anew_what_it_reaches_and_only_that(
 
 CLOSURES = """
 import json, os, sys
-from grbp._jit import compiled
+from grbp._numba.jit import compiled
 def adding(step): return lambda x: x + step
 compiled(adding(0.0))
 if sys.argv[2:] and os.fork() == 0:

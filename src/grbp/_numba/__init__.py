@@ -1,0 +1,1 @@
+"""Kernels: the markers, and compiled code that is kept on disk."""
