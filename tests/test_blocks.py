@@ -14,7 +14,7 @@ from grbp._numba.jit import compiled, u64
 from grbp.blocks import WHOLE, Blocks, Part, Room, block, part_rounds
 from grbp.history import play
 from grbp.model import first_state
-from grbp.streams import noise, uniform
+from grbp.numerics.rng import noise, uniform
 from grbp.tape import World
 
 Floats = NDArray[np.float64]

@@ -23,8 +23,8 @@ from grbp.learners.getbe import (
     ps_usual,
 )
 from grbp.learners.selection import PS_POLSELECTION, UCB_POLSELECTION
+from grbp.numerics.rng import uniform
 from grbp.simulation import simulate
-from grbp.streams import uniform
 
 CLAIMING = [
     learner for learner in BUILT_IN if learner.stable is not None or learner.thinning is not None

@@ -18,7 +18,7 @@ from grbp.errors import InvalidInput
 from grbp.history import Counters
 from grbp.learners import Learner, find_learner
 from grbp.learners.getbe import Control, getbe_sm
-from grbp.streams import uniform
+from grbp.numerics.rng import uniform
 
 
 def good(_goal: int, _: Any, n: Counters, key: int) -> int:
@@ -134,8 +134,8 @@ def test_nothing_is_wrong_with_a_good_one_and_the_seed_of_others_stays() -> None
         (Learner("x", fraction), "answered 0.0; a threshold must be an int"),
         (Learner("x", nothing), "answered None; a threshold must be an int"),
         (Learner("x", divides), "decide raised ZeroDivisionError .* at goal = 2, Counters"),
-        (Learner("x", draws_python), "draws from the module random; draw with grbp.streams"),
-        (Learner("x", draws_numpy_once), "draws from numpy.random; draw with grbp.streams"),
+        (Learner("x", draws_python), "draws from the module random; draw with grbp.numerics.rng"),
+        (Learner("x", draws_numpy_once), "draws from numpy.random; draw with grbp.numerics.rng"),
         (Learner("x", remembers), "answered [01] and then [01] to the same arguments"),
         (Learner("x", untyped), "Numba cannot compile decide, .* slower .*: .*_asdict"),
         (Learner("x", unmarked), r"marked with @kernel\): .*helper"),

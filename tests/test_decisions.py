@@ -26,7 +26,7 @@ from grbp.learners.getbe import (
     getbe_sm,
 )
 from grbp.learners.selection import PS_POLSELECTION
-from grbp.streams import noise
+from grbp.numerics.rng import noise
 
 # Decision probabilities of those who draw.
 

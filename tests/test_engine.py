@@ -19,8 +19,8 @@ from grbp.history import Counters, play
 from grbp.learners import LEARNERS, Learner, NoConstants
 from grbp.learners.getbe import Control
 from grbp.model import first_state
+from grbp.numerics.rng import noise, uniform
 from grbp.simulation import simulate
-from grbp.streams import noise, uniform
 from grbp.tape import World
 
 # The naive twin, from Algorithm 1 and nothing else.

@@ -14,9 +14,9 @@ from scipy import stats
 
 from grbp import Problem, boundary, optimal_threshold
 from grbp._numba.jit import compiled
-from grbp.betas import beta_draw, beta_tail, gamma_draw
 from grbp.learners.estimate import finish_is_right, odds_sum
-from grbp.streams import noise
+from grbp.numerics.beta import beta_draw, beta_tail, gamma_draw
+from grbp.numerics.rng import noise
 
 
 @given(st.floats(1e-3, 1e3), st.integers(1, 300))

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from grbp import exits as ex
 from grbp._numba.jit import compiled, u64
 from grbp.exits import exit_steps, log_exit
-from grbp.streams import noise
+from grbp.numerics.rng import noise
 
 Floats = NDArray[np.float64]
 

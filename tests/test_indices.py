@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from grbp._numba.jit import compiled, kernel
-from grbp.betas import beta_evidence, beta_tail
 from grbp.conformance import check_learner
-from grbp.divergence import bernoulli_divergence
 from grbp.history import Counters
 from grbp.learners.contract import Learner, NoConstants
 from grbp.learners.indices import Arm, beta_guess, place_of
@@ -26,6 +24,8 @@ from grbp.learners.posterior import (
     beyond_roughly,
 )
 from grbp.learners.selection import KL, KL_UCB, kl_arm, kl_exactly, kl_roughly
+from grbp.numerics.beta import beta_evidence, beta_tail
+from grbp.numerics.divergence import bernoulli_divergence
 
 NONE = NoConstants()
 HALVINGS = 60

@@ -11,8 +11,8 @@ from grbp import Problem
 from grbp.engine import decisions
 from grbp.history import Counters
 from grbp.learners import LEARNERS, AnyLearner, find_learner
+from grbp.numerics.rng import WORLD, noise, replica_key, uniform
 from grbp.session import Session
-from grbp.streams import WORLD, noise, replica_key, uniform
 
 ROUNDS = 2000
 

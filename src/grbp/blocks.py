@@ -23,14 +23,14 @@ from grbp._numba.jit import kernel
 from grbp.exits import exit_up
 from grbp.history import Totals
 from grbp.model import Floats, Problem
-from grbp.rounds import Ints
-from grbp.streams import noise
-from grbp.variates import (
+from grbp.numerics.counts import (
     beta_binomial_draw,
     binomial_draw,
     hypergeometric_draw,
     negative_binomial_draw,
 )
+from grbp.numerics.rng import noise
+from grbp.rounds import Ints
 
 ALL: Final = 0
 CHOSEN: Final = 1

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp.divergence import divergence_apart
 from grbp.exact import (
     boundary,
     continue_probability,
@@ -26,6 +25,7 @@ from grbp.exact import (
 )
 from grbp.margin import margin
 from grbp.model import Problem, check_positive, check_whole
+from grbp.numerics.divergence import divergence_apart
 
 MOST_ROUNDS = 10**18
 """The largest number of rounds that is asked about."""

@@ -13,7 +13,7 @@ import numpy as np
 from grbp._numba.jit import compiled, compiler_errors, kernel, numba, reason
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner
-from grbp.streams import noise, uniform
+from grbp.numerics.rng import noise, uniform
 
 _SIZES = (1e-3, 0.03, 1.0)
 """Sizes of boxes, relative to the counters below them."""

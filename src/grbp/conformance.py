@@ -29,12 +29,12 @@ from grbp.errors import InvalidInput
 from grbp.history import Counters
 from grbp.learners.contract import Learner
 from grbp.model import check_goal, check_whole
-from grbp.streams import noise, uniform
+from grbp.numerics.rng import noise, uniform
 
 _GOALS = (2, 3, 4, 50)
 _DRAWN = 40
 _ROUNDS = (1, 2, 7, 1_000, 10**12)
-_INSTEAD = "draw with grbp.streams.uniform(key, i)"
+_INSTEAD = "draw with grbp.numerics.rng.uniform(key, i)"
 _SLOW = (
     "Numba cannot compile decide, so it runs interpreted, about a hundred times slower"
     " (functions that it calls must be marked with @kernel): "

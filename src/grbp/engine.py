@@ -23,8 +23,8 @@ from grbp.leap import STRETCH_GOAL, leaping, leaps_of
 from grbp.learners.contract import Learner
 from grbp.learners.policies import PolicyLearner
 from grbp.model import Problem
+from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
 from grbp.rounds import TABLE_GOAL
-from grbp.streams import LEARNER, OPENING, WORLD, replica_keys
 from grbp.tape import Ints, Tape, World, column_of
 from grbp.walk import DONE, Loop, walk_policies, walking
 

@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 
 from grbp._numba.jit import compiled, hot, kernel, u64
 from grbp.model import Floats
-from grbp.saddle import log_binomial
-from grbp.streams import noise, uniform
+from grbp.numerics.rng import noise, uniform
+from grbp.numerics.saddle import log_binomial
 
 CELLS: Final = 128
 """The cells of a row: the tail below, the bins, the tail above."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from grbp._numba.jit import hot, kernel
 from grbp.model import Action, next_state
-from grbp.streams import uniform
+from grbp.numerics.rng import uniform
 
 
 class Counters(NamedTuple):

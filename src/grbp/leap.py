@@ -22,6 +22,7 @@ from grbp.boxes import Box, box_of, inside, sizes_of
 from grbp.history import Counters, Totals, add_to
 from grbp.learners.contract import Decide, Stable, Thinning
 from grbp.model import Floats, Problem
+from grbp.numerics.rng import noise
 from grbp.plans import FEWEST, gap_before, planning
 from grbp.rounds import (
     PACKED,
@@ -36,7 +37,6 @@ from grbp.rounds import (
     table_of,
     table_round,
 )
-from grbp.streams import noise
 from grbp.stretches import NOTHING, as_block, as_totals, from_table, plus
 from grbp.tape import Tape, carry, column_of, first_counters
 from grbp.walk import DONE, Loop

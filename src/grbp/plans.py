@@ -9,7 +9,7 @@ from grbp.boxes import box_of, corner
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Stable, Thinning
 from grbp.model import Floats
-from grbp.streams import uniform
+from grbp.numerics.rng import uniform
 
 FEWEST: Final = 16
 """A stretch of fewer rounds is not worth planning."""

@@ -15,7 +15,7 @@ from grbp.errors import InvalidInput
 from grbp.history import Outcome
 from grbp.learners import LearnerLike, find_learner
 from grbp.model import DEAD_END, Action, Problem, check_goal, check_whole, finish_mask
-from grbp.streams import LEARNER, OPENING, noise, replica_key, uniform
+from grbp.numerics.rng import LEARNER, OPENING, noise, replica_key, uniform
 
 
 class Session:

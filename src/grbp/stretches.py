@@ -11,8 +11,8 @@ from grbp._numba.jit import hot, kernel
 from grbp.blocks import Blocks, Part, Room, block, part_rounds
 from grbp.boxes import Box, inside
 from grbp.history import Totals
+from grbp.numerics.rng import noise
 from grbp.rounds import PACKED, Ints, Round, Table, Walk, table_round, table_rounds
-from grbp.streams import noise
 
 NOTHING: Final = Totals(0, 0, 0, 0, 0, 0)
 """The totals of no rounds."""

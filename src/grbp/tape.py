@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from grbp._numba.jit import kernel
 from grbp.history import Counters, opening
 from grbp.model import Floats
-from grbp.streams import uniform
+from grbp.numerics.rng import uniform
 
 Ints = NDArray[np.int64]
 

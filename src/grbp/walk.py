@@ -10,7 +10,7 @@ from grbp.history import play, settle
 from grbp.learners.contract import Decide
 from grbp.learners.policies import play_policy, ucb1_choice
 from grbp.model import first_state
-from grbp.streams import noise, uniform
+from grbp.numerics.rng import noise, uniform
 from grbp.tape import Ints, Tape, World, carry, first_counters
 
 DONE: Final = -(2**63)

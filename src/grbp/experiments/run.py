@@ -21,8 +21,8 @@ from grbp.experiments.store import (
     save,
 )
 from grbp.model import Problem
+from grbp.numerics.rng import replica_key
 from grbp.simulation import Progress, Simulation, simulate
-from grbp.streams import replica_key
 
 PARTS: Final = "parts"
 """The folder, inside that of the results, where finished parts wait for the rest."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from grbp._numba.jit import kernel
 from grbp.history import Counters
 from grbp.learners.contract import Learner
-from grbp.streams import uniform
+from grbp.numerics.rng import uniform
 
 
 class Fixed(NamedTuple):

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from grbp._numba.jit import hot, kernel
-from grbp.divergence import bernoulli_divergence
 from grbp.history import Counters
 from grbp.learners.contract import Learner, NoConstants
 from grbp.learners.estimate import finish_is_right, odds_sum, surely_right, surely_wrong
 from grbp.learners.getbe import Control
 from grbp.learners.stopping import patience
+from grbp.numerics.divergence import bernoulli_divergence
 
 LEAST_TO_COME: Final = 5_000.0
 """Rounds that are thought to come, at least, if nobody says how many."""

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from grbp._numba.jit import hot, kernel
-from grbp.betas import gamma_pair
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.estimate import (
@@ -19,7 +18,8 @@ from grbp.learners.estimate import (
     surely_wrong,
 )
 from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
-from grbp.streams import noise
+from grbp.numerics.beta import gamma_pair
+from grbp.numerics.rng import noise
 
 PAPER = "Akbarzadeh and Tekin 2016"
 

@@ -10,15 +10,15 @@ import math
 from typing import NamedTuple
 
 from grbp._numba.jit import kernel
-from grbp.betas import (
+from grbp.learners.contract import Doubt
+from grbp.numerics.beta import (
     beta_below,
     beta_beyond_draw,
     beta_draw,
     beta_tail,
     beta_tail_bound,
 )
-from grbp.learners.contract import Doubt
-from grbp.streams import noise, uniform
+from grbp.numerics.rng import noise, uniform
 
 _NEGLIGIBLE = 1e-12
 """A bound below this is not worth being replaced by the exact chance."""

@@ -15,7 +15,7 @@ from grbp.history import Outcome
 from grbp.learners.estimate import raised
 from grbp.learners.getbe import PAPER
 from grbp.model import Action, Floats, Policy, next_state
-from grbp.streams import uniform
+from grbp.numerics.rng import uniform
 
 LARGEST_GOAL = 11
 """The largest goal for which all policies are tried: 1,024 of them."""

@@ -4,7 +4,6 @@ import math
 from typing import Final
 
 from grbp._numba.jit import kernel
-from grbp.betas import beta_evidence
 from grbp.history import Counters
 from grbp.learners.contract import Learner, NoConstants
 from grbp.learners.indices import (
@@ -15,6 +14,7 @@ from grbp.learners.indices import (
     care_for,
     comparing_policies,
 )
+from grbp.numerics.beta import beta_evidence
 
 _ROUGH: Final = 1e-7
 _ROUGH_CARE: Final = 1e-4

@@ -7,7 +7,6 @@ import math
 from typing import Final
 
 from grbp._numba.jit import hot, kernel
-from grbp.betas import beta_draw
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.estimate import SAFE, mean_over, raised
@@ -22,8 +21,9 @@ from grbp.learners.indices import (
     comparing_policies,
 )
 from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
-from grbp.saddle import deviance
-from grbp.streams import noise
+from grbp.numerics.beta import beta_draw
+from grbp.numerics.rng import noise
+from grbp.numerics.saddle import deviance
 
 
 @kernel

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from grbp._numba.jit import compiled
-from grbp.streams import LEARNER, OPENING, WORLD, mix, noise, replica_key, uniform
+from grbp.numerics.rng import LEARNER, OPENING, WORLD, mix, noise, replica_key, uniform
 
 
 def _fill(begin: int, replicas: int, out: Any) -> None:

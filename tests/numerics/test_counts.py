@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from grbp._numba.jit import compiled, kernel
-from grbp.betas import (
+from grbp.numerics.beta import (
     _WIDTH,
     _outside,
     _surely,
@@ -24,15 +24,15 @@ from grbp.betas import (
     gamma_draw,
     gamma_pair,
 )
-from grbp.saddle import deviance, log_binomial, stirling_error
-from grbp.streams import noise, uniform
-from grbp.variates import (
+from grbp.numerics.counts import (
     beta_binomial_draw,
     binomial_draw,
     hypergeometric_draw,
     negative_binomial_draw,
     poisson_draw,
 )
+from grbp.numerics.rng import noise, uniform
+from grbp.numerics.saddle import deviance, log_binomial, stirling_error
 
 Floats = NDArray[np.float64]
 Draw = Callable[..., float]
