@@ -21,7 +21,7 @@ import constants
 import drifting
 import grbp
 from columns import Columns
-from grbp.model import Floats, StartLike
+from grbp.model.problem import Floats, StartLike
 from measure import Effort, say
 from regrets import (
     ALLOWANCE,

@@ -12,7 +12,7 @@ import grbp
 from grbp._numba.jit import compiled, kernel, u64
 from grbp.history import play, settle
 from grbp.learners.contract import Decide, Learner
-from grbp.model import Floats, first_state
+from grbp.model.problem import Floats, first_state
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, noise, replica_keys, uniform
 from grbp.tape import first_counters
 from regrets import Estimate

@@ -9,7 +9,7 @@ import numpy as np
 import grbp
 from grbp.experiments.spec import PAPER_LEARNERS
 from grbp.league import WIDTH
-from grbp.model import Floats, StartLike
+from grbp.model.problem import Floats, StartLike
 from measure import Effort, say
 
 DEFAULT = grbp.DEFAULT_LEARNER

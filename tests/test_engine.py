@@ -18,7 +18,7 @@ from grbp.errors import InvalidInput
 from grbp.history import Counters, play
 from grbp.learners import LEARNERS, Learner, NoConstants
 from grbp.learners.getbe import Control
-from grbp.model import first_state
+from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.simulation import simulate
 from grbp.tape import World

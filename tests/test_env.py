@@ -19,7 +19,7 @@ from scipy import stats
 from grbp import exact
 from grbp.env import GamblersRuinEnv, GamblersRuinVectorEnv
 from grbp.errors import InvalidInput
-from grbp.model import LARGEST_GOAL, Action, Problem, next_state
+from grbp.model.problem import LARGEST_GOAL, Action, Problem, next_state
 
 STATES_4 = (1, 2, 3)
 

@@ -29,7 +29,7 @@ from grbp.experiments import (
     to_csv,
 )
 from grbp.experiments.run import PARTS, cell_seed
-from grbp.model import Problem
+from grbp.model.problem import Problem
 from grbp.simulation import simulate
 
 # The function has the name of its module.

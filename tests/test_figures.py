@@ -27,7 +27,7 @@ from grbp.figures import (
     boundary_figure,
     transition_figure,
 )
-from grbp.model import LARGEST_GOAL, Problem
+from grbp.model.problem import LARGEST_GOAL, Problem
 
 Pixels = NDArray[np.bool_]
 

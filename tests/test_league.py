@@ -19,7 +19,7 @@ from grbp.experiments import GridResult
 from grbp.experiments.run import PARTS, cell_seed
 from grbp.experiments.spec import PAPER_LEARNERS
 from grbp.league import HINDSIGHT, WIDTH, League, LeagueSpec, run_league
-from grbp.model import Problem
+from grbp.model.problem import Problem
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")
 SMALL = LeagueSpec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)

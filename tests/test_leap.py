@@ -24,7 +24,7 @@ from grbp.experiments import Spec, run
 from grbp.history import Counters, play
 from grbp.leap import leaps_of
 from grbp.learners import Doubt, Learner, NoConstants, Thinning, find_learner, getbe, selection
-from grbp.model import first_state
+from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.regret import prices
 from grbp.simulation import simulate

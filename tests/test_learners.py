@@ -21,7 +21,7 @@ from grbp.history import Counters, Outcome, Totals, add_to, opening, play, settl
 from grbp.learners import Learner, PolicyLearner
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
 from grbp.learners.selection import UCB_POLSELECTION
-from grbp.model import first_state
+from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.regret import prices
 from grbp.tape import World

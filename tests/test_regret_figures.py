@@ -23,7 +23,7 @@ from grbp.figures import regret_figure, regret_map_figure, save
 from grbp.figures.regret_curves import FIVE, look_of, rounded
 from grbp.learners import LEARNERS
 from grbp.learners.getbe import Control
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 from grbp.regret import Curve, Kind
 from grbp.simulation import Simulation, looked_at
 

@@ -11,6 +11,7 @@ from grbp import Problem
 from grbp.engine import decisions
 from grbp.history import Counters
 from grbp.learners import LEARNERS, AnyLearner, find_learner
+from grbp.model.problem import first_state
 from grbp.numerics.rng import WORLD, noise, replica_key, uniform
 from grbp.session import Session
 
@@ -62,7 +63,7 @@ def by_session_alone(problem: Problem, learner: AnyLearner, seed: int) -> list[i
     world, arms = replica_key(seed, WORLD, 0), []
     for rho in range(1, ROUNDS + 1):
         draws = Draws(noise(world, rho))
-        state = grbp.model.first_state(*problem.start_table, draws.random())
+        state = first_state(*problem.start_table, draws.random())
         arms.append(session.open(state))
         while session.state is not None:
             state = grbp.next_state(

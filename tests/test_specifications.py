@@ -22,7 +22,7 @@ from grbp.experiments import (
     as_printed,
 )
 from grbp.experiments.spec import from_json
-from grbp.model import Problem
+from grbp.model.problem import Problem
 
 
 def test_the_address_changes_with_all_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

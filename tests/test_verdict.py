@@ -25,7 +25,7 @@ from grbp.experiments import (
     Spec,
 )
 from grbp.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth, onset
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 from grbp.regret import Curve
 from grbp.simulation import Simulation, looked_at
 from grbp.verdict import Verdict, short_lines, verdicts

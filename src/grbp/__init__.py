@@ -31,7 +31,6 @@ from grbp.exact import (
     value,
     value_at,
 )
-from grbp.export import to_prism, to_toy_text
 from grbp.figures import (
     boundary_figure,
     league_figure,
@@ -57,7 +56,8 @@ from grbp.learners import (
     learner_constants,
 )
 from grbp.margin import margin
-from grbp.model import DEAD_END, Action, Policy, Problem, StartLike, next_state
+from grbp.model.export import to_prism, to_toy_text
+from grbp.model.problem import DEAD_END, Action, Policy, Problem, StartLike, next_state
 from grbp.paper import PAPER_FIGURES, paper_figure, reproduce, save_figure, save_simulation
 from grbp.regret import Curve
 from grbp.session import Session

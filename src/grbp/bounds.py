@@ -24,7 +24,7 @@ from grbp.exact import (
     policy_gaps,
 )
 from grbp.margin import margin
-from grbp.model import Problem, check_positive, check_whole
+from grbp.model.problem import Problem, check_positive, check_whole
 from grbp.numerics.divergence import divergence_apart
 
 MOST_ROUNDS = 10**18

@@ -11,7 +11,7 @@ import numpy as np
 
 from grbp._numba.jit import hot
 from grbp.history import Counters, Totals
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 
 SPARE_SHORT: Final = 3.0
 SPARE_LONG: Final = 6.0

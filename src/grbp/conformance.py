@@ -28,7 +28,7 @@ from grbp.claims import Case, Raised, ask, faults_of_claims
 from grbp.errors import InvalidInput
 from grbp.history import Counters
 from grbp.learners.contract import Learner
-from grbp.model import check_goal, check_whole
+from grbp.model.problem import check_goal, check_whole
 from grbp.numerics.rng import noise, uniform
 
 _GOALS = (2, 3, 4, 50)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grbp.errors import InvalidInput
-from grbp.model import (
+from grbp.model.problem import (
     SUM_TOLERANCE,
     Action,
     Floats,

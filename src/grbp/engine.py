@@ -22,7 +22,7 @@ from grbp.errors import InvalidInput
 from grbp.leap import STRETCH_GOAL, leaping, leaps_of
 from grbp.learners.contract import Learner
 from grbp.learners.policies import PolicyLearner
-from grbp.model import Problem
+from grbp.model.problem import Problem
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
 from grbp.rounds import TABLE_GOAL
 from grbp.tape import Ints, Tape, World, column_of

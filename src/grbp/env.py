@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grbp.errors import InvalidInput, MissingExtra
-from grbp.model import (
+from grbp.model.problem import (
     DEAD_END,
     Action,
     Problem,

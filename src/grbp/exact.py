@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp.errors import TooLarge
-from grbp.model import (
+from grbp.model.problem import (
     Action,
     Floats,
     Policy,

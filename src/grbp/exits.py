@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp._numba.jit import compiled, hot, kernel, u64
-from grbp.model import Floats
+from grbp.model.problem import Floats
 from grbp.numerics.rng import noise, uniform
 from grbp.numerics.saddle import log_binomial
 

@@ -10,7 +10,7 @@ general ones; the tests compare the two.
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model import SUM_TOLERANCE, Floats, check_goal, check_probability
+from grbp.model.problem import SUM_TOLERANCE, Floats, check_goal, check_probability
 
 
 def windfall_value(

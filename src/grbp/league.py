@@ -25,7 +25,7 @@ from grbp.experiments.run import run
 from grbp.experiments.spec import PAPER_LEARNERS, GridSpec
 from grbp.experiments.store import FOLDER, GridResult
 from grbp.learners import LEARNERS, find_learner
-from grbp.model import Floats, Problem, check_goal, check_positive, check_whole
+from grbp.model.problem import Floats, Problem, check_goal, check_positive, check_whole
 from grbp.simulation import MOST_REPLICAS, Progress
 
 WIDTH: Final = 1.959963984540054

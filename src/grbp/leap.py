@@ -21,7 +21,7 @@ from grbp.blocks import Blocks, Room, blocks_of
 from grbp.boxes import Box, box_of, inside, sizes_of
 from grbp.history import Counters, Totals, add_to
 from grbp.learners.contract import Decide, Stable, Thinning
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 from grbp.numerics.rng import noise
 from grbp.plans import FEWEST, gap_before, planning
 from grbp.rounds import (

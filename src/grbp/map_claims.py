@@ -18,7 +18,7 @@ from grbp.growth import (
     Results,
     estimate,
 )
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 
 Mask: TypeAlias = NDArray[np.bool_]
 

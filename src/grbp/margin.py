@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from grbp.exact import WIDE, excess, wide_boundary
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 from grbp.ruin import hit, log_failure_ratio
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0

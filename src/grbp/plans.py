@@ -8,7 +8,7 @@ from grbp._numba.jit import hot, kernel
 from grbp.boxes import box_of, corner
 from grbp.history import Counters
 from grbp.learners.contract import Doubt, Stable, Thinning
-from grbp.model import Floats
+from grbp.model.problem import Floats
 from grbp.numerics.rng import uniform
 
 FEWEST: Final = 16

@@ -15,7 +15,7 @@ from grbp._numba.jit import compiled, numba
 from grbp.engine import Decisions
 from grbp.exact import gap, gap_at, optimal_threshold, value
 from grbp.learners import AnyLearner
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 from grbp.tape import Ints
 
 Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grbp.model import Floats
+from grbp.model.problem import Floats
 
 _CERTAIN = 1e4
 """A finite stand-in for |log r| = infinity: exp(-_CERTAIN) is already zero, exactly."""

@@ -14,7 +14,7 @@ from typing import Any
 from grbp.errors import InvalidInput
 from grbp.history import Outcome
 from grbp.learners import LearnerLike, find_learner
-from grbp.model import DEAD_END, Action, Problem, check_goal, check_whole, finish_mask
+from grbp.model.problem import DEAD_END, Action, Problem, check_goal, check_whole, finish_mask
 from grbp.numerics.rng import LEARNER, OPENING, noise, replica_key, uniform
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from grbp.engine import Engine, EngineLike, Report, choose_engine, decisions
 from grbp.errors import InvalidInput
 from grbp.learners import LearnerLike, find_learner
-from grbp.model import Problem, check_whole
+from grbp.model.problem import Problem, check_whole
 from grbp.regret import Curve, Kind, curve
 
 MOST_ROUNDS = 10**12

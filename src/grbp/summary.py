@@ -14,7 +14,7 @@ from grbp.exact import (
     value_at,
 )
 from grbp.margin import margin
-from grbp.model import Problem, Start
+from grbp.model.problem import Problem, Start
 
 
 class Summary(TypedDict):

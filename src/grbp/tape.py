@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from grbp._numba.jit import kernel
 from grbp.history import Counters, opening
-from grbp.model import Floats
+from grbp.model.problem import Floats
 from grbp.numerics.rng import uniform
 
 Ints = NDArray[np.int64]

@@ -34,7 +34,7 @@ from grbp.growth import (
     onset,
 )
 from grbp.map_claims import every_line_rises, regions_differ
-from grbp.model import Floats
+from grbp.model.problem import Floats
 
 WIDTH: Final = 80
 """The columns of a terminal."""

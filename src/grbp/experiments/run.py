@@ -20,7 +20,7 @@ from grbp.experiments.store import (
     meta_now,
     save,
 )
-from grbp.model import Problem
+from grbp.model.problem import Problem
 from grbp.numerics.rng import replica_key
 from grbp.simulation import Progress, Simulation, simulate
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from grbp.engine import EngineLike, check_engine
 from grbp.errors import InvalidInput
-from grbp.model import Problem, check_goal, check_probability, check_whole
+from grbp.model.problem import Problem, check_goal, check_probability, check_whole
 from grbp.simulation import MOST_REPLICAS, MOST_ROUNDS
 
 PRINTED_REPLICAS: Final = 200

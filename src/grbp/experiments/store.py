@@ -32,7 +32,7 @@ from grbp.engine import Engine, choose_engine
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.spec import AnySpec, GridSpec, Spec, from_json
 from grbp.learners import AnyLearner, Learner, find_learner
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 from grbp.regret import Curve
 from grbp.simulation import Simulation, looked_at
 

@@ -9,7 +9,7 @@ import numpy as np
 from grbp.errors import InvalidInput
 from grbp.exact import boundary
 from grbp.figures.canvas import INK, drawing
-from grbp.model import Floats, check_goal
+from grbp.model.problem import Floats, check_goal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from grbp.exact import boundary
 from grbp.figures.canvas import GREY, INK, drawing, save
 from grbp.figures.regret_map import cell_edges
 from grbp.league import Duel, League
-from grbp.model import Floats
+from grbp.model.problem import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from grbp.errors import InvalidInput
 from grbp.exact import Region, optimal_threshold, region, value
 from grbp.figures.canvas import GREY, INK, drawing
 from grbp.learners.getbe import SAMPLE_MEAN, Control
-from grbp.model import Floats, Problem
+from grbp.model.problem import Floats, Problem
 from grbp.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 from grbp.errors import InvalidInput
 from grbp.exact import boundary
 from grbp.figures.canvas import GREY, INK, drawing
-from grbp.model import Floats, check_goal, check_probabilities
+from grbp.model.problem import Floats, check_goal, check_probabilities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from grbp.figures.canvas import GREY, INK, drawing
-from grbp.model import DEAD_END, check_goal, check_whole
+from grbp.model.problem import DEAD_END, check_goal, check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

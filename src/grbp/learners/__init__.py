@@ -25,7 +25,7 @@ from grbp.learners.getbe import (
 from grbp.learners.policies import PolicyLearner
 from grbp.learners.posterior import BAYES_UCB
 from grbp.learners.selection import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
-from grbp.model import Problem, check_positive, check_threshold
+from grbp.model.problem import Problem, check_positive, check_threshold
 
 __all__ = [
     "DEFAULT_LEARNER",

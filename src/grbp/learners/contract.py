@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from grbp.errors import InvalidInput
 from grbp.history import Counters, Outcome, opening, settle
-from grbp.model import Policy
+from grbp.model.problem import Policy
 
 Decide: TypeAlias = Callable[[int, Any, Counters, int], int]
 """(goal, constants, counters, key of the round's own draws) -> the threshold to play."""

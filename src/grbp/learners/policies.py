@@ -14,7 +14,7 @@ from grbp.errors import TooLarge
 from grbp.history import Outcome
 from grbp.learners.estimate import raised
 from grbp.learners.getbe import PAPER
-from grbp.model import Action, Floats, Policy, next_state
+from grbp.model.problem import Action, Floats, Policy, next_state
 from grbp.numerics.rng import uniform
 
 LARGEST_GOAL = 11

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from grbp.model import DEAD_END, Action, Problem
+from grbp.model.problem import DEAD_END, Action, Problem
 
 ToyText: TypeAlias = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
 """state -> action -> [(probability, next state, reward, terminated), ...]"""
