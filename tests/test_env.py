@@ -16,10 +16,10 @@ from gymnasium.utils import seeding
 from gymnasium.utils.env_checker import check_env
 from scipy import stats
 
-from grbp import exact
 from grbp.env import GamblersRuinEnv, GamblersRuinVectorEnv
 from grbp.errors import InvalidInput
 from grbp.model.problem import LARGEST_GOAL, Action, Problem, next_state
+from grbp.theory import exact
 
 STATES_4 = (1, 2, 3)
 

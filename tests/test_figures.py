@@ -21,13 +21,13 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from grbp.errors import InvalidInput
-from grbp.exact import boundary, optimal_threshold
 from grbp.figures import (
     MOST_CURVES,
     boundary_figure,
     transition_figure,
 )
 from grbp.model.problem import LARGEST_GOAL, Problem
+from grbp.theory.exact import boundary, optimal_threshold
 
 Pixels = NDArray[np.bool_]
 

@@ -14,12 +14,12 @@ from runs import one_sentence
 
 import grbp
 from grbp.errors import GrbpError
-from grbp.exact import boundary
 from grbp.experiments import GridResult
 from grbp.experiments.run import PARTS, cell_seed
 from grbp.experiments.spec import PAPER_LEARNERS
 from grbp.league import HINDSIGHT, WIDTH, League, LeagueSpec, run_league
 from grbp.model.problem import Problem
+from grbp.theory.exact import boundary
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")
 SMALL = LeagueSpec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)

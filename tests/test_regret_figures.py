@@ -16,9 +16,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from test_figures import Ink
 
-from grbp.bounds import getbe_bound
 from grbp.errors import InvalidInput
-from grbp.exact import boundary, optimal_threshold, value
 from grbp.figures import regret_figure, regret_map_figure, save
 from grbp.figures.regret_curves import FIVE, look_of, rounded
 from grbp.learners import LEARNERS
@@ -26,6 +24,8 @@ from grbp.learners.getbe import Control
 from grbp.model.problem import Floats, Problem
 from grbp.regret import Curve, Kind
 from grbp.simulation import Simulation, looked_at
+from grbp.theory.bounds import getbe_bound
+from grbp.theory.exact import boundary, optimal_threshold, value
 
 FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
 LEAVES = "(↑ leaves the picture)"

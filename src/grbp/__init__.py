@@ -4,33 +4,10 @@ This module is the whole public surface; the Gymnasium environment is `grbp.env`
 to Gymnasium as "grbp/GamblersRuin-v0" once this module has been imported.
 """
 
-from grbp import dynprog, experiments, extensions
+from grbp import experiments
 from grbp._registration import register_when_imported
-from grbp.bounds import GetbeBound, gamma_bounded, getbe_bound, regret_floor, ucb1_bound
 from grbp.conformance import check_learner
 from grbp.errors import CannotWrite, GrbpError, InvalidInput, MissingExtra, TooLarge
-from grbp.exact import (
-    Region,
-    RoundLength,
-    boundary,
-    continue_probability,
-    continues_at,
-    expected_continues,
-    expected_slots,
-    finish_probability,
-    gap,
-    gap_at,
-    gap_max,
-    log_value_at,
-    optimal_threshold,
-    policy_gaps,
-    q_at,
-    region,
-    round_length,
-    slots_at,
-    value,
-    value_at,
-)
 from grbp.figures import (
     boundary_figure,
     league_figure,
@@ -55,14 +32,38 @@ from grbp.learners import (
     getbe_with,
     learner_constants,
 )
-from grbp.margin import margin
 from grbp.model.export import to_prism, to_toy_text
 from grbp.model.problem import DEAD_END, Action, Policy, Problem, StartLike, next_state
 from grbp.paper import PAPER_FIGURES, paper_figure, reproduce, save_figure, save_simulation
 from grbp.regret import Curve
 from grbp.session import Session
 from grbp.simulation import Simulation, simulate
-from grbp.summary import Summary, summary
+from grbp.theory import dynprog, extensions
+from grbp.theory.bounds import GetbeBound, gamma_bounded, getbe_bound, regret_floor, ucb1_bound
+from grbp.theory.exact import (
+    Region,
+    RoundLength,
+    boundary,
+    continue_probability,
+    continues_at,
+    expected_continues,
+    expected_slots,
+    finish_probability,
+    gap,
+    gap_at,
+    gap_max,
+    log_value_at,
+    optimal_threshold,
+    policy_gaps,
+    q_at,
+    region,
+    round_length,
+    slots_at,
+    value,
+    value_at,
+)
+from grbp.theory.margin import margin
+from grbp.theory.summary import Summary, summary
 from grbp.verdict import Verdict, short_lines, verdicts
 
 __version__ = "0.1.0.dev0"

@@ -5,7 +5,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp.exact import boundary, optimal_threshold
 from grbp.experiments.store import GridResult
 from grbp.growth import (
     DID_NOT_HOLD,
@@ -19,6 +18,7 @@ from grbp.growth import (
     estimate,
 )
 from grbp.model.problem import Floats, Problem
+from grbp.theory.exact import boundary, optimal_threshold
 
 Mask: TypeAlias = NDArray[np.bool_]
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from grbp._numba.jit import compiled, numba
 from grbp.engine import Decisions
-from grbp.exact import gap, gap_at, optimal_threshold, value
 from grbp.learners import AnyLearner
 from grbp.model.problem import Floats, Problem
 from grbp.tape import Ints
+from grbp.theory.exact import gap, gap_at, optimal_threshold, value
 
 Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]
 """How a round is priced: by the gap of its threshold, averaged over starts; by what was lost

@@ -16,8 +16,6 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from grbp.bounds import gamma_bounded, getbe_bound
-from grbp.exact import boundary, gap, optimal_threshold, value
 from grbp.experiments.spec import GETBE, PAPER_LEARNERS
 from grbp.experiments.store import CurveResult
 from grbp.growth import (
@@ -35,6 +33,8 @@ from grbp.growth import (
 )
 from grbp.map_claims import every_line_rises, regions_differ
 from grbp.model.problem import Floats
+from grbp.theory.bounds import gamma_bounded, getbe_bound
+from grbp.theory.exact import boundary, gap, optimal_threshold, value
 
 WIDTH: Final = 80
 """The columns of a terminal."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.exact import boundary
 from grbp.figures.canvas import INK, drawing
 from grbp.model.problem import Floats, check_goal
+from grbp.theory.exact import boundary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

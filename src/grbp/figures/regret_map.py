@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.exact import boundary
 from grbp.figures.canvas import GREY, INK, drawing
 from grbp.model.problem import Floats, check_goal, check_probabilities
+from grbp.theory.exact import boundary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from grbp.errors import InvalidInput
-from grbp.exact import optimal_threshold
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, Fixed, fixed, fixed_stable
 from grbp.learners.contract import Decide, Doubt, Learner, NoConstants, Stable, Thinning
 from grbp.learners.doorstep import DOORSTEP_BAYES, DOORSTEP_KL, DOORSTEP_LAI, DOORSTEP_SM
@@ -26,6 +25,7 @@ from grbp.learners.policies import PolicyLearner
 from grbp.learners.posterior import BAYES_UCB
 from grbp.learners.selection import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.model.problem import Problem, check_positive, check_threshold
+from grbp.theory.exact import optimal_threshold
 
 __all__ = [
     "DEFAULT_LEARNER",

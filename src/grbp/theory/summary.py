@@ -2,7 +2,8 @@
 
 from typing import TypedDict
 
-from grbp.exact import (
+from grbp.model.problem import Problem, Start
+from grbp.theory.exact import (
     boundary,
     expected_slots,
     gap,
@@ -13,8 +14,7 @@ from grbp.exact import (
     value,
     value_at,
 )
-from grbp.margin import margin
-from grbp.model.problem import Problem, Start
+from grbp.theory.margin import margin
 
 
 class Summary(TypedDict):

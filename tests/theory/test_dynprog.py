@@ -12,7 +12,7 @@ from scipy.linalg import solve as dense_solve
 
 import grbp
 from grbp import Action, Problem
-from grbp.dynprog import Chain, Move, Solution, evaluate, solve
+from grbp.theory.dynprog import Chain, Move, Solution, evaluate, solve
 
 WEIGHT = st.floats(0.01, 1)
 

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp.exact import (
+from grbp.model.problem import Problem, check_positive, check_whole
+from grbp.numerics.divergence import divergence_apart
+from grbp.theory.exact import (
     boundary,
     continue_probability,
     excess,
@@ -23,9 +25,7 @@ from grbp.exact import (
     optimal_threshold,
     policy_gaps,
 )
-from grbp.margin import margin
-from grbp.model.problem import Problem, check_positive, check_whole
-from grbp.numerics.divergence import divergence_apart
+from grbp.theory.margin import margin
 
 MOST_ROUNDS = 10**18
 """The largest number of rounds that is asked about."""

@@ -13,9 +13,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from grbp.exact import WIDE, excess, wide_boundary
 from grbp.model.problem import Floats, Problem
-from grbp.ruin import hit, log_failure_ratio
+from grbp.theory.exact import WIDE, excess, wide_boundary
+from grbp.theory.ruin import hit, log_failure_ratio
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _NEWTON_STEPS = 6

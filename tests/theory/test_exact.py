@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import grbp
 from grbp import Problem
-from grbp.ruin import duration, hit, log_failure_ratio, log_hit
+from grbp.theory.ruin import duration, hit, log_failure_ratio, log_hit
 
 DIGITS = 1e-12
 SMALLEST = 1e-300

@@ -28,7 +28,7 @@ from grbp.model.problem import (
     check_whole,
     finish_mask,
 )
-from grbp.ruin import duration, hit, log_failure_ratio, log_hit
+from grbp.theory.ruin import duration, hit, log_failure_ratio, log_hit
 
 MOST_ENUMERATED_GOAL = 23
 """The largest goal for which all 2^(goal-1) policies are enumerated (4 million at 23)."""

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import grbp
 from grbp import Action, Problem
-from grbp.dynprog import Chain, solve
-from grbp.ruin import hit, log_failure_ratio
+from grbp.theory.dynprog import Chain, solve
+from grbp.theory.ruin import hit, log_failure_ratio
 
 small_goals = st.integers(2, 9)
 fractions = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=50)

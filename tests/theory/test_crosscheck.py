@@ -11,7 +11,7 @@ import pytest
 
 import grbp
 from grbp import Problem
-from grbp.dynprog import Chain, evaluate
+from grbp.theory.dynprog import Chain, evaluate
 
 
 def drawn(count: int) -> list[Problem]:
