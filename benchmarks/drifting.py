@@ -10,8 +10,8 @@ import numpy as np
 
 import grbp
 from grbp._numba.jit import compiled, kernel, u64
-from grbp.history import play, settle
-from grbp.learners.contract import Decide, Learner
+from grbp.learners.base import Decide, Learner
+from grbp.learners.counters import play, settle
 from grbp.model.problem import Floats, first_state
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, noise, replica_keys, uniform
 from grbp.tape import first_counters

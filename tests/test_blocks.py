@@ -12,7 +12,7 @@ from grbp import Problem
 from grbp import blocks as bl
 from grbp._numba.jit import compiled, u64
 from grbp.blocks import WHOLE, Blocks, Part, Room, block, part_rounds
-from grbp.history import play
+from grbp.learners.counters import play
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.tape import World

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from runs import BUILT_IN, FIGURE_4
 
-from grbp.conformance import check_learner
-from grbp.history import Counters
 from grbp.learners import Doubt, Learner, Thinning, getbe_with
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT
+from grbp.learners.checks import check_learner
+from grbp.learners.counters import Counters
 from grbp.learners.getbe import (
     NO_EXPLORE,
     POSTERIOR_SAMPLING,
@@ -22,7 +22,7 @@ from grbp.learners.getbe import (
     ps_resolve,
     ps_usual,
 )
-from grbp.learners.selection import PS_POLSELECTION, UCB_POLSELECTION
+from grbp.learners.policy_bandits import PS_POLSELECTION, UCB_POLSELECTION
 from grbp.numerics.rng import uniform
 from grbp.simulation import simulate
 

@@ -15,8 +15,8 @@ from grbp import engine as engine_module
 from grbp._numba.jit import compiled
 from grbp.engine import Engine
 from grbp.errors import InvalidInput
-from grbp.history import Counters, play
 from grbp.learners import LEARNERS, Learner, NoConstants
+from grbp.learners.counters import Counters, play
 from grbp.learners.getbe import Control
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform

@@ -21,9 +21,10 @@ from grbp.boxes import Box
 from grbp.engine import Decisions, choose_engine, decisions
 from grbp.errors import InvalidInput
 from grbp.experiments import Spec, run
-from grbp.history import Counters, play
 from grbp.leap import leaps_of
-from grbp.learners import Doubt, Learner, NoConstants, Thinning, find_learner, getbe, selection
+from grbp.learners import Doubt, Learner, NoConstants, Thinning, find_learner, getbe
+from grbp.learners import policy_bandits as selection
+from grbp.learners.counters import Counters, play
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.regret import prices

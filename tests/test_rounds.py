@@ -14,7 +14,7 @@ from scipy.linalg import solve_banded
 from grbp import Problem
 from grbp import rounds as rd
 from grbp._numba.jit import compiled, u64
-from grbp.history import play
+from grbp.learners.counters import play
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.rounds import hop_round, table_round, table_rounds

@@ -6,7 +6,6 @@ to Gymnasium as "grbp/GamblersRuin-v0" once this module has been imported.
 
 from grbp import experiments
 from grbp._registration import register_when_imported
-from grbp.conformance import check_learner
 from grbp.errors import CannotWrite, GrbpError, InvalidInput, MissingExtra, TooLarge
 from grbp.figures import (
     boundary_figure,
@@ -16,7 +15,6 @@ from grbp.figures import (
     save_league,
     transition_figure,
 )
-from grbp.history import Counters
 from grbp.league import Duel, League, LeagueSpec, LeagueTable, Pair, Standing, run_league
 from grbp.learners import (
     DEFAULT_LEARNER,
@@ -32,6 +30,8 @@ from grbp.learners import (
     getbe_with,
     learner_constants,
 )
+from grbp.learners.checks import check_learner
+from grbp.learners.counters import Counters
 from grbp.model.export import to_prism, to_toy_text
 from grbp.model.problem import DEAD_END, Action, Policy, Problem, StartLike, next_state
 from grbp.paper import PAPER_FIGURES, paper_figure, reproduce, save_figure, save_simulation

@@ -21,7 +21,7 @@ import numpy as np
 
 from grbp._numba.jit import kernel
 from grbp.exits import exit_up
-from grbp.history import Totals
+from grbp.learners.counters import Totals
 from grbp.model.problem import Floats, Problem
 from grbp.numerics.counts import (
     beta_binomial_draw,

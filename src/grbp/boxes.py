@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from grbp._numba.jit import hot
-from grbp.history import Counters, Totals
+from grbp.learners.counters import Counters, Totals
 from grbp.model.problem import Floats, Problem
 
 SPARE_SHORT: Final = 3.0

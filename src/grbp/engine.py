@@ -20,8 +20,8 @@ from grbp._numba.jit import compiled, compiler_errors, numba, reason
 from grbp.blocks import room_for
 from grbp.errors import InvalidInput
 from grbp.leap import STRETCH_GOAL, leaping, leaps_of
-from grbp.learners.contract import Learner
-from grbp.learners.policies import PolicyLearner
+from grbp.learners.base import Learner
+from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
 from grbp.rounds import TABLE_GOAL

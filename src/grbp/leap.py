@@ -19,8 +19,8 @@ import numpy as np
 from grbp._numba.jit import compiled, hot, kernel, u64
 from grbp.blocks import Blocks, Room, blocks_of
 from grbp.boxes import Box, box_of, inside, sizes_of
-from grbp.history import Counters, Totals, add_to
-from grbp.learners.contract import Decide, Stable, Thinning
+from grbp.learners.base import Decide, Stable, Thinning
+from grbp.learners.counters import Counters, Totals, add_to
 from grbp.model.problem import Floats, Problem
 from grbp.numerics.rng import noise
 from grbp.plans import FEWEST, gap_before, planning

@@ -6,8 +6,8 @@ from typing import Any, Final, TypeAlias
 
 from grbp._numba.jit import hot, kernel
 from grbp.boxes import box_of, corner
-from grbp.history import Counters
-from grbp.learners.contract import Doubt, Stable, Thinning
+from grbp.learners.base import Doubt, Stable, Thinning
+from grbp.learners.counters import Counters
 from grbp.model.problem import Floats
 from grbp.numerics.rng import uniform
 

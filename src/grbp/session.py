@@ -12,8 +12,8 @@ walking engine's and the same cases, every decision is the same, bit for bit.
 from typing import Any
 
 from grbp.errors import InvalidInput
-from grbp.history import Outcome
 from grbp.learners import LearnerLike, find_learner
+from grbp.learners.counters import Outcome
 from grbp.model.problem import DEAD_END, Action, Problem, check_goal, check_whole, finish_mask
 from grbp.numerics.rng import LEARNER, OPENING, noise, replica_key, uniform
 

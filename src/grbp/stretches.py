@@ -10,7 +10,7 @@ from typing import Final
 from grbp._numba.jit import hot, kernel
 from grbp.blocks import Blocks, Part, Room, block, part_rounds
 from grbp.boxes import Box, inside
-from grbp.history import Totals
+from grbp.learners.counters import Totals
 from grbp.numerics.rng import noise
 from grbp.rounds import PACKED, Ints, Round, Table, Walk, table_round, table_rounds
 

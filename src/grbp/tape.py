@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp._numba.jit import kernel
-from grbp.history import Counters, opening
+from grbp.learners.counters import Counters, opening
 from grbp.model.problem import Floats
 from grbp.numerics.rng import uniform
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from grbp.errors import InvalidInput
+from grbp.learners.base import Decide, Doubt, Learner, NoConstants, Stable, Thinning
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, Fixed, fixed, fixed_stable
-from grbp.learners.contract import Decide, Doubt, Learner, NoConstants, Stable, Thinning
+from grbp.learners.bayes_ucb import BAYES_UCB
 from grbp.learners.doorstep import DOORSTEP_BAYES, DOORSTEP_KL, DOORSTEP_LAI, DOORSTEP_SM
 from grbp.learners.getbe import (
     NO_EXPLORE,
@@ -21,9 +22,8 @@ from grbp.learners.getbe import (
     Control,
     getbe_with,
 )
-from grbp.learners.policies import PolicyLearner
-from grbp.learners.posterior import BAYES_UCB
-from grbp.learners.selection import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
+from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
+from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem, check_positive, check_threshold
 from grbp.theory.exact import optimal_threshold
 

@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 from grbp._numba.jit import kernel
-from grbp.history import Counters
-from grbp.learners.contract import Learner
+from grbp.learners.base import Learner
+from grbp.learners.counters import Counters
 from grbp.numerics.rng import uniform
 
 

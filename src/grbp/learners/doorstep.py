@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from grbp._numba.jit import hot, kernel
-from grbp.history import Counters
-from grbp.learners.contract import Learner, NoConstants
-from grbp.learners.estimate import finish_is_right, odds_sum, surely_right, surely_wrong
+from grbp.learners.base import Learner, NoConstants
+from grbp.learners.comparison import finish_is_right, odds_sum, surely_right, surely_wrong
+from grbp.learners.counters import Counters
 from grbp.learners.getbe import Control
-from grbp.learners.stopping import patience
+from grbp.learners.optimal_stopping import patience
 from grbp.numerics.divergence import bernoulli_divergence
 
 LEAST_TO_COME: Final = 5_000.0

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from grbp._numba.jit import hot, kernel
-from grbp.history import Counters
-from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
-from grbp.learners.estimate import (
+from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
+from grbp.learners.comparison import (
     SAFE,
     finish_is_right,
     log_of,
@@ -17,7 +16,8 @@ from grbp.learners.estimate import (
     surely_right,
     surely_wrong,
 )
-from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
+from grbp.learners.counters import Counters
+from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import gamma_pair
 from grbp.numerics.rng import noise
 

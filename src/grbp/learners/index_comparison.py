@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from grbp._numba.jit import hot, kernel
-from grbp.history import Counters
-from grbp.learners.contract import Decide, NoConstants, Stable
+from grbp.learners.base import Decide, NoConstants, Stable
+from grbp.learners.counters import Counters
 
 FARTHEST: Final = 700.0
 """Values are told by s = -log(1 - value), which tells apart those near 1; up to this s."""

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from grbp._numba.jit import compiled, kernel
-from grbp.conformance import check_learner
-from grbp.history import Counters
-from grbp.learners.contract import Learner, NoConstants
-from grbp.learners.indices import Arm, beta_guess, place_of
-from grbp.learners.posterior import (
+from grbp.learners.base import Learner, NoConstants
+from grbp.learners.bayes_ucb import (
     BAYES,
     BAYES_UCB,
     beta_arm,
     beyond_exactly,
     beyond_roughly,
 )
-from grbp.learners.selection import KL, KL_UCB, kl_arm, kl_exactly, kl_roughly
+from grbp.learners.checks import check_learner
+from grbp.learners.counters import Counters
+from grbp.learners.index_comparison import Arm, beta_guess, place_of
+from grbp.learners.policy_bandits import KL, KL_UCB, kl_arm, kl_exactly, kl_roughly
 from grbp.numerics.beta import beta_evidence, beta_tail
 from grbp.numerics.divergence import bernoulli_divergence
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from grbp.errors import InvalidInput
-from grbp.history import Counters, Outcome, opening, settle
+from grbp.learners.counters import Counters, Outcome, opening, settle
 from grbp.model.problem import Policy
 
 Decide: TypeAlias = Callable[[int, Any, Counters, int], int]

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grbp._numba.jit import compiled, compiler_errors, kernel, numba, reason
-from grbp.history import Counters
-from grbp.learners.contract import Doubt, Learner
+from grbp.learners.base import Doubt, Learner
+from grbp.learners.counters import Counters
 from grbp.numerics.rng import noise, uniform
 
 _SIZES = (1e-3, 0.03, 1.0)

@@ -7,11 +7,11 @@ import math
 from typing import Final
 
 from grbp._numba.jit import hot, kernel
-from grbp.history import Counters
-from grbp.learners.contract import Doubt, Learner, NoConstants, Thinning
-from grbp.learners.estimate import SAFE, mean_over, raised
+from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
+from grbp.learners.comparison import SAFE, mean_over, raised
+from grbp.learners.counters import Counters
 from grbp.learners.getbe import PAPER
-from grbp.learners.indices import (
+from grbp.learners.index_comparison import (
     FARTHEST,
     Arm,
     Evidence,
@@ -20,7 +20,7 @@ from grbp.learners.indices import (
     care_for,
     comparing_policies,
 )
-from grbp.learners.pairs import Betas, doubt_of, out_of_reach, unusual
+from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import beta_draw
 from grbp.numerics.rng import noise
 from grbp.numerics.saddle import deviance

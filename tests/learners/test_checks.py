@@ -13,10 +13,10 @@ import pytest
 from runs import BUILT_IN
 
 from grbp import Problem
-from grbp.conformance import check_learner
 from grbp.errors import InvalidInput
-from grbp.history import Counters
 from grbp.learners import Learner, find_learner
+from grbp.learners.checks import check_learner
+from grbp.learners.counters import Counters
 from grbp.learners.getbe import Control, getbe_sm
 from grbp.numerics.rng import uniform
 

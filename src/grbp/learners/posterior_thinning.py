@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from grbp._numba.jit import kernel
-from grbp.learners.contract import Doubt
+from grbp.learners.base import Doubt
 from grbp.numerics.beta import (
     beta_below,
     beta_beyond_draw,

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from grbp._numba.jit import hot, u64
-from grbp.history import Counters
+from grbp.learners.counters import Counters
 
 _TABLED: Final = 2**15
 """Whole numbers below it have their functions in tables: a learner may ask in every round."""

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import grbp
 from grbp.experiments.spec import PAPER_LEARNERS
-from grbp.history import Counters
-from grbp.learners import doorstep, stopping
+from grbp.learners import doorstep
+from grbp.learners import optimal_stopping as stopping
+from grbp.learners.counters import Counters
 
 FIG_3, FIG_4 = grbp.Problem(4, 0.45, 0.3), grbp.Problem(4, 0.65, 0.3)
 FAMILY = ["doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm"]

@@ -24,10 +24,10 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from grbp._numba.jit import compiled, numba, reason
-from grbp.claims import Case, Raised, ask, faults_of_claims
 from grbp.errors import InvalidInput
-from grbp.history import Counters
-from grbp.learners.contract import Learner
+from grbp.learners.base import Learner
+from grbp.learners.claim_checks import Case, Raised, ask, faults_of_claims
+from grbp.learners.counters import Counters
 from grbp.model.problem import check_goal, check_whole
 from grbp.numerics.rng import noise, uniform
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from grbp._numba.jit import kernel
 from grbp.errors import TooLarge
-from grbp.history import Outcome
-from grbp.learners.estimate import raised
+from grbp.learners.comparison import raised
+from grbp.learners.counters import Outcome
 from grbp.learners.getbe import PAPER
 from grbp.model.problem import Action, Floats, Policy, next_state
 from grbp.numerics.rng import uniform

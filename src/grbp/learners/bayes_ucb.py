@@ -4,9 +4,9 @@ import math
 from typing import Final
 
 from grbp._numba.jit import kernel
-from grbp.history import Counters
-from grbp.learners.contract import Learner, NoConstants
-from grbp.learners.indices import (
+from grbp.learners.base import Learner, NoConstants
+from grbp.learners.counters import Counters
+from grbp.learners.index_comparison import (
     Arm,
     Evidence,
     Place,

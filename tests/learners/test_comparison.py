@@ -14,7 +14,7 @@ from scipy import stats
 
 from grbp import Problem, boundary, optimal_threshold
 from grbp._numba.jit import compiled
-from grbp.learners.estimate import finish_is_right, odds_sum
+from grbp.learners.comparison import finish_is_right, odds_sum
 from grbp.numerics.beta import beta_draw, beta_tail, gamma_draw
 from grbp.numerics.rng import noise
 

@@ -15,9 +15,9 @@ from grbp import Problem, boundary
 from grbp._numba.jit import compiled
 from grbp.engine import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
-from grbp.history import Counters, Outcome, opening, settle
 from grbp.learners import LEARNERS, Learner, find_learner
 from grbp.learners.baselines import EPSILON_GREEDY, Decay, Exploration, explore_then_commit
+from grbp.learners.counters import Counters, Outcome, opening, settle
 from grbp.learners.getbe import (
     NO_EXPLORE,
     POSTERIOR_SAMPLING,
@@ -25,7 +25,7 @@ from grbp.learners.getbe import (
     Control,
     getbe_sm,
 )
-from grbp.learners.selection import PS_POLSELECTION
+from grbp.learners.policy_bandits import PS_POLSELECTION
 from grbp.numerics.rng import noise
 
 # Decision probabilities of those who draw.
