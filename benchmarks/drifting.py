@@ -10,11 +10,11 @@ import numpy as np
 
 import grbp
 from grbp._numba.jit import compiled, kernel, u64
+from grbp.engine.recorder import first_counters
 from grbp.learners.base import Decide, Learner
 from grbp.learners.counters import play, settle
 from grbp.model.problem import Floats, first_state
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, noise, replica_keys, uniform
-from grbp.tape import first_counters
 from regrets import Estimate
 
 GOAL, P_F, LOW, HIGH = 4, 0.3, 0.45, 0.65
@@ -42,7 +42,7 @@ def price(p_c: float) -> tuple[float, ...]:
 
 @cache
 def drifting(decide: Decide) -> Callable[..., None]:
-    """The loop that plays rounds under a drift, as grbp.walk does without one, and adds regret."""
+    """The loop that plays rounds under a drift, as grbp.engine.walk does without one, and adds regret."""
     kernel(decide)
 
     def drift(constants: Any, p_c: Any, prices: Any, start: Any, keys: Any, regret: Any) -> None:

@@ -1,7 +1,7 @@
 """The engine under test, on the work of the yardsticks."""
 
 import grbp
-from grbp.engine import EngineLike
+from grbp.engine.decisions import EngineLike
 from yardsticks.work import Curve, Work
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grbp import Problem
-from grbp.engine import Decisions, decisions
+from grbp.engine.decisions import Decisions, decisions
 from grbp.experiments import GridSpec, Spec
 from grbp.learners import LEARNERS, AnyLearner, Learner, find_learner
 

@@ -17,6 +17,7 @@ import grbp
 from grbp import Problem
 from grbp.cli import main
 from grbp.cli.progress import Bar
+from grbp.engine import decisions
 
 ASKED = ["--goal", "4", "--p-c", ".45", "--p-f", ".3"]
 SIZE = ["--rounds", "300", "--replicas", "40", "--seed", "7"]
@@ -212,9 +213,9 @@ def test_learners_are_listed_with_a_line_and_a_reference(
 def test_a_warning_is_one_line_for_a_person(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grbp.engine.numba", lambda: None)
-    monkeypatch.setattr("grbp.engine._compiled", grbp.engine._compiled.__wrapped__)
-    monkeypatch.setattr("grbp.engine.compiled", lambda function, *_: function)
+    monkeypatch.setattr("grbp.engine.decisions.numba", lambda: None)
+    monkeypatch.setattr("grbp.engine.decisions._compiled", decisions._compiled.__wrapped__)
+    monkeypatch.setattr("grbp.engine.decisions.compiled", lambda function, *_: function)
     size = ["--rounds", "20", "--replicas", "2", "--seed", "7", "--learner", "no-explore"]
     assert main(["simulate", *ASKED, *size, "--json"]) == 0
     out, err = capsys.readouterr()

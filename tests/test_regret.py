@@ -8,7 +8,7 @@ from runs import FIGURE_3, FIGURE_4, UNEVEN, all_at_once
 from scipy import stats
 
 from grbp import Problem, gap, value
-from grbp import engine as engine_module
+from grbp.engine import decisions as engine_module
 from grbp.learners.getbe import SAMPLE_MEAN
 from grbp.regret import Curve, prices
 from grbp.simulation import simulate

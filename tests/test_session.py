@@ -8,7 +8,7 @@ import pytest
 
 import grbp
 from grbp import Problem
-from grbp.engine import decisions
+from grbp.engine.decisions import decisions
 from grbp.learners import LEARNERS, AnyLearner, find_learner
 from grbp.learners.counters import Counters
 from grbp.model.problem import first_state

@@ -6,8 +6,8 @@ from functools import cache, partial
 
 import grbp
 from grbp._numba.jit import compiled
+from grbp.engine.leap.round_table import Hops, Walk, hop_round, hops_of
 from grbp.numerics.rng import noise
-from grbp.rounds import Hops, Walk, hop_round, hops_of
 from measure import Effort, in_turn, seconds
 from table import Row, Table, Target
 from yardsticks import cpp_steps

@@ -12,10 +12,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from grbp._numba.jit import compiled, numba
-from grbp.engine import Decisions
+from grbp.engine.decisions import Decisions
+from grbp.engine.recorder import Ints
 from grbp.learners import AnyLearner
 from grbp.model.problem import Floats, Problem
-from grbp.tape import Ints
 from grbp.theory.exact import gap, gap_at, optimal_threshold, value
 
 Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp.engine import Engine, EngineLike, Report, choose_engine, decisions
+from grbp.engine.decisions import Engine, EngineLike, Report, choose_engine, decisions
 from grbp.errors import InvalidInput
 from grbp.learners import LearnerLike, find_learner
 from grbp.model.problem import Problem, check_whole

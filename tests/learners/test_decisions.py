@@ -13,7 +13,7 @@ from scipy import integrate, stats
 
 from grbp import Problem, boundary
 from grbp._numba.jit import compiled
-from grbp.engine import decisions
+from grbp.engine.decisions import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
 from grbp.learners import LEARNERS, Learner, find_learner
 from grbp.learners.baselines import EPSILON_GREEDY, Decay, Exploration, explore_then_commit

@@ -16,7 +16,8 @@ from scipy import stats
 
 from grbp import Problem
 from grbp._numba.jit import compiled
-from grbp.engine import decisions
+from grbp.engine.decisions import decisions
+from grbp.engine.recorder import World
 from grbp.learners import Learner, PolicyLearner
 from grbp.learners.counters import Counters, Outcome, Totals, add_to, opening, play, settle
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
@@ -24,7 +25,6 @@ from grbp.learners.policy_bandits import UCB_POLSELECTION
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.regret import prices
-from grbp.tape import World
 
 ROUNDS = 5
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
-from grbp.engine import EngineLike, check_engine
+from grbp.engine.decisions import EngineLike, check_engine
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem, check_goal, check_probability, check_whole
 from grbp.simulation import MOST_REPLICAS, MOST_ROUNDS

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp._io import write_whole
-from grbp.engine import Engine, choose_engine
+from grbp.engine.decisions import Engine, choose_engine
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.spec import AnySpec, GridSpec, Spec, from_json
 from grbp.learners import AnyLearner, Learner, find_learner

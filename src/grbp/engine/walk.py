@@ -6,12 +6,12 @@ from typing import Any, Final
 import numpy as np
 
 from grbp._numba.jit import kernel, u64
+from grbp.engine.recorder import Ints, Tape, World, carry, first_counters
 from grbp.learners.base import Decide
 from grbp.learners.counters import play, settle
 from grbp.learners.ucb1_policies import play_policy, ucb1_choice
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
-from grbp.tape import Ints, Tape, World, carry, first_counters
 
 DONE: Final = -(2**63)
 """What a loop returns when all went well: no learner can mean it as a threshold."""

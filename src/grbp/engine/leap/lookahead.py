@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from grbp._numba.jit import hot, kernel
-from grbp.boxes import box_of, corner
+from grbp.engine.leap.counter_box import box_of, corner
 from grbp.learners.base import Doubt, Stable, Thinning
 from grbp.learners.counters import Counters
 from grbp.model.problem import Floats

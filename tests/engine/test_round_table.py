@@ -12,13 +12,13 @@ from scipy import stats
 from scipy.linalg import solve_banded
 
 from grbp import Problem
-from grbp import rounds as rd
 from grbp._numba.jit import compiled, u64
+from grbp.engine.leap import round_table as rd
+from grbp.engine.leap.round_table import hop_round, table_round, table_rounds
+from grbp.engine.recorder import World
 from grbp.learners.counters import play
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
-from grbp.rounds import hop_round, table_round, table_rounds
-from grbp.tape import World
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,11 +8,11 @@ until the round is found that left the box; what would have come after it never 
 from typing import Final
 
 from grbp._numba.jit import hot, kernel
-from grbp.blocks import Blocks, Part, Room, block, part_rounds
-from grbp.boxes import Box, inside
+from grbp.engine.leap.batch_totals import Blocks, Part, Room, block, part_rounds
+from grbp.engine.leap.counter_box import Box, inside
+from grbp.engine.leap.round_table import PACKED, Ints, Round, Table, Walk, table_round, table_rounds
 from grbp.learners.counters import Totals
 from grbp.numerics.rng import noise
-from grbp.rounds import PACKED, Ints, Round, Table, Walk, table_round, table_rounds
 
 NOTHING: Final = Totals(0, 0, 0, 0, 0, 0)
 """The totals of no rounds."""

@@ -20,7 +20,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from grbp._numba.jit import kernel
-from grbp.exits import exit_up
+from grbp.engine.leap.exit_time import exit_up
+from grbp.engine.leap.round_table import Ints
 from grbp.learners.counters import Totals
 from grbp.model.problem import Floats, Problem
 from grbp.numerics.counts import (
@@ -30,7 +31,6 @@ from grbp.numerics.counts import (
     negative_binomial_draw,
 )
 from grbp.numerics.rng import noise
-from grbp.rounds import Ints
 
 ALL: Final = 0
 CHOSEN: Final = 1

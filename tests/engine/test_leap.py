@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 
 from grbp import Problem, boundary, value
-from grbp import engine as engine_module
 from grbp._numba.jit import compiled
-from grbp.blocks import Blocks, Room, blocks_of, room_for
-from grbp.boxes import Box
-from grbp.engine import Decisions, choose_engine, decisions
+from grbp.engine import decisions as engine_module
+from grbp.engine.decisions import Decisions, choose_engine, decisions
+from grbp.engine.leap.batch_totals import Blocks, Room, blocks_of, room_for
+from grbp.engine.leap.batches import as_block
+from grbp.engine.leap.counter_box import Box
+from grbp.engine.leap.loop import leaps_of
+from grbp.engine.recorder import World
 from grbp.errors import InvalidInput
 from grbp.experiments import Spec, run
-from grbp.leap import leaps_of
 from grbp.learners import Doubt, Learner, NoConstants, Thinning, find_learner, getbe
 from grbp.learners import policy_bandits as selection
 from grbp.learners.counters import Counters, play
@@ -29,8 +31,6 @@ from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.regret import prices
 from grbp.simulation import simulate
-from grbp.stretches import as_block
-from grbp.tape import World
 
 Ints = NDArray[np.int64]
 Boxes = Callable[..., None]

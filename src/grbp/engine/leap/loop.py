@@ -17,14 +17,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from grbp._numba.jit import compiled, hot, kernel, u64
-from grbp.blocks import Blocks, Room, blocks_of
-from grbp.boxes import Box, box_of, inside, sizes_of
-from grbp.learners.base import Decide, Stable, Thinning
-from grbp.learners.counters import Counters, Totals, add_to
-from grbp.model.problem import Floats, Problem
-from grbp.numerics.rng import noise
-from grbp.plans import FEWEST, gap_before, planning
-from grbp.rounds import (
+from grbp.engine.leap.batch_totals import Blocks, Room, blocks_of
+from grbp.engine.leap.batches import NOTHING, as_block, as_totals, from_table, plus
+from grbp.engine.leap.counter_box import Box, box_of, inside, sizes_of
+from grbp.engine.leap.lookahead import FEWEST, gap_before, planning
+from grbp.engine.leap.round_table import (
     PACKED,
     TABLE_GOAL,
     Hops,
@@ -37,9 +34,12 @@ from grbp.rounds import (
     table_of,
     table_round,
 )
-from grbp.stretches import NOTHING, as_block, as_totals, from_table, plus
-from grbp.tape import Tape, carry, column_of, first_counters
-from grbp.walk import DONE, Loop
+from grbp.engine.recorder import Tape, carry, column_of, first_counters
+from grbp.engine.walk import DONE, Loop
+from grbp.learners.base import Decide, Stable, Thinning
+from grbp.learners.counters import Counters, Totals, add_to
+from grbp.model.problem import Floats, Problem
+from grbp.numerics.rng import noise
 
 STRETCH_GOAL: Final = 4_096
 """The largest goal for which stretches are planned: blocks need memory for every state, and the

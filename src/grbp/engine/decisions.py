@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp._numba.jit import compiled, compiler_errors, numba, reason
-from grbp.blocks import room_for
+from grbp.engine.leap.batch_totals import room_for
+from grbp.engine.leap.loop import STRETCH_GOAL, leaping, leaps_of
+from grbp.engine.leap.round_table import TABLE_GOAL
+from grbp.engine.recorder import Ints, Tape, World, column_of
+from grbp.engine.walk import DONE, Loop, walk_policies, walking
 from grbp.errors import InvalidInput
-from grbp.leap import STRETCH_GOAL, leaping, leaps_of
 from grbp.learners.base import Learner
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
-from grbp.rounds import TABLE_GOAL
-from grbp.tape import Ints, Tape, World, column_of
-from grbp.walk import DONE, Loop, walk_policies, walking
 
 Engine: TypeAlias = Literal["walk", "leap"]
 """How rounds are played: step by step, or drawn whole and in stretches. Both have one law."""

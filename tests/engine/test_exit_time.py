@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from grbp import exits as ex
 from grbp._numba.jit import compiled, u64
-from grbp.exits import exit_steps, log_exit
+from grbp.engine.leap import exit_time as ex
+from grbp.engine.leap.exit_time import exit_steps, log_exit
 from grbp.numerics.rng import noise
 
 Floats = NDArray[np.float64]

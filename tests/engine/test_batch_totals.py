@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from grbp import Problem
-from grbp import blocks as bl
 from grbp._numba.jit import compiled, u64
-from grbp.blocks import WHOLE, Blocks, Part, Room, block, part_rounds
+from grbp.engine.leap import batch_totals as bl
+from grbp.engine.leap.batch_totals import WHOLE, Blocks, Part, Room, block, part_rounds
+from grbp.engine.recorder import World
 from grbp.learners.counters import play
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
-from grbp.tape import World
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,10 +10,12 @@ import pytest
 from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN, all_at_once
 from scipy import stats
 
-from grbp import Problem, expected_slots, leap, value
-from grbp import engine as engine_module
+from grbp import Problem, expected_slots, value
 from grbp._numba.jit import compiled
-from grbp.engine import Engine
+from grbp.engine import decisions as engine_module
+from grbp.engine.decisions import Engine
+from grbp.engine.leap import loop as leap
+from grbp.engine.recorder import World
 from grbp.errors import InvalidInput
 from grbp.learners import LEARNERS, Learner, NoConstants
 from grbp.learners.counters import Counters, play
@@ -21,7 +23,6 @@ from grbp.learners.getbe import Control
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
 from grbp.simulation import simulate
-from grbp.tape import World
 
 # The naive twin, from Algorithm 1 and nothing else.
 

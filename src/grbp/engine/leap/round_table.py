@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp._numba.jit import hot, i64, kernel, u64
-from grbp.exits import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
+from grbp.engine.leap.exit_time import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
 from grbp.learners.counters import Totals
 from grbp.model.problem import Action, Floats, Problem, next_state
 from grbp.numerics.rng import noise, uniform

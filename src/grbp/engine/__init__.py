@@ -1,0 +1,1 @@
+"""The engine: many replicas of many rounds, walked or leapt."""
