@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 import grbp
+from grbp.experiments.league import WIDTH
 from grbp.experiments.spec import PAPER_LEARNERS
-from grbp.league import WIDTH
 from grbp.model.problem import Floats, StartLike
 from measure import Effort, say
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from runs import BUILT_IN, FIGURE_4
 
+from grbp.experiments.simulation import simulate
 from grbp.learners import Doubt, Learner, Thinning, getbe_with
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT
 from grbp.learners.checks import check_learner
@@ -24,7 +25,6 @@ from grbp.learners.getbe import (
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION, UCB_POLSELECTION
 from grbp.numerics.rng import uniform
-from grbp.simulation import simulate
 
 CLAIMING = [
     learner for learner in BUILT_IN if learner.stable is not None or learner.thinning is not None

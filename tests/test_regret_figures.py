@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from test_figures import Ink
 
 from grbp.errors import InvalidInput
+from grbp.experiments.regret import Curve, Kind
+from grbp.experiments.simulation import Simulation, looked_at
 from grbp.figures import regret_figure, regret_map_figure, save
 from grbp.figures.regret_curves import FIVE, look_of, rounded
 from grbp.learners import LEARNERS
 from grbp.learners.getbe import Control
 from grbp.model.problem import Floats, Problem
-from grbp.regret import Curve, Kind
-from grbp.simulation import Simulation, looked_at
 from grbp.theory.bounds import getbe_bound
 from grbp.theory.exact import boundary, optimal_threshold, value
 

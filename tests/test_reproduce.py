@@ -71,7 +71,7 @@ def test_a_second_run_measures_nothing_and_writes_the_same(
     grbp.reproduce(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     # No simulation may run: the numbers are there. (The package's `run` is the function.)
-    monkeypatch.setattr(import_module("grbp.experiments.run"), "simulate", None)
+    monkeypatch.setattr(import_module("grbp.experiments.runner"), "simulate", None)
     measured: list[str] = []
     grbp.reproduce(tmp_path, progress=lambda name, _, __: measured.append(name))
     assert measured == []

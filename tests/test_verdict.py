@@ -24,10 +24,10 @@ from grbp.experiments import (
     Result,
     Spec,
 )
+from grbp.experiments.regret import Curve
+from grbp.experiments.simulation import Simulation, looked_at
 from grbp.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth, onset
 from grbp.model.problem import Floats, Problem
-from grbp.regret import Curve
-from grbp.simulation import Simulation, looked_at
 from grbp.verdict import Verdict, short_lines, verdicts
 
 Shape = Callable[[Floats], Floats]

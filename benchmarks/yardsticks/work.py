@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import grbp
-from grbp.simulation import looked_at
+from grbp.experiments.simulation import looked_at
 
 Floats = NDArray[np.float64]
 

@@ -7,6 +7,17 @@ to Gymnasium as "grbp/GamblersRuin-v0" once this module has been imported.
 from grbp import experiments
 from grbp._registration import register_when_imported
 from grbp.errors import CannotWrite, GrbpError, InvalidInput, MissingExtra, TooLarge
+from grbp.experiments.league import (
+    Duel,
+    League,
+    LeagueSpec,
+    LeagueTable,
+    Pair,
+    Standing,
+    run_league,
+)
+from grbp.experiments.regret import Curve
+from grbp.experiments.simulation import Simulation, simulate
 from grbp.figures import (
     boundary_figure,
     league_figure,
@@ -15,7 +26,6 @@ from grbp.figures import (
     save_league,
     transition_figure,
 )
-from grbp.league import Duel, League, LeagueSpec, LeagueTable, Pair, Standing, run_league
 from grbp.learners import (
     DEFAULT_LEARNER,
     LEARNERS,
@@ -35,9 +45,7 @@ from grbp.learners.counters import Counters
 from grbp.model.export import to_prism, to_toy_text
 from grbp.model.problem import DEAD_END, Action, Policy, Problem, StartLike, next_state
 from grbp.paper import PAPER_FIGURES, paper_figure, reproduce, save_figure, save_simulation
-from grbp.regret import Curve
 from grbp.session import Session
-from grbp.simulation import Simulation, simulate
 from grbp.theory import dynprog, extensions
 from grbp.theory.bounds import GetbeBound, gamma_bounded, getbe_bound, regret_floor, ucb1_bound
 from grbp.theory.exact import (

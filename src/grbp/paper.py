@@ -21,6 +21,7 @@ from grbp.experiments import (
     run,
     to_csv,
 )
+from grbp.experiments.simulation import Progress, Simulation
 from grbp.figures import (
     boundary_figure,
     regret_figure,
@@ -30,7 +31,6 @@ from grbp.figures import (
 )
 from grbp.figures.canvas import drawing
 from grbp.report import Section, regret_table, report_html, write_page
-from grbp.simulation import Progress, Simulation
 from grbp.verdict import Verdict, verdicts
 
 if TYPE_CHECKING:

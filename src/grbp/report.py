@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from grbp._io import write_whole
 from grbp.errors import InvalidInput
+from grbp.experiments.simulation import Simulation
 from grbp.figures.canvas import drawing
 from grbp.figures.regret_curves import rounded, rounds_in_words
-from grbp.simulation import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

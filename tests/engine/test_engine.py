@@ -17,12 +17,12 @@ from grbp.engine.decisions import Engine
 from grbp.engine.leap import loop as leap
 from grbp.engine.recorder import World
 from grbp.errors import InvalidInput
+from grbp.experiments.simulation import simulate
 from grbp.learners import LEARNERS, Learner, NoConstants
 from grbp.learners.counters import Counters, play
 from grbp.learners.getbe import Control
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
-from grbp.simulation import simulate
 
 # The naive twin, from Algorithm 1 and nothing else.
 

@@ -24,13 +24,13 @@ from grbp.engine.leap.loop import leaps_of
 from grbp.engine.recorder import World
 from grbp.errors import InvalidInput
 from grbp.experiments import Spec, run
+from grbp.experiments.regret import prices
+from grbp.experiments.simulation import simulate
 from grbp.learners import Doubt, Learner, NoConstants, Thinning, find_learner, getbe
 from grbp.learners import policy_bandits as selection
 from grbp.learners.counters import Counters, play
 from grbp.model.problem import first_state
 from grbp.numerics.rng import noise, uniform
-from grbp.regret import prices
-from grbp.simulation import simulate
 
 Ints = NDArray[np.int64]
 Boxes = Callable[..., None]

@@ -1,6 +1,6 @@
 """Experiments: frozen specifications, run once, kept in files, found again."""
 
-from grbp.experiments.run import run
+from grbp.experiments.runner import run
 from grbp.experiments.spec import (
     EXPERIMENTS,
     FIGURE_3,

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from grbp.engine.decisions import EngineLike, check_engine
 from grbp.errors import InvalidInput
+from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS
 from grbp.model.problem import Problem, check_goal, check_probability, check_whole
-from grbp.simulation import MOST_REPLICAS, MOST_ROUNDS
 
 PRINTED_REPLICAS: Final = 200
 """The paper's number of iterations."""

@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 from grbp._io import write_whole
 from grbp.engine.decisions import Engine, choose_engine
 from grbp.errors import CannotWrite, InvalidInput
+from grbp.experiments.regret import Curve
+from grbp.experiments.simulation import Simulation, looked_at
 from grbp.experiments.spec import AnySpec, GridSpec, Spec, from_json
 from grbp.learners import AnyLearner, Learner, find_learner
 from grbp.model.problem import Floats, Problem
-from grbp.regret import Curve
-from grbp.simulation import Simulation, looked_at
 
 FOLDER: Final = Path("results") / "data"
 """Where results are kept unless told otherwise."""

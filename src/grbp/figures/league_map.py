@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from grbp.experiments.league import Duel, League
 from grbp.figures.canvas import GREY, INK, drawing, save
 from grbp.figures.regret_map import cell_edges
-from grbp.league import Duel, League
 from grbp.model.problem import Floats
 from grbp.theory.exact import boundary
 

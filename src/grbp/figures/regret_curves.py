@@ -10,10 +10,10 @@ from zlib import crc32
 import numpy as np
 
 from grbp.errors import InvalidInput
+from grbp.experiments.simulation import Simulation
 from grbp.figures.canvas import GREY, INK, drawing
 from grbp.learners.getbe import SAMPLE_MEAN, Control
 from grbp.model.problem import Floats, Problem
-from grbp.simulation import Simulation
 from grbp.theory.bounds import getbe_bound
 from grbp.theory.exact import Region, optimal_threshold, region, value
 

@@ -11,9 +11,9 @@ from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN
 from grbp import Problem, getbe_bound, optimal_threshold, ucb1_bound, value
 from grbp.engine.decisions import Engine, choose_engine
 from grbp.errors import InvalidInput
+from grbp.experiments.simulation import looked_at, simulate
 from grbp.learners import Learner, find_learner
 from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
-from grbp.simulation import looked_at, simulate
 
 # What the theorems say.
 

@@ -8,6 +8,7 @@ from typing import Final, cast, overload
 
 import numpy as np
 
+from grbp.experiments.simulation import Progress, Simulation, simulate
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.experiments.store import (
     FOLDER,
@@ -22,7 +23,6 @@ from grbp.experiments.store import (
 )
 from grbp.model.problem import Problem
 from grbp.numerics.rng import replica_key
-from grbp.simulation import Progress, Simulation, simulate
 
 PARTS: Final = "parts"
 """The folder, inside that of the results, where finished parts wait for the rest."""

@@ -9,9 +9,9 @@ from scipy import stats
 
 from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
+from grbp.experiments.regret import Curve, prices
+from grbp.experiments.simulation import simulate
 from grbp.learners.getbe import SAMPLE_MEAN
-from grbp.regret import Curve, prices
-from grbp.simulation import simulate
 
 
 def test_prices_are_the_exact_gaps() -> None:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from grbp.engine.decisions import Engine, EngineLike, Report, choose_engine, decisions
 from grbp.errors import InvalidInput
+from grbp.experiments.regret import Curve, Kind, curve
 from grbp.learners import LearnerLike, find_learner
 from grbp.model.problem import Problem, check_whole
-from grbp.regret import Curve, Kind, curve
 
 MOST_ROUNDS = 10**12
 MOST_REPLICAS = 10**9

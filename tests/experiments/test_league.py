@@ -15,9 +15,9 @@ from runs import one_sentence
 import grbp
 from grbp.errors import GrbpError
 from grbp.experiments import GridResult
-from grbp.experiments.run import PARTS, cell_seed
+from grbp.experiments.league import HINDSIGHT, WIDTH, League, LeagueSpec, run_league
+from grbp.experiments.runner import PARTS, cell_seed
 from grbp.experiments.spec import PAPER_LEARNERS
-from grbp.league import HINDSIGHT, WIDTH, League, LeagueSpec, run_league
 from grbp.model.problem import Problem
 from grbp.theory.exact import boundary
 

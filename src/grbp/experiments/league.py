@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
-from grbp.experiments.run import run
+from grbp.experiments.runner import run
+from grbp.experiments.simulation import MOST_REPLICAS, Progress
 from grbp.experiments.spec import PAPER_LEARNERS, GridSpec
 from grbp.experiments.store import FOLDER, GridResult
 from grbp.learners import LEARNERS, find_learner
 from grbp.model.problem import Floats, Problem, check_goal, check_positive, check_whole
-from grbp.simulation import MOST_REPLICAS, Progress
 
 WIDTH: Final = 1.959963984540054
 """Standard errors on either side that hold 95 %."""

@@ -28,12 +28,12 @@ from grbp.experiments import (
     save,
     to_csv,
 )
-from grbp.experiments.run import PARTS, cell_seed
+from grbp.experiments.runner import PARTS, cell_seed
+from grbp.experiments.simulation import simulate
 from grbp.model.problem import Problem
-from grbp.simulation import simulate
 
 # The function has the name of its module.
-RUN = import_module("grbp.experiments.run")
+RUN = import_module("grbp.experiments.runner")
 BOTH = pytest.mark.parametrize("spec", [CURVES, GRID], ids=["curves", "grid"])
 
 
