@@ -44,7 +44,14 @@ from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
 from grbp.model.export import to_prism, to_toy_text
 from grbp.model.problem import DEAD_END, Action, Policy, Problem, StartLike, next_state
-from grbp.paper import PAPER_FIGURES, paper_figure, reproduce, save_figure, save_simulation
+from grbp.paper.reproduce import (
+    PAPER_FIGURES,
+    paper_figure,
+    reproduce,
+    save_figure,
+    save_simulation,
+)
+from grbp.paper.verdict import Verdict, short_lines, verdicts
 from grbp.session import Session
 from grbp.theory import dynprog, extensions
 from grbp.theory.bounds import GetbeBound, gamma_bounded, getbe_bound, regret_floor, ucb1_bound
@@ -72,7 +79,6 @@ from grbp.theory.exact import (
 )
 from grbp.theory.margin import margin
 from grbp.theory.summary import Summary, summary
-from grbp.verdict import Verdict, short_lines, verdicts
 
 __version__ = "0.1.0.dev0"
 

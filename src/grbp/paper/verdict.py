@@ -18,7 +18,8 @@ import numpy as np
 
 from grbp.experiments.spec import GETBE, PAPER_LEARNERS
 from grbp.experiments.store import CurveResult
-from grbp.growth import (
+from grbp.model.problem import Floats
+from grbp.paper.growth import (
     DID_NOT_HOLD,
     HELD,
     UNDECIDED,
@@ -31,8 +32,7 @@ from grbp.growth import (
     growth,
     onset,
 )
-from grbp.map_claims import every_line_rises, regions_differ
-from grbp.model.problem import Floats
+from grbp.paper.map_claims import every_line_rises, regions_differ
 from grbp.theory.bounds import gamma_bounded, getbe_bound
 from grbp.theory.exact import boundary, gap, optimal_threshold, value
 

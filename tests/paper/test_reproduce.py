@@ -10,9 +10,9 @@ import pytest
 from runs import without_notes
 
 import grbp
-from grbp import paper
 from grbp.cli import main
 from grbp.experiments import EXPERIMENTS, GridSpec, find
+from grbp.paper import reproduce as paper
 
 FURTHER = ("growth-3", "growth-3-policies", "growth-4", "growth-4-ucb")
 FILES = {

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp.experiments.store import GridResult
-from grbp.growth import (
+from grbp.model.problem import Floats, Problem
+from grbp.paper.growth import (
     DID_NOT_HOLD,
     HELD,
     UNDECIDED,
@@ -17,7 +18,6 @@ from grbp.growth import (
     Results,
     estimate,
 )
-from grbp.model.problem import Floats, Problem
 from grbp.theory.exact import boundary, optimal_threshold
 
 Mask: TypeAlias = NDArray[np.bool_]

@@ -30,8 +30,8 @@ from grbp.figures import (
     transition_figure,
 )
 from grbp.figures.canvas import drawing
-from grbp.report import Section, regret_table, report_html, write_page
-from grbp.verdict import Verdict, verdicts
+from grbp.paper.report import Section, regret_table, report_html, write_page
+from grbp.paper.verdict import Verdict, verdicts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

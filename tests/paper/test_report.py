@@ -17,7 +17,7 @@ from test_regret_figures import SIX, simulation
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.figures import transition_figure
 from grbp.figures.regret_curves import rounded
-from grbp.report import SYMBOLS, Section, regret_table, report_html, write_page
+from grbp.paper.report import SYMBOLS, Section, regret_table, report_html, write_page
 
 HOSTILE = "</td><script>alert(1)</script><img src=x onerror=y> & \"quoted\" 'too' \x00 \ud800"
 SEEN = HOSTILE.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")

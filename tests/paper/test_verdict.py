@@ -26,9 +26,9 @@ from grbp.experiments import (
 )
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, looked_at
-from grbp.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth, onset
 from grbp.model.problem import Floats, Problem
-from grbp.verdict import Verdict, short_lines, verdicts
+from grbp.paper.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth, onset
+from grbp.paper.verdict import Verdict, short_lines, verdicts
 
 Shape = Callable[[Floats], Floats]
 REPLICAS = 60

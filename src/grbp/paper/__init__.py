@@ -1,0 +1,1 @@
+"""The paper's experiments: its claims, the verdict on them, the report, one command."""
