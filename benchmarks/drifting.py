@@ -42,7 +42,7 @@ def price(p_c: float) -> tuple[float, ...]:
 
 @cache
 def drifting(decide: Decide) -> Callable[..., None]:
-    """The loop that plays rounds under a drift, as grbp.engine.walk does without one, and adds regret."""
+    """The loop that plays rounds under a drift, as grbp.engine.walk without one; adds regret."""
     kernel(decide)
 
     def drift(constants: Any, p_c: Any, prices: Any, start: Any, keys: Any, regret: Any) -> None:
