@@ -1,6 +1,7 @@
 """The house itself: who may import whom, what is public, what stays light, what is documented."""
 
 import ast
+import inspect
 import re
 import shlex
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+import grbp
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "grbp"
@@ -21,6 +24,15 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
     for path in sorted(SOURCE.rglob("*.py")):
         name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
         yield name.removesuffix("__init__").removesuffix("."), ast.parse(path.read_text("utf-8"))
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    assert {"Problem", "simulate", "__version__"} <= {*grbp.__all__, *dir(grbp)}
+    for name in grbp.__all__:
+        thing = getattr(grbp, name)
+        assert not (inspect.isfunction(thing) or inspect.isclass(thing)) or thing.__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = grbp.nothing  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["solve", "--help"]])

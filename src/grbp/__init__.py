@@ -1,171 +1,49 @@
-"""The gambler's ruin bandit problem: exact answers, bounds, an environment, figures.
+"""The gambler's ruin bandit problem: exact answers, learners, experiments, figures.
 
-This module is the whole public surface; the Gymnasium environment is `grbp.env`, and is known
-to Gymnasium as "grbp/GamblersRuin-v0" once this module has been imported.
+Every public name is loaded when it is first used (PEP 562), so that `import grbp` costs next to
+nothing. The names, and the modules they come from, are listed once, in `__init__.pyi`. The
+Gymnasium environment is `grbp.env`.
 """
 
-from grbp import experiments
+import ast
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
 from grbp._registration import register_when_imported
-from grbp.errors import CannotWrite, GrbpError, InvalidInput, MissingExtra, TooLarge
-from grbp.experiments.league import (
-    Duel,
-    League,
-    LeagueSpec,
-    LeagueTable,
-    Pair,
-    Standing,
-    run_league,
-)
-from grbp.experiments.regret import Curve
-from grbp.experiments.simulation import Simulation, simulate
-from grbp.figures import (
-    boundary_figure,
-    league_figure,
-    regret_figure,
-    regret_map_figure,
-    save_league,
-    transition_figure,
-)
-from grbp.learners import (
-    DEFAULT_LEARNER,
-    LEARNERS,
-    Control,
-    Doubt,
-    Learner,
-    LearnerLike,
-    NoConstants,
-    Stable,
-    Thinning,
-    find_learner,
-    getbe_with,
-    learner_constants,
-)
-from grbp.learners.checks import check_learner
-from grbp.learners.counters import Counters
-from grbp.model.export import to_prism, to_toy_text
-from grbp.model.problem import DEAD_END, Action, Policy, Problem, StartLike, next_state
-from grbp.paper.reproduce import (
-    PAPER_FIGURES,
-    paper_figure,
-    reproduce,
-    save_figure,
-    save_simulation,
-)
-from grbp.paper.verdict import Verdict, short_lines, verdicts
-from grbp.session import Session
-from grbp.theory import dynprog, extensions
-from grbp.theory.bounds import GetbeBound, gamma_bounded, getbe_bound, regret_floor, ucb1_bound
-from grbp.theory.exact import (
-    Region,
-    RoundLength,
-    boundary,
-    continue_probability,
-    continues_at,
-    expected_continues,
-    expected_slots,
-    finish_probability,
-    gap,
-    gap_at,
-    gap_max,
-    log_value_at,
-    optimal_threshold,
-    policy_gaps,
-    q_at,
-    region,
-    round_length,
-    slots_at,
-    value,
-    value_at,
-)
-from grbp.theory.margin import margin
-from grbp.theory.summary import Summary, summary
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [
-    "DEAD_END",
-    "DEFAULT_LEARNER",
-    "LEARNERS",
-    "PAPER_FIGURES",
-    "Action",
-    "CannotWrite",
-    "Control",
-    "Counters",
-    "Curve",
-    "Doubt",
-    "Duel",
-    "GetbeBound",
-    "GrbpError",
-    "InvalidInput",
-    "League",
-    "LeagueSpec",
-    "LeagueTable",
-    "Learner",
-    "LearnerLike",
-    "MissingExtra",
-    "NoConstants",
-    "Pair",
-    "Policy",
-    "Problem",
-    "Region",
-    "RoundLength",
-    "Session",
-    "Simulation",
-    "Stable",
-    "Standing",
-    "StartLike",
-    "Summary",
-    "Thinning",
-    "TooLarge",
-    "Verdict",
-    "boundary",
-    "boundary_figure",
-    "check_learner",
-    "continue_probability",
-    "continues_at",
-    "dynprog",
-    "expected_continues",
-    "expected_slots",
-    "experiments",
-    "extensions",
-    "find_learner",
-    "finish_probability",
-    "gamma_bounded",
-    "gap",
-    "gap_at",
-    "gap_max",
-    "getbe_bound",
-    "getbe_with",
-    "league_figure",
-    "learner_constants",
-    "log_value_at",
-    "margin",
-    "next_state",
-    "optimal_threshold",
-    "paper_figure",
-    "policy_gaps",
-    "q_at",
-    "region",
-    "regret_figure",
-    "regret_floor",
-    "regret_map_figure",
-    "reproduce",
-    "round_length",
-    "run_league",
-    "save_figure",
-    "save_league",
-    "save_simulation",
-    "short_lines",
-    "simulate",
-    "slots_at",
-    "summary",
-    "to_prism",
-    "to_toy_text",
-    "transition_figure",
-    "ucb1_bound",
-    "value",
-    "value_at",
-    "verdicts",
-]
+
+def _public_names() -> dict[str, str]:
+    """Read the public names and their modules from the list of imports beside this file."""
+    listed = ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
+    return {
+        alias.name: str(node.module)
+        for node in listed
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+_MODULES = _public_names()
+__all__ = sorted(_MODULES)  # noqa: PLE0605 (a list, made from the one list of names)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'grbp' has no attribute {name!r}")
+    module = import_module(_MODULES[name])
+    is_module = name not in vars(module)
+    thing = import_module(f"{module.__name__}.{name}") if is_module else vars(module)[name]
+    globals()[name] = thing
+    return thing
+
+
+def __dir__() -> list[str]:
+    """List every public name, loaded or not."""
+    return sorted({*globals(), *__all__})
+
 
 register_when_imported()
