@@ -21,7 +21,8 @@ import constants
 import drifting
 import grbp
 from columns import Columns
-from grbp.model.problem import Floats, StartLike
+from grbp.model.problem import StartLike
+from grbp.numerics.arrays import Floats
 from measure import Effort, say
 from regrets import (
     ALLOWANCE,

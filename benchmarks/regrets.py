@@ -9,7 +9,8 @@ import numpy as np
 import grbp
 from grbp.experiments.league import WIDTH
 from grbp.experiments.spec import PAPER_LEARNERS
-from grbp.model.problem import Floats, StartLike
+from grbp.model.problem import StartLike
+from grbp.numerics.arrays import Floats
 from measure import Effort, say
 
 DEFAULT = grbp.DEFAULT_LEARNER

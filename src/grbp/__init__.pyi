@@ -114,24 +114,12 @@ from grbp.model.export import (
 from grbp.model.export import (
     to_toy_text as to_toy_text,
 )
-from grbp.model.problem import (
-    DEAD_END as DEAD_END,
-)
-from grbp.model.problem import (
-    Action as Action,
-)
-from grbp.model.problem import (
-    Policy as Policy,
-)
-from grbp.model.problem import (
-    Problem as Problem,
-)
-from grbp.model.problem import (
-    StartLike as StartLike,
-)
-from grbp.model.problem import (
-    next_state as next_state,
-)
+from grbp.model.problem import DEAD_END as DEAD_END
+from grbp.model.problem import Action as Action
+from grbp.model.problem import Policy as Policy
+from grbp.model.problem import Problem as Problem
+from grbp.model.problem import StartLike as StartLike
+from grbp.model.problem import next_state as next_state
 from grbp.paper.reproduce import (
     PAPER_FIGURES as PAPER_FIGURES,
 )

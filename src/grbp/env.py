@@ -12,7 +12,7 @@ Neither knows what a decision costs: regret is priced elsewhere, from what was d
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,7 @@ from grbp.model.problem import (
     first_state,
     next_state,
 )
+from grbp.numerics.arrays import Bools, Ints
 
 try:
     from gymnasium import Env
@@ -39,11 +40,6 @@ except ImportError as error:
         "grbp.env needs Gymnasium 1.1 or later; install it with: pip install 'grbp[gymnasium]'"
     ) from error
 
-Ints: TypeAlias = NDArray[np.int64]
-"""An array of whole numbers, one a sub-environment."""
-
-Bools: TypeAlias = NDArray[np.bool_]
-"""An array of truth values, one a sub-environment."""
 
 MOST_ENVS = 10_000_000
 """The largest number of sub-environments side by side."""

@@ -23,7 +23,8 @@ from grbp.figures import regret_figure, regret_map_figure, save
 from grbp.figures.regret_curves import FIVE, look_of, rounded
 from grbp.learners import LEARNERS
 from grbp.learners.getbe import Control
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import getbe_bound
 from grbp.theory.exact import boundary, optimal_threshold, value
 

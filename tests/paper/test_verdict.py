@@ -26,7 +26,8 @@ from grbp.experiments import (
 )
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, looked_at
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats
 from grbp.paper.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth, onset
 from grbp.paper.verdict import Verdict, short_lines, verdicts
 

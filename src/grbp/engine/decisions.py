@@ -14,18 +14,18 @@ from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp._numba.jit import compiled, compiler_errors, numba, reason
 from grbp.engine.leap.batch_totals import room_for
 from grbp.engine.leap.loop import STRETCH_GOAL, leaping, leaps_of
 from grbp.engine.leap.round_table import TABLE_GOAL
-from grbp.engine.recorder import Ints, Tape, World, column_of
+from grbp.engine.recorder import Tape, World, column_of
 from grbp.engine.walk import DONE, Loop, walk_policies, walking
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
+from grbp.numerics.arrays import Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
 
 Engine: TypeAlias = Literal["walk", "leap"]
@@ -142,7 +142,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
         pool.shutdown(cancel_futures=True)
 
 
-def _keys(seed: int, replicas: range) -> NDArray[np.uint64]:
+def _keys(seed: int, replicas: range) -> Words:
     """The keys of the cases, the learner's draws and the first estimates: [replica, purpose]."""
     return np.column_stack([replica_keys(seed, p, replicas) for p in (WORLD, LEARNER, OPENING)])
 

@@ -3,14 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp._numba.jit import kernel
 from grbp.learners.counters import Counters, opening
-from grbp.model.problem import Floats
+from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import uniform
-
-Ints = NDArray[np.int64]
 
 
 class World(NamedTuple):
@@ -36,7 +33,7 @@ class Tape(NamedTuple):
     """
 
     looks: Ints
-    keys: NDArray[np.uint64]
+    keys: Words
     played: Ints
     won: Ints
     stride: int

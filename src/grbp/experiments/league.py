@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
@@ -26,7 +25,8 @@ from grbp.experiments.simulation import MOST_REPLICAS, Progress
 from grbp.experiments.spec import PAPER_LEARNERS, GridSpec
 from grbp.experiments.store import FOLDER, GridResult
 from grbp.learners import LEARNERS, find_learner
-from grbp.model.problem import Floats, Problem, check_goal, check_positive, check_whole
+from grbp.model.problem import Problem, check_goal, check_positive, check_whole
+from grbp.numerics.arrays import Floats, Ints
 
 WIDTH: Final = 1.959963984540054
 """Standard errors on either side that hold 95 %."""
@@ -190,7 +190,7 @@ class Duel(NamedTuple):
 
     difference: Floats
     se: Floats
-    winner: NDArray[np.int64]
+    winner: Ints
     doublings: Floats
 
 
@@ -393,7 +393,7 @@ def _hindsight(field: _Field) -> tuple[Standing | None, list[Pair]]:
     return _standing(HINDSIGHT, mean, se, field.places, None), pairs
 
 
-def _winner(difference: Floats, se: Floats) -> NDArray[np.int64]:
+def _winner(difference: Floats, se: Floats) -> Ints:
     """1 where the first clearly has less regret, -1 where the second has, else 0."""
     clear = np.abs(difference) > np.maximum(WIDTH * se, _ROUNDING)
     return np.where(clear, -np.sign(difference), 0.0).astype(np.int64)

@@ -13,9 +13,9 @@ import numpy as np
 
 from grbp._numba.jit import compiled, numba
 from grbp.engine.decisions import Decisions
-from grbp.engine.recorder import Ints
 from grbp.learners import AnyLearner
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.exact import gap, gap_at, optimal_threshold, value
 
 Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]

@@ -6,13 +6,13 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp.engine.decisions import Engine, EngineLike, Report, choose_engine, decisions
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, Kind, curve
 from grbp.learners import LearnerLike, find_learner
 from grbp.model.problem import Problem, check_whole
+from grbp.numerics.arrays import Ints
 
 MOST_ROUNDS = 10**12
 MOST_REPLICAS = 10**9
@@ -30,7 +30,7 @@ class Simulation:
     """
 
     problem: Problem
-    rounds: NDArray[np.int64]
+    rounds: Ints
     replicas: int
     seed: int
     kind: Kind
@@ -103,7 +103,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     return Simulation(problem, looks, replicas, seed, regret, curves, engines)
 
 
-def looked_at(rounds: int, at: Sequence[int] | None = None) -> NDArray[np.int64]:
+def looked_at(rounds: int, at: Sequence[int] | None = None) -> Ints:
     """The rounds at which a curve is kept, in order, the last one always among them."""
     given: object = at
     if at is None:
@@ -116,7 +116,7 @@ def looked_at(rounds: int, at: Sequence[int] | None = None) -> NDArray[np.int64]
 
 
 @lru_cache(maxsize=64)
-def _spaced(rounds: int) -> NDArray[np.int64]:
+def _spaced(rounds: int) -> Ints:
     """About a hundred rounds, evenly spaced in their logarithm."""
     spaced = np.geomspace(1, rounds, _LOOKS) if rounds > 1 else np.ones(1)
     return np.unique(np.floor(spaced + 0.5).astype(np.int64))

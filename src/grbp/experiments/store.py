@@ -34,7 +34,8 @@ from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, looked_at
 from grbp.experiments.spec import AnySpec, GridSpec, Spec, from_json
 from grbp.learners import AnyLearner, Learner, find_learner
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats
 
 FOLDER: Final = Path("results") / "data"
 """Where results are kept unless told otherwise."""

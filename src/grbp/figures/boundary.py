@@ -8,7 +8,8 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import INK, drawing
-from grbp.model.problem import Floats, check_goal
+from grbp.model.problem import check_goal
+from grbp.numerics.arrays import Floats
 from grbp.theory.exact import boundary
 
 if TYPE_CHECKING:

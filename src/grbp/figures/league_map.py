@@ -9,7 +9,7 @@ import numpy as np
 from grbp.experiments.league import Duel, League
 from grbp.figures.canvas import GREY, INK, drawing, save
 from grbp.figures.regret_map import cell_edges
-from grbp.model.problem import Floats
+from grbp.numerics.arrays import Floats
 from grbp.theory.exact import boundary
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from grbp.errors import InvalidInput
 from grbp.experiments.simulation import Simulation
 from grbp.figures.canvas import GREY, INK, drawing
 from grbp.learners.getbe import SAMPLE_MEAN, Control
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import getbe_bound
 from grbp.theory.exact import Region, optimal_threshold, region, value
 

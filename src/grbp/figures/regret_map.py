@@ -6,7 +6,8 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, INK, drawing
-from grbp.model.problem import Floats, check_goal, check_probabilities
+from grbp.model.problem import check_goal, check_probabilities
+from grbp.numerics.arrays import Floats
 from grbp.theory.exact import boundary
 
 if TYPE_CHECKING:

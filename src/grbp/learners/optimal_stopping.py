@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from grbp._numba.jit import hot
-from grbp.model.problem import Floats
+from grbp.numerics.arrays import Floats
 
 LOWEST: Final = -32.0
 HIGHEST: Final = 4.0

@@ -14,7 +14,8 @@ from grbp.errors import TooLarge
 from grbp.learners.comparison import raised
 from grbp.learners.counters import Outcome
 from grbp.learners.getbe import PAPER
-from grbp.model.problem import Action, Floats, Policy, next_state
+from grbp.model.problem import Action, Policy, next_state
+from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import uniform
 
 LARGEST_GOAL = 11

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from grbp._numba.jit import kernel
 from grbp.errors import InvalidInput
+from grbp.numerics.arrays import Bools, Floats, Ints
 
 DEAD_END = 0
 """The state in which a round is lost (the paper's D)."""
@@ -24,8 +25,6 @@ LARGEST_GOAL = 10_000_000
 SUM_TOLERANCE = 1e-9
 """How far probabilities may be from summing to one before they are refused."""
 
-Floats: TypeAlias = NDArray[np.float64]
-"""An array of floats; over states, it starts at state 1 and ends at state goal - 1."""
 
 Start: TypeAlias = Literal["uniform"] | tuple[tuple[int, float], ...]
 """A start distribution as a problem keeps it: the word, or (state, probability) pairs."""
@@ -41,7 +40,7 @@ class Action(IntEnum):
     FINISH = 1
 
 
-Policy: TypeAlias = SupportsIndex | Sequence[int] | NDArray[np.integer] | NDArray[np.bool_]
+Policy: TypeAlias = SupportsIndex | Sequence[int] | NDArray[np.integer] | Bools
 """A threshold, or one action for every state from 1 to goal - 1."""
 
 
@@ -70,7 +69,7 @@ class Problem:
         object.__setattr__(self, "start", _canonical_start(self.start, self.goal))
 
     @property
-    def states(self) -> NDArray[np.int64]:
+    def states(self) -> Ints:
         """The states in which an action is taken: 1, 2, ..., goal - 1."""
         return np.arange(1, self.goal, dtype=np.int64)
 
@@ -88,7 +87,7 @@ class Problem:
         return q
 
     @cached_property
-    def start_table(self) -> tuple[NDArray[np.int64], Floats]:
+    def start_table(self) -> tuple[Ints, Floats]:
         """The states in which a round can start, and their cumulative probabilities."""
         possible = self.start_probabilities > 0.0
         return self.states[possible], np.cumsum(self.start_probabilities[possible])
@@ -116,7 +115,7 @@ class Problem:
 
 
 @kernel
-def first_state(states: NDArray[np.int64], cumulative: Floats, draw: float) -> int:
+def first_state(states: Ints, cumulative: Floats, draw: float) -> int:
     """The state in which a round starts, given a uniform draw and `Problem.start_table`.
 
     The first one whose cumulative probability is above the draw, or the last one, which
@@ -148,7 +147,7 @@ def next_state(state: int, action: int, goal: int, p_c: float, p_f: float, draw:
     return state + 1 if draw < p_c else state - 1
 
 
-def finish_mask(goal: int, policy: Policy) -> NDArray[np.bool_]:
+def finish_mask(goal: int, policy: Policy) -> Bools:
     """For every state from 1 to goal - 1, whether the policy takes FINISH there.
 
     Paper: sec:structure (the definition of a stationary threshold policy)

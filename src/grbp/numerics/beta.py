@@ -7,9 +7,9 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp._numba.jit import hot, kernel, u64
+from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import noise, uniform
 from grbp.numerics.saddle import deviance, log_weight
 
@@ -24,7 +24,7 @@ _EXACT: Final = 1e-15
 """The relative change at which a continued fraction has converged."""
 
 
-def _ladder() -> NDArray[np.float64]:
+def _ladder() -> Floats:
     """The widths of the layers of the density e^(-x^2/2), from the lowest one to the peak."""
     floor = math.exp(-0.5 * _TAIL * _TAIL)
     area = _TAIL * floor + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))

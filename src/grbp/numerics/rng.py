@@ -9,9 +9,9 @@ Lea and Flood 2014), whose counter is the index.
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp._numba.jit import hot, u64
+from grbp.numerics.arrays import Words
 
 WORLD: Final = 1
 """The part of a seed that makes the cases: starts and outcomes."""
@@ -51,12 +51,12 @@ def replica_key(seed: int, purpose: int, replica: int) -> int:
     return noise(_purpose_key(seed, purpose), replica)
 
 
-def replica_keys(seed: int, purpose: int, replicas: range) -> NDArray[np.uint64]:
+def replica_keys(seed: int, purpose: int, replicas: range) -> Words:
     """The keys of one purpose in some replicas."""
     index = np.array(replicas, dtype=np.uint64)
     # The sum wraps around, as it does in `noise`.
     counters = np.uint64(_purpose_key(seed, purpose)) + index * np.uint64(_STEP)
-    keys: NDArray[np.uint64] = mix(counters)  # type: ignore[arg-type,assignment]
+    keys: Words = mix(counters)  # type: ignore[arg-type,assignment]
     return keys
 
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from grbp.experiments.store import CurveResult, Result
-from grbp.model.problem import Floats
+from grbp.numerics.arrays import Floats
 
 HELD: Final = "held"
 DID_NOT_HOLD: Final = "did not hold"

@@ -1,12 +1,10 @@
 """What a map of regret over all probabilities says about the paper's claims."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp.experiments.store import GridResult
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Bools, Floats
 from grbp.paper.growth import (
     DID_NOT_HOLD,
     HELD,
@@ -19,8 +17,6 @@ from grbp.paper.growth import (
     estimate,
 )
 from grbp.theory.exact import boundary, optimal_threshold
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 def regions_differ(figure: str, results: Results) -> Finding:
@@ -89,7 +85,7 @@ def _map(results: Results, name: str) -> GridResult:
     return found
 
 
-def _explored(found: GridResult) -> Mask:
+def _explored(found: GridResult) -> Bools:
     """Which cells of a map lie in the exploration region: [p_f, p_c]."""
     spec = found.spec
     return np.array(
@@ -107,7 +103,7 @@ def _depth(found: GridResult) -> Floats:
     return depth
 
 
-def _difference(mean: Floats, se: Floats, explored: Mask) -> Estimate:
+def _difference(mean: Floats, se: Floats, explored: Bools) -> Estimate:
     """The mean over the cells to explore less that over the others; cells are independent."""
     weights = np.where(explored, 1.0 / explored.sum(), -1.0 / (~explored).sum())
     return estimate(float((weights * mean).sum()), float((weights**2 * se**2).sum()))

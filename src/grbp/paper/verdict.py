@@ -18,7 +18,7 @@ import numpy as np
 
 from grbp.experiments.spec import GETBE, PAPER_LEARNERS
 from grbp.experiments.store import CurveResult
-from grbp.model.problem import Floats
+from grbp.numerics.arrays import Floats
 from grbp.paper.growth import (
     DID_NOT_HOLD,
     HELD,

@@ -22,17 +22,11 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
-from grbp.model.problem import (
-    SUM_TOLERANCE,
-    Action,
-    Floats,
-    Problem,
-    check_goal,
-    check_probabilities,
-)
+from grbp.model.problem import SUM_TOLERANCE, Action, Problem, check_goal, check_probabilities
+from grbp.numerics.arrays import Bools, Floats, Ints
 
 _TIE = 8 * float(np.finfo(float).eps)
 """What counts as a tie: a gain that is no more than rounding error. Ties go to FINISH."""
@@ -151,8 +145,8 @@ class Solution(NamedTuple):
     """
 
     value: Floats
-    action: NDArray[np.int64]
-    which: NDArray[np.int64]
+    action: Ints
+    which: Ints
     threshold: int | None
 
 
@@ -273,7 +267,7 @@ class _Stop(NamedTuple):
     falling: _Crossing
 
 
-def _stops(law: _Laws, reward: list[float]) -> NDArray[np.bool_]:
+def _stops(law: _Laws, reward: list[float]) -> Bools:
     """Where an optimal policy finishes, when only one action continues."""
     moves = list(zip(*(row.tolist() for row in law[:4]), strict=True))
     kept = [_Stop(0, 0.0, _STEP, _STEP)]
@@ -329,6 +323,6 @@ def _log(x: float) -> float:
     return math.log(x) if x > 0.0 else -math.inf
 
 
-def _threshold(action: NDArray[np.int64]) -> int | None:
+def _threshold(action: Ints) -> int | None:
     finishing = int(np.count_nonzero(action == Action.FINISH))
     return finishing if (action[:finishing] == Action.FINISH).all() else None

@@ -14,12 +14,10 @@ from functools import lru_cache
 from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp.errors import TooLarge
 from grbp.model.problem import (
     Action,
-    Floats,
     Policy,
     Problem,
     check_goal,
@@ -28,6 +26,7 @@ from grbp.model.problem import (
     check_whole,
     finish_mask,
 )
+from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.theory.ruin import duration, hit, log_failure_ratio, log_hit
 
 MOST_ENUMERATED_GOAL = 23
@@ -297,11 +296,11 @@ def round_length(problem: Problem, policy: Policy, slots: int) -> RoundLength:
 class _Segments(NamedTuple):
     """For every state: whether it finishes, and the stretch a < s < b it walks in."""
 
-    finish: NDArray[np.bool_]
-    a: NDArray[np.int64]
-    b: NDArray[np.int64]
-    i: NDArray[np.int64]
-    n: NDArray[np.int64]
+    finish: Bools
+    a: Ints
+    b: Ints
+    i: Ints
+    n: Ints
     up: Floats
     down: Floats
 

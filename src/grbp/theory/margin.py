@@ -13,7 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats
 from grbp.theory.exact import WIDE, excess, wide_boundary
 from grbp.theory.ruin import hit, log_failure_ratio
 

@@ -10,9 +10,9 @@ sign appear below, so each result is good to about 745 units in the last place a
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from grbp.model.problem import Floats
+from grbp.numerics.arrays import Floats
 
 _CERTAIN = 1e4
 """A finite stand-in for |log r| = infinity: exp(-_CERTAIN) is already zero, exactly."""
@@ -111,7 +111,7 @@ def _falling(w: Floats) -> Floats:
 def _series(w: Floats, coefficients: list[float]) -> Floats:
     """exp(-w) (c1 w + c2 w^2 + ...) for w in [0, 1]."""
     w = np.minimum(w, 1.0)
-    total: NDArray[np.float64] = np.zeros_like(w)
+    total: Floats = np.zeros_like(w)
     for c in reversed(coefficients):
         total = (total + c) * w
     return np.exp(-w) * total

@@ -21,9 +21,9 @@ import numpy as np
 
 from grbp._numba.jit import kernel
 from grbp.engine.leap.exit_time import exit_up
-from grbp.engine.leap.round_table import Ints
 from grbp.learners.counters import Totals
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.counts import (
     beta_binomial_draw,
     binomial_draw,

@@ -10,8 +10,9 @@ from typing import Final
 from grbp._numba.jit import hot, kernel
 from grbp.engine.leap.batch_totals import Blocks, Part, Room, block, part_rounds
 from grbp.engine.leap.counter_box import Box, inside
-from grbp.engine.leap.round_table import PACKED, Ints, Round, Table, Walk, table_round, table_rounds
+from grbp.engine.leap.round_table import PACKED, Round, Table, Walk, table_round, table_rounds
 from grbp.learners.counters import Totals
+from grbp.numerics.arrays import Ints
 from grbp.numerics.rng import noise
 
 NOTHING: Final = Totals(0, 0, 0, 0, 0, 0)

@@ -11,7 +11,8 @@ import numpy as np
 
 from grbp._numba.jit import hot
 from grbp.learners.counters import Counters, Totals
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats
 
 SPARE_SHORT: Final = 3.0
 SPARE_LONG: Final = 6.0

@@ -33,10 +33,9 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp._numba.jit import compiled, hot, kernel, u64
-from grbp.model.problem import Floats
+from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import noise, uniform
 from grbp.numerics.saddle import log_binomial
 
@@ -77,7 +76,7 @@ class Exits(NamedTuple):
     """
 
     p_c: float
-    cells: NDArray[np.uint64]
+    cells: Words
     bins: Floats
 
 
@@ -297,7 +296,7 @@ def _compiled_fill() -> Callable[..., Any]:
     return compiled(_fill, "tables of hops")
 
 
-def _fill(p_c: float, cells: NDArray[np.uint64], bins: Floats) -> None:
+def _fill(p_c: float, cells: Words, bins: Floats) -> None:
     """Writes the rows of the distances from 2 on; 0 and 1 need none."""
     mass, waiting = np.zeros(CELLS), np.zeros(CELLS, dtype=np.int64)
     for row in range(2, len(cells)):
@@ -332,7 +331,7 @@ def _fill_bins(p_c: float, d: int, bins: Floats, mass: Floats) -> None:
 
 
 @kernel
-def _fill_cells(mass: Floats, waiting: NDArray[np.int64], cells: NDArray[np.uint64]) -> None:
+def _fill_cells(mass: Floats, waiting: Ints, cells: Words) -> None:
     """Writes a row's cells, so that a cell is drawn in proportion to its mass (Vose 1991)."""
     total = 0.0
     for i in range(CELLS):

@@ -8,7 +8,7 @@ from grbp._numba.jit import hot, kernel
 from grbp.engine.leap.counter_box import box_of, corner
 from grbp.learners.base import Doubt, Stable, Thinning
 from grbp.learners.counters import Counters
-from grbp.model.problem import Floats
+from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import uniform
 
 FEWEST: Final = 16

@@ -25,7 +25,6 @@ from grbp.engine.leap.round_table import (
     PACKED,
     TABLE_GOAL,
     Hops,
-    Ints,
     Round,
     Table,
     Walk,
@@ -38,7 +37,8 @@ from grbp.engine.recorder import Tape, carry, column_of, first_counters
 from grbp.engine.walk import DONE, Loop
 from grbp.learners.base import Decide, Stable, Thinning
 from grbp.learners.counters import Counters, Totals, add_to
-from grbp.model.problem import Floats, Problem
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.rng import noise
 
 STRETCH_GOAL: Final = 4_096

@@ -17,16 +17,13 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grbp._numba.jit import hot, i64, kernel, u64
 from grbp.engine.leap.exit_time import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
 from grbp.learners.counters import Totals
-from grbp.model.problem import Action, Floats, Problem, next_state
+from grbp.model.problem import Action, Problem, next_state
+from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import noise, uniform
-
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 TABLE_GOAL: Final = 16
 """The largest goal whose rounds are drawn from tables."""
