@@ -13,7 +13,7 @@ from grbp._numba.jit import compiled, kernel, u64
 from grbp.engine.recorder import first_counters
 from grbp.learners.base import Decide, Learner
 from grbp.learners.counters import play, settle
-from grbp.model.problem import first_state
+from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, noise, replica_keys, uniform
 from regrets import Estimate

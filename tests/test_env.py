@@ -18,8 +18,10 @@ from scipy import stats
 
 from grbp.env import GamblersRuinEnv, GamblersRuinVectorEnv
 from grbp.errors import InvalidInput
-from grbp.model.problem import LARGEST_GOAL, Action, Problem, next_state
-from grbp.theory import exact
+from grbp.model.problem import Problem
+from grbp.model.transition import Action, next_state
+from grbp.model.validation import LARGEST_GOAL
+from grbp.theory import values
 
 STATES_4 = (1, 2, 3)
 
@@ -156,8 +158,8 @@ def test_frequencies_agree_with_the_exact_answers(
     env.reset(seed=2026)
     rewards, slots = np.array([play(env, threshold) for _ in range(8000)]).T
     for sample, mean in [
-        (rewards, exact.value(env.problem, threshold)),
-        (slots, exact.expected_slots(env.problem, threshold)),
+        (rewards, values.value(env.problem, threshold)),
+        (slots, values.expected_slots(env.problem, threshold)),
     ]:
         error = sample.std(ddof=1) / math.sqrt(len(sample))
         assert abs(sample.mean() - mean) < 4 * error
@@ -280,7 +282,7 @@ def test_nothing_is_drawn_without_a_render_mode() -> None:
 @pytest.mark.parametrize(("p_c", "threshold"), [(0.65, 0), (0.45, 1)])
 def test_q_learning_finds_the_optimal_policy(p_c: float, threshold: int) -> None:
     env = GamblersRuinEnv(goal=4, p_c=p_c, p_f=0.3)
-    assert exact.optimal_threshold(env.problem) == threshold
+    assert values.optimal_threshold(env.problem) == threshold
     chooser = np.random.default_rng(0)
     q = [[0.0, 0.0] for _ in range(5)]
     visits = [[0, 0] for _ in range(5)]
@@ -291,7 +293,7 @@ def test_q_learning_finds_the_optimal_policy(p_c: float, threshold: int) -> None
         rate = visits[state][action] ** -0.8
         q[state][action] += rate * (reward + max(q[after]) - q[state][action])
         state = env.reset()[0] if over else after
-    best = exact.q_at(env.problem, threshold)
+    best = values.q_at(env.problem, threshold)
     assert np.abs(np.array(q[1:4]) - best).max() < 0.04
     for s in STATES_4:
         ahead = q[s][Action.FINISH] - q[s][Action.CONTINUE]

@@ -11,7 +11,7 @@ from grbp import Problem
 from grbp.engine.decisions import decisions
 from grbp.learners import LEARNERS, AnyLearner, find_learner
 from grbp.learners.counters import Counters
-from grbp.model.problem import first_state
+from grbp.model.transition import first_state
 from grbp.numerics.rng import WORLD, noise, replica_key, uniform
 from grbp.session import Session
 

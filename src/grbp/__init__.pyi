@@ -114,12 +114,12 @@ from grbp.model.export import (
 from grbp.model.export import (
     to_toy_text as to_toy_text,
 )
-from grbp.model.problem import DEAD_END as DEAD_END
-from grbp.model.problem import Action as Action
-from grbp.model.problem import Policy as Policy
 from grbp.model.problem import Problem as Problem
 from grbp.model.problem import StartLike as StartLike
-from grbp.model.problem import next_state as next_state
+from grbp.model.transition import DEAD_END as DEAD_END
+from grbp.model.transition import Action as Action
+from grbp.model.transition import Policy as Policy
+from grbp.model.transition import next_state as next_state
 from grbp.paper.reproduce import (
     PAPER_FIGURES as PAPER_FIGURES,
 )
@@ -168,75 +168,35 @@ from grbp.theory.bounds import (
 from grbp.theory.bounds import (
     ucb1_bound as ucb1_bound,
 )
-from grbp.theory.exact import (
-    Region as Region,
-)
-from grbp.theory.exact import (
-    RoundLength as RoundLength,
-)
-from grbp.theory.exact import (
-    boundary as boundary,
-)
-from grbp.theory.exact import (
-    continue_probability as continue_probability,
-)
-from grbp.theory.exact import (
-    continues_at as continues_at,
-)
-from grbp.theory.exact import (
-    expected_continues as expected_continues,
-)
-from grbp.theory.exact import (
-    expected_slots as expected_slots,
-)
-from grbp.theory.exact import (
-    finish_probability as finish_probability,
-)
-from grbp.theory.exact import (
-    gap as gap,
-)
-from grbp.theory.exact import (
-    gap_at as gap_at,
-)
-from grbp.theory.exact import (
-    gap_max as gap_max,
-)
-from grbp.theory.exact import (
-    log_value_at as log_value_at,
-)
-from grbp.theory.exact import (
-    optimal_threshold as optimal_threshold,
-)
-from grbp.theory.exact import (
-    policy_gaps as policy_gaps,
-)
-from grbp.theory.exact import (
-    q_at as q_at,
-)
-from grbp.theory.exact import (
-    region as region,
-)
-from grbp.theory.exact import (
-    round_length as round_length,
-)
-from grbp.theory.exact import (
-    slots_at as slots_at,
-)
-from grbp.theory.exact import (
-    value as value,
-)
-from grbp.theory.exact import (
-    value_at as value_at,
-)
+from grbp.theory.gaps import gap as gap
+from grbp.theory.gaps import gap_at as gap_at
+from grbp.theory.gaps import gap_max as gap_max
+from grbp.theory.gaps import policy_gaps as policy_gaps
 from grbp.theory.margin import (
     margin as margin,
 )
+from grbp.theory.round_length import RoundLength as RoundLength
+from grbp.theory.round_length import continue_probability as continue_probability
+from grbp.theory.round_length import continues_at as continues_at
+from grbp.theory.round_length import expected_continues as expected_continues
+from grbp.theory.round_length import expected_slots as expected_slots
+from grbp.theory.round_length import finish_probability as finish_probability
+from grbp.theory.round_length import round_length as round_length
+from grbp.theory.round_length import slots_at as slots_at
 from grbp.theory.summary import (
     Summary as Summary,
 )
 from grbp.theory.summary import (
     summary as summary,
 )
+from grbp.theory.values import Region as Region
+from grbp.theory.values import boundary as boundary
+from grbp.theory.values import log_value_at as log_value_at
+from grbp.theory.values import optimal_threshold as optimal_threshold
+from grbp.theory.values import q_at as q_at
+from grbp.theory.values import region as region
+from grbp.theory.values import value as value
+from grbp.theory.values import value_at as value_at
 
 __version__: str
 __all__: list[str]

@@ -18,15 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grbp.errors import InvalidInput, MissingExtra
-from grbp.model.problem import (
-    DEAD_END,
-    Action,
-    Problem,
-    StartLike,
-    check_whole,
-    first_state,
-    next_state,
-)
+from grbp.model.problem import Problem, StartLike
+from grbp.model.transition import DEAD_END, Action, first_state, next_state
+from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Bools, Ints
 
 try:

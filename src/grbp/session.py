@@ -14,7 +14,9 @@ from typing import Any
 from grbp.errors import InvalidInput
 from grbp.learners import LearnerLike, find_learner
 from grbp.learners.counters import Outcome
-from grbp.model.problem import DEAD_END, Action, Problem, check_goal, check_whole, finish_mask
+from grbp.model.problem import Problem
+from grbp.model.transition import DEAD_END, Action, finish_mask
+from grbp.model.validation import check_goal, check_whole
 from grbp.numerics.rng import LEARNER, OPENING, noise, replica_key, uniform
 
 

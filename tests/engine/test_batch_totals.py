@@ -14,7 +14,7 @@ from grbp.engine.leap import batch_totals as bl
 from grbp.engine.leap.batch_totals import WHOLE, Blocks, Part, Room, block, part_rounds
 from grbp.engine.recorder import World
 from grbp.learners.counters import play
-from grbp.model.problem import first_state
+from grbp.model.transition import first_state
 from grbp.numerics.rng import noise, uniform
 
 Floats = NDArray[np.float64]

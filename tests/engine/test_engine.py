@@ -21,7 +21,7 @@ from grbp.experiments.simulation import simulate
 from grbp.learners import LEARNERS, Learner, NoConstants
 from grbp.learners.counters import Counters, play
 from grbp.learners.getbe import Control
-from grbp.model.problem import first_state
+from grbp.model.transition import first_state
 from grbp.numerics.rng import noise, uniform
 
 # The naive twin, from Algorithm 1 and nothing else.

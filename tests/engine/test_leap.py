@@ -29,7 +29,7 @@ from grbp.experiments.simulation import simulate
 from grbp.learners import Doubt, Learner, NoConstants, Thinning, find_learner, getbe
 from grbp.learners import policy_bandits as selection
 from grbp.learners.counters import Counters, play
-from grbp.model.problem import first_state
+from grbp.model.transition import first_state
 from grbp.numerics.rng import noise, uniform
 
 Ints = NDArray[np.int64]

@@ -17,7 +17,7 @@ from grbp.engine.leap import round_table as rd
 from grbp.engine.leap.round_table import hop_round, table_round, table_rounds
 from grbp.engine.recorder import World
 from grbp.learners.counters import play
-from grbp.model.problem import first_state
+from grbp.model.transition import first_state
 from grbp.numerics.rng import noise, uniform
 
 Floats = NDArray[np.float64]

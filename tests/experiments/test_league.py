@@ -19,7 +19,7 @@ from grbp.experiments.league import HINDSIGHT, WIDTH, League, LeagueSpec, run_le
 from grbp.experiments.runner import PARTS, cell_seed
 from grbp.experiments.spec import PAPER_LEARNERS
 from grbp.model.problem import Problem
-from grbp.theory.exact import boundary
+from grbp.theory.values import boundary
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")
 SMALL = LeagueSpec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)

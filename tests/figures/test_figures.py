@@ -26,8 +26,9 @@ from grbp.figures import (
     boundary_figure,
     transition_figure,
 )
-from grbp.model.problem import LARGEST_GOAL, Problem
-from grbp.theory.exact import boundary, optimal_threshold
+from grbp.model.problem import Problem
+from grbp.model.validation import LARGEST_GOAL
+from grbp.theory.values import boundary, optimal_threshold
 
 Pixels = NDArray[np.bool_]
 

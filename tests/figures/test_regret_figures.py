@@ -26,7 +26,7 @@ from grbp.learners.getbe import Control
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import getbe_bound
-from grbp.theory.exact import boundary, optimal_threshold, value
+from grbp.theory.values import boundary, optimal_threshold, value
 
 FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
 LEAVES = "(↑ leaves the picture)"

@@ -25,7 +25,7 @@ from grbp.learners.counters import Counters
 from grbp.learners.index_comparison import Arm, beta_guess, place_of
 from grbp.learners.policy_bandits import KL, KL_UCB, kl_arm, kl_exactly, kl_roughly
 from grbp.numerics.beta import beta_evidence, beta_tail
-from grbp.numerics.divergence import bernoulli_divergence
+from grbp.numerics.special import bernoulli_divergence
 
 NONE = NoConstants()
 HALVINGS = 60

@@ -23,7 +23,7 @@ from grbp.learners import Learner, PolicyLearner
 from grbp.learners.counters import Counters, Outcome, Totals, add_to, opening, play, settle
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
 from grbp.learners.policy_bandits import UCB_POLSELECTION
-from grbp.model.problem import first_state
+from grbp.model.transition import first_state
 from grbp.numerics.rng import noise, uniform
 
 ROUNDS = 5

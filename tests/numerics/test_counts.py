@@ -32,7 +32,7 @@ from grbp.numerics.counts import (
     poisson_draw,
 )
 from grbp.numerics.rng import noise, uniform
-from grbp.numerics.saddle import deviance, log_binomial, stirling_error
+from grbp.numerics.special import deviance, log_binomial, stirling_error
 
 Floats = NDArray[np.float64]
 Draw = Callable[..., float]

@@ -10,7 +10,7 @@ from grbp.engine.recorder import Tape, World, carry, first_counters
 from grbp.learners.base import Decide
 from grbp.learners.counters import play, settle
 from grbp.learners.ucb1_policies import play_policy, ucb1_choice
-from grbp.model.problem import first_state
+from grbp.model.transition import first_state
 from grbp.numerics.arrays import Ints
 from grbp.numerics.rng import noise, uniform
 

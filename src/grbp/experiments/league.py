@@ -25,7 +25,8 @@ from grbp.experiments.simulation import MOST_REPLICAS, Progress
 from grbp.experiments.spec import PAPER_LEARNERS, GridSpec
 from grbp.experiments.store import FOLDER, GridResult
 from grbp.learners import LEARNERS, find_learner
-from grbp.model.problem import Problem, check_goal, check_positive, check_whole
+from grbp.model.problem import Problem
+from grbp.model.validation import check_goal, check_positive, check_whole
 from grbp.numerics.arrays import Floats, Ints
 
 WIDTH: Final = 1.959963984540054

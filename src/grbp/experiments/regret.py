@@ -16,7 +16,8 @@ from grbp.engine.decisions import Decisions
 from grbp.learners import AnyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.exact import gap, gap_at, optimal_threshold, value
+from grbp.theory.gaps import gap, gap_at
+from grbp.theory.values import optimal_threshold, value
 
 Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]
 """How a round is priced: by the gap of its threshold, averaged over starts; by what was lost

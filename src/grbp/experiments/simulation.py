@@ -11,7 +11,8 @@ from grbp.engine.decisions import Engine, EngineLike, Report, choose_engine, dec
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, Kind, curve
 from grbp.learners import LearnerLike, find_learner
-from grbp.model.problem import Problem, check_whole
+from grbp.model.problem import Problem
+from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Ints
 
 MOST_ROUNDS = 10**12

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 from grbp.engine.decisions import EngineLike, check_engine
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS
-from grbp.model.problem import Problem, check_goal, check_probability, check_whole
+from grbp.model.problem import Problem
+from grbp.model.validation import check_goal, check_probability, check_whole
 
 PRINTED_REPLICAS: Final = 200
 """The paper's number of iterations."""

@@ -10,7 +10,7 @@ from grbp.experiments.league import Duel, League
 from grbp.figures.canvas import GREY, INK, drawing, save
 from grbp.figures.regret_map import cell_edges
 from grbp.numerics.arrays import Floats
-from grbp.theory.exact import boundary
+from grbp.theory.values import boundary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

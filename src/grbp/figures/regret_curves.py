@@ -16,7 +16,7 @@ from grbp.learners.getbe import SAMPLE_MEAN, Control
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import getbe_bound
-from grbp.theory.exact import Region, optimal_threshold, region, value
+from grbp.theory.values import Region, optimal_threshold, region, value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

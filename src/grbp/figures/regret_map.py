@@ -6,9 +6,9 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, INK, drawing
-from grbp.model.problem import check_goal, check_probabilities
+from grbp.model.validation import check_goal, check_probabilities
 from grbp.numerics.arrays import Floats
-from grbp.theory.exact import boundary
+from grbp.theory.values import boundary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from grbp.figures.canvas import GREY, INK, drawing
-from grbp.model.problem import DEAD_END, check_goal, check_whole
+from grbp.model.transition import DEAD_END
+from grbp.model.validation import check_goal, check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,8 +24,9 @@ from grbp.learners.getbe import (
 )
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
-from grbp.model.problem import Problem, check_positive, check_threshold
-from grbp.theory.exact import optimal_threshold
+from grbp.model.problem import Problem
+from grbp.model.validation import check_positive, check_threshold
+from grbp.theory.values import optimal_threshold
 
 __all__ = [
     "DEFAULT_LEARNER",

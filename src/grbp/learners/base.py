@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Outcome, opening, settle
-from grbp.model.problem import Policy
+from grbp.model.transition import Policy
 
 Decide: TypeAlias = Callable[[int, Any, Counters, int], int]
 """(goal, constants, counters, key of the round's own draws) -> the threshold to play."""

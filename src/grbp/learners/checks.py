@@ -28,7 +28,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.claim_checks import Case, Raised, ask, faults_of_claims
 from grbp.learners.counters import Counters
-from grbp.model.problem import check_goal, check_whole
+from grbp.model.validation import check_goal, check_whole
 from grbp.numerics.rng import noise, uniform
 
 _GOALS = (2, 3, 4, 50)

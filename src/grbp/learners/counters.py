@@ -7,7 +7,7 @@ chose from them, and settled into the counters afterwards.
 from typing import NamedTuple
 
 from grbp._numba.jit import hot, kernel
-from grbp.model.problem import Action, next_state
+from grbp.model.transition import Action, next_state
 from grbp.numerics.rng import uniform
 
 

@@ -16,7 +16,7 @@ from grbp.learners.comparison import finish_is_right, odds_sum, surely_right, su
 from grbp.learners.counters import Counters
 from grbp.learners.getbe import Control
 from grbp.learners.optimal_stopping import patience
-from grbp.numerics.divergence import bernoulli_divergence
+from grbp.numerics.special import bernoulli_divergence
 
 LEAST_TO_COME: Final = 5_000.0
 """Rounds that are thought to come, at least, if nobody says how many."""

@@ -23,7 +23,7 @@ from grbp.learners.index_comparison import (
 from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import beta_draw
 from grbp.numerics.rng import noise
-from grbp.numerics.saddle import deviance
+from grbp.numerics.special import deviance
 
 
 @kernel

@@ -14,7 +14,7 @@ from grbp.errors import TooLarge
 from grbp.learners.comparison import raised
 from grbp.learners.counters import Outcome
 from grbp.learners.getbe import PAPER
-from grbp.model.problem import Action, Policy, next_state
+from grbp.model.transition import Action, Policy, next_state
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import uniform
 

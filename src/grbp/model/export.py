@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from grbp.model.problem import DEAD_END, Action, Problem
+from grbp.model.problem import Problem
+from grbp.model.transition import DEAD_END, Action
 
 ToyText: TypeAlias = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
 """state -> action -> [(probability, next state, reward, terminated), ...]"""

@@ -1,47 +1,27 @@
 """The gambler's ruin bandit problem: what is given, and one transition of it."""
 
 import math
-import operator
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
-from typing import Literal, SupportsFloat, SupportsIndex, TypeAlias, cast
+from typing import Literal, SupportsIndex, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from grbp._numba.jit import kernel
 from grbp.errors import InvalidInput
-from grbp.numerics.arrays import Bools, Floats, Ints
-
-DEAD_END = 0
-"""The state in which a round is lost (the paper's D)."""
-
-LARGEST_GOAL = 10_000_000
-"""The largest goal accepted: one vector over the states then takes 80 MB."""
-
-SUM_TOLERANCE = 1e-9
-"""How far probabilities may be from summing to one before they are refused."""
-
+from grbp.model.validation import (
+    SUM_TOLERANCE,
+    check_goal,
+    check_probability,
+    check_whole,
+)
+from grbp.numerics.arrays import Floats, Ints
 
 Start: TypeAlias = Literal["uniform"] | tuple[tuple[int, float], ...]
 """A start distribution as a problem keeps it: the word, or (state, probability) pairs."""
 
 StartLike: TypeAlias = str | SupportsIndex | Mapping[int, float] | Sequence[float] | Floats | Start
 """What is accepted as a start distribution; see `Problem`."""
-
-
-class Action(IntEnum):
-    """What can be done in a state."""
-
-    CONTINUE = 0
-    FINISH = 1
-
-
-Policy: TypeAlias = SupportsIndex | Sequence[int] | NDArray[np.integer] | Bools
-"""A threshold, or one action for every state from 1 to goal - 1."""
 
 
 @dataclass(frozen=True)
@@ -112,127 +92,6 @@ class Problem:
     @property
     def _start_pairs(self) -> tuple[tuple[int, float], ...]:
         return cast("tuple[tuple[int, float], ...]", self.start)
-
-
-@kernel
-def first_state(states: Ints, cumulative: Floats, draw: float) -> int:
-    """The state in which a round starts, given a uniform draw and `Problem.start_table`.
-
-    The first one whose cumulative probability is above the draw, or the last one, which
-    rounding may leave a little below 1.
-
-    Paper: sec:problem
-    """
-    low, high = 0, len(states) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if cumulative[middle] > draw:
-            high = middle
-        else:
-            low = middle + 1
-    return int(states[low])
-
-
-@kernel
-def next_state(state: int, action: int, goal: int, p_c: float, p_f: float, draw: float) -> int:
-    """The state after one action, given a uniform draw from [0, 1).
-
-    The draw is compared with the probability of the good outcome, so a smaller draw is
-    never worse. This is the only place where a transition of the problem is written.
-
-    Paper: sec:problem
-    """
-    if action == Action.FINISH:
-        return goal if draw < p_f else DEAD_END
-    return state + 1 if draw < p_c else state - 1
-
-
-def finish_mask(goal: int, policy: Policy) -> Bools:
-    """For every state from 1 to goal - 1, whether the policy takes FINISH there.
-
-    Paper: sec:structure (the definition of a stationary threshold policy)
-    """
-    given: object = policy
-    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
-        try:
-            actions = np.asarray(given)
-        except ValueError:
-            actions = np.zeros((0, 0))
-        if actions.shape != (goal - 1,):
-            raise InvalidInput(
-                f"a policy of {actions.size} actions was given; a goal of {goal} needs"
-                f" {goal - 1}, one for every state from 1 to {goal - 1}"
-            )
-        if not np.isin(actions, (0, 1)).all():
-            raise InvalidInput(
-                "a policy must hold one action a state, each 0 (continue) or 1 (finish)"
-            )
-        return actions.astype(bool)
-    threshold = check_threshold(policy, goal)
-    mask = np.zeros(goal - 1, dtype=bool)
-    mask[:threshold] = True
-    return mask
-
-
-def check_goal(goal: object) -> int:
-    """The goal as an int, or a refusal."""
-    return check_whole("goal", goal, 2, LARGEST_GOAL)
-
-
-def check_threshold(threshold: object, goal: int) -> int:
-    """The threshold as an int, or a refusal."""
-    return check_whole("threshold", threshold, 0, goal - 1)
-
-
-def check_probability(name: str, value: object) -> float:
-    """The value as a float in [0, 1], or a refusal that names it."""
-    number = _as_float(value)
-    if not 0.0 <= number <= 1.0:
-        raise InvalidInput(f"{name} = {value!r} was given; it must be a number from 0 to 1")
-    return number
-
-
-def check_probabilities(name: str, values: object) -> Floats:
-    """The values as an array of floats in [0, 1], or a refusal that names them."""
-    array = np.array(np.nan)
-    with suppress(TypeError, ValueError):
-        array = np.asarray(values, dtype=np.float64)
-    if not ((array >= 0.0) & (array <= 1.0)).all():
-        raise InvalidInput(f"{name} = {values!r} was given; it must be numbers from 0 to 1")
-    return array
-
-
-def check_positive(name: str, value: object) -> float:
-    """The value as a positive, finite float, or a refusal that names it."""
-    number = _as_float(value)
-    if not 0.0 < number < math.inf:
-        raise InvalidInput(f"{name} = {value!r} was given; it must be a positive number")
-    return number
-
-
-_NO_NUMBERS = (str, bytes, bool, np.bool_, complex, np.complexfloating)
-
-
-def _as_float(value: object) -> float:
-    """The number that a value is; NaN, which every check refuses, if it is none."""
-    if isinstance(value, SupportsFloat) and not isinstance(value, _NO_NUMBERS):
-        with suppress(TypeError, ValueError, OverflowError):
-            return float(value)
-    return math.nan
-
-
-def check_whole(name: str, value: object, least: int, most: int) -> int:
-    """The value as an int between two limits, or a refusal that names it."""
-    # An int first: to ask whether something is an index takes long.
-    if isinstance(value, int | SupportsIndex) and not isinstance(value, bool):
-        # An array calls itself an index and then is none, unless it is a whole number.
-        with suppress(TypeError):
-            number = operator.index(value)
-            if least <= number <= most:
-                return number
-    raise InvalidInput(
-        f"{name} = {value!r} was given; it must be a whole number from {least:,} to {most:,}"
-    )
 
 
 def _canonical_start(start: object, goal: int) -> Start:

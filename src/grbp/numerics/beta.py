@@ -11,7 +11,7 @@ import numpy as np
 from grbp._numba.jit import hot, kernel, u64
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import noise, uniform
-from grbp.numerics.saddle import deviance, log_weight
+from grbp.numerics.special import deviance, log_weight
 
 # Gamma draws are made for speed. They begin with a normal variable, by the ziggurat of Marsaglia
 # and Tsang (2000): 256 layers of equal area, in which 99 of 100 points need one comparison. The

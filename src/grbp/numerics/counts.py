@@ -9,7 +9,7 @@ from typing import Final
 from grbp._numba.jit import kernel
 from grbp.numerics.beta import gamma_draw, gamma_pair
 from grbp.numerics.rng import noise, uniform
-from grbp.numerics.saddle import deviance, log_binomial, stirling_error
+from grbp.numerics.special import deviance, log_binomial, stirling_error
 
 _SMALL: Final = 10.0
 """The mean below which counts are drawn by inversion; from it on, the hats of Hormann hold."""

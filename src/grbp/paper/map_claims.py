@@ -16,7 +16,7 @@ from grbp.paper.growth import (
     Results,
     estimate,
 )
-from grbp.theory.exact import boundary, optimal_threshold
+from grbp.theory.values import boundary, optimal_threshold
 
 
 def regions_differ(figure: str, results: Results) -> Finding:

@@ -34,7 +34,8 @@ from grbp.paper.growth import (
 )
 from grbp.paper.map_claims import every_line_rises, regions_differ
 from grbp.theory.bounds import gamma_bounded, getbe_bound
-from grbp.theory.exact import boundary, gap, optimal_threshold, value
+from grbp.theory.gaps import gap
+from grbp.theory.values import boundary, optimal_threshold, value
 
 WIDTH: Final = 80
 """The columns of a terminal."""

@@ -13,19 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp.model.problem import Problem, check_positive, check_whole
-from grbp.numerics.divergence import divergence_apart
-from grbp.theory.exact import (
-    boundary,
-    continue_probability,
-    excess,
-    expected_continues,
-    finish_probability,
-    gap_max,
-    optimal_threshold,
-    policy_gaps,
-)
+from grbp.model.problem import Problem
+from grbp.model.validation import check_positive, check_whole
+from grbp.numerics.special import divergence_apart
+from grbp.theory.gaps import gap_max, policy_gaps
 from grbp.theory.margin import margin
+from grbp.theory.round_length import continue_probability, expected_continues, finish_probability
+from grbp.theory.values import boundary, excess, optimal_threshold
 
 MOST_ROUNDS = 10**18
 """The largest number of rounds that is asked about."""

@@ -25,7 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
-from grbp.model.problem import SUM_TOLERANCE, Action, Problem, check_goal, check_probabilities
+from grbp.model.problem import Problem
+from grbp.model.transition import Action
+from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probabilities
 from grbp.numerics.arrays import Bools, Floats, Ints
 
 _TIE = 8 * float(np.finfo(float).eps)

@@ -10,7 +10,7 @@ general ones; the tests compare the two.
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model.problem import SUM_TOLERANCE, check_goal, check_probability
+from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probability
 from grbp.numerics.arrays import Floats
 
 

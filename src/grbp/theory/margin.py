@@ -15,8 +15,8 @@ import numpy as np
 
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
-from grbp.theory.exact import WIDE, excess, wide_boundary
 from grbp.theory.ruin import hit, log_failure_ratio
+from grbp.theory.values import WIDE, excess, wide_boundary
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _NEWTON_STEPS = 6

@@ -3,18 +3,10 @@
 from typing import TypedDict
 
 from grbp.model.problem import Problem, Start
-from grbp.theory.exact import (
-    boundary,
-    expected_slots,
-    gap,
-    gap_max,
-    log_value_at,
-    optimal_threshold,
-    region,
-    value,
-    value_at,
-)
+from grbp.theory.gaps import gap, gap_max
 from grbp.theory.margin import margin
+from grbp.theory.round_length import expected_slots
+from grbp.theory.values import boundary, log_value_at, optimal_threshold, region, value, value_at
 
 
 class Summary(TypedDict):

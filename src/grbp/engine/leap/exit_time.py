@@ -37,7 +37,7 @@ import numpy as np
 from grbp._numba.jit import compiled, hot, kernel, u64
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import noise, uniform
-from grbp.numerics.saddle import log_binomial
+from grbp.numerics.special import log_binomial
 
 CELLS: Final = 128
 """The cells of a row: the tail below, the bins, the tail above."""

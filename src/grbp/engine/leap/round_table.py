@@ -21,7 +21,8 @@ import numpy as np
 from grbp._numba.jit import hot, i64, kernel, u64
 from grbp.engine.leap.exit_time import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
 from grbp.learners.counters import Totals
-from grbp.model.problem import Action, Problem, next_state
+from grbp.model.problem import Problem
+from grbp.model.transition import Action, next_state
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import noise, uniform
 

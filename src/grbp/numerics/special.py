@@ -74,3 +74,29 @@ def log_weight(x: float, y: float, p: float, q: float) -> float:
     errors = stirling_error(n) - stirling_error(x) - stirling_error(y)
     peak = 0.5 * math.log(n / x / y / (2.0 * math.pi))
     return peak + errors - deviance(x, n * p) - deviance(y, n * q)
+
+
+@kernel
+def bernoulli_divergence(p: float, q: float) -> float:
+    """kl(p, q) = p log(p/q) + (1-p) log((1-p)/(1-q)), for q strictly between 0 and 1."""
+    first = p * math.log(p / q) if p > 0.0 else 0.0
+    second = (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if p < 1.0 else 0.0
+    return first + second
+
+
+def divergence_apart(p: float, difference: float) -> float:
+    """kl(p, p + difference), also where the two are near."""
+    if p == 0.0:
+        return -math.log1p(-difference)
+    return p * _minus_log1p(difference / p) + (1.0 - p) * _minus_log1p(-difference / (1.0 - p))
+
+
+_NEAR: Final = 0.1
+"""Below it a series of twenty terms is exact."""
+
+
+def _minus_log1p(x: float) -> float:
+    """Compute x - log(1 + x), by its series where the two are near."""
+    if abs(x) > _NEAR:
+        return x - math.log1p(x)
+    return math.fsum((-x) ** k / k for k in range(2, 20))
