@@ -21,7 +21,7 @@ from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.model.transition import Action, next_state
 from grbp.model.validation import LARGEST_GOAL
-from grbp.theory import values
+from grbp.theory import round_length, values
 
 STATES_4 = (1, 2, 3)
 
@@ -159,7 +159,7 @@ def test_frequencies_agree_with_the_exact_answers(
     rewards, slots = np.array([play(env, threshold) for _ in range(8000)]).T
     for sample, mean in [
         (rewards, values.value(env.problem, threshold)),
-        (slots, values.expected_slots(env.problem, threshold)),
+        (slots, round_length.expected_slots(env.problem, threshold)),
     ]:
         error = sample.std(ddof=1) / math.sqrt(len(sample))
         assert abs(sample.mean() - mean) < 4 * error

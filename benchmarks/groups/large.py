@@ -6,7 +6,8 @@ from functools import cache, partial
 
 import grbp
 from grbp._numba.jit import compiled
-from grbp.engine.leap.round_table import Hops, Walk, hop_round, hops_of
+from grbp.engine.leap.hops import Hops, hop_round, hops_of
+from grbp.engine.leap.round_table import Walk
 from grbp.numerics.rng import noise
 from measure import Effort, in_turn, seconds
 from table import Row, Table, Target

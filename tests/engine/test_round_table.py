@@ -14,7 +14,9 @@ from scipy.linalg import solve_banded
 from grbp import Problem
 from grbp._numba.jit import compiled, u64
 from grbp.engine.leap import round_table as rd
-from grbp.engine.leap.round_table import hop_round, table_round, table_rounds
+from grbp.engine.leap.alias import alias_table, bits_for
+from grbp.engine.leap.hops import OTHER, STATE, Hops, hop_round, hops_of
+from grbp.engine.leap.round_table import table_round, table_rounds
 from grbp.engine.recorder import World
 from grbp.learners.counters import play
 from grbp.model.transition import first_state
@@ -53,7 +55,7 @@ def _by_table(
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
-def _by_hops(hops: rd.Hops, walk: rd.Walk, threshold: int, key: int, out: Ints) -> None:
+def _by_hops(hops: Hops, walk: rd.Walk, threshold: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
         one = hop_round(hops, walk, threshold, noise(key, i))
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
@@ -68,7 +70,7 @@ def _walked(world: World, threshold: int, key: int, out: Ints) -> None:
         out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
-fast, hops_for = cache(compiled), cache(rd.hops_of)
+fast, hops_for = cache(compiled), cache(hops_of)
 
 
 def drawn(problem: Problem, threshold: int, size: int, key: int = 1, run: Any = fast) -> Ints:
@@ -242,11 +244,11 @@ def all_cells(problem: Problem, threshold: int, longest: int) -> dict[tuple[int,
 def test_an_alias_table_has_the_weights_to_the_last_bit(seed: int) -> None:
     rng = np.random.default_rng(seed)
     size = [1, 2, 3, 17, 64, 100, 1000, 4095][seed]
-    bits = rd._bits(size)
+    bits = bits_for(size)
     for weights in (np.ones(size), rng.random(size), rng.random(size) ** 40 + 1e-300):
         weights[rng.random(size) < 0.2] = 0.0
         weights[size // 2] += 0.01
-        found = shares(*rd._alias(weights, bits), bits)
+        found = shares(*alias_table(weights, bits), bits)
         assert sum(found.values()) == 2**64
         total = sum(Fraction(weight) for weight in weights.tolist())
         largest, lost = int(np.argmax(weights)), Fraction(0)
@@ -258,7 +260,7 @@ def test_an_alias_table_has_the_weights_to_the_last_bit(seed: int) -> None:
             lost += error
         assert abs(Fraction(found[largest], 2**64) - Fraction(weights[largest]) / total) <= lost
     dyadic = rng.multinomial(2**20, np.full(size, 1 / size)) / 2**20
-    found = shares(*rd._alias(dyadic, bits), bits)
+    found = shares(*alias_table(dyadic, bits), bits)
     assert [found[k] for k in range(size)] == [int(w * 2**20) * 2**44 for w in dyadic]
 
 
@@ -266,9 +268,9 @@ def test_an_alias_table_has_the_weights_to_the_last_bit(seed: int) -> None:
 @pytest.mark.parametrize("goal", [17, 50, 1000])
 def test_first_states_have_their_chances(goal: int, start: str) -> None:
     problem = a_problem(goal, 0.5, 0.3, start)
-    starts, found = rd.hops_of(problem).starts, np.zeros(goal)
-    for k, share in shares(starts[:, rd.CUT], starts[:, rd.OTHER], rd._bits(len(starts))).items():
-        found[int(starts[k, rd.STATE])] += share / 2**64
+    starts, found = hops_of(problem).starts, np.zeros(goal)
+    for k, share in shares(starts[:, rd.CUT], starts[:, OTHER], bits_for(len(starts))).items():
+        found[int(starts[k, STATE])] += share / 2**64
     assert found == pytest.approx(np.append(0.0, problem.start_probabilities), abs=1e-15)
 
 

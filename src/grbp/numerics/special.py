@@ -6,6 +6,7 @@ Probabilities), good to about 1e-15 times the root of the count.
 """
 
 import math
+from typing import Final
 
 from grbp._numba.jit import kernel
 

@@ -140,6 +140,7 @@ class Segments(NamedTuple):
 
 
 def segments(problem: Problem, policy: Policy) -> Segments:
+    """Find the stretch that every state walks in under a policy."""
     goal, s = problem.goal, problem.states
     finish = finish_mask(goal, policy)
     a = np.maximum.accumulate(np.where(finish, s, 0))

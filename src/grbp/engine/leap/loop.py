@@ -20,16 +20,14 @@ from grbp._numba.jit import compiled, hot, kernel, u64
 from grbp.engine.leap.batch_totals import Blocks, Room, blocks_of
 from grbp.engine.leap.batches import NOTHING, as_block, as_totals, from_table, plus
 from grbp.engine.leap.counter_box import Box, box_of, inside, sizes_of
+from grbp.engine.leap.hops import Hops, hop_round, hops_of
 from grbp.engine.leap.lookahead import FEWEST, gap_before, planning
 from grbp.engine.leap.round_table import (
     PACKED,
     TABLE_GOAL,
-    Hops,
     Round,
     Table,
     Walk,
-    hop_round,
-    hops_of,
     table_of,
     table_round,
 )

@@ -13,17 +13,16 @@ the side and the time are independent, and `exits` draws the time. About two hop
 whatever the goal.
 """
 
-import math
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from grbp._numba.jit import hot, i64, kernel, u64
-from grbp.engine.leap.exit_time import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
+from grbp.engine.leap.alias import alias_table, bits_for
 from grbp.learners.counters import Totals
 from grbp.model.problem import Problem
 from grbp.model.transition import Action, next_state
-from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.arrays import Words
 from grbp.numerics.rng import noise, uniform
 
 TABLE_GOAL: Final = 16
@@ -42,9 +41,9 @@ _OPEN: Final = 63
 """The bit of a word that marks a round that is not over."""
 
 
-_MASK: Final = 0xFFFFFFFFFFFFFFFF
+WORD_MASK: Final = 0xFFFFFFFFFFFFFFFF
 
-_LAST: Final = 1 << 32
+LAST_DRAW: Final = 1 << 32
 """The draw of a key that decides a hop's side, or how FINISH ends: after all the others."""
 
 
@@ -78,27 +77,11 @@ class Table(NamedTuple):
     shift: int
 
 
-class Hops(NamedTuple):
-    """What rounds are hopped with.
-
-    starts       [cell, what]: a table of first states: its own share, the cell of the rest,
-                 the state
-    exits        how long hops take, and how likely they go up
-    """
-
-    starts: Words
-    exits: Exits
-
-
 CUT: Final = 0
 FIRST: Final = 1
 SECOND: Final = 2
 PLACES: Final = 3
 """The columns of a table of rounds."""
-
-OTHER: Final = 1
-STATE: Final = 2
-"""The columns of a table of first states that follow CUT."""
 
 
 def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
@@ -109,11 +92,11 @@ def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
     if problem.goal > TABLE_GOAL:
         return Table(np.zeros((1, 1, 4), dtype=np.uint64), 0)
     laws = [_law(problem, threshold) for threshold in thresholds]
-    bits = max(_bits(len(law)) for law in laws)
+    bits = max(bits_for(len(law)) for law in laws)
     cells = np.zeros((len(laws), 1 << bits, 4), dtype=np.uint64)
     for arm, law in enumerate(laws):
         weights, words, starts, where = zip(*law, strict=True)
-        cells[arm, :, CUT], other = _alias(np.array(weights), bits)
+        cells[arm, :, CUT], other = alias_table(np.array(weights), bits)
         cells[arm, : len(law), FIRST] = np.array(words, dtype=np.uint64)
         cells[arm, :, SECOND] = cells[arm, other, FIRST]
         places = [start | stands << 8 for start, stands in zip(starts, where, strict=True)]
@@ -122,27 +105,9 @@ def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
     return Table(cells, 64 - bits)
 
 
-def hops_of(problem: Problem, always: bool = False) -> Hops:
-    """What a problem's rounds are hopped with; where there is a table, only if always.
-
-    Memory: see `exits`.
-    """
-    states = problem.start_table[0]
-    bits = _bits(len(states))
-    starts = np.zeros((1 << bits, 3), dtype=np.uint64)
-    starts[:, CUT], starts[:, OTHER] = _alias(problem.start_probabilities[states - 1], bits)
-    starts[: len(states), STATE] = states.astype(np.uint64)
-    farthest = problem.goal // 2 if always or problem.goal > TABLE_GOAL else 0
-    return Hops(starts, exit_tables(problem.p_c, farthest))
-
-
 def pack(won: int, f: int, f_goal: int, c: int, c_up: int) -> int:
     """A round in one number, such that numbers add up as rounds do, PACKED of them at most."""
     return c | c_up << 17 | f << 34 | f_goal << 43 | won << 52
-
-
-def _bits(cells: int) -> int:
-    return max(1, math.ceil(math.log2(cells)))
 
 
 def _law(problem: Problem, threshold: int) -> list[tuple[float, int, int, int]]:
@@ -184,33 +149,6 @@ def _law(problem: Problem, threshold: int) -> list[tuple[float, int, int, int]]:
     return law
 
 
-def _alias(weights: Floats, bits: int) -> tuple[Words, Ints]:
-    """A table from which one number of 64 bits draws an index: its first bits choose a cell.
-
-    Each cell is shared by two indices, its own up to `cut`. Whole numbers throughout: the
-    probabilities are those of the weights to the last of 64 bits.
-    """
-    cells, cap = 1 << bits, 1 << (64 - bits)
-    scale = math.fsum(weights)
-    left = [int(weight / scale * 2.0**64) for weight in weights.tolist()]
-    left[left.index(max(left))] += 2**64 - sum(left)
-    left += [0] * (cells - len(left))
-    cut, other = [cap] * cells, list(range(cells))
-    low = [k for k in range(cells) if left[k] < cap]
-    high = [k for k in range(cells) if left[k] > cap]
-    while low and high:
-        k, donor = low.pop(), high[-1]
-        cut[k], other[k] = left[k], donor
-        left[donor] -= cap - left[k]
-        if left[donor] <= cap:
-            high.pop()
-            if left[donor] < cap:
-                low.append(donor)
-    # What is compared with a cut is the number without its first bits, moved to the front.
-    moved = [min(part << bits, 2**64 - 1) for part in cut]
-    return np.array(moved, dtype=np.uint64), np.array(other, dtype=np.int64)
-
-
 @hot
 def word_of(table: Table, arm: int, draw: int) -> tuple[int, int]:
     """A round that a number of 64 bits draws, packed, and its places.
@@ -221,7 +159,7 @@ def word_of(table: Table, arm: int, draw: int) -> tuple[int, int]:
     cell = draw >> shift
     cut, places = table.cells[arm, cell, CUT], table.cells[arm, cell, PLACES]
     first, second = table.cells[arm, cell, FIRST], table.cells[arm, cell, SECOND]
-    is_first = ((draw << (u64(64) - shift)) & _MASK) < cut
+    is_first = ((draw << (u64(64) - shift)) & WORD_MASK) < cut
     return u64(first if is_first else second), u64(places if is_first else places >> u64(16))
 
 
@@ -283,30 +221,3 @@ def ended(walk: Walk, first: int, state: int, c: int, c_up: int, draw: float) ->
         return Round(first, 0, 0, c, c_up)
     after = next_state(state, Action.FINISH, walk.goal, walk.p_c, walk.p_f, draw)
     return Round(first, 1 if after == walk.goal else 0, 1, c, c_up)
-
-
-@hot
-def first_of(starts: Words, draw: int) -> int:
-    """The state in which a round starts, from a number of 64 bits."""
-    bits = 0
-    while 1 << bits < len(starts):
-        bits += 1
-    cell = i64(draw >> u64(64 - bits))
-    if ((draw << u64(bits)) & _MASK) >= starts[cell, CUT]:
-        cell = i64(starts[cell, OTHER])
-    return i64(starts[cell, STATE])
-
-
-@kernel
-def hop_round(hops: Hops, walk: Walk, threshold: int, key: int) -> Round:
-    """A round by hops to the nearer end of the interval between the threshold and the goal."""
-    first = first_of(hops.starts, noise(key, 1))
-    state, steps, hop = first, 0, 1
-    while threshold < state < walk.goal:
-        d = hop_length(min(state - threshold, walk.goal - state))
-        own = noise(key, hop + 1)
-        steps += exit_steps(hops.exits, d, own)
-        state += d if uniform(own, _LAST) < hops.exits.bins[hop_index(d), UP] else -d
-        hop += 1
-    c_up = (steps + state - first) // 2
-    return ended(walk, first, state, steps, c_up, uniform(key, _LAST))
