@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 import grbp
+from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.league import WIDTH
-from grbp.experiments.spec import PAPER_LEARNERS
 from grbp.model.problem import StartLike
 from grbp.numerics.arrays import Floats
 from measure import Effort, say

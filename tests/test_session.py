@@ -9,8 +9,8 @@ import pytest
 import grbp
 from grbp import Problem
 from grbp.engine.decisions import decisions
-from grbp.learners import LEARNERS, AnyLearner, find_learner
 from grbp.learners.counters import Counters
+from grbp.learners.registry import LEARNERS, AnyLearner, find_learner
 from grbp.model.transition import first_state
 from grbp.numerics.rng import WORLD, noise, replica_key, uniform
 from grbp.session import Session

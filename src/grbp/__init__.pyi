@@ -66,47 +66,47 @@ from grbp.figures import (
 from grbp.figures import (
     transition_figure as transition_figure,
 )
-from grbp.learners import (
-    DEFAULT_LEARNER as DEFAULT_LEARNER,
-)
-from grbp.learners import (
-    LEARNERS as LEARNERS,
-)
-from grbp.learners import (
-    Control as Control,
-)
-from grbp.learners import (
-    Doubt as Doubt,
-)
-from grbp.learners import (
-    Learner as Learner,
-)
-from grbp.learners import (
-    LearnerLike as LearnerLike,
-)
-from grbp.learners import (
-    NoConstants as NoConstants,
-)
-from grbp.learners import (
-    Stable as Stable,
-)
-from grbp.learners import (
-    Thinning as Thinning,
-)
-from grbp.learners import (
-    find_learner as find_learner,
-)
-from grbp.learners import (
-    getbe_with as getbe_with,
-)
-from grbp.learners import (
-    learner_constants as learner_constants,
-)
 from grbp.learners.checks import (
     check_learner as check_learner,
 )
 from grbp.learners.counters import (
     Counters as Counters,
+)
+from grbp.learners.registry import (
+    DEFAULT_LEARNER as DEFAULT_LEARNER,
+)
+from grbp.learners.registry import (
+    LEARNERS as LEARNERS,
+)
+from grbp.learners.registry import (
+    Control as Control,
+)
+from grbp.learners.registry import (
+    Doubt as Doubt,
+)
+from grbp.learners.registry import (
+    Learner as Learner,
+)
+from grbp.learners.registry import (
+    LearnerLike as LearnerLike,
+)
+from grbp.learners.registry import (
+    NoConstants as NoConstants,
+)
+from grbp.learners.registry import (
+    Stable as Stable,
+)
+from grbp.learners.registry import (
+    Thinning as Thinning,
+)
+from grbp.learners.registry import (
+    find_learner as find_learner,
+)
+from grbp.learners.registry import (
+    getbe_with as getbe_with,
+)
+from grbp.learners.registry import (
+    learner_constants as learner_constants,
 )
 from grbp.model.export import (
     to_prism as to_prism,

@@ -12,8 +12,8 @@ walking engine's and the same cases, every decision is the same, bit for bit.
 from typing import Any
 
 from grbp.errors import InvalidInput
-from grbp.learners import LearnerLike, find_learner
 from grbp.learners.counters import Outcome
+from grbp.learners.registry import LearnerLike, find_learner
 from grbp.model.problem import Problem
 from grbp.model.transition import DEAD_END, Action, finish_mask
 from grbp.model.validation import check_goal, check_whole

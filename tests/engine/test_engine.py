@@ -18,9 +18,9 @@ from grbp.engine.leap import loop as leap
 from grbp.engine.recorder import World
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import simulate
-from grbp.learners import LEARNERS, Learner, NoConstants
 from grbp.learners.counters import Counters, play
 from grbp.learners.getbe import Control
+from grbp.learners.registry import LEARNERS, Learner, NoConstants
 from grbp.model.transition import first_state
 from grbp.numerics.rng import noise, uniform
 

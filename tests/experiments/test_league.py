@@ -15,9 +15,9 @@ from runs import one_sentence
 import grbp
 from grbp.errors import GrbpError
 from grbp.experiments import GridResult
+from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.league import HINDSIGHT, WIDTH, League, LeagueSpec, run_league
 from grbp.experiments.runner import PARTS, cell_seed
-from grbp.experiments.spec import PAPER_LEARNERS
 from grbp.model.problem import Problem
 from grbp.theory.values import boundary
 

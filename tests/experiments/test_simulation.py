@@ -12,8 +12,8 @@ from grbp import Problem, getbe_bound, optimal_threshold, ucb1_bound, value
 from grbp.engine.decisions import Engine, choose_engine
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import looked_at, simulate
-from grbp.learners import Learner, find_learner
 from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
+from grbp.learners.registry import Learner, find_learner
 
 # What the theorems say.
 

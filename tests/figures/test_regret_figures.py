@@ -21,8 +21,8 @@ from grbp.experiments.regret import Curve, Kind
 from grbp.experiments.simulation import Simulation, looked_at
 from grbp.figures import regret_figure, regret_map_figure, save
 from grbp.figures.regret_curves import FIVE, look_of, rounded
-from grbp.learners import LEARNERS
 from grbp.learners.getbe import Control
+from grbp.learners.registry import LEARNERS
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import getbe_bound

@@ -14,10 +14,10 @@ from runs import BUILT_IN
 
 from grbp import Problem
 from grbp.errors import InvalidInput
-from grbp.learners import Learner, find_learner
 from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
 from grbp.learners.getbe import Control, getbe_sm
+from grbp.learners.registry import Learner, find_learner
 from grbp.numerics.rng import uniform
 
 

@@ -9,7 +9,6 @@ import pytest
 from runs import BUILT_IN, FIGURE_4
 
 from grbp.experiments.simulation import simulate
-from grbp.learners import Doubt, Learner, Thinning, getbe_with
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT
 from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
@@ -24,6 +23,7 @@ from grbp.learners.getbe import (
     ps_usual,
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION, UCB_POLSELECTION
+from grbp.learners.registry import Doubt, Learner, Thinning, getbe_with
 from grbp.numerics.rng import uniform
 
 CLAIMING = [

@@ -15,7 +15,6 @@ from grbp import Problem, boundary
 from grbp._numba.jit import compiled
 from grbp.engine.decisions import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
-from grbp.learners import LEARNERS, Learner, find_learner
 from grbp.learners.baselines import EPSILON_GREEDY, Decay, Exploration, explore_then_commit
 from grbp.learners.counters import Counters, Outcome, opening, settle
 from grbp.learners.getbe import (
@@ -26,6 +25,7 @@ from grbp.learners.getbe import (
     getbe_sm,
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION
+from grbp.learners.registry import LEARNERS, Learner, find_learner
 from grbp.numerics.rng import noise
 
 # Decision probabilities of those who draw.

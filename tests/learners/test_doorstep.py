@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import grbp
-from grbp.experiments.spec import PAPER_LEARNERS
+from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.learners import doorstep
 from grbp.learners import optimal_stopping as stopping
 from grbp.learners.counters import Counters

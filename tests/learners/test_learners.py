@@ -19,10 +19,10 @@ from grbp._numba.jit import compiled
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import World
 from grbp.experiments.regret import prices
-from grbp.learners import Learner, PolicyLearner
 from grbp.learners.counters import Counters, Outcome, Totals, add_to, opening, play, settle
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
 from grbp.learners.policy_bandits import UCB_POLSELECTION
+from grbp.learners.registry import Learner, PolicyLearner
 from grbp.model.transition import first_state
 from grbp.numerics.rng import noise, uniform
 

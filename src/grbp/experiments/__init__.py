@@ -1,7 +1,6 @@
 """Experiments: frozen specifications, run once, kept in files, found again."""
 
-from grbp.experiments.runner import run
-from grbp.experiments.spec import (
+from grbp.experiments.catalog import (
     EXPERIMENTS,
     FIGURE_3,
     FIGURE_4,
@@ -11,11 +10,10 @@ from grbp.experiments.spec import (
     GROWTH_4,
     GROWTH_4_UCB,
     NEAR_BOUNDARY,
-    AnySpec,
-    GridSpec,
-    Spec,
     as_printed,
 )
+from grbp.experiments.runner import run
+from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.experiments.store import (
     FOLDER,
     CurveResult,

@@ -20,11 +20,12 @@ import numpy as np
 
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
+from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.runner import run
 from grbp.experiments.simulation import MOST_REPLICAS, Progress
-from grbp.experiments.spec import PAPER_LEARNERS, GridSpec
+from grbp.experiments.spec import GridSpec
 from grbp.experiments.store import FOLDER, GridResult
-from grbp.learners import LEARNERS, find_learner
+from grbp.learners.registry import LEARNERS, find_learner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_goal, check_positive, check_whole
 from grbp.numerics.arrays import Floats, Ints

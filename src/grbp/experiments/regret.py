@@ -13,7 +13,7 @@ import numpy as np
 
 from grbp._numba.jit import compiled, numba
 from grbp.engine.decisions import Decisions
-from grbp.learners import AnyLearner
+from grbp.learners.registry import AnyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.gaps import gap, gap_at

@@ -10,7 +10,7 @@ import numpy as np
 from grbp.engine.decisions import Engine, EngineLike, Report, choose_engine, decisions
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, Kind, curve
-from grbp.learners import LearnerLike, find_learner
+from grbp.learners.registry import LearnerLike, find_learner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Ints

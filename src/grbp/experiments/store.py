@@ -33,7 +33,7 @@ from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, looked_at
 from grbp.experiments.spec import AnySpec, GridSpec, Spec, from_json
-from grbp.learners import AnyLearner, Learner, find_learner
+from grbp.learners.registry import AnyLearner, Learner, find_learner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 

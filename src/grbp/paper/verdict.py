@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from grbp.experiments.spec import GETBE, PAPER_LEARNERS
+from grbp.experiments.catalog import GETBE, PAPER_LEARNERS
 from grbp.experiments.store import CurveResult
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import (
