@@ -135,15 +135,9 @@ from grbp.paper.reproduce import (
 from grbp.paper.reproduce import (
     save_simulation as save_simulation,
 )
-from grbp.paper.verdict import (
-    Verdict as Verdict,
-)
-from grbp.paper.verdict import (
-    short_lines as short_lines,
-)
-from grbp.paper.verdict import (
-    verdicts as verdicts,
-)
+from grbp.paper.verdict import Verdict as Verdict
+from grbp.paper.verdict import short_lines as short_lines
+from grbp.paper.verdict import verdicts as verdicts
 from grbp.session import (
     Session as Session,
 )

@@ -18,6 +18,7 @@ from grbp import Problem
 from grbp.cli import main
 from grbp.cli.progress import Bar
 from grbp.engine import decisions
+from grbp.learners.getbe import getbe_sm
 
 ASKED = ["--goal", "4", "--p-c", ".45", "--p-f", ".3"]
 SIZE = ["--rounds", "300", "--replicas", "40", "--seed", "7"]
@@ -137,7 +138,7 @@ def test_a_person_reads_it_at_80_columns(capsys: pytest.CaptureFixture[str]) -> 
 def test_constants_can_be_set_in_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, "--learner", "getbe-sm:gamma=2.5", "--json")
     told = json.loads(out)["learners"]["getbe-sm:gamma=2.5"]["mean"]
-    learner = grbp.Learner("x", grbp.learners.getbe.getbe_sm, grbp.Control(2.5))
+    learner = grbp.Learner("x", getbe_sm, grbp.Control(2.5))
     curve = grbp.simulate(Problem(4, 0.45, 0.3), [learner], 300, 40, 7).curves["x"]
     assert told == curve.mean.tolist()
 

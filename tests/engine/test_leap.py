@@ -26,9 +26,10 @@ from grbp.errors import InvalidInput
 from grbp.experiments import Spec, run
 from grbp.experiments.regret import prices
 from grbp.experiments.simulation import simulate
+from grbp.learners import getbe
 from grbp.learners import policy_bandits as selection
 from grbp.learners.counters import Counters, play
-from grbp.learners.registry import Doubt, Learner, NoConstants, Thinning, find_learner, getbe
+from grbp.learners.registry import Doubt, Learner, NoConstants, Thinning, find_learner
 from grbp.model.transition import first_state
 from grbp.numerics.rng import noise, uniform
 

@@ -5,14 +5,14 @@ compared with those of the others.
 """
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
-from typing import Any, cast
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
+from ink import Ink, Pixels
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -29,8 +29,6 @@ from grbp.figures import (
 from grbp.model.problem import Problem
 from grbp.model.validation import LARGEST_GOAL
 from grbp.theory.values import boundary, optimal_threshold
-
-Pixels = NDArray[np.bool_]
 
 LAST = -1
 """In a parameter: the state just below the goal."""
@@ -115,38 +113,6 @@ def heads(axes: Axes) -> list[FancyArrowPatch]:
 def shafts(axes: Axes) -> list[PathPatch]:
     """The dashed part of FINISH to the dead end and to the goal."""
     return [p for p in axes.patches if isinstance(p, PathPatch)]
-
-
-class Ink:
-    """The pixels that parts of one figure cover when each is drawn alone."""
-
-    def __init__(self, figure: Figure) -> None:
-        # Any: Matplotlib does not say the types of a canvas.
-        self.canvas = cast("Any", FigureCanvasAgg(figure))
-        self.canvas.draw()  # the legend finds its place
-        self.page = np.asarray(self.canvas.buffer_rgba())[:, :, :3].copy()
-
-    def of(self, *parts: Artist) -> Pixels:
-        renderer = self.canvas.get_renderer()
-        renderer.clear()
-        for part in parts:
-            part.draw(renderer)
-        covered: Pixels = np.asarray(self.canvas.buffer_rgba())[:, :, 3] > 0
-        assert covered.any(), f"nothing of {parts} is on the page"
-        return covered
-
-    def touch(self, parts: dict[str, Pixels]) -> list[tuple[str, str]]:
-        return [
-            (a, b)
-            for (a, ink_a), (b, ink_b) in combinations(parts.items(), 2)
-            if (ink_a & ink_b).any()
-        ]
-
-    def at_the_edge(self) -> bool:
-        """Whether anything but white is within three pixels of the edge of the page."""
-        inner = np.zeros(self.page.shape[:2], dtype=bool)
-        inner[3:-3, 3:-3] = True
-        return bool((self.page[~inner] != 255).any())
 
 
 def in_data(axes: Axes, pixels: Pixels) -> NDArray[np.float64]:

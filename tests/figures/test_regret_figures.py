@@ -1,24 +1,22 @@
 """Figures 3 to 5: what is drawn is what was measured and what theory says, and is legible."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from ink import Ink
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
-from test_figures import Ink
+from simulations import SIX, simulation
 
 from grbp.errors import InvalidInput
-from grbp.experiments.regret import Curve, Kind
-from grbp.experiments.simulation import Simulation, looked_at
+from grbp.experiments.simulation import Simulation
 from grbp.figures import regret_figure, regret_map_figure, save
 from grbp.figures.regret_curves import FIVE, look_of, rounded
 from grbp.learners.getbe import Control
@@ -32,43 +30,6 @@ FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
 LEAVES = "(↑ leaves the picture)"
 
 
-def looks_at(rounds: int) -> NDArray[np.int64]:
-    """1, 2, 5, 10, 20, ... and the last round: fewer than in a simulation, and so faster."""
-    return looked_at(
-        rounds, [m * 10**k for k in range(13) for m in (1, 2, 5) if m * 10**k < rounds]
-    )
-
-
-def curve(final: float, rounds: int, replicas: int = 20, seed: int = 0) -> Curve:
-    """A curve that grows like a logarithm to about a regret, as if it had been simulated."""
-    looks = looks_at(rounds)
-    growth = (1.0 + np.log(looks)) / (1.0 + math.log(rounds))
-    noise = np.random.default_rng(seed).standard_normal((replicas, 2)) if replicas > 1 else None
-    regret = np.full((replicas, 1), final) * growth
-    if noise is not None:
-        regret = regret * (1.0 + 0.2 * noise[:, :1]) + 0.05 * final * noise[:, 1:] * growth**2
-    off = regret - regret.mean(axis=0)
-    covariance = off.T @ off / max(1, replicas - 1) / replicas
-    shares = {0: 0.7, 1: 0.29999, 3: 0.00001}
-    return Curve(regret.mean(axis=0), covariance, regret[:, -1], shares)
-
-
-def simulation(
-    finals: Mapping[str, float],
-    problem: Problem = FIGURE_4,
-    rounds: int = 5000,
-    replicas: int = 20,
-    kind: Kind = "pseudo",
-) -> Simulation:
-    """A simulation that never ran: a learner a name, and about how much it regrets."""
-    curves = {name: curve(y, rounds, replicas, i) for i, (name, y) in enumerate(finals.items())}
-    return Simulation(
-        problem=problem, rounds=looks_at(rounds), replicas=replicas, seed=0, kind=kind,
-        curves=curves,
-    )  # fmt: skip
-
-
-SIX = dict(zip([*FIVE, "no-explore"], (53.0, 9.0, 55.0, 15.0, 63.0, 1.1), strict=True))
 STRANGE = {"$x_{": 3.0, "_hidden": 4.0, "line\nbreak": 2.0, "<b>": 1.0, "n" * 90: 0.5}
 CASES: dict[str, Simulation] = {
     "figure 3": simulation({**SIX, "no-explore": 145.0}, FIGURE_3),

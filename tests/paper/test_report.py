@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from matplotlib.figure import Figure
-from test_regret_figures import SIX, simulation
+from simulations import SIX, simulation
 
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.figures import transition_figure

@@ -24,6 +24,16 @@ GETBE: Final = ("getbe-sm", "getbe-ps", "getbe-ucb")
 PAPER_LEARNERS: Final = (*GETBE, "ps-polselection", "ucb-polselection")
 """The five learners of Figures 3 and 4."""
 
+TITLES: Final = {
+    "getbe-sm": "GETBE-SM",
+    "getbe-ps": "GETBE-PS",
+    "getbe-ucb": "GETBE-UCB",
+    "ps-polselection": "PS-PolSelection",
+    "ucb-polselection": "UCB-PolSelection",
+    "no-explore": "NoExplore",
+}
+"""The learners' names in the paper."""
+
 _ALL: Final = (*PAPER_LEARNERS, "no-explore")
 
 _IN_NO_EXPLORATION: Final = Problem(4, 0.45, 0.3)

@@ -1,0 +1,213 @@
+"""What curves of regret say about the claims of the paper."""
+
+from typing import Final
+
+import numpy as np
+
+from grbp.experiments.catalog import GETBE, PAPER_LEARNERS, TITLES
+from grbp.experiments.store import CurveResult
+from grbp.numerics.arrays import Floats
+from grbp.paper.growth import (
+    DID_NOT_HOLD,
+    HELD,
+    UNDECIDED,
+    Estimate,
+    Finding,
+    Missing,
+    Results,
+    estimate,
+    growth,
+    onset,
+)
+from grbp.theory.bounds import gamma_bounded, getbe_bound
+from grbp.theory.gaps import gap
+from grbp.theory.values import boundary, optimal_threshold, value
+
+_FURTHER: Final = {
+    "figure-3": ("growth-3", "growth-3-policies"),
+    "figure-4": ("growth-4", "growth-4-ucb"),
+}
+"""Where the curves of a figure are followed further."""
+
+
+def _curves(results: Results, name: str) -> CurveResult:
+    found = results.get(name)
+    if not isinstance(found, CurveResult):
+        raise Missing(name)
+    return found
+
+
+def _far(results: Results, figure: str, learner: str) -> CurveResult:
+    """The result that follows a learner of a figure furthest."""
+    names = _FURTHER[figure]
+    found = [results[name] for name in names if name in results]
+    for result in found:
+        if isinstance(result, CurveResult) and learner in result.simulation.curves:
+            return result
+    raise Missing(f"{learner} in {' or '.join(names)}" if found else names[0])
+
+
+def _at_end(results: Results, name: str, learner: str) -> str:
+    """The mean regret at the last round of a figure, in words; nothing if it was not run."""
+    found = results.get(name)
+    if not isinstance(found, CurveResult) or learner not in found.simulation.curves:
+        return ""
+    end = _final(found.simulation.curves[learner].final)
+    return f"regret at T = {found.spec.rounds:,}: {end}; "
+
+
+def _final(samples: Floats) -> Estimate:
+    """The mean of independent samples."""
+    count = len(samples)
+    variance = float(samples.var(ddof=1)) / count if count > 1 else 0.0
+    return estimate(float(samples.mean()), variance)
+
+
+def threshold_is_optimal(figure: str, threshold: int, results: Results) -> Finding:
+    """Judge whether a threshold is the optimal one."""
+    problem = _curves(results, figure).spec.problem
+    best, b = optimal_threshold(problem), boundary(problem.goal, problem.p_c)
+    return Finding(
+        HELD if best == threshold else DID_NOT_HOLD,
+        f"exact: V(0) = {value(problem, 0):.6f}, V(1) = {value(problem, 1):.6f}",
+        f"p_f = {problem.p_f:g} is {'not below' if best else 'below'} the boundary"
+        f" B({problem.p_c:g}) = {b:.6f} (Theorem 2)",
+    )
+
+
+def is_finite(figure: str, learner: str, results: Results) -> Finding:
+    """Judge whether a learner's regret stays finite."""
+    grown = growth(_far(results, figure, learner), learner)
+    outcome = grown.finite()
+    whys = {
+        HELD: f"the gains have faded by T = {grown.ends[-1]:,.0f}; what happens in fewer than 3 of"
+        f" {grown.replicas:,} replicas could go unseen",
+        DID_NOT_HOLD: f"the regret still grows at T = {grown.ends[-1]:,.0f}",
+        UNDECIDED: "the interval is too wide to tell a fading gain from a lasting one",
+    }
+    return Finding(outcome, f"{_at_end(results, figure, learner)}{grown}", whys[outcome])
+
+
+def sample_mean_is_finite(figure: str, near: str, results: Results) -> Finding:
+    """The claim for GETBE-SM, whose rare stuck replicas only theory shows at this distance."""
+    learner = GETBE[0]
+    measured = is_finite(figure, learner, results)
+    here, there = _far(results, figure, learner), _curves(results, near)
+    gamma = here.meta.constants[learner]["gamma"]
+    asked, asked_near = (gamma_bounded(r.spec.problem) for r in (here, there))
+    grown = growth(there, learner)
+    first, last = grown.slopes()[-2:]
+    fold = 10.0 ** (1.0 - gamma / asked_near)
+    evidence = (
+        f"{measured.evidence}; finite regret asks for gamma > 1/KL(B, p_f) = {asked:.4g} and"
+        f" gamma is {gamma:g}; at p_f = {there.spec.problem.p_f:g} (asked: {asked_near:.4g}) the"
+        f" gain per unit of log T goes from {first} to {last} in the last two tenfold spans"
+        f" ({grown.replicas:,} replicas; by theory about {fold:.2g}-fold)"
+    )
+    if gamma > asked:
+        return Finding(measured.outcome, evidence, measured.why)
+    if DID_NOT_HOLD not in (measured.outcome, grown.finite()):
+        return Finding(
+            UNDECIDED, evidence, "theory says the regret is not finite; no curve here shows it"
+        )
+    share = gamma / asked
+    seen = "is seen to grow" if measured.outcome == DID_NOT_HOLD else "is not seen to grow"
+    return Finding(
+        DID_NOT_HOLD,
+        evidence,
+        f"by theory about T^-{share:.2f} of the replicas are stuck with a low estimate of p_f and"
+        f" try FINISH too seldom, so the regret grows like T^{1.0 - share:.2f}; the curve of this"
+        f" setting {seen} up to T = {here.spec.rounds:,}, that nearer the boundary is",
+    )
+
+
+def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
+    """Judge whether a learner's regret grows like log(T)."""
+    result = _far(results, figure, learner)
+    grown = growth(result, learner)
+    outcome = grown.steady(np.log(grown.ends))
+    whys = {
+        HELD: f"the slope on log T is {grown.tendency()}",
+        DID_NOT_HOLD: f"the slope on log T is not steady: {grown.tendency()}",
+        UNDECIDED: "the intervals are too wide to tell a steady slope from another",
+    }
+    if outcome == HELD and grown.drifting:
+        outcome = UNDECIDED
+        whys[UNDECIDED] = (
+            f"up to T = {grown.ends[-1]:,.0f} the slope on log T is {grown.tendency()}"
+        )
+    limit, begun = _slope_in_theory(result, learner), onset(result, learner)
+    evidence = f"{_at_end(results, figure, learner)}{grown}" + (f"; {begun}" if begun else "")
+    return Finding(outcome, evidence, f"{whys[outcome]}{limit}")
+
+
+def _slope_in_theory(result: CurveResult, learner: str) -> str:
+    """What the slope tends to, in words, where that is known; else nothing.
+
+    Forced explorations: gamma (V* - p_f), that is gamma times the gap of the threshold
+    goal - 1. UCB1 with two arms: 2/gap, for it plays the worse one 2 log(T)/gap^2 times.
+    """
+    problem = result.spec.problem
+    if learner == "getbe-sm" and optimal_threshold(problem) == 0:
+        slope = result.meta.constants[learner]["gamma"] * gap(problem, problem.goal - 1)
+        return f"; in the long run it is gamma (V* - p_f) = {slope:.3g}"
+    if learner == "ucb-polselection":
+        return f"; in the long run it is 2/gap = {2.0 / gap(problem):.3g}"
+    return ""
+
+
+def is_linear(figure: str, learner: str, results: Results) -> Finding:
+    """Judge whether a learner's regret grows like T."""
+    grown = growth(_far(results, figure, learner), learner)
+    outcome = grown.steady(grown.ends)
+    before, last = grown.gains(grown.ends)[-2:]
+    whys = {
+        HELD: "what a round costs stays the same: replicas whose estimate of p_f is too low"
+        " never try FINISH again",
+        DID_NOT_HOLD: "what a round costs does not stay the same",
+        UNDECIDED: "the intervals are too wide to tell a steady cost from another",
+    }
+    return Finding(
+        outcome,
+        f"{_at_end(results, figure, learner)}regret per round: {before} up to"
+        f" T = {grown.ends[-2]:,.0f}, {last} up to T = {grown.ends[-1]:,.0f}"
+        f" ({grown.replicas:,} replicas)",
+        whys[outcome],
+    )
+
+
+def is_lowest(figure: str, learner: str, results: Results) -> Finding:
+    """Judge whether a learner has the lowest regret of the paper's five."""
+    result = _curves(results, figure)
+    curves = result.simulation.curves
+    others = [name for name in PAPER_LEARNERS if name in curves and name != learner]
+    if learner not in curves or len(others) < len(PAPER_LEARNERS) - 1:
+        raise Missing(f"curve of every learner of the paper in {figure}")
+    own = curves[learner].final
+    # Replica by replica: what differs between replicas alone counts for nothing.
+    more = {name: _final(curves[name].final - own) for name in others}
+    listed = ", ".join(f"{TITLES[name]} {estimate}" for name, estimate in more.items())
+    evidence = (
+        f"regret at T = {result.spec.rounds:,}: {_final(own)}; more than it, replica by replica:"
+        f" {listed} ({len(own):,} replicas)"
+    )
+    better = [TITLES[name] for name, estimate in more.items() if estimate.high < 0.0]
+    if better:
+        return Finding(DID_NOT_HOLD, evidence, f"{', '.join(better)} is lower")
+    if all(estimate.low > 0.0 for estimate in more.values()):
+        return Finding(HELD, evidence, "every other learner of the paper regrets more")
+    return Finding(UNDECIDED, evidence, "an interval of a difference holds 0")
+
+
+def theorem_applies(figure: str, results: Results) -> Finding:
+    """Judge whether Theorem 3 applies with the paper's gamma."""
+    result = _curves(results, figure)
+    gamma = result.meta.constants.get(GETBE[0], {}).get("gamma")
+    if gamma is None:
+        raise Missing(f"{GETBE[0]} in {figure}")
+    bound = getbe_bound(result.spec.problem, gamma, result.spec.rounds)
+    return Finding(
+        HELD if bound.applies else DID_NOT_HOLD,
+        f"exact: gamma must exceed {bound.gamma_required:.6g} and is {gamma:g}",
+        bound.why if bound.applies else f"{bound.why}, so it says nothing about this experiment",
+    )
