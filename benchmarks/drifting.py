@@ -15,7 +15,7 @@ from grbp.learners.base import Decide, Learner
 from grbp.learners.counters import play, settle
 from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats
-from grbp.numerics.rng import LEARNER, OPENING, WORLD, noise, replica_keys, uniform
+from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_keys, uniform
 from regrets import Estimate
 
 GOAL, P_F, LOW, HIGH = 4, 0.3, 0.45, 0.65
@@ -46,17 +46,19 @@ def drifting(decide: Decide) -> Callable[..., None]:
     """The loop that plays rounds under a drift, as grbp.engine.walk without one; adds regret."""
     kernel(decide)
 
-    def drift(constants: Any, p_c: Any, prices: Any, start: Any, keys: Any, regret: Any) -> None:
+    def drift(
+        constants: Any, p_c: Any, gap_per_threshold: Any, start: Any, keys: Any, regret: Any
+    ) -> None:
         states, cumulative = start
         for r in range(len(keys)):
-            cases, own, begin = u64(keys[r, 0]), u64(keys[r, 1]), u64(keys[r, 2])
-            n = first_counters(LOW, P_F, False, begin)
+            world_key, learner_key, init_key = u64(keys[r, 0]), u64(keys[r, 1]), u64(keys[r, 2])
+            n = first_counters(LOW, P_F, False, init_key)
             for k in range(len(p_c)):
-                threshold = decide(GOAL, constants, n, noise(own, k + 1))
-                key = noise(cases, k + 1)
+                threshold = decide(GOAL, constants, n, fold_in(learner_key, k + 1))
+                key = fold_in(world_key, k + 1)
                 first = first_state(states, cumulative, uniform(key, 0))
                 n = settle(n, threshold, play(GOAL, p_c[k], P_F, threshold, first, key))
-                regret[r] += prices[k, threshold]
+                regret[r] += gap_per_threshold[k, threshold]
 
     return compiled(drift)
 
@@ -70,13 +72,13 @@ def regrets(name: str, p_c: Floats, replicas: int, seed: int = 0) -> Floats:
     keys = np.column_stack(
         [replica_keys(seed, part, range(replicas)) for part in (WORLD, LEARNER, OPENING)]
     )
-    prices, regret = np.array([price(float(p)) for p in p_c]), np.zeros(replicas)
+    gap_per_threshold, regret = np.array([price(float(p)) for p in p_c]), np.zeros(replicas)
     run, start = drifting(learner.decide), problem.start_table
     count = 4 * (os.cpu_count() or 1)
     parts = zip(np.array_split(keys, count), np.array_split(regret, count), strict=True)
     with ThreadPoolExecutor() as pool:
         # To list what comes back raises what went wrong.
-        list(pool.map(lambda p: run(learner.constants, p_c, prices, start, *p), parts))
+        list(pool.map(lambda p: run(learner.constants, p_c, gap_per_threshold, start, *p), parts))
     return regret
 
 

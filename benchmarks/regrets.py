@@ -111,7 +111,7 @@ def once(
     problem: grbp.Problem, learner: str, replicas: int, seed: int = 0, rounds: int = ROUNDS
 ) -> Estimate:
     """The regret of a learner on a problem."""
-    result = grbp.simulate(problem, [learner], rounds, replicas, seed, at=[rounds])
+    result = grbp.simulate(problem, [learner], rounds, replicas, seed, checkpoints=[rounds])
     curve = result.curves[learner]
     return Estimate(float(curve.mean[-1]), float(curve.se[-1]))
 

@@ -24,14 +24,14 @@ GRID = GridSpec("small-map", 4, (0.25, 0.5, 0.75), (0.2, 0.6), "getbe-sm", 50, 3
 def all_at_once(
     problem: Problem,
     learner: AnyLearner | str,
-    looks: Any,
+    checkpoints: Any,
     replicas: int,
     seed: int,
     **options: Any,
 ) -> Decisions:
     """The decisions of all replicas in one piece."""
     found = find_learner(learner, problem)
-    blocks = list(decisions(problem, found, list(looks), replicas, seed, **options))
+    blocks = list(decisions(problem, found, list(checkpoints), replicas, seed, **options))
     return Decisions(*(np.concatenate(part) for part in zip(*blocks, strict=True)))
 
 

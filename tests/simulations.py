@@ -7,24 +7,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp.experiments.regret import Curve, Kind
-from grbp.experiments.simulation import Simulation, looked_at
+from grbp.experiments.simulation import Simulation, checkpoints_up_to
 from grbp.figures.regret_curves import FIVE
 from grbp.model.problem import Problem
 
 FIGURE_4 = Problem(4, 0.65, 0.3)
 
 
-def looks_at(rounds: int) -> NDArray[np.int64]:
+def few_checkpoints(rounds: int) -> NDArray[np.int64]:
     """1, 2, 5, 10, 20, ... and the last round: fewer than in a simulation, and so faster."""
-    return looked_at(
+    return checkpoints_up_to(
         rounds, [m * 10**k for k in range(13) for m in (1, 2, 5) if m * 10**k < rounds]
     )
 
 
 def curve(final: float, rounds: int, replicas: int = 20, seed: int = 0) -> Curve:
     """A curve that grows like a logarithm to about a regret, as if it had been simulated."""
-    looks = looks_at(rounds)
-    growth = (1.0 + np.log(looks)) / (1.0 + math.log(rounds))
+    checkpoints = few_checkpoints(rounds)
+    growth = (1.0 + np.log(checkpoints)) / (1.0 + math.log(rounds))
     noise = np.random.default_rng(seed).standard_normal((replicas, 2)) if replicas > 1 else None
     regret = np.full((replicas, 1), final) * growth
     if noise is not None:
@@ -45,7 +45,7 @@ def simulation(
     """A simulation that never ran: a learner a name, and about how much it regrets."""
     curves = {name: curve(y, rounds, replicas, i) for i, (name, y) in enumerate(finals.items())}
     return Simulation(
-        problem=problem, rounds=looks_at(rounds), replicas=replicas, seed=0, kind=kind,
+        problem=problem, checkpoints=few_checkpoints(rounds), replicas=replicas, seed=0, kind=kind,
         curves=curves,
     )  # fmt: skip
 

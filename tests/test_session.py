@@ -12,7 +12,7 @@ from grbp.engine.decisions import decisions
 from grbp.learners.counters import Counters
 from grbp.learners.registry import LEARNERS, AnyLearner, find_learner
 from grbp.model.transition import first_state
-from grbp.numerics.rng import WORLD, noise, replica_key, uniform
+from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
 from grbp.session import Session
 
 ROUNDS = 2000
@@ -31,10 +31,10 @@ class Draws:
 
 def by_engine(problem: Problem, learner: AnyLearner, seed: int) -> list[int]:
     """The arm of every round of replica 0, as the compiled engine chose it, walking."""
-    looks = list(range(1, ROUNDS + 1))
-    (block,) = decisions(problem, learner, looks, 1, seed, engine="walk")
+    checkpoints = list(range(1, ROUNDS + 1))
+    (block,) = decisions(problem, learner, checkpoints, 1, seed, engine="walk")
     each = np.diff(block.played[0], axis=0, prepend=0)
-    return [learner.arms(problem.goal)[k] for k in each.argmax(axis=1)]
+    return [learner.choices(problem.goal)[k] for k in each.argmax(axis=1)]
 
 
 def by_gymnasium(problem: Problem, learner: AnyLearner, seed: int) -> list[int]:
@@ -45,32 +45,32 @@ def by_gymnasium(problem: Problem, learner: AnyLearner, seed: int) -> list[int]:
     )  # fmt: skip
     env.reset(seed=0)
     session = Session(problem.goal, learner, seed)
-    world, arms = replica_key(seed, WORLD, 0), []
+    world, choices = replica_key(seed, WORLD, 0), []
     for rho in range(1, ROUNDS + 1):
-        env.unwrapped.np_random = Draws(noise(world, rho))
+        env.unwrapped.np_random = Draws(fold_in(world, rho))
         state, _ = env.reset()
-        arms.append(session.open(int(state)))
+        choices.append(session.open(int(state)))
         over = False
         while not over:
             state, _, over, _, _ = env.step(int(session.ask()))
             session.tell(int(state))
-    return arms
+    return choices
 
 
 def by_session_alone(problem: Problem, learner: AnyLearner, seed: int) -> list[int]:
     """The same without Gymnasium: cases drawn with the model's own transition."""
     session = Session(problem.goal, learner, seed)
-    world, arms = replica_key(seed, WORLD, 0), []
+    world, choices = replica_key(seed, WORLD, 0), []
     for rho in range(1, ROUNDS + 1):
-        draws = Draws(noise(world, rho))
+        draws = Draws(fold_in(world, rho))
         state = first_state(*problem.start_table, draws.random())
-        arms.append(session.open(state))
+        choices.append(session.open(state))
         while session.state is not None:
             state = grbp.next_state(
                 state, session.ask(), problem.goal, problem.p_c, problem.p_f, draws.random()
             )
             session.tell(state)
-    return arms
+    return choices
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_finishing_counts_as_finishing() -> None:
 
 
 def test_refusals_change_nothing() -> None:
-    with pytest.raises(grbp.InvalidInput, match="nobody in a session knows"):
+    with pytest.raises(grbp.InvalidInput, match="here nobody does"):
         Session(4, "oracle", seed=1)
     session = Session(4, "threshold-1", seed=1)
     for call in (session.ask, lambda: session.tell(1)):

@@ -8,7 +8,7 @@ import grbp
 from grbp._numba.jit import compiled
 from grbp.engine.leap.hops import Hops, hop_round, hops_of
 from grbp.engine.leap.round_table import Walk
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 from measure import Effort, in_turn, seconds
 from table import Row, Table, Target
 from yardsticks import cpp_steps
@@ -32,7 +32,7 @@ def draw_many(hops: Hops, walk: Walk, rounds: int) -> int:
     """CONTINUE taken in some rounds with threshold 0."""
     total = 0
     for k in range(rounds):
-        total += hop_round(hops, walk, 0, noise(7, k)).c
+        total += hop_round(hops, walk, 0, fold_in(7, k)).c
     return total
 
 

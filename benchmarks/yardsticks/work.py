@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import grbp
-from grbp.experiments.simulation import looked_at
+from grbp.experiments.simulation import checkpoints_up_to
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class Work:
     @cached_property
     def looks(self) -> list[int]:
         """The rounds at which the curve is kept, about a hundred of them."""
-        return [int(look) for look in looked_at(self.rounds)]
+        return [int(look) for look in checkpoints_up_to(self.rounds)]
 
     @cached_property
     def prices(self) -> list[float]:

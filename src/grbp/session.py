@@ -12,12 +12,11 @@ walking engine's and the same cases, every decision is the same, bit for bit.
 from typing import Any
 
 from grbp.errors import InvalidInput
-from grbp.learners.counters import Outcome
+from grbp.learners.counters import Round
 from grbp.learners.registry import LearnerLike, find_learner
-from grbp.model.problem import Problem
 from grbp.model.transition import DEAD_END, Action, finish_mask
 from grbp.model.validation import check_goal, check_whole
-from grbp.numerics.rng import LEARNER, OPENING, noise, replica_key, uniform
+from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 
 
 class Session:
@@ -25,7 +24,7 @@ class Session:
 
     rho     the number of the present case, or of the next one between two cases
     state   where the present case stands; None between two cases
-    arm     what was chosen for it: a threshold (of ucb1-policies, a policy)
+    threshold  what was chosen for it (for ucb1-policies: the number of a policy)
     memory  what the learner knows: `Counters`
 
     Paper: alg:GRBP
@@ -33,30 +32,29 @@ class Session:
 
     def __init__(self, goal: int, learner: LearnerLike, seed: int, replica: int = 0) -> None:
         self.goal = check_goal(goal)
-        if learner == "oracle":
-            raise InvalidInput(
-                "the learner 'oracle' was asked for; nobody in a session knows the probabilities"
-            )
-        # No other learner looks at more of a problem than its goal.
-        self._learner = find_learner(learner, Problem(goal, 0.0, 0.0))
-        self._own = replica_key(seed, LEARNER, replica)
-        begin = replica_key(seed, OPENING, replica)
-        self.memory: Any = self._learner.remember(goal, uniform(begin, 0), uniform(begin, 1))
+        self._learner = find_learner(learner, self.goal)
+        self._learner_key = replica_key(seed, LEARNER, replica)
+        init_key = replica_key(seed, OPENING, replica)
+        self.memory: Any = self._learner.initial_counters(
+            goal, uniform(init_key, 0), uniform(init_key, 1)
+        )
         self.rho = 1
         self.state: int | None = None
-        self.arm = 0
+        self.threshold = 0
         self._finish = finish_mask(goal, 0)
-        self._counts = Outcome(0, 0, 0, 0)
+        self._counts = Round(0, 0, 0, 0, 0)
 
     def open(self, state: int) -> int:
-        """The arm for a new case that starts in a state, chosen now and kept to its end."""
+        """Open a case that starts in a state, and choose the threshold it is played with."""
         if self.state is not None:
             raise InvalidInput("a case is still open; tell how it ends before opening another")
         self.state = check_whole("state", state, 1, self.goal - 1)
-        self.arm = self._learner.choose(self.goal, self.memory, noise(self._own, self.rho))
-        self._finish = finish_mask(self.goal, self._learner.policy(self.goal, self.arm))
-        self._counts = Outcome(0, 0, 0, 0)
-        return self.arm
+        self.threshold = self._learner.choose(
+            self.goal, self.memory, fold_in(self._learner_key, self.rho)
+        )
+        self._finish = finish_mask(self.goal, self._learner.policy(self.goal, self.threshold))
+        self._counts = Round(self.state, 0, 0, 0, 0)
+        return self.threshold
 
     def ask(self) -> Action:
         """What to do in the present state of the open case; asking changes nothing."""
@@ -73,13 +71,13 @@ class Session:
                 f"state {state!r} was told after {action.name} in state {before}; it must be"
                 f" {allowed[0]} or {allowed[1]}"
             )
-        won, f, c, c_up = self._counts
-        up = int(state > before)
-        self._counts = Outcome(won, f + ends, c + (not ends), c_up + (0 if ends else up))
+        n = self._counts
+        up = not ends and state > before
+        self._counts = n._replace(f=n.f + ends, c=n.c + (not ends), c_up=n.c_up + up)
         self.state = int(state)
         if state in (DEAD_END, self.goal):
-            outcome = self._counts._replace(won=int(state == self.goal))
-            self.memory = self._learner.settle(self.memory, self.arm, outcome)
+            one = self._counts._replace(won=int(state == self.goal))
+            self.memory = self._learner.settle(self.memory, self.threshold, one)
             self.rho += 1
             self.state = None
 

@@ -15,7 +15,7 @@ from grbp.engine.leap.batch_totals import WHOLE, Blocks, Part, Room, block, part
 from grbp.engine.recorder import World
 from grbp.learners.counters import play
 from grbp.model.transition import first_state
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,7 +66,7 @@ class Asked(NamedTuple):
 
 def _blocks(law: Blocks, what: Asked, room: Room, out: Ints) -> None:
     for i in range(len(out)):
-        t = block(law, what.threshold, what.rounds, noise(what.key, i), what.part, room)
+        t = block(law, what.threshold, what.rounds, fold_in(what.key, i), what.part, room)
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = t[1:]
         out[i, 5:] = room.starts[1:-1]
 
@@ -74,7 +74,7 @@ def _blocks(law: Blocks, what: Asked, room: Room, out: Ints) -> None:
 def _walked(world: World, threshold: int, rounds: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
         for k in range(rounds):
-            own = noise(noise(key, i), k)
+            own = fold_in(fold_in(key, i), k)
             first = first_state(world.states, world.cumulative, uniform(own, 0))
             one = play(world.goal, world.p_c, world.p_f, threshold, first, own)
             out[i, 0] += one.won

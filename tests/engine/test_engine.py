@@ -22,7 +22,7 @@ from grbp.learners.counters import Counters, play
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS, Learner, NoConstants
 from grbp.model.transition import first_state
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 # The naive twin, from Algorithm 1 and nothing else.
 
@@ -34,7 +34,7 @@ def twin_regret(choose: Twin, problem: Problem, rounds: int, rng: np.random.Gene
     goal, p_c, p_f = problem.goal, problem.p_c, problem.p_f
     n = {"rho": 1.0, "F": 1.0, "FG": rng.random(), "C": 1.0, "Cu": rng.random()}
     n |= {"n0": 0.0, "w0": 0.0, "n1": 0.0, "w1": 0.0}
-    worth = twin_values(problem)
+    continue_value = twin_values(problem)
     regret = 0.0
     for _ in range(rounds):
         tau = choose(goal, n, rng)
@@ -56,7 +56,7 @@ def twin_regret(choose: Twin, problem: Problem, rounds: int, rng: np.random.Gene
             n[f"n{tau}"] += 1
             n[f"w{tau}"] += state == goal
         n["rho"] += 1
-        regret += max(worth[0], worth[1]) - worth[tau]
+        regret += max(continue_value[0], continue_value[1]) - continue_value[tau]
     return regret
 
 
@@ -153,9 +153,9 @@ def test_interpreted_replicas_are_the_compiled_ones_bit_for_bit(
 ) -> None:
     problem = UNEVEN if by_start else FIGURE_4
     rounds, replicas = (60, 2) if name == "bayes-ucb" else (400, 4)
-    looks = [1, 2, 3, 10, rounds // 2 if by_start else rounds]
+    checkpoints = [1, 2, 3, 10, rounds // 2 if by_start else rounds]
     engines = ["walk"] if name == "ucb1-policies" else ["walk", "leap"]
-    asked: Any = (problem, name, looks, replicas, 8)
+    asked: Any = (problem, name, checkpoints, replicas, 8)
     fast = [all_at_once(*asked, engine=engine, by_start=by_start) for engine in engines]
     monkeypatch.setattr(engine_module, "_compiled", lambda function, _name: function)
     monkeypatch.setattr(engine_module, "_leaping", leap.leaping)
@@ -164,7 +164,7 @@ def test_interpreted_replicas_are_the_compiled_ones_bit_for_bit(
     for one, two in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(one.played, two.played)
         np.testing.assert_array_equal(one.won, two.won)
-        assert (one.played.reshape(replicas, len(looks), -1).sum(axis=2) == looks).all()
+        assert (one.played.reshape(replicas, len(checkpoints), -1).sum(axis=2) == checkpoints).all()
 
 
 def in_words(_goal: int, k: Control, n: Counters, key: int) -> int:
@@ -235,14 +235,14 @@ def test_blocks_and_slices_change_nothing(
     block: int, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rounds = 60 if engine == "walk" else 400
-    looks = [5, rounds]
+    checkpoints = [5, rounds]
     asked: Any = (FIGURE_3, ["getbe-ps"], rounds, 130, 1)
-    named: Any = {"at": looks, "engine": engine}
-    whole = all_at_once(FIGURE_3, "getbe-ps", looks, 130, 1, engine=engine, by_start=True)
+    named: Any = {"checkpoints": checkpoints, "engine": engine}
+    whole = all_at_once(FIGURE_3, "getbe-ps", checkpoints, 130, 1, engine=engine, by_start=True)
     curve = simulate(*asked, **named).curves["getbe-ps"]
     monkeypatch.setattr(engine_module, "BLOCK", block)
     monkeypatch.setattr(engine_module, "_SLICE", 100)
-    parts = all_at_once(FIGURE_3, "getbe-ps", looks, 130, 1, engine=engine, by_start=True)
+    parts = all_at_once(FIGURE_3, "getbe-ps", checkpoints, 130, 1, engine=engine, by_start=True)
     np.testing.assert_array_equal(whole.played, parts.played)
     np.testing.assert_array_equal(whole.won, parts.won)
     again = simulate(*asked, **named).curves["getbe-ps"]
@@ -281,20 +281,24 @@ def alternating(_goal: int, _: NoConstants, n: Counters, _key: int) -> int:
 
 
 def test_learners_meet_the_same_cases() -> None:
-    looks = range(1, 61)
-    one = all_at_once(FIGURE_4, "threshold-1", looks, 100, 3).won
+    checkpoints = range(1, 61)
+    one = all_at_once(FIGURE_4, "threshold-1", checkpoints, 100, 3).won
     np.testing.assert_array_equal(
-        one, all_at_once(FIGURE_4, Learner("1", always_1), looks, 100, 3).won
+        one, all_at_once(FIGURE_4, Learner("1", always_1), checkpoints, 100, 3).won
     )
-    zero = all_at_once(FIGURE_4, "threshold-0", looks, 100, 3).won
-    mixed = all_at_once(FIGURE_4, Learner("mixed", alternating), looks, 100, 3).won
+    zero = all_at_once(FIGURE_4, "threshold-0", checkpoints, 100, 3).won
+    mixed = all_at_once(FIGURE_4, Learner("mixed", alternating), checkpoints, 100, 3).won
     rounds = [np.diff(won, axis=1, prepend=0) for won in (zero, one, mixed)]
     np.testing.assert_array_equal(rounds[2][:, 0::2], rounds[1][:, 0::2])
     np.testing.assert_array_equal(rounds[2][:, 1::2], rounds[0][:, 1::2])
     assert (rounds[0] != rounds[1]).any()
     # FINISH everywhere, as a threshold and as a policy of UCB1, which plays it in round 8.
-    policies = np.diff(all_at_once(FIGURE_4, "ucb1-policies", looks, 100, 3).won, axis=1, prepend=0)
-    at_once = np.diff(all_at_once(FIGURE_4, "threshold-3", looks, 100, 3).won, axis=1, prepend=0)
+    policies = np.diff(
+        all_at_once(FIGURE_4, "ucb1-policies", checkpoints, 100, 3).won, axis=1, prepend=0
+    )
+    at_once = np.diff(
+        all_at_once(FIGURE_4, "threshold-3", checkpoints, 100, 3).won, axis=1, prepend=0
+    )
     np.testing.assert_array_equal(policies[:, 7], at_once[:, 7])
     np.testing.assert_array_equal(policies[:, 0], rounds[0][:, 0])
     np.testing.assert_array_equal(policies[:, 1], rounds[1][:, 1])
@@ -338,7 +342,7 @@ def test_rounds_start_as_often_as_the_distribution_says(engine: Engine) -> None:
 
 def _slots(world: World, threshold: int, begin: int, out: Any) -> None:
     for k in range(len(out)):
-        key = noise(begin, k)
+        key = fold_in(begin, k)
         first = first_state(world.states, world.cumulative, uniform(key, 0))
         outcome = play(world.goal, world.p_c, world.p_f, threshold, first, key)
         out[k] = outcome.f + outcome.c
@@ -380,7 +384,16 @@ def test_each_action_is_taken_once_before_round_1_if_asked(engine: Engine) -> No
 def peak_memory(rounds: int, replicas: int, engine: Engine) -> int:
     tracemalloc.start()
     try:
-        simulate(FIGURE_4, ["getbe-sm"], rounds, replicas, 0, at=[5, 50], engine=engine, threads=1)
+        simulate(
+            FIGURE_4,
+            ["getbe-sm"],
+            rounds,
+            replicas,
+            0,
+            checkpoints=[5, 50],
+            engine=engine,
+            threads=1,
+        )
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from grbp._numba.jit import compiled, u64
 from grbp.engine.leap import exit_time as ex
 from grbp.engine.leap.exit_time import exit_steps, log_exit
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def _logs(p_c: float, d: int, out: Floats) -> None:
 
 def _draws(exits: ex.Exits, d: int, key: int, out: NDArray[np.int64]) -> None:
     for i in range(len(out)):
-        out[i] = exit_steps(exits, d, noise(key, i))
+        out[i] = exit_steps(exits, d, fold_in(key, i))
 
 
 @cache

@@ -24,14 +24,14 @@ from grbp.engine.leap.loop import leaps_of
 from grbp.engine.recorder import World
 from grbp.errors import InvalidInput
 from grbp.experiments import Spec, run
-from grbp.experiments.regret import prices
+from grbp.experiments.regret import gap_per_threshold
 from grbp.experiments.simulation import simulate
 from grbp.learners import getbe
 from grbp.learners import policy_bandits as selection
 from grbp.learners.counters import Counters, play
 from grbp.learners.registry import Doubt, Learner, NoConstants, Thinning, find_learner
 from grbp.model.transition import first_state
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 Ints = NDArray[np.int64]
 Boxes = Callable[..., None]
@@ -66,17 +66,19 @@ def boxes(monkeypatch: pytest.MonkeyPatch) -> Boxes:
 
 
 def played(
-    problem: Problem, learner: Any, looks: Any, replicas: int = REPLICAS, **options: Any
+    problem: Problem, learner: Any, checkpoints: Any, replicas: int = REPLICAS, **options: Any
 ) -> Decisions:
     """The decisions of all replicas in one piece, leapt over unless otherwise asked."""
     asked: Any = {"engine": "leap", "seed": 1, "wins": False} | options
-    blocks = decisions(problem, find_learner(learner, problem), list(looks), replicas, **asked)
+    blocks = decisions(
+        problem, find_learner(learner, problem), list(checkpoints), replicas, **asked
+    )
     return Decisions(*(np.concatenate(part) for part in zip(*blocks, strict=True)))
 
 
 @cache
-def walked(problem: Problem, learner: Any, looks: tuple[int, ...]) -> Ints:
-    return played(problem, learner, looks, seed=2, engine="walk").played
+def walked(problem: Problem, learner: Any, checkpoints: tuple[int, ...]) -> Ints:
+    return played(problem, learner, checkpoints, seed=2, engine="walk").played
 
 
 def assert_alike(ours: Any, theirs: Any, what: object = "") -> None:
@@ -93,10 +95,10 @@ def assert_alike(ours: Any, theirs: Any, what: object = "") -> None:
 
 def assert_same_play(problem: Problem, learner: Any, ours: Ints, theirs: Ints) -> None:
     """The rounds of every arm up to each look and between looks, and what they cost."""
-    price = prices(problem, find_learner(learner, problem))
+    price = gap_per_threshold(problem, find_learner(learner, problem))
     for arm in range(ours.shape[2]):
-        for look in range(ours.shape[1]):
-            assert_alike(ours[:, look, arm], theirs[:, look, arm], (arm, look))
+        for checkpoint in range(ours.shape[1]):
+            assert_alike(ours[:, checkpoint, arm], theirs[:, checkpoint, arm], (arm, checkpoint))
         one, two = (np.diff(x[:, -2:, arm], axis=1)[:, 0] for x in (ours, theirs))
         assert_alike(one, two, (arm, "between"))
     assert_alike((ours[:, -1] @ price).round(9), (theirs[:, -1] @ price).round(9), "regret")
@@ -110,12 +112,12 @@ def test_short_stretches_are_bit_for_bit_those_without(
     learner = find_learner(name, problem)
     assert isinstance(learner, Learner)
     asked = dataclasses.replace(learner, stable=None)
-    looks = [1, 2, 50, 333, 2000]
+    checkpoints = [1, 2, 50, 333, 2000]
     for options in ({}, {"wins": True}, {"by_start": True, "wins": True}):
-        plain = played(problem, asked, looks, 50, **options)
+        plain = played(problem, asked, checkpoints, 50, **options)
         for share in (None, 0.5):
             boxes(NEVER, share)
-            ours = played(problem, learner, looks, 50, **options)
+            ours = played(problem, learner, checkpoints, 50, **options)
             np.testing.assert_array_equal(ours.played, plain.played)
             np.testing.assert_array_equal(ours.won, plain.won)
 
@@ -126,32 +128,32 @@ PLAIN = [(HIGH, (100, 1000, 5000), 256), (LOW, LONG, 16), (SMALL, LONG, 16), (LA
 
 @pytest.mark.slow
 @EVERY
-@pytest.mark.parametrize(("problem", "looks", "single"), PLAIN)
+@pytest.mark.parametrize(("problem", "checkpoints", "single"), PLAIN)
 def test_leaping_has_the_law_of_walking(
-    name: str, problem: Problem, looks: Any, single: int, boxes: Boxes
+    name: str, problem: Problem, checkpoints: Any, single: int, boxes: Boxes
 ) -> None:
     """With stretches as they are, and with more of them drawn as blocks."""
     boxes(single)
-    looks = (100, 1000, 2000) if problem is HIGH and name in DRAWING[:2] else looks
-    ours = played(problem, name, looks).played
-    assert_same_play(problem, name, ours, walked(problem, name, looks))
+    checkpoints = (100, 1000, 2000) if problem is HIGH and name in DRAWING[:2] else checkpoints
+    ours = played(problem, name, checkpoints).played
+    assert_same_play(problem, name, ours, walked(problem, name, checkpoints))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*STABLE[:4], *DRAWING[:2]])
 def test_blocks_that_leave_their_box_have_the_law_of_walking(name: str, boxes: Boxes) -> None:
-    problem, looks = (EARLY, SHORT) if name in DRAWING else (LOW, (30, 80, 160))
+    problem, checkpoints = (EARLY, SHORT) if name in DRAWING else (LOW, (30, 80, 160))
     boxes(8, 0.6)
-    ours = played(problem, name, looks).played
-    assert_same_play(problem, name, ours, walked(problem, name, looks))
+    ours = played(problem, name, checkpoints).played
+    assert_same_play(problem, name, ours, walked(problem, name, checkpoints))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("p", [(0.6565, 0.3), (0.65, 0.303)])
 def test_the_judge_would_notice_one_in_a_hundred(p: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    name, looks, off = "getbe-ucb", PLAIN[0][1], Problem(4, *p)
+    name, checkpoints, off = "getbe-ucb", PLAIN[0][1], Problem(4, *p)
     monkeypatch.setattr(engine_module, "leaps_of", lambda _, *rest: leaps_of(off, *rest))
-    ours, theirs = played(HIGH, name, looks).played, walked(HIGH, name, looks)
+    ours, theirs = played(HIGH, name, checkpoints).played, walked(HIGH, name, checkpoints)
     with pytest.raises(AssertionError):
         assert_same_play(HIGH, name, ours, theirs)
 
@@ -195,14 +197,14 @@ def test_rounds_of_one_threshold_are_won_with_its_value(problem: Problem, boxes:
 
 def _by_block(law: Blocks, threshold: int, rounds: int, box: Box, room: Room, out: Ints) -> None:
     for i in range(len(out)):
-        t = as_block(law, threshold, noise(8, i), rounds, box, room)
+        t = as_block(law, threshold, fold_in(8, i), rounds, box, room)
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = t
         out[i, 6] = room.starts.sum()
 
 
 def _walked(world: World, threshold: int, key: int, out: Any) -> None:
     for i in range(len(out)):
-        own = noise(key, i)
+        own = fold_in(key, i)
         first = first_state(world.states, world.cumulative, uniform(own, 0))
         one = play(world.goal, world.p_c, world.p_f, threshold, first, own)
         out[i, 0], out[i, 1], out[i, 2] = 1, one.won, one.f
@@ -247,8 +249,8 @@ def test_a_block_ends_with_the_round_that_leaves_the_box(
 def _resolved(decide: Any, resolve: Any) -> Any:
     def loop(goal: int, n: Counters, doubt: Doubt, key: int, out: Ints) -> None:
         for i in range(len(out)):
-            out[i, 0] = decide(goal, NoConstants(), n, noise(key, i))
-            out[i, 1] = resolve(goal, NoConstants(), n, doubt, noise(key, i))
+            out[i, 0] = decide(goal, NoConstants(), n, fold_in(key, i))
+            out[i, 1] = resolve(goal, NoConstants(), n, doubt, fold_in(key, i))
 
     return loop
 
@@ -333,10 +335,10 @@ def test_wins_starts_and_openings_have_the_law_of_walking(
         theirs = played(problem, name, (60, 300), 10_000, seed=2, engine="walk", **options)
         one, two = (x.played.reshape(10_000, 2, -1) for x in (ours, theirs))
         assert (one.sum(axis=2) == (60, 300)).all()
-        for look, what in np.ndindex(one.shape[1:]):
-            assert_alike(one[:, look, what], two[:, look, what], (look, what))
-        for look in range(ours.won.shape[1]):
-            assert_alike(ours.won[:, look], theirs.won[:, look], (look, "won"))
+        for checkpoint, what in np.ndindex(one.shape[1:]):
+            assert_alike(one[:, checkpoint, what], two[:, checkpoint, what], (checkpoint, what))
+        for checkpoint in range(ours.won.shape[1]):
+            assert_alike(ours.won[:, checkpoint], theirs.won[:, checkpoint], (checkpoint, "won"))
 
 
 @EVERY
@@ -396,6 +398,6 @@ def test_a_large_goal_and_many_rounds_take_a_moment() -> None:
         assert tracemalloc.get_traced_memory()[1] < 20e6
         tracemalloc.stop()
         begun = time.process_time()
-        curve = simulate(problem, ["getbe-sm"], 10**9, 4, 0, at=[10**6]).curves["getbe-sm"]
+        curve = simulate(problem, ["getbe-sm"], 10**9, 4, 0, checkpoints=[10**6]).curves["getbe-sm"]
         assert time.process_time() - begun < 10
         assert sum(curve.threshold_share.values()) == pytest.approx(1, rel=1e-12)

@@ -20,7 +20,7 @@ from grbp.engine.leap.round_table import table_round, table_rounds
 from grbp.engine.recorder import World
 from grbp.learners.counters import play
 from grbp.model.transition import first_state
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,23 +51,22 @@ def _by_table(
     table: rd.Table, walk: rd.Walk, arm: int, threshold: int, key: int, out: Ints
 ) -> None:
     for i in range(len(out)):
-        one = table_round(table, walk, arm, threshold, noise(key, i))
+        one = table_round(table, walk, arm, threshold, fold_in(key, i))
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
 def _by_hops(hops: Hops, walk: rd.Walk, threshold: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
-        one = hop_round(hops, walk, threshold, noise(key, i))
+        one = hop_round(hops, walk, threshold, fold_in(key, i))
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
 def _walked(world: World, threshold: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
-        own = noise(key, i)
+        own = fold_in(key, i)
         first = first_state(world.states, world.cumulative, uniform(own, 0))
-        out[i, 0] = first
         one = play(world.goal, world.p_c, world.p_f, threshold, first, own)
-        out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
 fast, hops_for = cache(compiled), cache(hops_of)
@@ -287,7 +286,7 @@ def test_rounds_added_up_are_those_drawn_one_by_one() -> None:
                 assert t[1:] == (won.sum(), f.sum(), (won * f).sum(), c.sum(), up.sum())
                 if t.rounds < count:
                     unfinished += 1
-                    word, _ = rd.word_of(table, arm, noise(9, rho + t.rounds))
+                    word, _ = rd.word_of(table, arm, fold_in(9, rho + t.rounds))
                     assert word >> 63 == 1
     assert unfinished > 20
 

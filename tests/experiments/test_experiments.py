@@ -42,7 +42,7 @@ def bits(result: Result) -> list[Any]:
     if isinstance(result, GridResult):
         return [result.spec, result.mean.tobytes(), result.se.tobytes()]
     s = result.simulation
-    found: list[Any] = [result.spec, s.problem, s.replicas, s.seed, s.kind, s.rounds.tobytes()]
+    found: list[Any] = [result.spec, s.problem, s.replicas, s.seed, s.kind, s.checkpoints.tobytes()]
     found.append(s.engines)
     for name, curve in s.curves.items():
         arrays = (curve.mean, curve.covariance, curve.final)
@@ -87,7 +87,7 @@ def test_a_cell_of_the_map_is_a_simulation_of_its_own(tmp_path: Path) -> None:
     seeds = {cell_seed(7, p_c, p_f) for p_c in GRID.p_c for p_f in GRID.p_f}
     assert len(seeds) == 6
     direct = simulate(
-        Problem(4, 0.75, 0.2), ["getbe-sm"], 50, 30, cell_seed(7, 0.75, 0.2), at=[50]
+        Problem(4, 0.75, 0.2), ["getbe-sm"], 50, 30, cell_seed(7, 0.75, 0.2), checkpoints=[50]
     ).curves["getbe-sm"]
     assert (result.mean[0, 2], result.se[0, 2]) == (direct.mean[-1], direct.se[-1])
 
@@ -121,7 +121,13 @@ def test_a_map_is_played_by_the_engine_asked_for(asked: Any, tmp_path: Path) -> 
     spec = replace(GRID, p_c=(0.5,), p_f=(0.6,), engine=asked)
     result = run(spec, tmp_path)
     direct = simulate(
-        Problem(4, 0.5, 0.6), ["getbe-sm"], 50, 30, cell_seed(7, 0.5, 0.6), at=[50], engine=asked
+        Problem(4, 0.5, 0.6),
+        ["getbe-sm"],
+        50,
+        30,
+        cell_seed(7, 0.5, 0.6),
+        checkpoints=[50],
+        engine=asked,
     )
     assert result.mean[0, 0] == direct.curves["getbe-sm"].mean[-1]
     loaded = load(tmp_path / address(spec))
@@ -350,11 +356,11 @@ def test_the_table_of_curves(tmp_path: Path) -> None:
     assert isinstance(result, CurveResult)
     table = rows(to_csv(result, tmp_path / "new" / "curves.csv"))
     assert list(table[0]) == ["learner", "round", "mean", "se", "low", "high"]
-    looks = result.simulation.rounds.tolist()
-    assert len(table) == len(looks) * 3
+    checkpoints = result.simulation.checkpoints.tolist()
+    assert len(table) == len(checkpoints) * 3
     for name, curve in result.simulation.curves.items():
         own = [row for row in table if row["learner"] == name]
-        assert [int(row["round"]) for row in own] == looks
+        assert [int(row["round"]) for row in own] == checkpoints
         for column, values in zip(
             ("mean", "se", "low", "high"), (curve.mean, curve.se, *curve.band()), strict=True
         ):

@@ -16,7 +16,8 @@ import grbp
 from grbp.errors import GrbpError
 from grbp.experiments import GridResult
 from grbp.experiments.catalog import PAPER_LEARNERS
-from grbp.experiments.league import HINDSIGHT, WIDTH, League, LeagueSpec, run_league
+from grbp.experiments.league import HINDSIGHT, League, LeagueSpec, run_league
+from grbp.experiments.regret import Z_95
 from grbp.experiments.runner import PARTS, cell_seed
 from grbp.model.problem import Problem
 from grbp.theory.values import boundary
@@ -64,7 +65,7 @@ def test_every_cell_is_a_simulation_of_its_own(small: League) -> None:
     assert len(found) == 2 * 3 * 9
     for (goal, name, p_c, p_f), (mean, se) in found.items():
         problem, seed = Problem(goal, p_c, p_f), cell_seed(5, p_c, p_f)
-        curve = grbp.simulate(problem, [name], 60, 12, seed, at=[60]).curves[name]
+        curve = grbp.simulate(problem, [name], 60, 12, seed, checkpoints=[60]).curves[name]
         assert (mean, se) == (curve.mean[-1], curve.se[-1])
 
 
@@ -126,7 +127,7 @@ def test_a_difference_is_that_of_the_means_and_turns_its_sign(small: League) -> 
             one, other = standing[pair.first], standing[pair.second]
             assert pair.difference == pytest.approx(one.mean - other.mean)
             assert pair.difference <= 0.0  # in the order of the table
-            assert pair.half == pytest.approx(WIDTH * np.hypot(one.se, other.se))
+            assert pair.half == pytest.approx(Z_95 * np.hypot(one.se, other.se))
             assert pair.low + pair.high == pytest.approx(2.0 * pair.difference)
             duel = small.duel(goal, pair.first, pair.second)
             assert duel.difference.mean() == pytest.approx(pair.difference)
@@ -152,7 +153,7 @@ def test_counts_of_the_best_add_up(small: League) -> None:
 
 
 def test_a_win_is_clear_when_the_interval_leaves_out_zero() -> None:
-    apart = WIDTH * 2**0.5  # with standard errors of 1
+    apart = Z_95 * 2**0.5  # with standard errors of 1
     league = made_up(
         {
             "getbe-sm": [[5.0, 5.0], [5.0, 0.0]],
@@ -191,7 +192,7 @@ def test_the_five_in_hindsight_are_the_best_at_each_problem() -> None:
     assert all(against[name].first_wins == 0 for name in PAPER_LEARNERS)
     # Where a learner is the one chosen, chance cannot part it from itself.
     own = against["getbe-ps"]
-    assert own.half == pytest.approx(WIDTH * 0.1 * 2**0.5 * 3**0.5 / 4)
+    assert own.half == pytest.approx(Z_95 * 0.1 * 2**0.5 * 3**0.5 / 4)
     del regrets["getbe-ucb"]
     assert made_up(regrets, 0.1).table(4).hindsight is None
 

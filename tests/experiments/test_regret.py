@@ -9,30 +9,34 @@ from scipy import stats
 
 from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
-from grbp.experiments.regret import Curve, prices
+from grbp.experiments.regret import Curve, gap_per_threshold
 from grbp.experiments.simulation import simulate
 from grbp.learners.getbe import SAMPLE_MEAN
 
 
 def test_prices_are_the_exact_gaps() -> None:
     """E1: a forced exploration costs V* - p_f, .4335 in the setting of Figure 4."""
-    np.testing.assert_allclose(prices(FIGURE_4, SAMPLE_MEAN), [0.0, 0.109538, 0.433486], atol=1e-6)
     np.testing.assert_allclose(
-        prices(FIGURE_3, SAMPLE_MEAN), [0.502325581 - 0.417326733, 0.0, 0.202325581], atol=1e-9
+        gap_per_threshold(FIGURE_4, SAMPLE_MEAN), [0.0, 0.109538, 0.433486], atol=1e-6
     )
-    by_start = prices(UNEVEN, SAMPLE_MEAN, by_start=True)
+    np.testing.assert_allclose(
+        gap_per_threshold(FIGURE_3, SAMPLE_MEAN),
+        [0.502325581 - 0.417326733, 0.0, 0.202325581],
+        atol=1e-9,
+    )
+    by_start = gap_per_threshold(UNEVEN, SAMPLE_MEAN, by_start=True)
     assert by_start.shape == (6, 3)
     np.testing.assert_allclose(
-        UNEVEN.start_probabilities @ by_start, prices(UNEVEN, SAMPLE_MEAN), atol=1e-14
+        UNEVEN.start_probabilities @ by_start, gap_per_threshold(UNEVEN, SAMPLE_MEAN), atol=1e-14
     )
     two = Problem(2, 0.4, 0.5)
-    np.testing.assert_allclose(prices(two, SAMPLE_MEAN), [0.1, 0.0, 0.0], atol=1e-15)
+    np.testing.assert_allclose(gap_per_threshold(two, SAMPLE_MEAN), [0.1, 0.0, 0.0], atol=1e-15)
 
 
 def test_pseudo_regret_is_counts_times_prices() -> None:
-    looks = [1, 10, 80]
-    played = all_at_once(FIGURE_4, "getbe-sm", looks, 50, 4).played
-    curve = simulate(FIGURE_4, ["getbe-sm"], 80, 50, 4, at=looks).curves["getbe-sm"]
+    checkpoints = [1, 10, 80]
+    played = all_at_once(FIGURE_4, "getbe-sm", checkpoints, 50, 4).played
+    curve = simulate(FIGURE_4, ["getbe-sm"], 80, 50, 4, checkpoints=checkpoints).curves["getbe-sm"]
     cost = np.array([0.0, gap(FIGURE_4, 1), gap(FIGURE_4, 3)])
     np.testing.assert_allclose(curve.final, played[:, -1] @ cost, rtol=1e-12)
     np.testing.assert_allclose(curve.mean, (played @ cost).mean(axis=0), rtol=1e-12)
@@ -47,7 +51,7 @@ def test_the_three_kinds_of_regret_have_one_mean(name: str) -> None:
     """Within 4 standard errors of their difference, replica by replica."""
     final = {}
     for kind in ("pseudo", "realised", "by-start"):
-        curve = simulate(FIGURE_4, [name], 100, 3000, 7, at=[10], regret=kind).curves[name]
+        curve = simulate(FIGURE_4, [name], 100, 3000, 7, checkpoints=[10], regret=kind).curves[name]
         final[kind] = curve.final
         assert curve.mean[-1] == pytest.approx(curve.final.mean())
         assert sum(curve.threshold_share.values()) == pytest.approx(1.0)
@@ -58,31 +62,35 @@ def test_the_three_kinds_of_regret_have_one_mean(name: str) -> None:
 
 
 def test_regret_by_start_sums_to_the_total() -> None:
-    curve = simulate(UNEVEN, ["getbe-sm"], 100, 40, 7, at=[1, 10], regret="by-start").curves
+    curve = simulate(
+        UNEVEN, ["getbe-sm"], 100, 40, 7, checkpoints=[1, 10], regret="by-start"
+    ).curves
     by_start = curve["getbe-sm"].by_start
     assert by_start is not None
     assert by_start.shape == (3, 6)
     np.testing.assert_allclose(by_start.sum(axis=1), curve["getbe-sm"].mean, rtol=1e-12)
     assert (by_start[:, UNEVEN.start_probabilities == 0.0] == 0.0).all()
     played = all_at_once(UNEVEN, "getbe-sm", [1, 10, 100], 40, 7, by_start=True).played
-    cost = prices(UNEVEN, SAMPLE_MEAN, by_start=True)
+    cost = gap_per_threshold(UNEVEN, SAMPLE_MEAN, by_start=True)
     np.testing.assert_allclose(by_start, (played * cost).sum(axis=3).mean(axis=0), rtol=1e-12)
 
 
 def test_errors_are_those_of_numpy_on_the_raw_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "BLOCK", 64)
-    looks = [1, 5, 30, 200]
-    regret = all_at_once(FIGURE_4, "getbe-ps", looks, 300, 4).played @ np.array(
+    checkpoints = [1, 5, 30, 200]
+    regret = all_at_once(FIGURE_4, "getbe-ps", checkpoints, 300, 4).played @ np.array(
         [0.0, gap(FIGURE_4, 1), gap(FIGURE_4, 3)]
     )
-    curve = simulate(FIGURE_4, ["getbe-ps"], 200, 300, 4, at=looks).curves["getbe-ps"]
-    np.testing.assert_allclose(curve.covariance, np.cov(regret.T) / 300, atol=1e-14)
-    np.testing.assert_allclose(curve.se, stats.sem(regret), rtol=1e-9)
-    won = all_at_once(FIGURE_4, "getbe-ps", looks, 300, 4).won
-    realised = value(FIGURE_4, 0) * np.array(looks) - won
-    curve = simulate(FIGURE_4, ["getbe-ps"], 200, 300, 4, at=looks, regret="realised").curves[
+    curve = simulate(FIGURE_4, ["getbe-ps"], 200, 300, 4, checkpoints=checkpoints).curves[
         "getbe-ps"
     ]
+    np.testing.assert_allclose(curve.covariance, np.cov(regret.T) / 300, atol=1e-14)
+    np.testing.assert_allclose(curve.se, stats.sem(regret), rtol=1e-9)
+    won = all_at_once(FIGURE_4, "getbe-ps", checkpoints, 300, 4).won
+    realised = value(FIGURE_4, 0) * np.array(checkpoints) - won
+    curve = simulate(
+        FIGURE_4, ["getbe-ps"], 200, 300, 4, checkpoints=checkpoints, regret="realised"
+    ).curves["getbe-ps"]
     np.testing.assert_allclose(curve.mean, realised.mean(axis=0), rtol=1e-10)
     np.testing.assert_allclose(curve.se, stats.sem(realised), rtol=1e-9)
 

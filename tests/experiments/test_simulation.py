@@ -11,7 +11,7 @@ from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN
 from grbp import Problem, getbe_bound, optimal_threshold, ucb1_bound, value
 from grbp.engine.decisions import Engine, choose_engine
 from grbp.errors import InvalidInput
-from grbp.experiments.simulation import looked_at, simulate
+from grbp.experiments.simulation import checkpoints_up_to, simulate
 from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
 from grbp.learners.registry import Learner, find_learner
 
@@ -23,7 +23,7 @@ from grbp.learners.registry import Learner, find_learner
 def test_getbe_sm_grows_by_its_control_function(gamma: float) -> None:
     """gamma (V* - p_f) per unit of log(rho) where threshold 0 is right."""
     learner = Learner("sm", getbe_sm, Control(gamma))
-    curve = simulate(FIGURE_4, [learner], 20_000, 150, 2, at=[1000, 20_000]).curves["sm"]
+    curve = simulate(FIGURE_4, [learner], 20_000, 150, 2, checkpoints=[1000, 20_000]).curves["sm"]
     slope = (curve.mean[1] - curve.mean[0]) / math.log(20)
     variance = curve.covariance[0, 0] + curve.covariance[1, 1] - 2 * curve.covariance[0, 1]
     expected = gamma * (value(FIGURE_4, 0) - 0.3)
@@ -34,7 +34,7 @@ def test_getbe_sm_grows_by_its_control_function(gamma: float) -> None:
 
 @pytest.mark.parametrize("problem", [Problem(3, 0.3, 0.6), Problem(3, 0.7, 0.2), FIGURE_4])
 def test_theorem_1_is_above_the_mean(problem: Problem) -> None:
-    curve = simulate(problem, ["ucb1-policies"], 2000, 60, 3, at=[10, 100, 1000]).curves
+    curve = simulate(problem, ["ucb1-policies"], 2000, 60, 3, checkpoints=[10, 100, 1000]).curves
     bounds = [ucb1_bound(problem, t) for t in (10, 100, 1000, 2000)]
     assert (curve["ucb1-policies"].mean + 4 * curve["ucb1-policies"].se <= bounds).all()
     assert curve["ucb1-policies"].mean[-1] > 1.0
@@ -44,9 +44,9 @@ def test_theorem_1_is_above_the_mean(problem: Problem) -> None:
 def test_theorem_3_is_above_the_mean_where_it_applies(problem: Problem) -> None:
     gamma = 1.01 * getbe_bound(problem, 1.0, 1).gamma_required
     learner = Learner("sm", getbe_sm, Control(gamma))
-    looks = [10, 100, 1000, 3000]
-    curve = simulate(problem, [learner], 3000, 100, 3, at=looks).curves["sm"]
-    bounds = [getbe_bound(problem, gamma, look) for look in looks]
+    checkpoints = [10, 100, 1000, 3000]
+    curve = simulate(problem, [learner], 3000, 100, 3, checkpoints=checkpoints).curves["sm"]
+    bounds = [getbe_bound(problem, gamma, checkpoint) for checkpoint in checkpoints]
     assert all(bound.applies for bound in bounds)
     assert (curve.mean + 4 * curve.se <= [bound.regret_bound for bound in bounds]).all()
     assert {optimal_threshold(p) for p in (Problem(3, 0.2, 0.8), Problem(3, 0.9, 0.1))} == {0, 1}
@@ -56,28 +56,28 @@ def test_theorem_3_is_above_the_mean_where_it_applies(problem: Problem) -> None:
 
 
 def test_curves_are_looked_at_evenly_in_the_logarithm() -> None:
-    looks = looked_at(5000)
-    assert looks[0] == 1
-    assert looks[-1] == 5000
-    assert (np.diff(looks) > 0).all()
-    assert 60 < len(looks) <= 100
-    ratio = np.diff(np.log(looks[looks > 100]))
+    checkpoints = checkpoints_up_to(5000)
+    assert checkpoints[0] == 1
+    assert checkpoints[-1] == 5000
+    assert (np.diff(checkpoints) > 0).all()
+    assert 60 < len(checkpoints) <= 100
+    ratio = np.diff(np.log(checkpoints[checkpoints > 100]))
     assert ratio.max() / ratio.min() < 1.2
-    assert looked_at(1).tolist() == [1]
-    assert looked_at(2).tolist() == [1, 2]
-    assert looked_at(10**12)[-1] == 10**12
+    assert checkpoints_up_to(1).tolist() == [1]
+    assert checkpoints_up_to(2).tolist() == [1, 2]
+    assert checkpoints_up_to(10**12)[-1] == 10**12
 
 
 @BOTH_ENGINES
 @pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps"])
 def test_curves_are_looked_at_where_asked_and_at_the_end(name: str, engine: Engine) -> None:
     """How often a replica is looked at changes nothing in it."""
-    assert looked_at(50, [30, 10, 10]).tolist() == [10, 30, 50]
-    assert looked_at(50, []).tolist() == [50]
+    assert checkpoints_up_to(50, [30, 10, 10]).tolist() == [10, 30, 50]
+    assert checkpoints_up_to(50, []).tolist() == [50]
     asked: Any = (FIGURE_4, [name], 500, 30, 0)
-    every = simulate(*asked, at=range(1, 501), engine=engine)
-    some = simulate(*asked, at=[3, 17, 280], engine=engine)
-    assert some.rounds.tolist() == [3, 17, 280, 500]
+    every = simulate(*asked, checkpoints=range(1, 501), engine=engine)
+    some = simulate(*asked, checkpoints=[3, 17, 280], engine=engine)
+    assert some.checkpoints.tolist() == [3, 17, 280, 500]
     mean = every.curves[name].mean
     np.testing.assert_allclose(some.curves[name].mean, mean[[2, 16, 279, 499]], rtol=1e-12)
     np.testing.assert_array_equal(some.curves[name].final, every.curves[name].final)
@@ -136,10 +136,10 @@ def test_the_faster_engine_is_the_engine_of_its_name() -> None:
         ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is doorstep-lai"),
         ({"learners": "getbe-sm"}, "learner"),
         ({"learners": ["threshold-4"]}, "threshold = 4 was given"),
-        ({"at": [0]}, "at = 0 was given; it must be a whole number from 1 to 10"),
-        ({"at": [11]}, "at = 11 was given"),
-        ({"at": [1.5]}, "at = 1.5 was given"),
-        ({"at": 5}, "at = 5 was given"),
+        ({"checkpoints": [0]}, "checkpoints = 0 was given; it must be a whole number from 1 to 10"),
+        ({"checkpoints": [11]}, "checkpoints = 11 was given"),
+        ({"checkpoints": [1.5]}, "checkpoints = 1.5 was given"),
+        ({"checkpoints": 5}, "checkpoints = 5 was given"),
         ({"regret": "real"}, "regret = 'real' was given; it must be 'pseudo', 'realised' or"),
         ({"threads": 0}, "threads = 0 was given"),
         ({"threads": 1025}, "threads = 1025 was given"),

@@ -38,7 +38,7 @@ def test_the_address_changes_with_all_that_is_asked(monkeypatch: pytest.MonkeyPa
         replace(CURVES, rounds=201),
         replace(CURVES, replicas=41),
         replace(CURVES, seed=8),
-        replace(CURVES, at=(200,)),
+        replace(CURVES, checkpoints=(200,)),
         replace(CURVES, engine="walk"),
         replace(CURVES, engine="leap"),
         GRID,
@@ -67,7 +67,7 @@ def test_a_specification_survives_json(spec: Spec | GridSpec) -> None:
 
 def test_equal_questions_have_one_address() -> None:
     given = Spec("small", CURVES.problem, CURVES.learners, np.int64(200), 40, 7, (9, 3, 3))  # type: ignore[arg-type]
-    assert address(given) == address(replace(CURVES, at=(3, 9)))
+    assert address(given) == address(replace(CURVES, checkpoints=(3, 9)))
 
 
 def test_the_papers_settings() -> None:
@@ -81,8 +81,8 @@ def test_the_papers_settings() -> None:
     assert as_printed(FIGURE_5).replicas == 200
     assert FIGURE_5.p_c == FIGURE_5.p_f
     assert np.allclose(FIGURE_5.p_c, np.arange(0.05, 0.96, 0.05))
-    assert GROWTH_3.at is not None
-    assert {100, 1000, 10_000, 100_000} <= set(GROWTH_3.at)
+    assert GROWTH_3.checkpoints is not None
+    assert {100, 1000, 10_000, 100_000} <= set(GROWTH_3.checkpoints)
     assert list(EXPERIMENTS) == [spec.name for spec in EXPERIMENTS.values()]
 
 
@@ -97,8 +97,8 @@ def test_the_papers_settings() -> None:
         {"rounds": 0},
         {"replicas": 1.5},
         {"seed": -1},
-        {"at": (0,)},
-        {"at": (201,)},
+        {"checkpoints": (0,)},
+        {"checkpoints": (201,)},
         {"engine": "fly"},
         {"engine": None},
     ],

@@ -94,13 +94,13 @@ def test_every_curve_is_the_mean_and_its_shade_the_band(
         assert len(bands) == len(given.curves)
         for name, measured in given.curves.items():
             x, y = points(lines(axes)[f"curve of {name}"])
-            np.testing.assert_array_equal(x, given.rounds)
+            np.testing.assert_array_equal(x, given.checkpoints)
             np.testing.assert_array_equal(y, measured.mean)
             band = bands[f"band of {name}"]
             assert isinstance(band, PolyCollection)
             corners = np.asarray(band.get_paths()[0].vertices)
             low, high = limits[name]
-            for look, mean, a, b in zip(given.rounds, measured.mean, low, high, strict=True):
+            for look, mean, a, b in zip(given.checkpoints, measured.mean, low, high, strict=True):
                 ends = corners[corners[:, 0] == look, 1]
                 assert (ends.min(), ends.max()) == (a, b)
                 assert a <= mean <= b
@@ -114,7 +114,7 @@ def test_the_panels_share_the_regret_and_differ_in_the_scale_of_rounds(
         assert (linear.get_xscale(), logarithmic.get_xscale()) == ("linear", "log")
         assert linear.get_ylim() == logarithmic.get_ylim()
         for axes in figure.axes:
-            last = CASES[name].rounds[-1]
+            last = CASES[name].rounds
             assert axes.get_xlim()[0] < last <= axes.get_xlim()[1]
 
 
@@ -192,7 +192,7 @@ def test_the_guide_has_the_slope_of_forced_exploration(problem: Problem) -> None
         np.testing.assert_allclose(np.diff(y) / np.diff(np.log(x)), slope, rtol=1e-6)
         assert f"{slope:.2f}" in label
         # Anchored: it ends where the measured curve ends.
-        assert x[-1] == pytest.approx(given.rounds[-1])
+        assert x[-1] == pytest.approx(given.rounds)
         assert y[-1] == pytest.approx(given.curves["getbe-sm"].mean[-1])
         assert y[0] == pytest.approx(0.0, abs=1e-6) or x[0] == 1.0
         assert line.is_dashed()
@@ -210,7 +210,7 @@ def test_theorem_3_is_drawn_where_it_applies_and_else_it_is_said_why_not(
 ) -> None:
     given, figure = CASES[case], figures[case]
     gamma = Control().gamma
-    theorem = getbe_bound(given.problem, gamma, int(given.rounds[-1]))
+    theorem = getbe_bound(given.problem, gamma, given.rounds)
     assert theorem.applies == (case == "bounded")
     drawn = [line for label, line in theory(figure.axes[1]).items() if "Theorem 3" in label]
     if not theorem.applies:
@@ -219,7 +219,7 @@ def test_theorem_3_is_drawn_where_it_applies_and_else_it_is_said_why_not(
         return
     assert "Theorem" not in words(figure)
     x, y = points(drawn[0])
-    np.testing.assert_array_equal(x, given.rounds)
+    np.testing.assert_array_equal(x, given.checkpoints)
     assert y[-1] == theorem.regret_bound
     (entry,) = (entry for entry in entries(figure) if "Theorem 3" in entry)
     assert rounded(theorem.regret_bound) in entry

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from runs import BUILT_IN
 
-from grbp import Problem
 from grbp.errors import InvalidInput
 from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
@@ -161,6 +160,6 @@ def test_something_else_than_a_learner_and_a_wrong_goal_are_refused() -> None:
 
 
 def test_a_threshold_that_small_goals_lack_is_tried_where_it_exists() -> None:
-    fixed = find_learner("threshold-7", Problem(9, 0.5, 0.5))
+    fixed = find_learner("threshold-7", 9)
     assert check_learner(fixed, goal=9) == []
     assert "threshold 7, which a goal of 4 does not have" in check_learner(fixed)[0]

@@ -16,7 +16,7 @@ from grbp import Problem, boundary, optimal_threshold
 from grbp._numba.jit import compiled
 from grbp.learners.comparison import finish_is_right, odds_sum
 from grbp.numerics.beta import beta_draw, beta_tail, gamma_draw
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 
 
 @given(st.floats(1e-3, 1e3), st.integers(1, 300))
@@ -79,12 +79,12 @@ def test_estimates_at_the_ends(goal: int) -> None:
 
 def _gammas(shape: float, begin: int, out: Any) -> None:
     for k in range(len(out)):
-        out[k] = gamma_draw(noise(begin, k), shape)
+        out[k] = gamma_draw(fold_in(begin, k), shape)
 
 
 def _betas(a: float, b: float, begin: int, out: Any) -> None:
     for k in range(len(out)):
-        out[k] = beta_draw(noise(begin, k), a, b)
+        out[k] = beta_draw(fold_in(begin, k), a, b)
 
 
 def test_gamma_draws_have_their_law() -> None:

@@ -16,7 +16,7 @@ from grbp._numba.jit import compiled
 from grbp.engine.decisions import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
 from grbp.learners.baselines import EPSILON_GREEDY, Decay, Exploration, explore_then_commit
-from grbp.learners.counters import Counters, Outcome, opening, settle
+from grbp.learners.counters import Counters, Round, opening, settle
 from grbp.learners.getbe import (
     NO_EXPLORE,
     POSTERIOR_SAMPLING,
@@ -26,7 +26,7 @@ from grbp.learners.getbe import (
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION
 from grbp.learners.registry import LEARNERS, Learner, find_learner
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 
 # Decision probabilities of those who draw.
 
@@ -34,7 +34,7 @@ from grbp.numerics.rng import noise
 def _frequency(decide: Any, goal: int, constants: Any, n: Any, begin: int, count: int) -> int:
     ones = 0
     for k in range(count):
-        ones += decide(goal, constants, n, noise(begin, k))
+        ones += decide(goal, constants, n, fold_in(begin, k))
     return ones
 
 
@@ -132,7 +132,7 @@ def test_explore_then_commit_never_changes_its_mind(wins: list[bool]) -> None:
     n, chosen = opening(0.5, 0.5), []
     for won in wins:
         chosen.append(explore_then_commit(4, Exploration(5.0), n, 0))
-        n = settle(n, chosen[-1], Outcome(int(won), 0, 1, int(won)))
+        n = settle(n, chosen[-1], Round(0, int(won), 0, 1, int(won)))
     assert chosen[:10] == [0] * 5 + [1] * 5
     assert chosen[10] == (sum(wins[5:10]) >= sum(wins[:5]))
     assert len(set(chosen[10:])) == 1
@@ -142,7 +142,7 @@ def test_explore_then_commit_tries_both_whatever_its_number() -> None:
     n, chosen = opening(0.5, 0.5), []
     for _ in range(12):
         chosen.append(explore_then_commit(4, Exploration(2.5), n, 0))
-        n = settle(n, chosen[-1], Outcome(0, 0, 1, 0))
+        n = settle(n, chosen[-1], Round(0, 0, 0, 1, 0))
     assert set(chosen) == {0, 1}
 
 
@@ -154,7 +154,7 @@ def test_each_policy_is_first_played_once(name: str, won: bool, key: int) -> Non
     n = opening(0.9, 0.1)
     for expected in (0, 1):
         assert learner.choose(4, n, key) == expected  # type: ignore[arg-type]
-        n = settle(n, expected, Outcome(int(won), 0, 1, int(won)))
+        n = settle(n, expected, Round(0, int(won), 0, 1, int(won)))
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(2, 50), st.floats(0, 1e9))
@@ -181,10 +181,10 @@ def test_forced_explorations_never_exceed_the_control_function(
     gamma: float, problem: Problem
 ) -> None:
     learner = Learner("sm", getbe_sm, Control(gamma))
-    looks = [1, 2, 3, 5, 10, 30, 100, 300, 1000, 2000]
-    (block,) = decisions(problem, learner, looks, 200, 2)
-    forced = block.played[:, :, learner.arms(4).index(3)]
-    most = np.array([math.ceil(gamma * math.log(look)) for look in looks])
+    checkpoints = [1, 2, 3, 5, 10, 30, 100, 300, 1000, 2000]
+    (block,) = decisions(problem, learner, checkpoints, 200, 2)
+    forced = block.played[:, :, learner.choices(4).index(3)]
+    most = np.array([math.ceil(gamma * math.log(checkpoint)) for checkpoint in checkpoints])
     assert (forced <= most).all()
     assert (forced[:, 0] == 0).all()
     assert forced.max() > 0
@@ -205,10 +205,10 @@ def test_the_table_of_learners() -> None:
     for name in LEARNERS:
         learner = find_learner(name, FIGURE_4)
         assert learner.name == name
-        assert 10 < len(learner.line) < 80
-        assert "\n" not in learner.line
+        assert 10 < len(learner.summary) < 80
+        assert "\n" not in learner.summary
         assert learner.reference or name == "oracle"
-    lines = [find_learner(name, FIGURE_4).line for name in LEARNERS]
+    lines = [find_learner(name, FIGURE_4).summary for name in LEARNERS]
     assert len(set(lines)) == len(lines)
 
 
@@ -250,5 +250,5 @@ def test_too_many_policies_are_refused() -> None:
     with pytest.raises(
         TooLarge, match=r"goal of 12; it tries all 2\^\(goal-1\) policies"
     ) as refusal:
-        find_learner("ucb1-policies", Problem(12, 0.5, 0.5))
+        find_learner("ucb1-policies", 12)
     assert isinstance(refusal.value, GrbpError)

@@ -20,7 +20,7 @@ chances = st.floats(0.01, 0.99)
 
 
 def found(name: str, goal: int) -> grbp.Learner:
-    learner = grbp.find_learner(name, grbp.Problem(goal, 0.5, 0.5))
+    learner = grbp.find_learner(name, goal)
     assert isinstance(learner, grbp.Learner)
     return learner
 
@@ -49,24 +49,26 @@ def lai_1987(t: float) -> float:
 
 @pytest.mark.parametrize("t", [1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97])
 def test_the_boundary_is_near_the_published_approximation(t: float) -> None:
-    h = math.sqrt(2.0 * stopping.patience(t, 1.0 - t))
+    h = math.sqrt(2.0 * stopping.stopping_evidence(t, 1.0 - t))
     assert h == pytest.approx(lai_1987(t), rel=0.035)
 
 
 def test_patience_falls_with_rounds_had_and_has_no_jump() -> None:
     odds = np.exp(np.linspace(-45.0, 30.0, 40_001))
-    patience = np.array([stopping.patience(x, 1.0) for x in odds])
-    assert np.all(np.diff(patience) < 0.0)
-    assert np.all(patience > 0.0)
-    assert np.abs(np.diff(patience)).max() < 0.003
-    assert stopping.patience(5.0, 0.0) == 0.0
-    assert stopping.patience(3.0, 700.0) == pytest.approx(stopping.patience(30.0, 7000.0))
+    stopping_evidence = np.array([stopping.stopping_evidence(x, 1.0) for x in odds])
+    assert np.all(np.diff(stopping_evidence) < 0.0)
+    assert np.all(stopping_evidence > 0.0)
+    assert np.abs(np.diff(stopping_evidence)).max() < 0.003
+    assert stopping.stopping_evidence(5.0, 0.0) == 0.0
+    assert stopping.stopping_evidence(3.0, 700.0) == pytest.approx(
+        stopping.stopping_evidence(30.0, 7000.0)
+    )
 
 
 def bayes_regrets(known: float, rounds: int, prior: float, rule: str) -> tuple[float, float]:
     """What is lost over the rounds on the average over the prior: at least, and by a rule."""
     learner = found(rule, 4)
-    p_c = doorstep.as_good(known, 4)
+    p_c = doorstep.boundary_inverse(known, 4)
     optimal, own = np.zeros(rounds + 2), np.zeros(rounds + 2)
     for n in range(rounds - 1, -1, -1):
         s = np.arange(n + 1)
@@ -138,9 +140,9 @@ def divergence(p: float, q: float) -> mpmath.mpf:
 
 @given(chances, st.integers(2, 500))
 def test_what_p_c_is_as_good_as_p_f(p_f: float, goal: int) -> None:
-    x = doorstep.as_good(p_f, goal)
-    assert doorstep.worth(x, goal) == pytest.approx(p_f, rel=1e-9)
-    assert doorstep.worth(x, goal) == pytest.approx(grbp.boundary(goal, x), rel=1e-9)
+    x = doorstep.boundary_inverse(p_f, goal)
+    assert doorstep.continue_value(x, goal) == pytest.approx(p_f, rel=1e-9)
+    assert doorstep.continue_value(x, goal) == pytest.approx(grbp.boundary(goal, x), rel=1e-9)
 
 
 def test_rounds_to_come() -> None:
@@ -155,7 +157,7 @@ def test_rounds_to_come() -> None:
 
 
 def final(problem: grbp.Problem, learner: str, rounds: int, replicas: int) -> float:
-    result = grbp.simulate(problem, [learner], rounds, replicas, seed=11, at=(rounds,))
+    result = grbp.simulate(problem, [learner], rounds, replicas, seed=11, checkpoints=(rounds,))
     return float(result.curves[learner].mean[-1])
 
 
@@ -180,7 +182,7 @@ def test_the_default_does_not_lose_a_close_race_by_a_stumble(p_c: float, p_f: fl
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
 def test_growth_is_near_the_floor_where_continuing_is_right(learner: str) -> None:
-    result = grbp.simulate(FIG_4, [learner], 10**7, 500, seed=5, at=(10**5,))
+    result = grbp.simulate(FIG_4, [learner], 10**7, 500, seed=5, checkpoints=(10**5,))
     early, late = result.curves[learner].mean
     slope = (late - early) / math.log(100.0)
     assert 0.7 < slope / grbp.regret_floor(FIG_4) < 1.1
@@ -189,7 +191,7 @@ def test_growth_is_near_the_floor_where_continuing_is_right(learner: str) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
 def test_regret_stays_where_finishing_is_right(learner: str) -> None:
-    result = grbp.simulate(FIG_3, [learner], 10**7, 4000, seed=5, at=(10**5,))
+    result = grbp.simulate(FIG_3, [learner], 10**7, 4000, seed=5, checkpoints=(10**5,))
     early, late = result.curves[learner].mean
     assert late - early < 0.02
 
@@ -199,7 +201,7 @@ def test_regret_stays_where_finishing_is_right(learner: str) -> None:
 def test_regret_is_not_linear_where_continue_has_to_be_explored(
     learner: str, problem: grbp.Problem
 ) -> None:
-    result = grbp.simulate(problem, [learner], 10**5, 400, seed=5, at=(10**4,))
+    result = grbp.simulate(problem, [learner], 10**5, 400, seed=5, checkpoints=(10**4,))
     early, late = result.curves[learner].mean
     assert late < 2.5 * early
 

@@ -22,7 +22,7 @@ from grbp.learners.bayes_ucb import (
 )
 from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
-from grbp.learners.index_comparison import Arm, beta_guess, place_of
+from grbp.learners.index_comparison import Arm, beta_guess, candidate_at
 from grbp.learners.policy_bandits import KL, KL_UCB, kl_arm, kl_exactly, kl_roughly
 from grbp.numerics.beta import beta_evidence, beta_tail
 from grbp.numerics.special import bernoulli_divergence
@@ -253,7 +253,7 @@ def test_kl_evidence_roughly_and_exactly_at_the_index(
 ) -> None:
     """Within what a comparison allows for, and near the place where it starts."""
     arm = kl_arm(wins, lost, budget)
-    here = place_of(arm.near)
+    here = candidate_at(arm.near)
     rough, exact = kl_roughly(arm, here), kl_exactly(arm, here)
     assert rough.slope == exact.slope
     size = max(1.0, exact.amount / budget)
@@ -262,7 +262,7 @@ def test_kl_evidence_roughly_and_exactly_at_the_index(
 
 @given(st.integers(0, 10**6), st.integers(1, 10**6), st.floats(1e-3, 30))
 def test_kl_evidence_against_entropy(wins: int, lost: int, s: float) -> None:
-    plays, here = wins + lost, place_of(s)
+    plays, here = wins + lost, candidate_at(s)
     mean = wins / plays
     seen = kl_exactly(Arm(wins, lost, 1.0, 1.0, 0.0), here)
     if here.value <= mean:
@@ -275,7 +275,7 @@ def test_kl_evidence_against_entropy(wins: int, lost: int, s: float) -> None:
 @given(COUNTS, COUNTS, st.floats(1.1, 40))
 def test_beta_evidence_roughly_and_exactly(wins: float, lost: float, budget: float) -> None:
     arm = beta_arm(wins, lost, max(budget, math.log(1.0 + wins + lost)))
-    here = place_of(arm.near)
+    here = candidate_at(arm.near)
     rough, exact = beyond_roughly(arm, here), beyond_exactly(arm, here)
     assert rough.amount == pytest.approx(exact.amount, abs=1e-5)
     assert rough.slope == pytest.approx(exact.slope, rel=1e-5)
@@ -283,7 +283,7 @@ def test_beta_evidence_roughly_and_exactly(wins: float, lost: float, budget: flo
 
 @given(st.floats(1, 5000), st.floats(1, 5000), st.floats(-3, 8))
 def test_beta_evidence_against_scipy(a: float, b: float, z: float) -> None:
-    here = place_of(max(1e-9, beta_guess(a, b, 0.0) + z * math.sqrt(a / b / (a + b))))
+    here = candidate_at(max(1e-9, beta_guess(a, b, 0.0) + z * math.sqrt(a / b / (a + b))))
     amount, slope = beta_evidence(a, b, here.value, here.rest, 1e-15)
     law = stats.beta(a, b)
     tail = float(law.sf(here.value))

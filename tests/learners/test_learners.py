@@ -18,13 +18,13 @@ from grbp import Problem
 from grbp._numba.jit import compiled
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import World
-from grbp.experiments.regret import prices
-from grbp.learners.counters import Counters, Outcome, Totals, add_to, opening, play, settle
+from grbp.experiments.regret import gap_per_threshold
+from grbp.learners.counters import Counters, Round, Totals, add_to, opening, play, settle
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
 from grbp.learners.policy_bandits import UCB_POLSELECTION
 from grbp.learners.registry import Learner, PolicyLearner
 from grbp.model.transition import first_state
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 ROUNDS = 5
 
@@ -32,7 +32,7 @@ ROUNDS = 5
 # Exact enumeration. The counters only ever have something added to them, so a history is the
 # sum of what its rounds added: equal sums are merged, and their probabilities are added.
 
-Law = dict[Outcome, float]
+Law = dict[Round, float]
 
 
 @cache
@@ -45,12 +45,12 @@ def round_law(problem: Problem, threshold: int) -> Law:
         further: dict[tuple[int, int, int], float] = {}
         for (state, c, up), mass in walking.items():
             if 0 < state <= threshold:
-                add(law, Outcome(1, 1, c, up), mass * problem.p_f)
-                add(law, Outcome(0, 1, c, up), mass * (1.0 - problem.p_f))
+                add(law, Round(0, 1, 1, c, up), mass * problem.p_f)
+                add(law, Round(0, 0, 1, c, up), mass * (1.0 - problem.p_f))
             elif state == problem.goal:
-                add(law, Outcome(1, 0, c, up), mass)
+                add(law, Round(0, 1, 0, c, up), mass)
             elif state == 0:
-                add(law, Outcome(0, 0, c, up), mass)
+                add(law, Round(0, 0, 0, c, up), mass)
             else:
                 add(further, (state + 1, c + 1, up + 1), mass * problem.p_c)
                 add(further, (state - 1, c + 1, up), mass * (1.0 - problem.p_c))
@@ -87,7 +87,7 @@ def enumerated(
     begin: Counters,
     decide: Callable[[Counters], int],
     cost: dict[int, float],
-    after: Callable[[Counters, int, Outcome], Counters],
+    after: Callable[[Counters, int, Round], Counters],
 ) -> NDArray[np.float64]:
     """The expected regret of each of the first rounds, over all histories."""
     weights = np.concatenate(([1], np.cumprod(_WIDTHS[:-1])))
@@ -176,7 +176,7 @@ def printed_ucb(_problem: Problem, n: Counters, _: float) -> int:
     return 1 if index[1] >= index[0] else 0
 
 
-def added(n: Counters, threshold: int, outcome: Outcome) -> Counters:
+def added(n: Counters, threshold: int, outcome: Round) -> Counters:
     """eqn:updcounts, and the plays of the two policies."""
     return Counters(
         n.rho + 1,
@@ -213,8 +213,8 @@ def test_first_five_rounds_against_all_histories(
     learner: Learner, printed: Printed, gamma: float, problem: Problem
 ) -> None:
     """The kernels, driven by the enumeration, against the printed rules in fractions."""
-    arms = learner.arms(problem.goal)
-    cost = dict(zip(arms, prices(problem, learner).tolist(), strict=True))
+    arms = learner.choices(problem.goal)
+    cost = dict(zip(arms, gap_per_threshold(problem, learner).tolist(), strict=True))
     for begin in OPENINGS:
         n = opening(*begin)
         by_kernels = enumerated(
@@ -284,7 +284,7 @@ def test_first_five_rounds_of_the_engine_against_all_histories(
 ) -> None:
     """The mean pseudo-regret of each of the first five rounds, within 4 standard errors."""
     problem, replicas = ENUMERATED[0], 12_000
-    cost = prices(problem, learner)
+    cost = gap_per_threshold(problem, learner)
     for seed, begin in enumerate(OPENINGS):
         exact = enumerated(
             problem,
@@ -326,7 +326,7 @@ def test_first_five_rounds_after_taking_each_action_once() -> None:
         )
     blocks = decisions(problem, SAMPLE_MEAN, range(1, ROUNDS + 1), replicas, 9, once=True)
     played = np.concatenate([block.played for block in blocks])
-    regret = np.diff(played, axis=1, prepend=0) @ prices(problem, SAMPLE_MEAN)
+    regret = np.diff(played, axis=1, prepend=0) @ gap_per_threshold(problem, SAMPLE_MEAN)
     se = regret.std(axis=0, ddof=1) / math.sqrt(replicas)
     assert (np.abs(regret.mean(axis=0) - exact) <= 4 * se + 1e-9).all()
 
@@ -335,16 +335,16 @@ def test_ucb1_over_all_policies_against_all_histories() -> None:
     """Four policies are played once each; the fifth round goes to the largest index."""
     problem = ENUMERATED[0]
     learner = PolicyLearner(problem.goal)
-    price = prices(problem, learner)
+    price = gap_per_threshold(problem, learner)
     # FINISH everywhere has the gap V* - p_f, which says what V* is.
     value = gaps(problem)[2] + problem.p_f - price
     expected, printed = 0.0, 0.0
     for wins in np.ndindex(2, 2, 2, 2):
         mass = float(np.prod([v if w else 1 - v for v, w in zip(value, wins, strict=True)]))
-        memory = learner.remember(problem.goal, 0.0, 0.0)
+        memory = learner.initial_counters(problem.goal, 0.0, 0.0)
         for arm, w in enumerate(wins):
             assert learner.choose(problem.goal, memory, 0) == arm
-            memory = learner.settle(memory, arm, Outcome(w, 0, 0, 0))
+            memory = learner.settle(memory, arm, Round(0, w, 0, 0, 0))
         expected += mass * float(price[learner.choose(problem.goal, memory, 0)])
         printed += mass * float(price[wins.index(max(wins))])
     assert expected == pytest.approx(printed, abs=1e-12)
@@ -367,10 +367,10 @@ def walked(problem: Problem, threshold: int, count: int) -> NDArray[np.int64]:
 
 def _walk(world: World, threshold: int, begin: int, out: Any) -> None:
     for k in range(len(out)):
-        key = noise(noise(begin, threshold), k)
+        key = fold_in(fold_in(begin, threshold), k)
         first = first_state(world.states, world.cumulative, uniform(key, 0))
         outcome = play(world.goal, world.p_c, world.p_f, threshold, first, key)
-        out[k, 0], out[k, 1], out[k, 2], out[k, 3] = outcome
+        _, out[k, 0], out[k, 1], out[k, 2], out[k, 3] = outcome
 
 
 @pytest.mark.parametrize("threshold", [0, 1, 2])
@@ -378,9 +378,9 @@ def test_the_joint_law_of_a_round(threshold: int) -> None:
     problem, count = ENUMERATED[0], 60_000
     law = round_law(problem, threshold)
     assert math.fsum(law.values()) == pytest.approx(1.0, abs=1e-12)
-    seen: dict[Outcome, float] = {}
+    seen: dict[Round, float] = {}
     for row in walked(problem, threshold, count).tolist():
-        add(seen, Outcome(*row), 1.0)
+        add(seen, Round(0, *row), 1.0)
     assert set(seen) <= set(law)
     common = [outcome for outcome, mass in law.items() if mass * count > 10]
     found = [seen.get(outcome, 0.0) for outcome in common]
@@ -398,7 +398,7 @@ def test_rounds_added_up_count_as_rounds_settled(
     threshold: int, rounds: list[tuple[bool, int]]
 ) -> None:
     begin = opening(0.25, 0.75)
-    outcomes = [Outcome(int(won), c % 2, c, c // 2) for won, c in rounds]
+    outcomes = [Round(0, int(won), c % 2, c, c // 2) for won, c in rounds]
     settled = reduce(lambda n, outcome: settle(n, threshold, outcome), outcomes, begin)
     total = Totals(
         len(outcomes),
@@ -439,6 +439,6 @@ def test_compiled_and_interpreted_decide_the_same(learner: Learner) -> None:
         key = int(rng.integers(0, 2**64, dtype=np.uint64))
         answer = learner.decide(goal, learner.constants, n, key)
         assert decide(goal, learner.constants, n, np.uint64(key)) == answer, (goal, n, key)
-        assert answer in learner.arms(goal)
+        assert answer in learner.choices(goal)
         seen.add(answer)
     assert len(seen) > 1 or len(learner.thresholds) == 1

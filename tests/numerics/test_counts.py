@@ -31,7 +31,7 @@ from grbp.numerics.counts import (
     negative_binomial_draw,
     poisson_draw,
 )
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 from grbp.numerics.special import deviance, log_binomial, stirling_error
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ def sampling(draw: Draw) -> Callable[..., None]:
 
     def fill(out: Floats, key: int, arguments: tuple[Any, ...]) -> None:
         for i in range(len(out)):
-            out[i] = draw(noise(key, i), *arguments)
+            out[i] = draw(fold_in(key, i), *arguments)
 
     return fill
 
@@ -140,12 +140,12 @@ def test_the_layers_of_the_ziggurat() -> None:
         for share in (0.1, 0.8):
             x = -(inner + share * (outer - inner))
             heights = np.exp(-0.5 * np.array([x, outer, inner]) ** 2)
-            kept = sum(_outside(noise(layer, i), layer, x) == x for i in range(4000))
+            kept = sum(_outside(fold_in(layer, i), layer, x) == x for i in range(4000))
             chance = (heights[0] - heights[1]) / (heights[2] - heights[1])
             assert stats.binomtest(kept, 4000, chance).pvalue > 1e-4
     # Beyond the lowest one comes the tail of the normal law, on either side.
     for sign in (1.0, -1.0):
-        beyond = [sign * _outside(noise(1, i), 256, sign * 3.7) for i in range(4000)]
+        beyond = [sign * _outside(fold_in(1, i), 256, sign * 3.7) for i in range(4000)]
         assert stats.kstest(stats.norm.sf(beyond) / stats.norm.sf(tail), "uniform").pvalue > 1e-4
 
 
@@ -160,7 +160,7 @@ def test_gamma_draws_skip_logarithms_only_where_these_would_accept() -> None:
 
 
 def test_the_two_gammas_of_a_pair_are_independent() -> None:
-    pairs = np.array([gamma_pair(noise(3, i), 2.0, 2.0) for i in range(20_000)])
+    pairs = np.array([gamma_pair(fold_in(3, i), 2.0, 2.0) for i in range(20_000)])
     ranks = np.floor(stats.rankdata(pairs, axis=0) * 5 / 20_001).astype(int)
     table = np.bincount(ranks[:, 0] * 5 + ranks[:, 1], minlength=25).reshape(5, 5)
     assert stats.chi2_contingency(table).pvalue > 1e-4

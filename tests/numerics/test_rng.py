@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from grbp._numba.jit import compiled
-from grbp.numerics.rng import LEARNER, OPENING, WORLD, mix, noise, replica_key, uniform
+from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_key, splitmix64, uniform
 
 
 def _fill(begin: int, replicas: int, out: Any) -> None:
     """The first draws of many keys: [key, index]."""
     for k in range(len(out)):
-        key = noise(noise(begin, k // replicas), k % replicas)
+        key = fold_in(fold_in(begin, k // replicas), k % replicas)
         for i in range(out.shape[1]):
             out[k, i] = uniform(key, i)
 
 
 def _fill_keys(begin: int, replicas: int, out: Any) -> None:
     for k in range(len(out)):
-        out[k] = noise(noise(begin, k // replicas), k % replicas)
+        out[k] = fold_in(fold_in(begin, k // replicas), k % replicas)
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +41,15 @@ def test_draws_are_uniform(draws: NDArray[np.float64]) -> None:
 def test_interpreted_draws_are_the_compiled_ones(draws: NDArray[np.float64]) -> None:
     begin = replica_key(0, WORLD, 0)
     for k in range(0, 300_000, 4321):
-        key = noise(noise(begin, k // 1000), k % 1000)
+        key = fold_in(fold_in(begin, k // 1000), k % 1000)
         assert [uniform(key, i) for i in range(3)] == draws[k].tolist()
 
 
 def test_the_mix_is_that_of_splitmix64() -> None:
     # The first outputs of SplitMix64 from the state 1234567 (Vigna's reference program).
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423]
-    assert [noise(1234567, i) for i in (1, 2, 3)] == known
-    assert mix(0) == 0
+    assert [fold_in(1234567, i) for i in (1, 2, 3)] == known
+    assert splitmix64(0) == 0
 
 
 def _plain_key(key: int, out: Any) -> None:

@@ -33,7 +33,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             few = (0.2, 0.5, 0.8)
             specs[name] = replace(spec, rounds=50, replicas=6, p_c=few, p_f=few)
         else:
-            specs[name] = replace(spec, rounds=1000, replicas=8, at=(1, 10, 100, 1000))
+            specs[name] = replace(spec, rounds=1000, replicas=8, checkpoints=(1, 10, 100, 1000))
     monkeypatch.setattr(paper, "EXPERIMENTS", specs)
     monkeypatch.setattr(paper, "_MEASURED", {n: specs[f"figure-{n}"] for n in (3, 4, 5)})
     return specs

@@ -25,7 +25,7 @@ from grbp.experiments import (
     Spec,
 )
 from grbp.experiments.regret import Curve
-from grbp.experiments.simulation import Simulation, looked_at
+from grbp.experiments.simulation import Simulation, checkpoints_up_to
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth, onset
@@ -64,7 +64,7 @@ SHAPES: list[Shape] = [flat, fading, logarithmic, rising, root, linear]
 
 def curves(spec: Spec, shape: dict[str, Shape] | Shape, noise: float = 0.02) -> CurveResult:
     """Results whose replicas are a shape each, times a factor that is 1 on the average."""
-    rounds = looked_at(spec.rounds, spec.at)
+    rounds = checkpoints_up_to(spec.rounds, spec.checkpoints)
     factors = 1.0 + noise * np.linspace(-1.0, 1.0, REPLICAS)
     made = {}
     for name in spec.learners:
@@ -140,13 +140,18 @@ def test_slopes_are_gains_per_unit_of_log_with_their_error() -> None:
 def test_an_interval_of_a_slope_holds_it_at_its_level() -> None:
     # Regret of Poisson gains: 5 a unit of log on the average.
     rng = np.random.default_rng(1)
-    spec = Spec("law", Problem(4, 0.45, 0.3), ("getbe-ps",), 1000, 100, at=(10, 100, 1000))
+    spec = Spec("law", Problem(4, 0.45, 0.3), ("getbe-ps",), 1000, 100, checkpoints=(10, 100, 1000))
     hits = 0
     for _ in range(400):
         regret = np.cumsum(rng.poisson(5.0 * np.log(10.0), (100, 3)), axis=1).astype(float)
         curve = Curve(regret.mean(axis=0), np.cov(regret.T) / 100, regret[:, -1], {})
         simulation = Simulation(
-            spec.problem, looked_at(1000, spec.at), 100, 0, "pseudo", {"getbe-ps": curve}
+            spec.problem,
+            checkpoints_up_to(1000, spec.checkpoints),
+            100,
+            0,
+            "pseudo",
+            {"getbe-ps": curve},
         )
         low, high = growth(CurveResult(spec, simulation, META), "getbe-ps").slopes()[-1][1:]
         hits += low <= 5.0 <= high
@@ -156,11 +161,18 @@ def test_an_interval_of_a_slope_holds_it_at_its_level() -> None:
 
 def test_noise_that_hides_the_growth_leaves_it_undecided() -> None:
     # Replicas that differ in when they gain, not only in how much.
-    spec = replace(GROWTH_3, learners=("getbe-ucb",), rounds=10**5, at=(1000, 10_000, 10**5))
+    spec = replace(
+        GROWTH_3, learners=("getbe-ucb",), rounds=10**5, checkpoints=(1000, 10_000, 10**5)
+    )
     covariance = np.diag([4.0, 4.0, 4.0])
     curve = Curve(np.array([5.0, 6.0, 6.6]), covariance, np.zeros(REPLICAS), {})
     simulation = Simulation(
-        spec.problem, looked_at(spec.rounds, spec.at), REPLICAS, 0, "pseudo", {"getbe-ucb": curve}
+        spec.problem,
+        checkpoints_up_to(spec.rounds, spec.checkpoints),
+        REPLICAS,
+        0,
+        "pseudo",
+        {"getbe-ucb": curve},
     )
     grown = growth(CurveResult(spec, simulation, META), "getbe-ucb")
     assert grown.finite() == grown.steady(np.log(grown.ends)) == UNDECIDED

@@ -34,7 +34,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def hot(function: Callable[P, R]) -> Callable[P, R]:
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """The function itself, a kernel so small and so often called that compiled code copies it."""
     if isinstance(function, FunctionType) and function not in _KNOWN:
         _KERNELS[function] = True

@@ -19,14 +19,14 @@ _SHOWN_LOOKS = 6
 
 def learners(options: argparse.Namespace) -> None:
     """Lists every learner with one line and its reference."""
-    known = grbp.Problem(4, 0.5, 0.5)
-    listed = [grbp.find_learner(name, known) for name in grbp.LEARNERS]
+    any_problem = grbp.Problem(4, 0.5, 0.5)
+    listed = [grbp.find_learner(name, any_problem) for name in grbp.LEARNERS]
     if options.json:
-        named = ("name", "line", "reference")
+        named = ("name", "summary", "reference")
         print_json({"learners": [{key: getattr(one, key) for key in named} for one in listed]})
         return
     for learner in listed:
-        print(f"{learner.name:<20} {learner.line}")
+        print(f"{learner.name:<20} {learner.summary}")
         for constant in grbp.learner_constants(learner):
             print(f"{'':<20} :{constant}=NUMBER changes {constant}")
         if learner.reference:
@@ -49,7 +49,7 @@ def simulate(options: argparse.Namespace) -> None:
             whole(options.rounds),
             whole(options.replicas),
             whole(options.seed),
-            at=at,
+            checkpoints=at,
             regret=options.regret,
             opening=options.opening,
             engine=options.engine,
@@ -76,7 +76,8 @@ def _as_json(result: grbp.Simulation) -> dict[str, object]:
             "p_f": problem.p_f,
             "start": problem.canonical_start,
         },
-        "rounds": result.rounds.tolist(),
+        "rounds": result.rounds,
+        "checkpoints": result.checkpoints.tolist(),
         "replicas": result.replicas,
         "seed": result.seed,
         "regret": result.kind,
@@ -100,7 +101,7 @@ def _as_csv(result: grbp.Simulation) -> str:
     rows.writerow(["learner", "round", "mean", "se"])
     for name, curve in result.curves.items():
         for look, mean, se in zip(
-            result.rounds.tolist(), curve.mean.tolist(), curve.se.tolist(), strict=True
+            result.checkpoints.tolist(), curve.mean.tolist(), curve.se.tolist(), strict=True
         ):
             rows.writerow([name, look, repr(mean), repr(se)])
     return text.getvalue()
@@ -108,12 +109,12 @@ def _as_csv(result: grbp.Simulation) -> str:
 
 def _show(result: grbp.Simulation) -> None:
     title(result.problem)
-    print(f"{result.replicas:,} replicas of {int(result.rounds[-1]):,} rounds, seed {result.seed}")
+    print(f"{result.replicas:,} replicas of {result.rounds:,} rounds, seed {result.seed}")
     print("Mean regret after a number of rounds, and its standard error at the last\n")
-    last = len(result.rounds) - 1
+    last = len(result.checkpoints) - 1
     step = max(1, math.ceil(last / (_SHOWN_LOOKS - 1)))
     looks = sorted({last, *range(last, -1, -step)})[-_SHOWN_LOOKS + 1 :]
-    names = [f"{int(result.rounds[k]):,}" for k in looks]
+    names = [f"{int(result.checkpoints[k]):,}" for k in looks]
     rows = [
         [name, *(float(curve.mean[k]) for k in looks), float(curve.se[-1])]
         for name, curve in sorted(result.curves.items(), key=lambda item: item[1].mean[-1])

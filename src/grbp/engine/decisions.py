@@ -19,7 +19,7 @@ from grbp._numba.jit import compiled, compiler_errors, numba, reason
 from grbp.engine.leap.batch_totals import room_for
 from grbp.engine.leap.loop import STRETCH_GOAL, leaping, leaps_of
 from grbp.engine.leap.round_table import TABLE_GOAL
-from grbp.engine.recorder import Tape, World, column_of
+from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, walk_policies, walking
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
@@ -88,7 +88,7 @@ def choose_engine(
 def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     problem: Problem,
     learner: Learner | PolicyLearner,
-    looks: Sequence[int],
+    checkpoints: Sequence[int],
     replicas: int,
     seed: int,
     *,
@@ -106,8 +106,8 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     Paper: alg:GRBP
     """
     loop = _loop(learner, problem, once, engine)
-    at = np.asarray(looks, dtype=np.int64)
-    arms = len(learner.arms(problem.goal))
+    at = np.asarray(checkpoints, dtype=np.int64)
+    choices = len(learner.choices(problem.goal))
     starts = problem.goal - 1 if by_start else 1
     threads = threads or os.cpu_count() or 1
     pool = ThreadPoolExecutor(threads)
@@ -116,12 +116,12 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     try:
         for first in range(0, replicas, BLOCK):
             size = min(BLOCK, replicas - first)
-            block = Tape(
+            block = Recorder(
                 at,
                 _keys(seed, range(first, first + size)),
-                np.zeros((size, len(at), starts * arms), dtype=np.int64),
+                np.zeros((size, len(at), starts * choices), dtype=np.int64),
                 np.zeros((size, len(at) if wins else 0), dtype=np.int64),
-                arms if by_start else 0,
+                choices if by_start else 0,
                 wins,
             )
             done = first
@@ -135,7 +135,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
                 done += len(part.keys)
                 if report is not None:
                     report(done)
-            shape = (size, len(at), starts, arms) if by_start else block.played.shape
+            shape = (size, len(at), starts, choices) if by_start else block.played.shape
             yield Decisions(block.played.reshape(shape), block.won)
     finally:
         # Interrupted, what has not begun is not begun.
@@ -147,9 +147,9 @@ def _keys(seed: int, replicas: range) -> Words:
     return np.column_stack([replica_keys(seed, p, replicas) for p in (WORLD, LEARNER, OPENING)])
 
 
-def _slices(block: Tape, engine: Engine) -> Iterator[Tape]:
+def _slices(block: Recorder, engine: Engine) -> Iterator[Recorder]:
     """The block in pieces that a thread takes at once."""
-    rounds = int(block.looks[-1])
+    rounds = int(block.checkpoints[-1])
     size = max(1, _SLICE // (rounds if engine == "walk" else min(rounds, _LEAPT)))
     for k in range(0, len(block.keys), size):
         part = slice(k, k + size)
@@ -158,15 +158,15 @@ def _slices(block: Tape, engine: Engine) -> Iterator[Tape]:
 
 def _loop(
     learner: Learner | PolicyLearner, problem: Problem, once: bool, engine: Engine
-) -> Callable[[Tape], int]:
+) -> Callable[[Recorder], int]:
     """What plays the replicas of a tape: compiled if possible, else interpreted."""
     world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table, once)
     if isinstance(learner, PolicyLearner):
         run_policies = _compiled(walk_policies, learner.name)
-        return lambda tape: int(run_policies(world, tape))
-    constants, arms = learner.constants, learner.arms(problem.goal)
+        return lambda recorder: int(run_policies(world, recorder))
+    constants, choices = learner.constants, learner.choices(problem.goal)
     if engine == "leap":
-        leaps, goal = leaps_of(problem, arms, once), problem.goal
+        leaps, goal = leaps_of(problem, choices, once), problem.goal
         plans = goal <= STRETCH_GOAL
         loop = _leaping(
             learner.decide,
@@ -177,17 +177,19 @@ def _loop(
         return _compiled_or_not(
             learner,
             loop,
-            lambda run, tape: run(constants, leaps, room_for(goal if plans else 0), tape),
+            lambda run, recorder: run(constants, leaps, room_for(goal if plans else 0), recorder),
         )
-    column = column_of(problem.goal, arms)
+    column = columns_of(problem.goal, choices)
     return _compiled_or_not(
-        learner, _walking(learner.decide), lambda run, tape: run(constants, world, column, tape)
+        learner,
+        _walking(learner.decide),
+        lambda run, recorder: run(constants, world, column, recorder),
     )
 
 
 def _compiled_or_not(
-    learner: Learner, loop: Loop, play: Callable[[Loop, Tape], int]
-) -> Callable[[Tape], int]:
+    learner: Learner, loop: Loop, play: Callable[[Loop, Recorder], int]
+) -> Callable[[Recorder], int]:
     """A loop that plays a tape: compiled, or interpreted with a warning."""
     not_compiled: tuple[type[Exception], ...] = (TypeError, *compiler_errors())
     try:
@@ -200,8 +202,8 @@ def _compiled_or_not(
             RuntimeWarning,
             stacklevel=6,
         )
-        return lambda tape: play(loop, tape)
-    return lambda tape: int(play(run, tape))
+        return lambda recorder: play(loop, recorder)
+    return lambda recorder: int(play(run, recorder))
 
 
 _walking = cache(walking)
@@ -221,7 +223,7 @@ def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return compiled(function, name)
 
 
-_EMPTY: Final = Tape(
+_EMPTY: Final = Recorder(
     np.zeros(0, dtype=np.int64),
     _keys(0, range(0)),
     np.zeros((0, 0, 0), dtype=np.int64),

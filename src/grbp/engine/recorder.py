@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import kernel
+from grbp._numba.jit import inlined, kernel, u64
 from grbp.learners.counters import Counters, opening
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import uniform
@@ -25,14 +25,14 @@ class World(NamedTuple):
     once: bool = False
 
 
-class Tape(NamedTuple):
+class Recorder(NamedTuple):
     """Some replicas: the rounds to look at, their keys, and where to count what they do.
 
     stride   how far apart in `played` two first states are; 0 if they are not told apart
     wins     whether rounds won are counted
     """
 
-    looks: Ints
+    checkpoints: Ints
     keys: Words
     played: Ints
     won: Ints
@@ -40,7 +40,7 @@ class Tape(NamedTuple):
     wins: bool
 
 
-def column_of(goal: int, thresholds: tuple[int, ...]) -> Ints:
+def columns_of(goal: int, thresholds: tuple[int, ...]) -> Ints:
     """The column of `played` for every threshold; -1 for one that is not declared."""
     column = np.full(goal, -1, dtype=np.int64)
     column[list(thresholds)] = np.arange(len(thresholds))
@@ -57,11 +57,17 @@ def first_counters(p_c: float, p_f: float, once: bool, key: int) -> Counters:
     return opening(f_goal, c_up)
 
 
+@inlined
+def keys_of(recorder: Recorder, r: int) -> tuple[int, int, int]:
+    """Read a replica's keys: of its world, of the learner's draws, of the first estimates."""
+    return u64(recorder.keys[r, 0]), u64(recorder.keys[r, 1]), u64(recorder.keys[r, 2])
+
+
 @kernel
-def carry(tape: Tape, r: int, look: int) -> None:
-    """Nothing; a look starts from what the one before it ended with."""
-    if look > 0:
-        if tape.wins:
-            tape.won[r, look] = tape.won[r, look - 1]
-        for k in range(tape.played.shape[2]):
-            tape.played[r, look, k] = tape.played[r, look - 1, k]
+def carry_forward(recorder: Recorder, r: int, checkpoint: int) -> None:
+    """Copy the previous checkpoint's counts into this one."""
+    if checkpoint > 0:
+        if recorder.wins:
+            recorder.won[r, checkpoint] = recorder.won[r, checkpoint - 1]
+        for k in range(recorder.played.shape[2]):
+            recorder.played[r, checkpoint, k] = recorder.played[r, checkpoint - 1, k]

@@ -57,12 +57,12 @@ FIGURE_5: Final = GridSpec("figure-5", 4, _TWENTIETHS, _TWENTIETHS, "getbe-sm", 
 """The map of regret."""
 
 GROWTH_3: Final = Spec(
-    "growth-3", _IN_NO_EXPLORATION, (*GETBE, "no-explore"), _FAR, 4000, at=_DECADES
+    "growth-3", _IN_NO_EXPLORATION, (*GETBE, "no-explore"), _FAR, 4000, checkpoints=_DECADES
 )
 """Figure 3 out to a thousand million rounds, for those who are soon sure of their mind."""
 
 GROWTH_3_POLICIES: Final = Spec(
-    "growth-3-policies", _IN_NO_EXPLORATION, PAPER_LEARNERS[3:], _FAR, 120, at=_DECADES
+    "growth-3-policies", _IN_NO_EXPLORATION, PAPER_LEARNERS[3:], _FAR, 120, checkpoints=_DECADES
 )
 """The same for those who are not: they change it ten thousand times."""
 
@@ -72,17 +72,22 @@ GROWTH_4: Final = Spec(
     ("getbe-sm", "getbe-ps", "ps-polselection", "no-explore"),
     _FAR,
     2000,
-    at=_DECADES,
+    checkpoints=_DECADES,
 )
 """Figure 4 out to a thousand million rounds."""
 
 GROWTH_4_UCB: Final = Spec(
-    "growth-4-ucb", _IN_EXPLORATION, ("getbe-ucb", "ucb-polselection"), _FAR, 120, at=_DECADES
+    "growth-4-ucb",
+    _IN_EXPLORATION,
+    ("getbe-ucb", "ucb-polselection"),
+    _FAR,
+    120,
+    checkpoints=_DECADES,
 )
 """The same for those who stay where they can hardly tell."""
 
 NEAR_BOUNDARY: Final = Spec(
-    "near-boundary", Problem(4, 0.45, 0.22), ("getbe-sm",), _FAR, 4000, at=_DECADES
+    "near-boundary", Problem(4, 0.45, 0.22), ("getbe-sm",), _FAR, 4000, checkpoints=_DECADES
 )
 """GETBE-SM in the region of Figure 3, nearer the boundary: there its regret plainly grows."""
 

@@ -21,17 +21,14 @@ import numpy as np
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.catalog import PAPER_LEARNERS
+from grbp.experiments.regret import Z_95
 from grbp.experiments.runner import run
 from grbp.experiments.simulation import MOST_REPLICAS, Progress
 from grbp.experiments.spec import GridSpec
 from grbp.experiments.store import FOLDER, GridResult
 from grbp.learners.registry import LEARNERS, find_learner
-from grbp.model.problem import Problem
 from grbp.model.validation import check_goal, check_positive, check_whole
 from grbp.numerics.arrays import Floats, Ints
-
-WIDTH: Final = 1.959963984540054
-"""Standard errors on either side that hold 95 %."""
 
 HINDSIGHT: Final = "five in hindsight"
 """At each problem the best of the paper's five learners, chosen after all have played."""
@@ -40,7 +37,7 @@ _MOST_STEPS: Final = 100
 # Where all policies are as good, what is left of regret is rounding.
 _ROUNDING: Final = 1e-9
 
-Place: TypeAlias = tuple[int, float, float]
+GridPoint: TypeAlias = tuple[int, float, float]
 """A problem of a league: goal, p_c, p_f."""
 
 
@@ -73,7 +70,7 @@ class LeagueSpec:
             object.__setattr__(self, "learners", _each_once("learners", self.learners, 2))
         for goal in goals:
             for learner in self.learners or ():
-                find_learner(learner, Problem(goal, 0.5, 0.5))
+                find_learner(learner, goal)
             self.map_spec(goal, self.players(goal)[0])
 
     @property
@@ -117,13 +114,13 @@ class Standing(NamedTuple):
     mean: float
     se: float
     worst: float
-    worst_at: Place
+    worst_at: GridPoint
     best: int | None
 
     @property
     def half(self) -> float:
         """Half the 95 % interval of the mean."""
-        return WIDTH * self.se
+        return Z_95 * self.se
 
 
 class Pair(NamedTuple):
@@ -293,7 +290,7 @@ def _everyone() -> tuple[str, ...]:
 
 def _can_play(name: str, goal: int) -> bool:
     try:
-        find_learner(name, Problem(goal, 0.5, 0.5))
+        find_learner(name, goal)
     except TooLarge:
         return False
     return True
@@ -323,7 +320,7 @@ class _Field(NamedTuple):
     """Learners on problems: regret and standard error, [learner, problem]."""
 
     names: list[str]
-    places: list[Place]
+    places: list[GridPoint]
     mean: Floats
     se: Floats
 
@@ -362,14 +359,14 @@ def _table(goal: int | None, field: _Field) -> LeagueTable:
 
 
 def _standing(
-    name: str, mean: Floats, se: Floats, places: Sequence[Place], best: int | None
+    name: str, mean: Floats, se: Floats, places: Sequence[GridPoint], best: int | None
 ) -> Standing:
     worst, noise = int(mean.argmax()), _se_of_mean(se)
     return Standing(name, float(mean.mean()), noise, float(mean[worst]), places[worst], best)
 
 
 def _pair(names: tuple[str, str], difference: Floats, se: Floats) -> Pair:
-    middle, half = float(difference.mean()), WIDTH * _se_of_mean(se)
+    middle, half = float(difference.mean()), Z_95 * _se_of_mean(se)
     winner = _winner(difference, se)
     wins = int((winner > 0).sum()), int((winner < 0).sum())
     return Pair(*names, middle, middle - half, middle + half, *wins)
@@ -397,7 +394,7 @@ def _hindsight(field: _Field) -> tuple[Standing | None, list[Pair]]:
 
 def _winner(difference: Floats, se: Floats) -> Ints:
     """1 where the first clearly has less regret, -1 where the second has, else 0."""
-    clear = np.abs(difference) > np.maximum(WIDTH * se, _ROUNDING)
+    clear = np.abs(difference) > np.maximum(Z_95 * se, _ROUNDING)
     return np.where(clear, -np.sign(difference), 0.0).astype(np.int64)
 
 

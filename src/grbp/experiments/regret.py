@@ -7,7 +7,7 @@ forced exploration, which finishes at once, is the threshold goal - 1 and costs 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,9 @@ Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]
 in fact; or by the gap of its threshold from the state in which it started."""
 
 _BAND_DRAWS = 20_000
+
+Z_95: Final = 1.959963984540054
+"""The half-width of a 95 % interval in standard errors: the normal quantile at .975."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def band_width(covariance: Floats, level: float) -> float:
     return float(np.quantile(largest, level))
 
 
-def prices(problem: Problem, learner: AnyLearner, by_start: bool = False) -> Floats:
+def gap_per_threshold(problem: Problem, learner: AnyLearner, by_start: bool = False) -> Floats:
     """What a round costs under each of a learner's arms: [arm].
 
     With by_start, for each first state: [state, arm].
@@ -87,7 +90,7 @@ def prices(problem: Problem, learner: AnyLearner, by_start: bool = False) -> Flo
     Differs: the paper's two-policy form (eqn:regretreduced) overlooks that a forced
     exploration has the value p_f, neither that of threshold 0 nor of 1.
     """
-    policies = [learner.policy(problem.goal, arm) for arm in learner.arms(problem.goal)]
+    policies = [learner.policy(problem.goal, choice) for choice in learner.choices(problem.goal)]
     if by_start:
         return np.column_stack([gap_at(problem, policy) for policy in policies])
     return np.array(
@@ -109,21 +112,21 @@ def _best(problem: Problem) -> float:
 def curve(
     problem: Problem,
     learner: AnyLearner,
-    looks: Floats,
+    checkpoints: Floats,
     blocks: Iterable[Decisions],
     kind: Kind = "pseudo",
 ) -> Curve:
     """The regret of all replicas, block by block, so that only one block is held at a time."""
-    price = prices(problem, learner, kind == "by-start")
+    price = gap_per_threshold(problem, learner, kind == "by-start")
     pieces: list[Floats] = []
-    total, products = np.zeros(len(looks)), np.zeros((len(looks), len(looks)))
+    total, products = np.zeros(len(checkpoints)), np.zeros((len(checkpoints), len(checkpoints)))
     # Sums of squares are taken about the first block's mean, lest they cancel.
     centre = None
-    arms = learner.arms(problem.goal)
-    shares, starts, count = np.zeros(len(arms)), None, 0
+    choices = learner.choices(problem.goal)
+    shares, starts, count = np.zeros(len(choices)), None, 0
     for block in blocks:
         if kind == "realised":
-            regret = _best(problem) * looks - block.won
+            regret = _best(problem) * checkpoints - block.won
         else:
             regret = _priced(block.played, price)
             if kind == "by-start":
@@ -144,7 +147,8 @@ def curve(
         covariance=covariance,
         final=np.concatenate(pieces),
         threshold_share={
-            arm: float(share / count / looks[-1]) for arm, share in zip(arms, shares, strict=True)
+            choice: float(share / count / checkpoints[-1])
+            for choice, share in zip(choices, shares, strict=True)
         },
         by_start=None if starts is None else starts / count,
     )

@@ -111,7 +111,7 @@ def _made(part: AnySpec, told: _Told, threads: int | None) -> Result:
             part.rounds,
             part.replicas,
             part.seed,
-            at=part.at,
+            checkpoints=part.checkpoints,
             engine=part.engine,
             threads=threads,
             progress=lambda _, done, __: told(done),
@@ -127,7 +127,7 @@ def _made(part: AnySpec, told: _Told, threads: int | None) -> Result:
             part.rounds,
             part.replicas,
             cell_seed(part.seed, p_c, p_f),
-            at=(part.rounds,),
+            checkpoints=(part.rounds,),
             engine=part.engine,
             threads=threads,
         ).curves[part.learner]
@@ -146,6 +146,12 @@ def _joined(spec: AnySpec, parts: list[Result]) -> Result:
     first, *_ = columns = [part.simulation for part in cast("list[CurveResult]", parts)]
     curves = {name: curve for column in columns for name, curve in column.curves.items()}
     simulation = Simulation(
-        first.problem, first.rounds, first.replicas, first.seed, first.kind, curves, meta.engines
+        first.problem,
+        first.checkpoints,
+        first.replicas,
+        first.seed,
+        first.kind,
+        curves,
+        meta.engines,
     )
     return CurveResult(spec, simulation, meta)

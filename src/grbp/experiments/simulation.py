@@ -25,18 +25,23 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Simulation:
-    """What came of it: the rounds looked at, and for every learner its curve.
+    """What came of it: the checkpoints, and for every learner its curve.
 
     engines   how each learner's rounds were played: {learner: "walk" or "leap"}
     """
 
     problem: Problem
-    rounds: Ints
+    checkpoints: Ints
     replicas: int
     seed: int
     kind: Kind
     curves: dict[str, Curve]
     engines: dict[str, Engine] = field(default_factory=dict)
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds: the last checkpoint."""
+        return int(self.checkpoints[-1])
 
 
 def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
@@ -46,7 +51,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     replicas: int,
     seed: int,
     *,
-    at: Sequence[int] | None = None,
+    checkpoints: Sequence[int] | None = None,
     regret: Kind = "pseudo",
     opening: Literal["drawn", "once"] = "drawn",
     engine: EngineLike = "auto",
@@ -77,7 +82,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         )
     if opening not in ("drawn", "once"):
         raise InvalidInput(f"opening = {opening!r} was given; it must be 'drawn' or 'once'")
-    looks = looked_at(rounds, at)
+    kept = checkpoints_up_to(rounds, checkpoints)
     found = [find_learner(learner, problem) for learner in learners]
     names = [learner.name for learner in found]
     if len(set(names)) < len(names) or not names:
@@ -90,7 +95,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         blocks = decisions(
             problem,
             learner,
-            looks.tolist(),
+            kept.tolist(),
             replicas,
             seed,
             engine=engines[learner.name],
@@ -100,19 +105,21 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
             once=opening == "once",
             report=_report(learner.name, replicas, progress),
         )
-        curves[learner.name] = curve(problem, learner, looks.astype(np.float64), blocks, regret)
-    return Simulation(problem, looks, replicas, seed, regret, curves, engines)
+        curves[learner.name] = curve(problem, learner, kept.astype(np.float64), blocks, regret)
+    return Simulation(problem, kept, replicas, seed, regret, curves, engines)
 
 
-def looked_at(rounds: int, at: Sequence[int] | None = None) -> Ints:
+def checkpoints_up_to(rounds: int, asked: Sequence[int] | None = None) -> Ints:
     """The rounds at which a curve is kept, in order, the last one always among them."""
-    given: object = at
-    if at is None:
+    given: object = asked
+    if asked is None:
         chosen = _spaced(rounds)
     elif isinstance(given, str) or not isinstance(given, Iterable):
-        raise InvalidInput(f"at = {at!r} was given; it must be a list of rounds")
+        raise InvalidInput(f"checkpoints = {asked!r} was given; it must be a list of rounds")
     else:
-        chosen = np.unique([check_whole("at", look, 1, rounds) for look in at])
+        chosen = np.unique(
+            [check_whole("checkpoints", checkpoint, 1, rounds) for checkpoint in asked]
+        )
     return np.union1d(chosen, [rounds]).astype(np.int64)
 
 

@@ -21,7 +21,7 @@ class Spec:
 
     name       what files and tables call it: small letters, digits and hyphens
     learners   their names
-    at         the rounds looked at; None for about a hundred, see `simulate`
+    checkpoints  the rounds at which curves are kept; None for about a hundred
     engine     how rounds are played, see `simulate`
 
     Paper: sec:numeric
@@ -33,15 +33,18 @@ class Spec:
     rounds: int
     replicas: int
     seed: int = 0
-    at: tuple[int, ...] | None = None
+    checkpoints: tuple[int, ...] | None = None
     engine: EngineLike = "auto"
 
     def __post_init__(self) -> None:
         _check_sizes(self)
         _set(self, "learners", _several("learners", self.learners, str))
-        if self.at is not None:
-            looks = [check_whole("at", look, 1, self.rounds) for look in self.at]
-            _set(self, "at", tuple(sorted(set(looks))))
+        if self.checkpoints is not None:
+            checkpoints = [
+                check_whole("checkpoints", checkpoint, 1, self.rounds)
+                for checkpoint in self.checkpoints
+            ]
+            _set(self, "checkpoints", tuple(sorted(set(checkpoints))))
 
     @property
     def parts(self) -> "list[Spec]":
@@ -62,7 +65,7 @@ class Spec:
             "rounds": self.rounds,
             "replicas": self.replicas,
             "seed": self.seed,
-            "at": None if self.at is None else list(self.at),
+            "checkpoints": None if self.checkpoints is None else list(self.checkpoints),
             "engine": self.engine,
         }
 

@@ -31,7 +31,7 @@ from grbp._io import write_whole
 from grbp.engine.decisions import Engine, choose_engine
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.regret import Curve
-from grbp.experiments.simulation import Simulation, looked_at
+from grbp.experiments.simulation import Simulation, checkpoints_up_to
 from grbp.experiments.spec import AnySpec, GridSpec, Spec, from_json
 from grbp.learners.registry import AnyLearner, Learner, find_learner
 from grbp.model.problem import Problem
@@ -170,7 +170,7 @@ def save(folder: Path, result: Result) -> Path:
         header["threshold_share"] = {
             name: list(curve.threshold_share.items()) for name, curve in curves.items()
         }
-        arrays = {"rounds": result.simulation.rounds}
+        arrays = {"rounds": result.simulation.checkpoints}
         for field in ("mean", "covariance", "final"):
             arrays[field] = np.stack([getattr(curve, field) for curve in curves.values()])
     file = io.BytesIO()
@@ -236,7 +236,7 @@ def to_csv(result: Result, path: Path) -> Path:
                 table.writerow((p_c, p_f, float(result.mean[i, j]), float(result.se[i, j])))
     else:
         table.writerow(("learner", "round", "mean", "se", "low", "high"))
-        rounds = result.simulation.rounds.tolist()
+        rounds = result.simulation.checkpoints.tolist()
         for name, curve in result.simulation.curves.items():
             columns = [column.tolist() for column in (curve.mean, curve.se, *curve.band())]
             for row in zip(rounds, *columns, strict=True):
@@ -289,7 +289,7 @@ def _result(header: Mapping[str, Any], arrays: _Arrays) -> Result:
         mean, se = (_array(arrays, name, shape) for name in ("mean", "se"))
         return GridResult(spec, mean, se, meta)
     rounds = arrays["rounds"].astype(np.int64, casting="safe")
-    if not np.array_equal(rounds, looked_at(spec.rounds, spec.at)):
+    if not np.array_equal(rounds, checkpoints_up_to(spec.rounds, spec.checkpoints)):
         raise InvalidInput("the rounds looked at are not those of the specification")
     size = (len(spec.learners), len(rounds))
     mean = _array(arrays, "mean", size)

@@ -170,7 +170,7 @@ def rounded(number: float, beside: float | None = None) -> str:
 
 def rounds_in_words(simulation: Simulation) -> str:
     """How many rounds a simulation has, as figures and tables write it: "5,000 rounds"."""
-    last = int(simulation.rounds[-1])
+    last = simulation.rounds
     return f"{_tick(last)} rounds" if last > 1 else "1 round"
 
 
@@ -239,16 +239,16 @@ def _theory(simulation: Simulation) -> _Theory:
     if name not in simulation.curves:
         return _Theory([], "")
     gamma = Control().gamma
-    last = int(simulation.rounds[-1])
+    last = simulation.rounds
     lines = []
     if optimal_threshold(problem) == 0:
         lines += _guide(problem, gamma, last, float(simulation.curves[name].mean[-1]))
     theorem = getbe_bound(problem, gamma, last)
     if not theorem.applies:
         return _Theory(lines, f"Theorem 3 gives no bound for {name} here: {theorem.why}.")
-    bound = [getbe_bound(problem, gamma, int(look)).regret_bound for look in simulation.rounds]
+    bound = [getbe_bound(problem, gamma, int(look)).regret_bound for look in simulation.checkpoints]
     label = f"theory: Theorem 3, {name} at most {rounded(bound[-1])} at the last round"
-    lines.append(_Line(simulation.rounds.astype(float), np.array(bound), _DOTTED, label))
+    lines.append(_Line(simulation.checkpoints.astype(float), np.array(bound), _DOTTED, label))
     return _Theory(lines, "")
 
 
@@ -352,7 +352,7 @@ def _setting(problem: Problem) -> str:
 
 def _draw(axes: "Axes", simulation: Simulation, one: _Drawn) -> "Line2D":
     """A learner's curve and band in one panel; the curve is what the legend shows."""
-    rounds = simulation.rounds
+    rounds = simulation.checkpoints
     marker = "o" if len(rounds) == 1 else ""
     (line,) = axes.plot(
         rounds, one.mean, color=one.colour, linestyle=one.dashes, linewidth=1.9, marker=marker
@@ -374,7 +374,7 @@ def _scale(panels: "Sequence[Axes]", simulation: Simulation, low: float, top: fl
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
 
     linear, logarithmic = panels
-    last = int(simulation.rounds[-1])
+    last = simulation.rounds
     linear.set_ylim(low, top)
     linear.set_xlim(0.0, max(last, 2))
     linear.xaxis.set_major_locator(MaxNLocator(5, integer=True))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from grbp.errors import InvalidInput
-from grbp.learners.counters import Counters, Outcome, opening, settle
+from grbp.learners.counters import Counters, Round, opening, settle
 from grbp.model.transition import Policy
 
 Decide: TypeAlias = Callable[[int, Any, Counters, int], int]
@@ -72,12 +72,12 @@ class Learner:
     decide: Decide = field(repr=False)
     constants: Any = field(default_factory=NoConstants)
     thresholds: tuple[int, ...] = (0, 1, -1)
-    line: str = ""
+    summary: str = ""
     reference: str = ""
     stable: Stable | None = field(default=None, repr=False)
     thinning: Thinning | None = field(default=None, repr=False)
 
-    def arms(self, goal: int) -> tuple[int, ...]:
+    def choices(self, goal: int) -> tuple[int, ...]:
         """What it may choose from in a round: thresholds."""
         for threshold in self.thresholds:
             if not -1 <= threshold < goal:
@@ -87,11 +87,11 @@ class Learner:
                 )
         return tuple(threshold % goal for threshold in self.thresholds)
 
-    def policy(self, goal: int, arm: int) -> Policy:  # noqa: ARG002 (as for any other learner)
+    def policy(self, goal: int, choice: int) -> Policy:  # noqa: ARG002 (as for any other learner)
         """The policy that an arm stands for: the threshold itself."""
-        return arm
+        return choice
 
-    def remember(self, goal: int, f_goal: float, c_up: float) -> Counters:  # noqa: ARG002
+    def initial_counters(self, goal: int, f_goal: float, c_up: float) -> Counters:  # noqa: ARG002
         """What it knows before round 1: the initial estimates."""
         return opening(f_goal, c_up)
 
@@ -99,6 +99,6 @@ class Learner:
         """The arm for the next round."""
         return self.decide(goal, self.constants, memory, key)
 
-    def settle(self, memory: Counters, arm: int, outcome: Outcome) -> Counters:
+    def settle(self, memory: Counters, choice: int, one: Round) -> Counters:
         """What it knows after a round played with an arm."""
-        return settle(memory, arm, outcome)
+        return settle(memory, choice, one)

@@ -77,13 +77,13 @@ EXPLORE_THEN_COMMIT = Learner(
     "explore-then-commit",
     explore_then_commit,
     Exploration(),
-    line="100 rounds of each policy, then the better for ever",
+    summary="100 rounds of each policy, then the better for ever",
     reference="Lattimore and Szepesvari 2020, chapter 6",
 )
 EPSILON_GREEDY = Learner(
     "epsilon-greedy",
     epsilon_greedy,
     Decay(),
-    line="the better policy, a random one with chance 30/rho",
+    summary="the better policy, a random one with chance 30/rho",
     reference="Auer, Cesa-Bianchi and Fischer 2002",
 )

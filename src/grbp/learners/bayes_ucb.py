@@ -8,8 +8,8 @@ from grbp.learners.base import Learner, NoConstants
 from grbp.learners.counters import Counters
 from grbp.learners.index_comparison import (
     Arm,
+    Candidate,
     Evidence,
-    Place,
     beta_guess,
     care_for,
     comparing_policies,
@@ -37,7 +37,7 @@ def beta_arm(wins: float, lost: float, budget: float) -> Arm:
 
 
 @kernel
-def beyond_roughly(arm: Arm, here: Place) -> Evidence:
+def beyond_roughly(arm: Arm, here: Candidate) -> Evidence:
     """-log of what the posterior has beyond a value, to some digits; 0 up to the mean.
 
     Up to there it is below log(3), the least budget, as rho is 3 when both have been played.
@@ -47,7 +47,7 @@ def beyond_roughly(arm: Arm, here: Place) -> Evidence:
 
 
 @kernel
-def beyond_exactly(arm: Arm, here: Place) -> Evidence:
+def beyond_exactly(arm: Arm, here: Candidate) -> Evidence:
     """The same to all digits."""
     amount, slope = beta_evidence(1.0 + arm.wins, 1.0 + arm.lost, here.value, here.rest, 1e-15)
     return Evidence(amount, slope, care_for(arm))
@@ -66,7 +66,7 @@ BAYES_UCB = Learner(
     "bayes-ucb",
     BAYES.decide,
     NoConstants(),
-    line="Bayes-UCB over two policies",
+    summary="Bayes-UCB over two policies",
     reference="Kaufmann, Cappe and Garivier 2012",
     stable=BAYES.stable,
 )

@@ -29,7 +29,7 @@ from grbp.learners.base import Learner
 from grbp.learners.claim_checks import Case, Raised, ask, faults_of_claims
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_goal, check_whole
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 _GOALS = (2, 3, 4, 50)
 _DRAWN = 40
@@ -58,7 +58,7 @@ def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
         case
         for other in sorted({*_GOALS, goal})
         if other > most
-        for case in _cases(other, noise(seed, other))
+        for case in _cases(other, fold_in(seed, other))
     ]
     # Neither is a generator to draw from: they are here because an author may have done so.
     before, before_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
@@ -204,14 +204,14 @@ def _cases(goal: int, key: int) -> Iterator[Case]:
     for k, rho in enumerate(_ROUNDS):
         for share in (0.0, 1.0):
             for other in (0.0, 1.0):
-                yield Case(goal, _counters(rho, (share, other, other, 0.5)), noise(key, k))
-        yield Case(goal, _counters(rho, (0.0, 1.0, 1.0, 0.0)), noise(key, k))
-        yield Case(goal, _counters(rho, (0.5, 0.5, 0.0, 1.0)), noise(key, k))
+                yield Case(goal, _counters(rho, (share, other, other, 0.5)), fold_in(key, k))
+        yield Case(goal, _counters(rho, (0.0, 1.0, 1.0, 0.0)), fold_in(key, k))
+        yield Case(goal, _counters(rho, (0.5, 0.5, 0.0, 1.0)), fold_in(key, k))
     for k in range(_DRAWN):
-        own = noise(key, 100 + k)
+        own = fold_in(key, 100 + k)
         rho = int(math.exp(uniform(own, 0) * math.log(1e6)))
         shares = (uniform(own, 1), uniform(own, 2), uniform(own, 3), uniform(own, 4))
-        yield Case(goal, _counters(rho, shares), noise(own, 0))
+        yield Case(goal, _counters(rho, shares), fold_in(own, 0))
 
 
 def _counters(rho: int, shares: tuple[float, float, float, float]) -> Counters:

@@ -13,7 +13,7 @@ import numpy as np
 from grbp._numba.jit import compiled, compiler_errors, kernel, numba, reason
 from grbp.learners.base import Doubt, Learner
 from grbp.learners.counters import Counters
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 _SIZES = (1e-3, 0.03, 1.0)
 """Sizes of boxes, relative to the counters below them."""
@@ -73,7 +73,7 @@ def faults_of_claims(learner: Learner, cases: list[Case], seed: int) -> Iterator
         yield "it has both stable and thinning; one that draws has thinning, any other stable"
         return
     boxes = [
-        _box(case, size, noise(noise(seed, k), j))
+        _box(case, size, fold_in(fold_in(seed, k), j))
         for k, case in enumerate(cases)
         for j, size in enumerate(_SIZES)
     ]
@@ -93,7 +93,7 @@ def _faults_of_stable(learner: Learner, boxes: list[_Boxed]) -> Iterator[str]:
             continue
         answer = ask(learner.decide, learner.constants, Case(box.goal, box.low, box.key))
         for n in box.within:
-            other = ask(learner.decide, learner.constants, Case(box.goal, n, noise(box.key, 1)))
+            other = ask(learner.decide, learner.constants, Case(box.goal, n, fold_in(box.key, 1)))
             if other != answer:
                 yield (
                     f"stable says that decide has one answer in a box, but it answers {answer}"
@@ -169,11 +169,11 @@ def _tally(learner: Learner) -> Callable[..., tuple[int, int]]:
     ) -> tuple[int, int]:
         asked, resolved = 0, 0
         for k in range(size):
-            own = noise(key, k)
+            own = fold_in(key, k)
             if decide(goal, constants, n, own) != doubt.usual:
                 asked += 1
             in_doubt = uniform(own, 1 << 40) < doubt.chance
-            if in_doubt and resolve(goal, constants, n, doubt, noise(own, 1)) != doubt.usual:
+            if in_doubt and resolve(goal, constants, n, doubt, fold_in(own, 1)) != doubt.usual:
                 resolved += 1
         return asked, resolved
 
@@ -219,7 +219,7 @@ def _box(case: Case, size: float, key: int) -> _Boxed:
     ]
     grown = [_grown(n, rounds if j == 0 else int(rounds * uniform(key, 11 + j)), corner)
              for j, corner in enumerate(corners)]  # fmt: skip
-    return _Boxed(case.goal, n, grown[0], tuple(grown), noise(key, 1))
+    return _Boxed(case.goal, n, grown[0], tuple(grown), fold_in(key, 1))
 
 
 def _grown(n: Counters, rounds: int, more: tuple[float, ...]) -> Counters:

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import hot, u64
+from grbp._numba.jit import inlined, u64
 from grbp.learners.counters import Counters
 
 _TABLED: Final = 2**15
@@ -16,14 +16,14 @@ _SPREADS: Final = np.sqrt(2.0 * _LOGS)
 _ROOTS: Final = np.array([0.0, *(1.0 / math.sqrt(k) for k in range(1, _TABLED))])
 
 
-@hot
+@inlined
 def log_of(whole: float) -> float:
     """The natural logarithm of a whole number of at least 1."""
     return float(_LOGS[u64(int(whole))]) if whole < _TABLED else math.log(whole)
 
 
-@hot
-def raised(won: float, own: float, total: float) -> float:
+@inlined
+def ucb_index(won: float, own: float, total: float) -> float:
     """won/own + sqrt(2 log(total)/own), for whole numbers of at least 1, own not above total."""
     if total < _TABLED:
         root = _ROOTS[u64(int(own))]
@@ -32,7 +32,7 @@ def raised(won: float, own: float, total: float) -> float:
     return (won * root + math.sqrt(2.0 * math.log(total))) * root
 
 
-@hot
+@inlined
 def odds_sum(r: float, n: int) -> float:
     """1 + r + ... + r^(n-1), by doubling: additions and products only, no case for r = 1."""
     total, power, bit = 1.0, r, 1
@@ -46,7 +46,7 @@ def odds_sum(r: float, n: int) -> float:
     return total
 
 
-@hot
+@inlined
 def finish_is_right(goal: int, won: float, tried: float, up: float, down: float) -> bool:
     """Whether won/tried >= B(up/(up + down)), that is won (1 + r + ...) >= tried, r = down/up.
 
@@ -64,13 +64,13 @@ SAFE = 1e-12
 """How far a comparison is from a tie that rounding in another place could decide otherwise."""
 
 
-@hot
+@inlined
 def mean_over(wins: float, losses: float) -> float:
     """wins/(wins + losses); 0 where there are none."""
     return wins / (wins + losses) if wins > 0.0 else 0.0
 
 
-@hot
+@inlined
 def surely_right(goal: int, low: Counters, high: Counters) -> bool:
     """Whether finishing is right for the means of all counters of a box.
 
@@ -84,7 +84,7 @@ def surely_right(goal: int, low: Counters, high: Counters) -> bool:
     return low.f_goal * odds_sum(down / high.c_up, goal) >= tried
 
 
-@hot
+@inlined
 def surely_wrong(goal: int, low: Counters, high: Counters) -> bool:
     """Whether finishing is wrong for the means of all counters of a box."""
     if low.c_up <= 0.0:

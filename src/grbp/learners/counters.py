@@ -6,7 +6,7 @@ chose from them, and settled into the counters afterwards.
 
 from typing import NamedTuple
 
-from grbp._numba.jit import hot, kernel
+from grbp._numba.jit import inlined, kernel
 from grbp.model.transition import Action, next_state
 from grbp.numerics.rng import uniform
 
@@ -34,9 +34,10 @@ class Counters(NamedTuple):
     wins_1: float
 
 
-class Outcome(NamedTuple):
-    """What one round was: won (1 or 0), FINISH taken (1 or 0), CONTINUE taken, moved up."""
+class Round(NamedTuple):
+    """One round: its first state, won (1 or 0), FINISH taken (1 or 0), CONTINUE taken, moved up."""
 
+    first: int
     won: int
     f: int
     c: int
@@ -64,14 +65,14 @@ def opening(f_goal: float, c_up: float) -> Counters:
 
 
 @kernel
-def play(goal: int, p_c: float, p_f: float, threshold: int, state: int, key: int) -> Outcome:
+def play(goal: int, p_c: float, p_f: float, threshold: int, state: int, key: int) -> Round:
     """A round from a state under a threshold, walked step by step with the draws of a key.
 
     Draw 0 of the key chose the state; each slot takes the next one.
 
     Paper: alg:GRBP
     """
-    slot, f, c_up = 0, 0, 0
+    first, slot, f, c_up = state, 0, 0, 0
     while 0 < state < goal:
         slot += 1
         before = state
@@ -82,10 +83,10 @@ def play(goal: int, p_c: float, p_f: float, threshold: int, state: int, key: int
             state = next_state(state, Action.CONTINUE, goal, p_c, p_f, uniform(key, slot))
             c_up += state - before + 1
     won = 1 if state == goal else 0
-    return Outcome(won, f, slot - f, c_up // 2)
+    return Round(first, won, f, slot - f, c_up // 2)
 
 
-@hot
+@inlined
 def add_to(n: Counters, threshold: int, t: Totals) -> Counters:
     """The counters after rounds that were played with one threshold.
 
@@ -106,12 +107,16 @@ def add_to(n: Counters, threshold: int, t: Totals) -> Counters:
     )
 
 
+@inlined
+def as_totals(one: Round) -> Totals:
+    """The totals of one round."""
+    return Totals(1, one.won, one.f, one.won * one.f, one.c, one.c_up)
+
+
 @kernel
-def settle(before: Counters, threshold: int, round_: Outcome) -> Counters:
+def settle(n: Counters, threshold: int, one: Round) -> Counters:
     """The counters after a round that was played with a threshold.
 
     Paper: eqn:updcounts
     """
-    f_goal = round_.won if round_.f == 1 else 0
-    one = Totals(1, round_.won, round_.f, f_goal, round_.c, round_.c_up)
-    return add_to(before, threshold, one)
+    return add_to(n, threshold, as_totals(one))

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import hot, kernel
+from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Learner, NoConstants
 from grbp.learners.comparison import finish_is_right, odds_sum, surely_right, surely_wrong
 from grbp.learners.counters import Counters
 from grbp.learners.getbe import Control
-from grbp.learners.optimal_stopping import patience
+from grbp.learners.optimal_stopping import stopping_evidence
 from grbp.numerics.special import bernoulli_divergence
 
 LEAST_TO_COME: Final = 5_000.0
@@ -82,8 +82,8 @@ class Spans(NamedTuple):
     most: float
 
 
-@hot
-def worth(p_c: float, goal: int) -> float:
+@inlined
+def continue_value(p_c: float, goal: int) -> float:
     """B(p_c), what CONTINUE is worth in state 1; p_c beyond [0, 1] stands for its end."""
     if p_c <= 0.0:
         return 0.0
@@ -91,27 +91,27 @@ def worth(p_c: float, goal: int) -> float:
 
 
 @kernel
-def as_good(p_f: float, goal: int) -> float:
+def boundary_inverse(p_f: float, goal: int) -> float:
     """The p_c for which CONTINUE is worth p_f, by halving."""
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        if worth(middle, goal) <= p_f:
+        if continue_value(middle, goal) <= p_f:
             low = middle
         else:
             high = middle
     return high
 
 
-@hot
-def against(taken: float, p: float, q: float) -> float:
+@inlined
+def evidence_against(taken: float, p: float, q: float) -> float:
     """The evidence, in so many samples of mean p, against a chance of q or more."""
     if q <= p:
         return 0.0
     return taken * bernoulli_divergence(p, q) if q < 1.0 else math.inf
 
 
-@hot
+@inlined
 def to_come(horizon: float, rho: int) -> float:
     """How many rounds are thought to come, this one included.
 
@@ -122,25 +122,25 @@ def to_come(horizon: float, rho: int) -> float:
     return max(LEAST_TO_COME, float(rho))
 
 
-@hot
+@inlined
 def finish_mean(f_goal: float, f: float, prior: float) -> float:
     """The mean of p_f, given its prior."""
     return (f_goal + prior) / (f + 2.0 * prior)
 
 
-@hot
+@inlined
 def continue_mean(c_up: float, c: float) -> float:
     """The mean of p_c, given Jeffreys' prior."""
     return (c_up + 0.5) / (c + 1.0)
 
 
-@hot
+@inlined
 def continue_sd(p_c: float, c: float) -> float:
     """The standard deviation of p_c, given its mean."""
     return math.sqrt(p_c * (1.0 - p_c) / (c + 2.0))
 
 
-@hot
+@inlined
 def is_free(low: Counters, high: Counters) -> bool:
     """Whether CONTINUE is learned on the way all over a box: it was taken often enough.
 
@@ -149,7 +149,7 @@ def is_free(low: Counters, high: Counters) -> bool:
     return low.c >= FREE * high.rho
 
 
-@hot
+@inlined
 def continue_is_due(goal: int, n: Counters, p_f: float, p_c: float, coming: float) -> bool:
     """Whether CONTINUE must be tried, though it looks worse.
 
@@ -157,8 +157,8 @@ def continue_is_due(goal: int, n: Counters, p_f: float, p_c: float, coming: floa
     """
     if is_free(n, n):
         return False
-    needed = patience(n.c, coming * (1.0 - n.c / (FREE * n.rho)))
-    return against(n.c, p_c, as_good(p_f, goal)) <= needed
+    needed = stopping_evidence(n.c, coming * (1.0 - n.c / (FREE * n.rho)))
+    return evidence_against(n.c, p_c, boundary_inverse(p_f, goal)) <= needed
 
 
 @kernel
@@ -167,11 +167,11 @@ def never_due(goal: int, horizon: float, low: Counters, high: Counters, p: Spans
     if is_free(low, high):
         return True
     coming = max(to_come(horizon, low.rho), to_come(horizon, high.rho))
-    needed = patience(low.c, coming * (1.0 - low.c / (FREE * high.rho)))
-    return against(low.c, p.c_high, as_good(p.f_low, goal)) > needed + _NEARLY
+    needed = stopping_evidence(low.c, coming * (1.0 - low.c / (FREE * high.rho)))
+    return evidence_against(low.c, p.c_high, boundary_inverse(p.f_low, goal)) > needed + _NEARLY
 
 
-@hot
+@inlined
 def raised_to(goal: int, lean: float, p_c: float, sd: float, b: float) -> float:
     """What CONTINUE may be worth, as long as p_c is uncertain.
 
@@ -179,10 +179,10 @@ def raised_to(goal: int, lean: float, p_c: float, sd: float, b: float) -> float:
     more than 1/2, and hardly where b is near 1: there a few samples of FINISH tell the two apart.
     """
     room = min(1.0, 2.0 * (1.0 - b))
-    return worth(p_c + lean * room * room * sd, goal)
+    return continue_value(p_c + lean * room * room * sd, goal)
 
 
-@hot
+@inlined
 def least_evidence(least: float, taken: float, raised: float) -> float:
     """The evidence below which doorstep-lai does not give up, though few rounds be to come.
 
@@ -192,7 +192,7 @@ def least_evidence(least: float, taken: float, raised: float) -> float:
     return least * raised * min(1.0, taken / FULL_AFTER)
 
 
-@hot
+@inlined
 def doorstep_lai(goal: int, constants: Leaning, n: Counters, _key: int) -> int:
     """1 if FINISH looks better, and as long as the evidence against it is not enough.
 
@@ -204,19 +204,20 @@ def doorstep_lai(goal: int, constants: Leaning, n: Counters, _key: int) -> int:
     p_f = finish_mean(n.f_goal, n.f, constants.prior)
     p_c = continue_mean(n.c_up, n.c)
     coming = to_come(constants.horizon, n.rho)
-    b = worth(p_c, goal)
+    b = continue_value(p_c, goal)
     if p_f >= b:
         return 0 if continue_is_due(goal, n, p_f, p_c, coming) else 1
     if not is_free(n, n):
         return 0
     raised = raised_to(goal, constants.lean, p_c, continue_sd(p_c, n.c), b)
     needed = max(
-        patience(n.plays_1 + HEAD_START, coming), least_evidence(constants.least, n.f, raised)
+        stopping_evidence(n.plays_1 + HEAD_START, coming),
+        least_evidence(constants.least, n.f, raised),
     )
-    return 1 if against(n.f + 2.0 * constants.prior, p_f, raised) <= needed else 0
+    return 1 if evidence_against(n.f + 2.0 * constants.prior, p_f, raised) <= needed else 0
 
 
-@hot
+@inlined
 def doorstep_bayes(goal: int, constants: Horizon, n: Counters, _key: int) -> int:
     """1 if that is worth more on the average over what p_c may be.
 
@@ -226,16 +227,16 @@ def doorstep_bayes(goal: int, constants: Horizon, n: Counters, _key: int) -> int
     p_f = finish_mean(n.f_goal, n.f, constants.prior)
     p_c = continue_mean(n.c_up, n.c)
     coming = to_come(constants.horizon, n.rho)
-    if p_f >= worth(p_c, goal):
+    if p_f >= continue_value(p_c, goal):
         return 0 if continue_is_due(goal, n, p_f, p_c, coming) else 1
     if not is_free(n, n):
         return 0
-    sd, needed = continue_sd(p_c, n.c), patience(n.plays_1 + FLAT_PRIOR, coming)
+    sd, needed = continue_sd(p_c, n.c), stopping_evidence(n.plays_1 + FLAT_PRIOR, coming)
     weight = n.f + 2.0 * constants.prior
     # Mostly there is no doubt, and no average to take.
-    if against(weight, p_f, worth(p_c + 2.0 * sd, goal)) <= needed:
+    if evidence_against(weight, p_f, continue_value(p_c + 2.0 * sd, goal)) <= needed:
         return 1
-    if against(weight, p_f, worth(p_c - 2.0 * sd, goal)) > needed:
+    if evidence_against(weight, p_f, continue_value(p_c - 2.0 * sd, goal)) > needed:
         return 0
     spread = math.sqrt(p_f * (1.0 - p_f) / (weight + 1.0))
     return 1 if gain(goal, weight, p_f, spread, p_c, sd, sd, needed) >= 0.0 else 0
@@ -253,8 +254,8 @@ def gain(  # noqa: PLR0913, PLR0917
     """
     total = 0.0
     for k in range(len(_EIGHTHS)):
-        b = worth(p_c + _EIGHTHS[k] * (above if _EIGHTHS[k] > 0.0 else below), goal)
-        tried = against(weight, p_f, b) <= needed
+        b = continue_value(p_c + _EIGHTHS[k] * (above if _EIGHTHS[k] > 0.0 else below), goal)
+        tried = evidence_against(weight, p_f, b) <= needed
         total += hoped(p_f - b, spread) if tried else p_f - b
     return total
 
@@ -283,8 +284,8 @@ def spans(low: Counters, high: Counters, constants: Horizon, had: float) -> Span
     least, most = 1.0, 0.0
     if high.rho <= constants.horizon or low.rho > constants.horizon:
         ends = to_come(constants.horizon, low.rho), to_come(constants.horizon, high.rho)
-        least = patience(high.plays_1 + had, min(ends))
-        most = patience(low.plays_1 + had, max(ends))
+        least = stopping_evidence(high.plays_1 + had, min(ends))
+        most = stopping_evidence(low.plays_1 + had, max(ends))
     sides = c_low * (1.0 - c_low), c_high * (1.0 - c_high)
     widest = 0.25 if c_low <= 0.5 <= c_high else max(sides)
     return Spans(
@@ -305,18 +306,18 @@ def lai_stable(goal: int, constants: Leaning, low: Counters, high: Counters) -> 
     p = spans(low, high, Horizon(constants.horizon, constants.prior), HEAD_START)
     if p.least > p.most:
         return False
-    b_low, b_high = worth(p.c_low, goal), worth(p.c_high, goal)
+    b_low, b_high = continue_value(p.c_low, goal), continue_value(p.c_high, goal)
     if p.f_low >= b_high + _NEARLY:
         return never_due(goal, constants.horizon, low, high, p)
     raised_low = raised_to(goal, constants.lean, p.c_low, p.sd_low, b_high)
     raised_high = raised_to(goal, constants.lean, p.c_high, p.sd_high, b_low)
     least = max(p.least, least_evidence(constants.least, low.f, raised_low)) - _NEARLY
-    if against(high.f + 2.0 * constants.prior, p.f_low, raised_high) < least:
+    if evidence_against(high.f + 2.0 * constants.prior, p.f_low, raised_high) < least:
         return is_free(low, high)
     if p.f_high >= b_low - _NEARLY:
         return False
     most = max(p.most, least_evidence(constants.least, high.f, raised_high)) + _NEARLY
-    return against(low.f + 2.0 * constants.prior, p.f_high, raised_low) > most
+    return evidence_against(low.f + 2.0 * constants.prior, p.f_high, raised_low) > most
 
 
 @kernel
@@ -327,7 +328,7 @@ def bayes_stable(goal: int, constants: Horizon, low: Counters, high: Counters) -
         return False
     weight_low, weight_high = low.f + 2.0 * constants.prior, high.f + 2.0 * constants.prior
     sides = p.f_low * (1.0 - p.f_low), p.f_high * (1.0 - p.f_high)
-    if p.f_low >= worth(p.c_high, goal) + _NEARLY:
+    if p.f_low >= continue_value(p.c_high, goal) + _NEARLY:
         return never_due(goal, constants.horizon, low, high, p)
     spread = math.sqrt(min(sides) / (weight_high + 1.0))
     least = gain(
@@ -335,7 +336,7 @@ def bayes_stable(goal: int, constants: Horizon, low: Counters, high: Counters) -
     )
     if least > _NEARLY:
         return is_free(low, high)
-    if p.f_high >= worth(p.c_low, goal) - _NEARLY:
+    if p.f_high >= continue_value(p.c_low, goal) - _NEARLY:
         return False
     widest = 0.25 if p.f_low <= 0.5 <= p.f_high else max(sides)
     spread = math.sqrt(widest / (weight_low + 1.0))
@@ -343,13 +344,13 @@ def bayes_stable(goal: int, constants: Horizon, low: Counters, high: Counters) -
     return most < -_NEARLY
 
 
-@hot
+@inlined
 def doorstep_kl(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     """1 if FINISH looks better, and as long as f kl(p_f, B) <= log(rho)."""
     p_f, p_c, log, free = n.f_goal / n.f, n.c_up / n.c, math.log(n.rho), is_free(n, n)
-    if p_f >= worth(p_c, goal):
-        return 1 if free or against(n.c, p_c, as_good(p_f, goal)) > log else 0
-    return 1 if free and against(n.f, p_f, worth(p_c, goal)) <= log else 0
+    if p_f >= continue_value(p_c, goal):
+        return 1 if free or evidence_against(n.c, p_c, boundary_inverse(p_f, goal)) > log else 0
+    return 1 if free and evidence_against(n.f, p_f, continue_value(p_c, goal)) <= log else 0
 
 
 @kernel
@@ -360,16 +361,19 @@ def kl_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     f_low, f_high = low.f_goal / (low.f_goal + lost_high), high.f_goal / (high.f_goal + lost_low)
     c_low, c_high = low.c_up / (low.c_up + down_high), high.c_up / (high.c_up + down_low)
     least, most = math.log(low.rho) - _NEARLY, math.log(high.rho) + _NEARLY
-    if f_low >= worth(c_high, goal) + _NEARLY:
-        return is_free(low, high) or against(low.c, c_high, as_good(f_low, goal)) > most
-    if against(high.f, f_low, worth(c_high, goal)) < least:
+    if f_low >= continue_value(c_high, goal) + _NEARLY:
+        return (
+            is_free(low, high)
+            or evidence_against(low.c, c_high, boundary_inverse(f_low, goal)) > most
+        )
+    if evidence_against(high.f, f_low, continue_value(c_high, goal)) < least:
         return is_free(low, high)
-    if f_high >= worth(c_low, goal) - _NEARLY:
+    if f_high >= continue_value(c_low, goal) - _NEARLY:
         return False
-    return against(low.f, f_high, worth(c_low, goal)) > most
+    return evidence_against(low.f, f_high, continue_value(c_low, goal)) > most
 
 
-@hot
+@inlined
 def doorstep_sm(goal: int, constants: Control, n: Counters, _key: int) -> int:
     """GETBE-SM that tries FINISH in state 1, by threshold 1, and nowhere else."""
     if finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up):
@@ -377,7 +381,7 @@ def doorstep_sm(goal: int, constants: Control, n: Counters, _key: int) -> int:
     return 1 if n.f < constants.gamma * math.log(n.rho) else 0
 
 
-@hot
+@inlined
 def sm_stable(goal: int, constants: Control, low: Counters, high: Counters) -> bool:
     """Whether FINISH is due, or right, or neither, all over a box of counters."""
     if surely_right(goal, low, high) or high.f < constants.gamma * math.log(low.rho):
@@ -392,7 +396,7 @@ DOORSTEP_LAI = Learner(
     doorstep_lai,
     Leaning(),
     (0, 1),
-    line="FINISH in state 1 until optimal stopping gives it up",
+    summary="FINISH in state 1 until optimal stopping gives it up",
     reference=f"Lai 1987; {HERE}",
     stable=lai_stable,
 )
@@ -401,7 +405,7 @@ DOORSTEP_BAYES = Learner(
     doorstep_bayes,
     Horizon(),
     (0, 1),
-    line="the same, averaged over what p_c may be",
+    summary="the same, averaged over what p_c may be",
     reference=HERE,
     stable=bayes_stable,
 )
@@ -410,7 +414,7 @@ DOORSTEP_KL = Learner(
     doorstep_kl,
     NoConstants(),
     (0, 1),
-    line="FINISH in state 1 while f kl(p_f, B) <= log(rho)",
+    summary="FINISH in state 1 while f kl(p_f, B) <= log(rho)",
     reference=f"Lai and Robbins 1985; {HERE}",
     stable=kl_stable,
 )
@@ -419,7 +423,7 @@ DOORSTEP_SM = Learner(
     doorstep_sm,
     Control(),
     (0, 1),
-    line="GETBE-SM, FINISH forced in state 1 only",
+    summary="GETBE-SM, FINISH forced in state 1 only",
     reference=HERE,
     stable=sm_stable,
 )

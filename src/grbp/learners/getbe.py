@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from grbp._numba.jit import hot, kernel
+from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.comparison import (
     SAFE,
@@ -12,14 +12,14 @@ from grbp.learners.comparison import (
     log_of,
     mean_over,
     odds_sum,
-    raised,
     surely_right,
     surely_wrong,
+    ucb_index,
 )
 from grbp.learners.counters import Counters
 from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import gamma_pair
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 
 PAPER = "Akbarzadeh and Tekin 2016"
 
@@ -30,19 +30,19 @@ class Control(NamedTuple):
     gamma: float = 15.0
 
 
-@hot
+@inlined
 def no_explore(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     """The threshold that the estimates call right."""
     return 1 if finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up) else 0
 
 
-@hot
+@inlined
 def no_explore_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     """Whether the estimates call the same threshold right over a box of counters."""
     return surely_right(goal, low, high) or surely_wrong(goal, low, high)
 
 
-@hot
+@inlined
 def getbe_sm(goal: int, constants: Control, n: Counters, _key: int) -> int:
     """The threshold that the estimates call right; where that never finishes, FINISH at once
     as long as it was tried fewer than gamma log(rho) times.
@@ -55,7 +55,7 @@ def getbe_sm(goal: int, constants: Control, n: Counters, _key: int) -> int:
     return goal - 1 if n.f < constants.gamma * log_of(n.rho) else 0
 
 
-@hot
+@inlined
 def getbe_sm_stable(goal: int, constants: Control, low: Counters, high: Counters) -> bool:
     """Whether the estimates call the same threshold right over a box of counters and, where that
     never finishes, FINISH is due everywhere or nowhere.
@@ -87,16 +87,16 @@ def getbe_with(control: Callable[[int], float], name: str = "getbe-sm (own D)") 
             return False
         return high.f < control(low.rho) or low.f >= control(high.rho)
 
-    line = "sample means, FINISH forced while tried fewer than D(rho) times"
-    return Learner(name, decide, NoConstants(), line=line, reference=PAPER, stable=stable)
+    summary = "sample means, FINISH forced while tried fewer than D(rho) times"
+    return Learner(name, decide, NoConstants(), summary=summary, reference=PAPER, stable=stable)
 
 
-@hot
+@inlined
 def getbe_ps(goal: int, _: NoConstants, n: Counters, key: int) -> int:
     """The threshold that is right for one draw of each probability from its posterior."""
     # A Beta draw is the share of one Gamma draw in two; the comparison needs no shares.
-    won, lost = gamma_pair(noise(key, 1), 1.0 + n.f_goal, 1.0 + n.f - n.f_goal)
-    up, down = gamma_pair(noise(key, 2), 1.0 + n.c_up, 1.0 + n.c - n.c_up)
+    won, lost = gamma_pair(fold_in(key, 1), 1.0 + n.f_goal, 1.0 + n.f - n.f_goal)
+    up, down = gamma_pair(fold_in(key, 2), 1.0 + n.c_up, 1.0 + n.c - n.c_up)
     return 1 if finish_is_right(goal, won, won + lost, up, down) else 0
 
 
@@ -138,17 +138,17 @@ def ps_resolve(goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -
     return 1 if finish_is_right(goal, drawn.first, 1.0, drawn.second, 1.0 - drawn.second) else 0
 
 
-@hot
+@inlined
 def getbe_ucb(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     """The threshold that is right for both estimates raised by their inflation terms."""
-    p_f = raised(n.f_goal, n.f, n.f + n.c)
-    p_c = raised(n.c_up, n.c, n.f + n.c)
+    p_f = ucb_index(n.f_goal, n.f, n.f + n.c)
+    p_c = ucb_index(n.c_up, n.c, n.f + n.c)
     if p_f >= 1.0:
         return 1
     return 1 if p_c < 1.0 and finish_is_right(goal, p_f, 1.0, p_c, 1.0 - p_c) else 0
 
 
-@hot
+@inlined
 def getbe_ucb_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     """Whether the raised estimates call the same threshold right over a box of counters."""
     least, most = 2.0 * math.log(low.f + low.c), 2.0 * math.log(high.f + high.c)
@@ -167,7 +167,7 @@ SAMPLE_MEAN = Learner(
     "getbe-sm",
     getbe_sm,
     Control(),
-    line="sample means, FINISH forced gamma log(rho) times",
+    summary="sample means, FINISH forced gamma log(rho) times",
     reference=PAPER,
     stable=getbe_sm_stable,
 )
@@ -175,7 +175,7 @@ POSTERIOR_SAMPLING = Learner(
     "getbe-ps",
     getbe_ps,
     NoConstants(),
-    line="a posterior draw of each probability",
+    summary="a posterior draw of each probability",
     reference=PAPER,
     thinning=Thinning(ps_usual, ps_doubt, ps_resolve),
 )
@@ -183,7 +183,7 @@ UPPER_CONFIDENCE = Learner(
     "getbe-ucb",
     getbe_ucb,
     NoConstants(),
-    line="both estimates raised by sqrt(2 log N/n)",
+    summary="both estimates raised by sqrt(2 log N/n)",
     reference=PAPER,
     stable=getbe_ucb_stable,
 )
@@ -191,7 +191,7 @@ NO_EXPLORE = Learner(
     "no-explore",
     no_explore,
     NoConstants(),
-    line="greedy on the sample means, never explores",
+    summary="greedy on the sample means, never explores",
     reference=PAPER,
     stable=no_explore_stable,
 )

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from grbp._numba.jit import hot, kernel
+from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Decide, NoConstants, Stable
 from grbp.learners.counters import Counters
 
@@ -38,7 +38,7 @@ class Arm(NamedTuple):
     own: float
 
 
-class Place(NamedTuple):
+class Candidate(NamedTuple):
     """A value by s = -log(1 - value), the value, what is left to 1, and the value's logarithm."""
 
     s: float
@@ -66,14 +66,14 @@ class Comparison(NamedTuple):
     stable: Stable
 
 
-@hot
-def place_of(s: float) -> Place:
+@inlined
+def candidate_at(s: float) -> Candidate:
     """The place of an s above 0."""
     value = -math.expm1(-s)
-    return Place(s, value, math.exp(-s), math.log(value))
+    return Candidate(s, value, math.exp(-s), math.log(value))
 
 
-@hot
+@inlined
 def about(arm: Arm, s: float, seen: Evidence) -> float:
     """About where the evidence is the budget: its root is nearly straight (Newton)."""
     if seen.slope <= 0.0 or seen.amount <= 0.0:
@@ -81,7 +81,7 @@ def about(arm: Arm, s: float, seen: Evidence) -> float:
     return s + 2.0 * (math.sqrt(arm.budget * seen.amount) - seen.amount) / seen.slope
 
 
-@hot
+@inlined
 def share_of(one: Arm, other: Arm) -> float:
     """How near to the index of one to look: the more is known, the steeper is evidence."""
     steep, steep_other = math.sqrt(one.wins + one.lost), math.sqrt(other.wins + other.lost)
@@ -89,7 +89,7 @@ def share_of(one: Arm, other: Arm) -> float:
 
 
 def comparing(
-    evidence: Callable[[Arm, Place], Evidence], even: bool
+    evidence: Callable[[Arm, Candidate], Evidence], even: bool
 ) -> Callable[[Arm, Arm, float], int]:
     """The kernel that compares two indices, each the s at which evidence is the budget.
 
@@ -109,7 +109,7 @@ def comparing(
         for _ in range(_STEPS):
             if not low < s < high:
                 break
-            here = place_of(s)
+            here = candidate_at(s)
             seen, seen_other = evidence(one, here), evidence(other, here)
             over, over_other = seen.amount - one.budget, seen_other.amount - other.budget
             care, care_other = safety * seen.care, safety * seen_other.care
@@ -151,8 +151,8 @@ def beta_guess(a: float, b: float, z: float) -> float:
 
 def comparing_policies(
     arm_of: Callable[[float, float, float], Arm],
-    roughly: Callable[[Arm, Place], Evidence],
-    exactly: Callable[[Arm, Place], Evidence],
+    roughly: Callable[[Arm, Candidate], Evidence],
+    exactly: Callable[[Arm, Candidate], Evidence],
     budget: Callable[[Counters], float],
 ) -> Comparison:
     """A learner's decision by indices; ties go to 1, and what rounding may have made of them.

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import hot
+from grbp._numba.jit import inlined
 from grbp.numerics.arrays import Floats
 
 LOWEST: Final = -32.0
@@ -38,8 +38,8 @@ TABLE: Final = np.array([
 """h^2/2 there."""
 
 
-@hot
-def patience(had: float, to_come: float) -> float:
+@inlined
+def stopping_evidence(had: float, to_come: float) -> float:
     """The evidence that it takes to give up on an arm after some rounds, with some to come."""
     if to_come <= 0.0:
         return 0.0

@@ -6,23 +6,23 @@ Except for posterior sampling, each policy is first played once, threshold 0 bef
 import math
 from typing import Final
 
-from grbp._numba.jit import hot, kernel
+from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
-from grbp.learners.comparison import SAFE, mean_over, raised
+from grbp.learners.comparison import SAFE, mean_over, ucb_index
 from grbp.learners.counters import Counters
 from grbp.learners.getbe import PAPER
 from grbp.learners.index_comparison import (
     FARTHEST,
     Arm,
+    Candidate,
     Evidence,
-    Place,
     beta_guess,
     care_for,
     comparing_policies,
 )
 from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import beta_draw
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 from grbp.numerics.special import deviance
 
 
@@ -35,8 +35,8 @@ def _better(index_0: float, index_1: float) -> int:
 @kernel
 def ps_polselection(_goal: int, _: NoConstants, n: Counters, key: int) -> int:
     """The threshold with the larger draw from the posterior of its value."""
-    v_0 = beta_draw(noise(key, 1), 1.0 + n.wins_0, 1.0 + n.plays_0 - n.wins_0)
-    v_1 = beta_draw(noise(key, 2), 1.0 + n.wins_1, 1.0 + n.plays_1 - n.wins_1)
+    v_0 = beta_draw(fold_in(key, 1), 1.0 + n.wins_0, 1.0 + n.plays_0 - n.wins_0)
+    v_1 = beta_draw(fold_in(key, 2), 1.0 + n.wins_1, 1.0 + n.plays_1 - n.wins_1)
     return _better(v_0, v_1)
 
 
@@ -88,7 +88,7 @@ def ucb_polselection(_goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     if n.plays_1 == 0.0:
         return 1
     plays = n.plays_0 + n.plays_1
-    return _better(raised(n.wins_0, n.plays_0, plays), raised(n.wins_1, n.plays_1, plays))
+    return _better(ucb_index(n.wins_0, n.plays_0, plays), ucb_index(n.wins_1, n.plays_1, plays))
 
 
 @kernel
@@ -120,14 +120,14 @@ def kl_arm(wins: float, lost: float, budget: float) -> Arm:
     return Arm(wins, lost, budget, near, own)
 
 
-@hot
-def kl_slope(arm: Arm, here: Place) -> float:
+@inlined
+def kl_slope(arm: Arm, here: Candidate) -> float:
     """The derivative of plays kl(mean, value) by s; negative below the mean."""
     return arm.lost - arm.wins * here.rest / here.value
 
 
-@hot
-def kl_roughly(arm: Arm, here: Place) -> Evidence:
+@inlined
+def kl_roughly(arm: Arm, here: Candidate) -> Evidence:
     """plays kl(mean, value), and 0 up to the mean: a difference of large numbers."""
     slope = kl_slope(arm, here)
     if slope <= 0.0:
@@ -137,7 +137,7 @@ def kl_roughly(arm: Arm, here: Place) -> Evidence:
 
 
 @kernel
-def kl_exactly(arm: Arm, here: Place) -> Evidence:
+def kl_exactly(arm: Arm, here: Candidate) -> Evidence:
     """The same without cancellation."""
     slope, plays = kl_slope(arm, here), arm.wins + arm.lost
     if slope <= 0.0:
@@ -160,7 +160,7 @@ PS_POLSELECTION = Learner(
     "ps-polselection",
     ps_polselection,
     NoConstants(),
-    line="posterior sampling of two policies",
+    summary="posterior sampling of two policies",
     reference=PAPER,
     thinning=Thinning(ps_usual, ps_doubt, ps_resolve),
 )
@@ -168,7 +168,7 @@ UCB_POLSELECTION = Learner(
     "ucb-polselection",
     ucb_polselection,
     NoConstants(),
-    line="UCB1 over two policies",
+    summary="UCB1 over two policies",
     reference=PAPER,
     stable=ucb_stable,
 )
@@ -176,7 +176,7 @@ KL_UCB = Learner(
     "kl-ucb",
     KL.decide,
     NoConstants(),
-    line="KL-UCB over two policies",
+    summary="KL-UCB over two policies",
     reference="Garivier and Cappe 2011",
     stable=KL.stable,
 )

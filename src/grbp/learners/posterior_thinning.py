@@ -18,7 +18,7 @@ from grbp.numerics.beta import (
     beta_tail,
     beta_tail_bound,
 )
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 _NEGLIGIBLE = 1e-12
 """A bound below this is not worth being replaced by the exact chance."""
@@ -87,14 +87,14 @@ def unusual(key: int, pair: Betas, doubt: Doubt) -> Drawn:
     chosen, x, y = uniform(key, 0) * doubt.chance, -1.0, -1.0
     below = beta_below(p.a_x, p.b_x, c)
     if chosen < below:
-        x = 1.0 - beta_beyond_draw(noise(key, 2), p.b_x, p.a_x, 1.0 - c)
-        y = beta_draw(noise(key, 3), p.a_y, p.b_y)
+        x = 1.0 - beta_beyond_draw(fold_in(key, 2), p.b_x, p.a_x, 1.0 - c)
+        y = beta_draw(fold_in(key, 3), p.a_y, p.b_y)
     elif chosen < below + beta_tail_bound(p.a_y, p.b_y, d) and chosen < below + (
         1.0 - below
     ) * beta_tail(p.a_y, p.b_y, d):
         # The exact chance takes long, and is hardly ever asked for.
-        x = beta_beyond_draw(noise(key, 2), p.a_x, p.b_x, c)
-        y = beta_beyond_draw(noise(key, 3), p.a_y, p.b_y, d)
+        x = beta_beyond_draw(fold_in(key, 2), p.a_x, p.b_x, c)
+        y = beta_beyond_draw(fold_in(key, 3), p.a_y, p.b_y, d)
     if x < 0.0:
         return Drawn(-1.0, -1.0)
     return Drawn(1.0 - x, 1.0 - y) if doubt.usual == 0 else Drawn(x, y)

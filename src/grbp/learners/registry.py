@@ -25,7 +25,7 @@ from grbp.learners.getbe import (
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
-from grbp.model.validation import check_positive, check_threshold
+from grbp.model.validation import check_goal, check_positive, check_threshold
 from grbp.theory.values import optimal_threshold
 
 __all__ = [
@@ -53,25 +53,33 @@ LearnerLike: TypeAlias = str | AnyLearner
 """A learner, or the name of one."""
 
 
-def oracle(problem: Problem) -> Learner:
-    """The learner that knows the problem: it plays the optimal threshold."""
+def oracle(problem: Problem | int) -> Learner:
+    """Make the learner that knows the problem: it plays the optimal threshold."""
+    if not isinstance(problem, Problem):
+        raise InvalidInput(
+            "the learner 'oracle' was asked for; it knows the probabilities, and here nobody does"
+        )
     best = optimal_threshold(problem)
-    line = "knows the probabilities"
-    return Learner("oracle", fixed, Fixed(best), (best,), line, stable=fixed_stable)
+    summary = "knows the probabilities"
+    return Learner("oracle", fixed, Fixed(best), (best,), summary, stable=fixed_stable)
 
 
 def fixed_threshold(threshold: int) -> Learner:
     """The learner that plays one threshold for ever."""
-    name, line = f"threshold-{threshold}", f"threshold {threshold} for ever"
-    return Learner(name, fixed, Fixed(threshold), (threshold,), line, stable=fixed_stable)
+    name, summary = f"threshold-{threshold}", f"threshold {threshold} for ever"
+    return Learner(name, fixed, Fixed(threshold), (threshold,), summary, stable=fixed_stable)
 
 
-def ucb1_policies(problem: Problem) -> PolicyLearner:
-    """UCB1 over all deterministic policies of the problem's goal."""
-    return PolicyLearner(problem.goal)
+def ucb1_policies(problem: Problem | int) -> PolicyLearner:
+    """Make UCB1 over all deterministic policies of a goal."""
+    return PolicyLearner(_goal_of(problem))
 
 
-LEARNERS: dict[str, Learner | Callable[[Problem], AnyLearner]] = {
+def _goal_of(problem: Problem | int) -> int:
+    return problem.goal if isinstance(problem, Problem) else check_goal(problem)
+
+
+LEARNERS: dict[str, Learner | Callable[[Problem | int], AnyLearner]] = {
     learner.name: learner
     for learner in (
         DOORSTEP_LAI,
@@ -95,8 +103,8 @@ DEFAULT_LEARNER: Final = DOORSTEP_LAI.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
 
 
-def find_learner(given: LearnerLike, problem: Problem) -> AnyLearner:
-    """The learner meant: itself, or the one of that name, made for a problem where it must be.
+def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
+    """Find the learner that is meant, made for a problem, or for its goal, where it must be.
 
     A name may set constants: "getbe-sm:gamma=30".
     """
@@ -107,8 +115,8 @@ def find_learner(given: LearnerLike, problem: Problem) -> AnyLearner:
     name, _, settings = given.partition(":")
     empty, _, number = name.partition("threshold-")
     if not empty and number.isdecimal():
-        entry: Learner | Callable[[Problem], AnyLearner] = fixed_threshold(
-            check_threshold(int(number), problem.goal)
+        entry: Learner | Callable[[Problem | int], AnyLearner] = fixed_threshold(
+            check_threshold(int(number), _goal_of(problem))
         )
     elif name in LEARNERS:
         entry = LEARNERS[name]

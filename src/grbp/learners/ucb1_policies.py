@@ -11,14 +11,14 @@ import numpy as np
 
 from grbp._numba.jit import kernel
 from grbp.errors import TooLarge
-from grbp.learners.comparison import raised
-from grbp.learners.counters import Outcome
+from grbp.learners.comparison import ucb_index
+from grbp.learners.counters import Round
 from grbp.learners.getbe import PAPER
 from grbp.model.transition import Action, Policy, next_state
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import uniform
 
-LARGEST_GOAL = 11
+MOST_POLICIES_GOAL = 11
 """The largest goal for which all policies are tried: 1,024 of them."""
 
 
@@ -42,7 +42,7 @@ def ucb1_choice(plays: Floats, wins: Floats) -> int:
         total += plays[k]
     best, largest = 0, -1.0
     for k in range(len(plays)):
-        index = raised(wins[k], plays[k], total)
+        index = ucb_index(wins[k], plays[k], total)
         if index > largest:
             best, largest = k, index
     return best
@@ -68,25 +68,25 @@ class PolicyLearner:
 
     goal: int
     name: str = "ucb1-policies"
-    line: str = "UCB1 over all 2^(goal-1) deterministic policies"
+    summary: str = "UCB1 over all 2^(goal-1) deterministic policies"
     reference: str = PAPER
 
     def __post_init__(self) -> None:
-        if self.goal > LARGEST_GOAL:
+        if self.goal > MOST_POLICIES_GOAL:
             raise TooLarge(
                 f"ucb1-policies was asked for with a goal of {self.goal:,}; it tries all"
-                f" 2^(goal-1) policies, which is allowed up to a goal of {LARGEST_GOAL}"
+                f" 2^(goal-1) policies, which is allowed up to a goal of {MOST_POLICIES_GOAL}"
             )
 
-    def arms(self, goal: int) -> tuple[int, ...]:
+    def choices(self, goal: int) -> tuple[int, ...]:
         """What it may choose from in a round: all policies, in bit order."""
         return tuple(range(2 ** (goal - 1)))
 
-    def policy(self, goal: int, arm: int) -> Policy:
+    def policy(self, goal: int, choice: int) -> Policy:
         """The policy that an arm stands for: one action for every state."""
-        return [(arm >> bit) & 1 for bit in range(goal - 1)]
+        return [(choice >> bit) & 1 for bit in range(goal - 1)]
 
-    def remember(self, goal: int, f_goal: float, c_up: float) -> Record:  # noqa: ARG002
+    def initial_counters(self, goal: int, f_goal: float, c_up: float) -> Record:  # noqa: ARG002
         """What it knows before round 1: nothing."""
         return Record(np.zeros(2 ** (goal - 1)), np.zeros(2 ** (goal - 1)))
 
@@ -94,9 +94,9 @@ class PolicyLearner:
         """The arm for the next round."""
         return ucb1_choice(memory.plays, memory.wins)
 
-    def settle(self, memory: Record, arm: int, outcome: Outcome) -> Record:
+    def settle(self, memory: Record, choice: int, one: Round) -> Record:
         """What it knows after a round played with an arm."""
         plays, wins = memory.plays.copy(), memory.wins.copy()
-        plays[arm] += 1
-        wins[arm] += outcome.won
+        plays[choice] += 1
+        wins[choice] += one.won
         return Record(plays, wins)

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import hot, kernel, u64
+from grbp._numba.jit import inlined, kernel, u64
 from grbp.numerics.arrays import Floats
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 from grbp.numerics.special import deviance, log_weight
 
 # Gamma draws are made for speed. They begin with a normal variable, by the ziggurat of Marsaglia
@@ -38,19 +38,19 @@ def _ladder() -> Floats:
 _WIDTH: Final = _ladder()
 
 
-@hot
+@inlined
 def _place(bits: int) -> float:
     """A point of the layer that the last 8 bits choose: where, the first 53 of them say."""
     return (float(bits >> u64(11)) * 2.0**-52 - 1.0) * float(_WIDTH[bits & u64(255)])
 
 
-@hot
+@inlined
 def _inside(bits: int, x: float) -> bool:
     """Whether all that lies below a point of a layer lies below the density."""
     return abs(x) < float(_WIDTH[(bits & u64(255)) + u64(1)])
 
 
-@hot
+@inlined
 def _surely(u: float, z: float, x: float) -> bool:
     """Whether Marsaglia and Tsang accept, without logarithms; false where that is not sure.
 
@@ -61,10 +61,10 @@ def _surely(u: float, z: float, x: float) -> bool:
     return 60.0 * u * (1.0 + z) > (z * x) * (z * x) * (5.0 + z)
 
 
-@hot
+@inlined
 def _gamma_at_once(key: int, k: int, d: float, scale: float) -> float:
     """The draw of the trial whose bits begin at k, or 0 if it needs logarithms, as few do."""
-    bits = noise(key, k)
+    bits = fold_in(key, k)
     x = _place(bits)
     z = scale * x
     if _inside(bits, x) and _surely(uniform(key, k), z, x):
@@ -76,8 +76,8 @@ def _gamma_at_once(key: int, k: int, d: float, scale: float) -> float:
 def _gamma_at_length(key: int, k: int, d: float, scale: float) -> float:
     """The draw from the k-th trial on (Marsaglia and Tsang 2000, A Simple Method)."""
     while True:
-        bits, u = noise(key, k), uniform(key, k)
-        key, k = noise(key, k + 2), 1
+        bits, u = fold_in(key, k), uniform(key, k)
+        key, k = fold_in(key, k + 2), 1
         x = _place(bits)
         if not _inside(bits, x):
             x = _outside(key, bits, x)
@@ -114,7 +114,7 @@ def gamma_draw(key: int, shape: float) -> float:
     return x if x > 0.0 else _gamma_at_length(key, 1, d, scale)
 
 
-@hot
+@inlined
 def gamma_pair(key: int, a: float, b: float) -> tuple[float, float]:
     """Two independent draws x, y of shapes a and b: x/(x + y) is a draw from Beta(a, b)."""
     d, e = a - 1.0 / 3.0, b - 1.0 / 3.0
@@ -226,7 +226,7 @@ def beta_beyond_draw(key: int, a: float, b: float, x: float) -> float:
     k = 0
     if beta_tail_bound(a, b, x) >= 1.0:
         while True:
-            theta = beta_draw(noise(key, k), a, b)
+            theta = beta_draw(fold_in(key, k), a, b)
             if theta > x:
                 return theta
             k += 1

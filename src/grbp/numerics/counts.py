@@ -8,7 +8,7 @@ from typing import Final
 
 from grbp._numba.jit import kernel
 from grbp.numerics.beta import gamma_draw, gamma_pair
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 from grbp.numerics.special import deviance, log_binomial, stirling_error
 
 _SMALL: Final = 10.0
@@ -124,7 +124,7 @@ def negative_binomial_draw(key: int, successes: int, p: float) -> int:
         if u < 1.0 - successes * q:  # No more than the probability of 0.
             return 0
         return _inverted(u, math.exp(successes * math.log(p)), successes * q, q)
-    return poisson_draw(noise(key, 2), gamma_draw(noise(key, 1), float(successes)) * (q / p))
+    return poisson_draw(fold_in(key, 2), gamma_draw(fold_in(key, 1), float(successes)) * (q / p))
 
 
 @kernel
@@ -182,8 +182,8 @@ def _log_hypergeometric(x: float, total: float, marked: float, taken: float) -> 
 @kernel
 def beta_binomial_draw(key: int, n: int, a: float, b: float) -> int:
     """The number of successes in n tries of a probability drawn from Beta(a, b), both >= 1."""
-    x, y = gamma_pair(noise(key, 1), a, b)
+    x, y = gamma_pair(fold_in(key, 1), a, b)
     # The smaller probability is the one that a float holds well.
     if x <= y:
-        return binomial_draw(noise(key, 2), n, x / (x + y))
-    return n - binomial_draw(noise(key, 2), n, y / (x + y))
+        return binomial_draw(fold_in(key, 2), n, x / (x + y))
+    return n - binomial_draw(fold_in(key, 2), n, y / (x + y))

@@ -1,6 +1,6 @@
 """Random numbers that depend on where they are used, never on when.
 
-A key is a number of 64 bits; `noise(key, i)` is the key of its i-th part and `uniform(key, i)`
+A key is a number of 64 bits; `fold_in(key, i)` is the key of its i-th part and `uniform(key, i)`
 its i-th draw. So the draws of round rho of replica r are the same whatever ran before, in
 whatever order, on however many threads. The function is the finaliser of SplitMix64 (Steele,
 Lea and Flood 2014), whose counter is the index.
@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import hot, u64
+from grbp._numba.jit import inlined, u64
 from grbp.numerics.arrays import Words
 
 WORLD: Final = 1
@@ -26,39 +26,39 @@ _MASK: Final = 0xFFFFFFFFFFFFFFFF
 _STEP: Final = 0x9E3779B97F4A7C15
 
 
-@hot
-def mix(x: int) -> int:
+@inlined
+def splitmix64(x: int) -> int:
     """A number of 64 bits that looks unrelated to the one given."""
     x = ((x ^ (x >> u64(30))) * 0xBF58476D1CE4E5B9) & _MASK
     x = ((x ^ (x >> u64(27))) * 0x94D049BB133111EB) & _MASK
     return x ^ (x >> u64(31))
 
 
-@hot
-def noise(key: int, index: int) -> int:
+@inlined
+def fold_in(key: int, index: int) -> int:
     """The key of the index-th part of a key."""
-    return mix((u64(key) + u64(index) * _STEP) & _MASK)
+    return splitmix64((u64(key) + u64(index) * _STEP) & _MASK)
 
 
-@hot
+@inlined
 def uniform(key: int, index: int) -> float:
     """The index-th draw of a key, from [0, 1)."""
-    return float(noise(key, index + 1) >> u64(11)) * 2.0**-53
+    return float(fold_in(key, index + 1) >> u64(11)) * 2.0**-53
 
 
 def replica_key(seed: int, purpose: int, replica: int) -> int:
     """The key of one purpose in one replica of an experiment with a seed."""
-    return noise(_purpose_key(seed, purpose), replica)
+    return fold_in(_purpose_key(seed, purpose), replica)
 
 
 def replica_keys(seed: int, purpose: int, replicas: range) -> Words:
     """The keys of one purpose in some replicas."""
     index = np.array(replicas, dtype=np.uint64)
-    # The sum wraps around, as it does in `noise`.
+    # The sum wraps around, as it does in `fold_in`.
     counters = np.uint64(_purpose_key(seed, purpose)) + index * np.uint64(_STEP)
-    keys: Words = mix(counters)  # type: ignore[arg-type,assignment]
+    keys: Words = splitmix64(counters)  # type: ignore[arg-type,assignment]
     return keys
 
 
 def _purpose_key(seed: int, purpose: int) -> int:
-    return noise(noise(mix(seed & _MASK), seed >> 64), purpose)
+    return fold_in(fold_in(splitmix64(seed & _MASK), seed >> 64), purpose)

@@ -3,20 +3,18 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from grbp.experiments.regret import Z_95
 from grbp.experiments.store import CurveResult, Result
 from grbp.numerics.arrays import Floats
 
 HELD: Final = "held"
 DID_NOT_HOLD: Final = "did not hold"
 UNDECIDED: Final = "cannot be decided"
-Outcome: TypeAlias = Literal["held", "did not hold", "cannot be decided"]
-
-_SIDE: Final = NormalDist().inv_cdf(0.975)
+Judgement: TypeAlias = Literal["held", "did not hold", "cannot be decided"]
 
 _FLAT: Final = 0.01
 """A tenfold span that adds less than this share of the regret adds nothing."""
@@ -50,7 +48,7 @@ class Estimate(NamedTuple):
 class Finding(NamedTuple):
     """The outcome of one claim, the evidence and the reason."""
 
-    outcome: Outcome
+    outcome: Judgement
     evidence: str
     why: str
 
@@ -108,14 +106,14 @@ class Growth:
         added = self.contrast(self._weights(-1, np.arange(len(self.ends), dtype=float)))
         return added.high <= _FLAT * float(self.mean[-1])
 
-    def finite(self) -> Outcome:
+    def finite(self) -> Judgement:
         """Whether gains fade: nothing is added, or less than half of what was added before."""
         over_half = self.excess(0.5, np.log(self.ends))
         if self.flat or over_half.high < 0.0:
             return HELD
         return DID_NOT_HOLD if over_half.low > 0.0 else UNDECIDED
 
-    def steady(self, scale: Floats) -> Outcome:
+    def steady(self, scale: Floats) -> Judgement:
         """Whether gains per unit of a scale stay the same, within half and twice."""
         half, twice = self.excess(0.5, scale), self.excess(2.0, scale)
         if self.flat or half.high < 0.0 or twice.low > 0.0:
@@ -149,7 +147,7 @@ def growth(result: CurveResult, learner: str) -> Growth:
     simulation = result.simulation
     if learner not in simulation.curves:
         raise Missing(f"{learner} in {result.spec.name}")
-    curve, rounds = simulation.curves[learner], simulation.rounds.astype(np.float64)
+    curve, rounds = simulation.curves[learner], simulation.checkpoints.astype(np.float64)
     wanted = rounds[-1] / 10.0 ** np.arange(3, -1, -1)
     nearest = [int(np.abs(np.log(rounds / end)).argmin()) for end in wanted if end >= 1.0]
     at = np.unique(nearest)
@@ -182,7 +180,7 @@ class Onset(NamedTuple):
 
 def onset(result: CurveResult, learner: str) -> Onset | None:
     """Where a learner's curve becomes a logarithm; None where its last two spans still differ."""
-    curve, rounds = result.simulation.curves[learner], result.simulation.rounds
+    curve, rounds = result.simulation.curves[learner], result.simulation.checkpoints
     ends = [k for k, look in enumerate(rounds.tolist()) if look in _POWERS]
     slopes = np.diff(curve.mean[ends]) / math.log(10.0)
     if len(slopes) < 2 or slopes[-1] <= 0.0:
@@ -209,5 +207,5 @@ def stable_sum(terms: Floats) -> float:
 
 def estimate(mean: float, variance: float) -> Estimate:
     """A mean with its interval, from the variance of that mean."""
-    width = _SIDE * math.sqrt(max(variance, 0.0))
+    width = Z_95 * math.sqrt(max(variance, 0.0))
     return Estimate(mean, mean - width, mean + width)

@@ -11,8 +11,8 @@ from grbp.paper.growth import (
     UNDECIDED,
     Estimate,
     Finding,
+    Judgement,
     Missing,
-    Outcome,
     Results,
     estimate,
 )
@@ -27,7 +27,7 @@ def regions_differ(figure: str, results: Results) -> Finding:
         raise Missing(f"map of both regions in {figure}")
     more = _difference(found.mean, found.se, explored)
     with_depth = _rank_correlation(found.mean, _depth(found))
-    outcome: Outcome = HELD if more.low > 0.0 else DID_NOT_HOLD if more.high < 0.0 else UNDECIDED
+    outcome: Judgement = HELD if more.low > 0.0 else DID_NOT_HOLD if more.high < 0.0 else UNDECIDED
     whys = {
         HELD: "learning costs more where FINISH must be forced and is never right",
         DID_NOT_HOLD: "learning costs less in the exploration region",

@@ -29,13 +29,13 @@ from grbp.paper.growth import (
     HELD,
     UNDECIDED,
     Finding,
+    Judgement,
     Missing,
-    Outcome,
     Results,
 )
 from grbp.paper.map_claims import every_line_rises, regions_differ
 
-WIDTH: Final = 80
+TERMINAL_COLUMNS: Final = 80
 """The columns of a terminal."""
 
 
@@ -52,7 +52,7 @@ class Verdict:
 
     claim: str
     where: str
-    outcome: Outcome
+    outcome: Judgement
     evidence: str
     why: str
 
@@ -87,14 +87,18 @@ def short_lines(rows: Iterable[Verdict]) -> list[str]:
     lines = []
     for row in rows:
         head = f"{row.outcome:<{len(UNDECIDED)}}  {row.where:<{wide}}  "
-        lines += wrap(row.claim, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+        lines += wrap(
+            row.claim, TERMINAL_COLUMNS, initial_indent=head, subsequent_indent=" " * len(head)
+        )
         if row.outcome != HELD:
-            lines += wrap(row.why, WIDTH, initial_indent="    ", subsequent_indent="    ")
+            lines += wrap(
+                row.why, TERMINAL_COLUMNS, initial_indent="    ", subsequent_indent="    "
+            )
     counts = [f"{sum(row.outcome == o for row in rows)} {o}" for o in _OUTCOMES]
     return [*lines, f"{len(rows)} claims: {', '.join(counts)}"]
 
 
-_OUTCOMES: Final[tuple[Outcome, ...]] = (HELD, DID_NOT_HOLD, UNDECIDED)
+_OUTCOMES: Final[tuple[Judgement, ...]] = (HELD, DID_NOT_HOLD, UNDECIDED)
 
 
 _FIG_3, _FIG_4, _FIG_5 = "Fig. 3", "Fig. 4", "Fig. 5"

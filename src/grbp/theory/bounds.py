@@ -21,7 +21,7 @@ from grbp.theory.margin import margin
 from grbp.theory.round_length import continue_probability, expected_continues, finish_probability
 from grbp.theory.values import boundary, excess, optimal_threshold
 
-MOST_ROUNDS = 10**18
+MOST_BOUNDED_ROUNDS = 10**18
 """The largest number of rounds that is asked about."""
 
 _LARGEST_ROUND = 2.0**900
@@ -67,7 +67,7 @@ def ucb1_bound(problem: Problem, rounds: int) -> float:
     Paper: thm:UCB1Reg
     Differs: "<=" where the paper prints "="; policies as good as the best cost nothing.
     """
-    rounds = check_whole("rounds", rounds, 1, MOST_ROUNDS)
+    rounds = check_whole("rounds", rounds, 1, MOST_BOUNDED_ROUNDS)
     gaps = policy_gaps(problem)
     gaps = gaps[gaps > 0.0]
     with np.errstate(over="ignore"):
@@ -86,7 +86,10 @@ def getbe_bound(problem: Problem, gamma: float, rounds: int) -> GetbeBound:
     Differs: rho_c with the root of the proof, not of the lemma; "first round in which" read as
     "from which round on"; what the paper assumes without saying so is checked.
     """
-    rounds, gamma = check_whole("rounds", rounds, 1, MOST_ROUNDS), check_positive("gamma", gamma)
+    rounds, gamma = (
+        check_whole("rounds", rounds, 1, MOST_BOUNDED_ROUNDS),
+        check_positive("gamma", gamma),
+    )
     p_c1, p_f1, delta = continue_probability(problem), finish_probability(problem), margin(problem)
     x_1 = required_root(p_f1, delta)
     required = x_1 * x_1

@@ -30,7 +30,7 @@ from grbp.numerics.counts import (
     hypergeometric_draw,
     negative_binomial_draw,
 )
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 
 ALL: Final = 0
 CHOSEN: Final = 1
@@ -139,7 +139,7 @@ def share_out(counts: Ints, part: Part, key: int, p: float) -> None:
     for k in range(part.depth):
         second = goes_second(part, k)
         within = counts[ALL, k] - counts[ALL, k + 1] if second else counts[ALL, k + 1]
-        own = noise(key, piece(part, k))
+        own = fold_in(key, piece(part, k))
         chosen = hypergeometric_draw(own, counts[ALL, k], counts[CHOSEN, k], within)
         counts[CHOSEN, k + 1] = counts[CHOSEN, k] - chosen if second else chosen
 
@@ -158,7 +158,7 @@ def count_failures(counts: Ints, part: Part, key: int, p: float) -> None:
             failed = counts[CHOSEN, k]
         elif within > 0:
             a, b = float(within), float(counts[ALL, k] - within)
-            failed = beta_binomial_draw(noise(key, piece(part, k)), counts[CHOSEN, k], a, b)
+            failed = beta_binomial_draw(fold_in(key, piece(part, k)), counts[CHOSEN, k], a, b)
         counts[CHOSEN, k + 1] = counts[CHOSEN, k] - failed if second else failed
 
 
@@ -192,7 +192,7 @@ def open_rounds(
         state = law.states[i]
         for k in range(depth + 1):
             counts[ALL, k] = counts[LATER, k]
-        share_out(counts, part, noise(key, i), law.share[i])
+        share_out(counts, part, fold_in(key, i), law.share[i])
         room.starts[state] = counts[CHOSEN, depth]
         for k in range(depth + 1):
             counts[LATER, k] -= counts[CHOSEN, k]
@@ -241,12 +241,12 @@ def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many i
     above, below = state + length, state - length
     if partner != 0:
         stays = u * (1.0 - u)
-        count_failures(counts, part, noise(key, 0), 1.0 - stays)
+        count_failures(counts, part, fold_in(key, 0), 1.0 - stays)
         for k in range(depth + 1):
             room.hops[k, level] += 2 * counts[CHOSEN, k]
         u = u * u / (1.0 - stays) if partner > 0 else u / (1.0 - stays)
         above, below = above + max(0, partner) * length, below + min(0, partner) * length
-    share_out(counts, part, noise(key, 1), u)
+    share_out(counts, part, fold_in(key, 1), u)
     for k in range(depth + 1):
         rose, fell = counts[CHOSEN, k], counts[ALL, k] - counts[CHOSEN, k]
         if partner != 0:
@@ -271,7 +271,7 @@ def steps_of(law: Blocks, key: int, part: Part, room: Room) -> int:
             for k in range(depth + 1):
                 counts[ALL, k] = hops[k, level]
                 hops[k, level] = 0
-            count_failures(counts, part, noise(key, level), law.leaves[level - 1])
+            count_failures(counts, part, fold_in(key, level), law.leaves[level - 1])
             for k in range(depth + 1):
                 hops[k, level - 1] += 2 * (counts[ALL, k] + counts[CHOSEN, k])
     steps = hops[depth, 0]
@@ -287,17 +287,17 @@ def block(law: Blocks, threshold: int, rounds: int, key: int, part: Part, room: 
     room.starts is left with the part's rounds by first state.
     """
     counts, depth = room.counts, part.depth
-    walking, risen = open_rounds(law, threshold, rounds, noise(key, 0), part, room)
+    walking, risen = open_rounds(law, threshold, rounds, fold_in(key, 0), part, room)
     at_once = counts[FINISHING, depth]
-    own = noise(key, 1)
+    own = fold_in(key, 1)
     goals, draw, now = 0, 0, 0
     while walking > 0:
         for state in range(threshold + 1, law.goal):
             if room.walks[now, 0, state] > 0:
-                ends, won = hop_from(law, threshold, state, now, noise(own, draw), part, room)
+                ends, won = hop_from(law, threshold, state, now, fold_in(own, draw), part, room)
                 walking, goals, draw = walking - ends, goals + won, draw + 1
         now = 1 - now
-    steps = steps_of(law, noise(key, 2), part, room)
+    steps = steps_of(law, fold_in(key, 2), part, room)
     fallen = counts[FINISHING, depth] - at_once
     c_up = (steps + risen + goals * law.goal + fallen * threshold) // 2
     size = part_rounds(rounds, part)
@@ -305,6 +305,6 @@ def block(law: Blocks, threshold: int, rounds: int, key: int, part: Part, room: 
         return Totals(size, goals, 0, 0, steps, c_up)
     for k in range(depth + 1):
         counts[ALL, k] = counts[FINISHING, k]
-    share_out(counts, part, noise(key, 3), law.p_f)
+    share_out(counts, part, fold_in(key, 3), law.p_f)
     f, f_goal = counts[FINISHING, depth], counts[CHOSEN, depth]
     return Totals(size, goals + f_goal, f, f_goal, steps, c_up)

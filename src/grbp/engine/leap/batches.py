@@ -7,19 +7,19 @@ until the round is found that left the box; what would have come after it never 
 
 from typing import Final
 
-from grbp._numba.jit import hot, kernel
+from grbp._numba.jit import inlined, kernel
 from grbp.engine.leap.batch_totals import Blocks, Part, Room, block, part_rounds
 from grbp.engine.leap.counter_box import Box, inside
-from grbp.engine.leap.round_table import PACKED, Round, Table, Walk, table_round, table_rounds
-from grbp.learners.counters import Totals
+from grbp.engine.leap.round_table import PACKED, Table, Walk, table_round, table_rounds
+from grbp.learners.counters import Totals, as_totals
 from grbp.numerics.arrays import Ints
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 
 NOTHING: Final = Totals(0, 0, 0, 0, 0, 0)
 """The totals of no rounds."""
 
 
-@hot
+@inlined
 def plus(t: Totals, other: Totals) -> Totals:
     """The totals of both."""
     return Totals(
@@ -32,15 +32,16 @@ def plus(t: Totals, other: Totals) -> Totals:
     )
 
 
-@hot
-def as_totals(one: Round) -> Totals:
-    """The totals of one round."""
-    return Totals(1, one.won, one.f, one.won * one.f, one.c, one.c_up)
-
-
-@hot
+@inlined
 def from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow to pass)
-    table: Table, walk: Walk, arm: int, threshold: int, cases: int, rho: int, count: int, box: Box
+    table: Table,
+    walk: Walk,
+    column: int,
+    threshold: int,
+    world_key: int,
+    rho: int,
+    count: int,
+    box: Box,
 ) -> Totals:
     """The totals of rounds from rho on, up to one that leaves the box or some before it.
 
@@ -48,15 +49,15 @@ def from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow t
     """
     t = NOTHING
     while t.rounds < count:
-        more = table_rounds(table, arm, cases, rho + t.rounds, min(PACKED, count - t.rounds))
+        more = table_rounds(table, column, world_key, rho + t.rounds, min(PACKED, count - t.rounds))
         both = plus(t, more)
         if not inside(both, box):
             break
         t = both
         if t.rounds < count and more.rounds < PACKED:
             # The next one is not in the table.
-            key = noise(cases, rho + t.rounds)
-            t = plus(t, as_totals(table_round(table, walk, arm, threshold, key)))
+            key = fold_in(world_key, rho + t.rounds)
+            t = plus(t, as_totals(table_round(table, walk, column, threshold, key)))
             if not inside(t, box):
                 break
     return t

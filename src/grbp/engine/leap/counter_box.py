@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import hot
+from grbp._numba.jit import inlined
 from grbp.learners.counters import Counters, Totals
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
@@ -77,15 +77,21 @@ def _solve(p: float, q: float, right: Floats) -> Floats:
     return rest[:-1]
 
 
-@hot
-def most_of(sizes: Floats, arm: int, kind: int, rounds: float, spare: float, slack: float) -> float:
+@inlined
+def most_of(
+    sizes: Floats, column: int, kind: int, rounds: float, spare: float, slack: float
+) -> float:
     """What rounds will hardly add up to more than, of one kind."""
-    mean, sd, extra = sizes[arm, kind, _MEAN], sizes[arm, kind, _SD], sizes[arm, kind, _SLACK]
+    mean, sd, extra = (
+        sizes[column, kind, _MEAN],
+        sizes[column, kind, _SD],
+        sizes[column, kind, _SLACK],
+    )
     return float(rounds * mean + spare * sd + slack * extra)
 
 
-@hot
-def box_of(sizes: Floats, arm: int, rounds: int, long: bool) -> Box:
+@inlined
+def box_of(sizes: Floats, column: int, rounds: int, long: bool) -> Box:
     """A box that a number of rounds will hardly leave: their means, and some to spare.
 
     A long stretch has more to spare, for it costs more to be taken apart.
@@ -96,16 +102,16 @@ def box_of(sizes: Floats, arm: int, rounds: int, long: bool) -> Box:
     k = float(rounds)
     spare = deviations * math.sqrt(k)
     return Box(
-        min(k, most_of(sizes, arm, 0, k, spare, slack)),
-        min(k, most_of(sizes, arm, 1, k, spare, slack)),
-        most_of(sizes, arm, 2, k, spare, slack),
-        most_of(sizes, arm, 3, k, spare, slack),
-        min(k, most_of(sizes, arm, 4, k, spare, slack)),
-        min(k, most_of(sizes, arm, 5, k, spare, slack)),
+        min(k, most_of(sizes, column, 0, k, spare, slack)),
+        min(k, most_of(sizes, column, 1, k, spare, slack)),
+        most_of(sizes, column, 2, k, spare, slack),
+        most_of(sizes, column, 3, k, spare, slack),
+        min(k, most_of(sizes, column, 4, k, spare, slack)),
+        min(k, most_of(sizes, column, 5, k, spare, slack)),
     )
 
 
-@hot
+@inlined
 def corner(n: Counters, threshold: int, rounds: int, box: Box) -> Counters:
     """The upper corner of a box: the most that counters can be before its last round."""
     in_0 = 1.0 if threshold == 0 else 0.0
@@ -123,7 +129,7 @@ def corner(n: Counters, threshold: int, rounds: int, box: Box) -> Counters:
     )
 
 
-@hot
+@inlined
 def inside(t: Totals, box: Box) -> bool:
     """Whether rounds add up to no more than a box allows."""
     return (

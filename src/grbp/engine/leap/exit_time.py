@@ -34,9 +34,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compiled, hot, kernel, u64
+from grbp._numba.jit import compiled, inlined, kernel, u64
 from grbp.numerics.arrays import Floats, Ints, Words
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 from grbp.numerics.special import log_binomial
 
 CELLS: Final = 128
@@ -80,7 +80,7 @@ class Exits(NamedTuple):
     bins: Floats
 
 
-@hot
+@inlined
 def hop_index(m: int) -> int:
     """The row of the longest admitted distance that is at most m."""
     shift = 0
@@ -89,7 +89,7 @@ def hop_index(m: int) -> int:
     return 256 * shift + (m >> shift)
 
 
-@hot
+@inlined
 def hop_length(m: int) -> int:
     """The longest admitted distance that is at most m."""
     shift = 0
@@ -210,7 +210,7 @@ def exit_steps(exits: Exits, d: int, key: int) -> int:
     row = hop_index(d)
     turn = 0
     while True:
-        word = noise(key, turn)
+        word = fold_in(key, turn)
         cell = word >> u64(_SHARE_BITS)
         packed = u64(exits.cells[row, cell])
         if (word & u64(2**_SHARE_BITS - 1)) >= (packed >> u64(_CELL_BITS)):

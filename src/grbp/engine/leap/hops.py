@@ -4,13 +4,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import hot, i64, kernel, u64
+from grbp._numba.jit import i64, inlined, kernel, u64
 from grbp.engine.leap.alias import alias_table, bits_for
 from grbp.engine.leap.exit_time import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
-from grbp.engine.leap.round_table import CUT, LAST_DRAW, TABLE_GOAL, WORD_MASK, Round, Walk, ended
+from grbp.engine.leap.round_table import CUT, LAST_DRAW, TABLE_GOAL, WORD_MASK, Walk, ended
+from grbp.learners.counters import Round
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Words
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 
 class Hops(NamedTuple):
@@ -45,7 +46,7 @@ def hops_of(problem: Problem, always: bool = False) -> Hops:
     return Hops(starts, exit_tables(problem.p_c, farthest))
 
 
-@hot
+@inlined
 def first_of(starts: Words, draw: int) -> int:
     """The state in which a round starts, from a number of 64 bits."""
     bits = 0
@@ -60,11 +61,11 @@ def first_of(starts: Words, draw: int) -> int:
 @kernel
 def hop_round(hops: Hops, walk: Walk, threshold: int, key: int) -> Round:
     """A round by hops to the nearer end of the interval between the threshold and the goal."""
-    first = first_of(hops.starts, noise(key, 1))
+    first = first_of(hops.starts, fold_in(key, 1))
     state, steps, hop = first, 0, 1
     while threshold < state < walk.goal:
         d = hop_length(min(state - threshold, walk.goal - state))
-        own = noise(key, hop + 1)
+        own = fold_in(key, hop + 1)
         steps += exit_steps(hops.exits, d, own)
         state += d if uniform(own, LAST_DRAW) < hops.exits.bins[hop_index(d), UP] else -d
         hop += 1

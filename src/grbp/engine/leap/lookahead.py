@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from grbp._numba.jit import hot, kernel
+from grbp._numba.jit import inlined, kernel
 from grbp.engine.leap.counter_box import box_of, corner
 from grbp.learners.base import Doubt, Stable, Thinning
 from grbp.learners.counters import Counters
@@ -35,38 +35,38 @@ def planning(  # noqa: C901 (the loop inside counts)
     doubt_over = _doubt_of(stable, thinning)
 
     def fits(  # noqa: PLR0913, PLR0917 (few arrays, and each by itself: many are slow to pass)
-        constants: Any, n: Counters, goal: int, threshold: int, sizes: Floats, arm: int,
+        constants: Any, n: Counters, goal: int, threshold: int, sizes: Floats, column: int,
         rounds: int, single: int,
     ) -> Doubt:  # fmt: skip
         """The doubt over the box of a number of rounds; all of it if it is too much."""
-        high = corner(n, threshold, rounds, box_of(sizes, arm, rounds, rounds > single))
+        high = corner(n, threshold, rounds, box_of(sizes, column, rounds, rounds > single))
         doubt = doubt_over(goal, constants, n, high)
         if doubt.chance > _LIKELY or doubt.chance * rounds > _UNUSUAL:
             return Doubt(doubt.usual, 1.0, 0.0, 0.0)
         return doubt
 
-    hot(fits)
+    inlined(fits)
 
     def plan(  # noqa: PLR0913, PLR0917
-        constants: Any, n: Counters, goal: int, threshold: int, sizes: Floats, arm: int,
+        constants: Any, n: Counters, goal: int, threshold: int, sizes: Floats, column: int,
         tried: int, limit: int, single: int,
     ) -> tuple[int, Doubt]:  # fmt: skip
         most = min(2 * tried, limit)
-        least, best = 1, fits(constants, n, goal, threshold, sizes, arm, most, single)
+        least, best = 1, fits(constants, n, goal, threshold, sizes, column, most, single)
         # Up from what fits, if asking is cheap, as it is where nothing is drawn.
         while best.chance < 1.0:
             least = most
             if least == limit or not certain:
                 return least, best
             most = min(2 * least, limit)
-            doubt = fits(constants, n, goal, threshold, sizes, arm, most, single)
+            doubt = fits(constants, n, goal, threshold, sizes, column, most, single)
             if doubt.chance == 1.0:
                 break
             best = doubt
         # Or down to it.
         while least == 1 and most >= 2 * FEWEST:
             half = most // 2
-            doubt = fits(constants, n, goal, threshold, sizes, arm, half, single)
+            doubt = fits(constants, n, goal, threshold, sizes, column, half, single)
             if doubt.chance < 1.0:
                 least, best = half, doubt
             else:
@@ -74,7 +74,7 @@ def planning(  # noqa: C901 (the loop inside counts)
         # Some changes of mind come at a round that is known beforehand: go right up to it.
         while certain and least > 1 and most - least > (1 if least > single else 1 + least // 32):
             half = (least + most) // 2
-            doubt = fits(constants, n, goal, threshold, sizes, arm, half, single)
+            doubt = fits(constants, n, goal, threshold, sizes, column, half, single)
             if doubt.chance < 1.0:
                 least, best = half, doubt
             else:
@@ -88,12 +88,12 @@ def _doubt_of(stable: Stable | None, thinning: Thinning | None) -> Callable[...,
     """The kernel that says how much doubt there is over a box; none or all, if nothing is drawn."""
     if stable is None:
         return kernel(thinning.doubt if thinning is not None else _no_idea)
-    sure = hot(stable)
+    sure = inlined(stable)
 
     def doubt_over(goal: int, constants: Any, low: Counters, high: Counters) -> Doubt:
         return Doubt(0, 0.0 if sure(goal, constants, low, high) else 1.0, 0.0, 0.0)
 
-    return hot(doubt_over)
+    return inlined(doubt_over)
 
 
 def _no_idea(_goal: int, _: Any, _low: Counters, _high: Counters) -> Doubt:
@@ -101,7 +101,7 @@ def _no_idea(_goal: int, _: Any, _low: Counters, _high: Counters) -> Doubt:
     return Doubt(0, 1.0, 0.0, 0.0)
 
 
-@hot
+@inlined
 def gap_before(key: int, chance: float) -> int:
     """How many rounds pass before one in which something of that chance happens."""
     if chance <= 0.0:

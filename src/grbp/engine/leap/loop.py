@@ -16,28 +16,20 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compiled, hot, kernel, u64
+from grbp._numba.jit import compiled, inlined, kernel
 from grbp.engine.leap.batch_totals import Blocks, Room, blocks_of
-from grbp.engine.leap.batches import NOTHING, as_block, as_totals, from_table, plus
+from grbp.engine.leap.batches import NOTHING, as_block, from_table, plus
 from grbp.engine.leap.counter_box import Box, box_of, inside, sizes_of
 from grbp.engine.leap.hops import Hops, hop_round, hops_of
 from grbp.engine.leap.lookahead import FEWEST, gap_before, planning
-from grbp.engine.leap.round_table import (
-    PACKED,
-    TABLE_GOAL,
-    Round,
-    Table,
-    Walk,
-    table_of,
-    table_round,
-)
-from grbp.engine.recorder import Tape, carry, column_of, first_counters
+from grbp.engine.leap.round_table import PACKED, TABLE_GOAL, Table, Walk, table_of, table_round
+from grbp.engine.recorder import Recorder, carry_forward, columns_of, first_counters, keys_of
 from grbp.engine.walk import DONE, Loop
 from grbp.learners.base import Decide, Stable, Thinning
-from grbp.learners.counters import Counters, Totals, add_to
+from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
-from grbp.numerics.rng import noise
+from grbp.numerics.rng import fold_in
 
 STRETCH_GOAL: Final = 4_096
 """The largest goal for which stretches are planned: blocks need memory for every state, and the
@@ -60,7 +52,7 @@ class Leaps(NamedTuple):
     """What stretches of a problem are planned and drawn with.
 
     arms     the thresholds
-    column   of `played`, for every threshold; -1 if it is not declared
+    columns  of `played`, for every threshold; -1 if it is not declared
     sizes    see `sizes_of`
     single   the longest stretch that is drawn round by round
     once     see `World`
@@ -71,7 +63,7 @@ class Leaps(NamedTuple):
     hops: Hops
     blocks: Blocks
     arms: Ints
-    column: Ints
+    columns: Ints
     sizes: Floats
     single: int
     once: bool
@@ -89,7 +81,7 @@ def leaps_of(problem: Problem, thresholds: tuple[int, ...], once: bool = False) 
         hops_of(problem),
         blocks_of(problem),
         np.array(thresholds, dtype=np.int64),
-        column_of(problem.goal, thresholds),
+        columns_of(problem.goal, thresholds),
         sizes_of(problem, thresholds) if problem.goal <= STRETCH_GOAL else np.zeros((1, 1, 1)),
         3 * PACKED if problem.goal <= TABLE_GOAL else 4 * problem.goal,
         once,
@@ -113,18 +105,19 @@ def _asking(decide: Decide, tabled: bool) -> Loop:
     """The loop for a learner that is asked in every round."""
     play, law_of = _playing(decide, None, tabled), _law_of(tabled)
 
-    def leap(constants: Any, leaps: Leaps, _room: Room, tape: Tape) -> int:
-        gate = np.empty_like(leaps.column)
+    def leap(constants: Any, leaps: Leaps, _room: Room, recorder: Recorder) -> int:
+        gate = np.empty_like(leaps.columns)
         for threshold in range(len(gate)):
-            gate[threshold] = _NEVER if leaps.column[threshold] >= 0 else 0
-        for r in range(len(tape.keys)):
-            cases, own, begin = u64(tape.keys[r, 0]), u64(tape.keys[r, 1]), u64(tape.keys[r, 2])
-            n = first_counters(leaps.walk.p_c, leaps.walk.p_f, leaps.once, begin)
-            for look in range(len(tape.looks)):
-                carry(tape, r, look)
+            gate[threshold] = _NEVER if leaps.columns[threshold] >= 0 else 0
+        for r in range(len(recorder.keys)):
+            world_key, learner_key, init_key = keys_of(recorder, r)
+            n = first_counters(leaps.walk.p_c, leaps.walk.p_f, leaps.once, init_key)
+            for checkpoint in range(len(recorder.checkpoints)):
+                carry_forward(recorder, r, checkpoint)
                 n, threshold = play(
-                    constants, n, cases, own, law_of(leaps), leaps.walk, leaps.column, gate,
-                    tape.played, tape.won, r, look, tape.looks[look], tape.stride, tape.wins, _ASK,
+                    constants, n, world_key, learner_key, law_of(leaps), leaps.walk, leaps.columns,
+                    gate, recorder.played, recorder.won, r, checkpoint,
+                    recorder.checkpoints[checkpoint], recorder.stride, recorder.wins, _ASK,
                 )  # fmt: skip
                 if threshold != _ASK:
                     return int(threshold)
@@ -143,61 +136,63 @@ def _skipping(  # noqa: C901 (the loop inside counts)
     short, law_of = _shortly(tabled), _law_of(tabled)
     block_of = compiled(as_block, "blocks of rounds")
 
-    def leap(constants: Any, leaps: Leaps, room: Room, tape: Tape) -> int:
-        goal, walk, column, law = leaps.walk.goal, leaps.walk, leaps.column, law_of(leaps)
-        cut = tape.wins or tape.stride > 0
+    def leap(constants: Any, leaps: Leaps, room: Room, recorder: Recorder) -> int:
+        goal, walk, columns, law = leaps.walk.goal, leaps.walk, leaps.columns, law_of(leaps)
+        cut = recorder.wins or recorder.stride > 0
         tried = np.empty(len(leaps.arms), dtype=np.int64)
-        wait, gate = np.empty_like(tried), np.empty_like(column)
-        for r in range(len(tape.keys)):
-            cases, own, begin = u64(tape.keys[r, 0]), u64(tape.keys[r, 1]), u64(tape.keys[r, 2])
-            n = first_counters(walk.p_c, walk.p_f, leaps.once, begin)
+        wait, gate = np.empty_like(tried), np.empty_like(columns)
+        for r in range(len(recorder.keys)):
+            world_key, learner_key, init_key = keys_of(recorder, r)
+            n = first_counters(walk.p_c, walk.p_f, leaps.once, init_key)
             tried[:], wait[:], gate[:] = FEWEST, _WAIT, 0
-            look, resolved = 0, _ASK
-            while look < len(tape.looks):
+            checkpoint, resolved = 0, _ASK
+            while checkpoint < len(recorder.checkpoints):
                 n, threshold = play(
-                    constants, n, cases, own, law, walk, column, gate, tape.played, tape.won, r,
-                    look, tape.looks[look], tape.stride, tape.wins, resolved,
+                    constants, n, world_key, learner_key, law, walk, columns, gate,
+                    recorder.played, recorder.won, r, checkpoint,
+                    recorder.checkpoints[checkpoint], recorder.stride, recorder.wins, resolved,
                 )  # fmt: skip
                 resolved = _ASK
                 if threshold == _ASK:
-                    look += 1
-                    if look < len(tape.looks):
-                        carry(tape, r, look)
+                    checkpoint += 1
+                    if checkpoint < len(recorder.checkpoints):
+                        carry_forward(recorder, r, checkpoint)
                     continue
-                if not declared(column, threshold):
+                if not declared(columns, threshold):
                     return int(threshold)
-                arm = column[threshold]
-                limit = (tape.looks[look] if cut else tape.looks[-1]) - n.rho + 1
+                column = columns[threshold]
+                last = recorder.checkpoints[checkpoint] if cut else recorder.checkpoints[-1]
+                limit = last - n.rho + 1
                 length, doubt = plan(
-                    constants, n, goal, threshold, leaps.sizes, arm, tried[arm], limit,
+                    constants, n, goal, threshold, leaps.sizes, column, tried[column], limit,
                     leaps.single,
                 )  # fmt: skip
-                tried[arm] = max(FEWEST, length if length > 1 else tried[arm] // 2)
+                tried[column] = max(FEWEST, length if length > 1 else tried[column] // 2)
                 if length == 1:
-                    gate[threshold] = n.rho + wait[arm]
-                    wait[arm] = min(_LONGEST_WAIT, 2 * wait[arm])
+                    gate[threshold] = n.rho + wait[column]
+                    wait[column] = min(_LONGEST_WAIT, 2 * wait[column])
                     continue
-                wait[arm] = _WAIT
-                gap = gap_before(noise(noise(own, n.rho), _APART), doubt.chance)
+                wait[column] = _WAIT
+                gap = gap_before(fold_in(fold_in(learner_key, n.rho), _APART), doubt.chance)
                 count = min(length, gap)
-                box = box_of(leaps.sizes, arm, length, length > leaps.single)
+                box = box_of(leaps.sizes, column, length, length > leaps.single)
                 if length > leaps.single:
-                    key = noise(noise(cases, n.rho), _APART)
+                    key = fold_in(fold_in(world_key, n.rho), _APART)
                     t = block_of(leaps.blocks, threshold, key, count, box, room)
                 else:
                     t = short(
-                        law, walk, arm, threshold, cases, n.rho, count, box, room.starts,
-                        tape.stride > 0,
+                        law, walk, column, threshold, world_key, n.rho, count, box, room.starts,
+                        recorder.stride > 0,
                     )  # fmt: skip
-                look = count_stretch(tape, room.starts, r, look, arm, n.rho, t)
+                checkpoint = count_stretch(recorder, room.starts, r, checkpoint, column, n.rho, t)
                 n = add_to(n, threshold, t)
                 # A box that has been left says nothing about the next round any more, not even
                 # that it is the one in doubt.
                 if gap < length and t.rounds == count and inside(t, box):
-                    while tape.looks[look] < n.rho:
-                        look += 1
-                        carry(tape, r, look)
-                    resolved = resolve(goal, constants, n, doubt, noise(own, n.rho))
+                    while recorder.checkpoints[checkpoint] < n.rho:
+                        checkpoint += 1
+                        carry_forward(recorder, r, checkpoint)
+                    resolved = resolve(goal, constants, n, doubt, fold_in(learner_key, n.rho))
         return DONE
 
     return leap
@@ -208,13 +203,13 @@ def _playing(  # noqa: C901 (the loop inside counts)
 ) -> Callable[..., tuple[Counters, int]]:
     """The kernel that plays round by round until a look, or until a stretch may be planned."""
     draw = table_draw if tabled else hop_draw
-    choose, thinned = hot(decide), usual is not None
+    choose, thinned = inlined(decide), usual is not None
     likely = choose if usual is None else _without_key(usual)
 
     def play(  # noqa: PLR0913, PLR0917 (one loop, so that all it needs is at hand)
-        constants: Any, n: Counters, cases: int, own: int, law: Any, walk: Walk, column: Ints,
-        gate: Ints, played: Ints, won: Ints, r: int, look: int, until: int, stride: int,
-        wins: bool, resolved: int,
+        constants: Any, n: Counters, world_key: int, learner_key: int, law: Any, walk: Walk,
+        columns: Ints, gate: Ints, played: Ints, won: Ints, r: int, checkpoint: int, until: int,
+        stride: int, wins: bool, resolved: int,
     ) -> tuple[Counters, int]:  # fmt: skip
         """The counters, and the threshold to plan for, or one not declared, or _ASK at a look.
 
@@ -222,38 +217,40 @@ def _playing(  # noqa: C901 (the loop inside counts)
         for, or was never declared. That of the first round may have been resolved already.
         """
         goal, answer = walk.goal, _ASK
-        arm_0, arm_1, played_0, played_1 = column[0], column[1], 0, 0
+        column_0, column_1, played_0, played_1 = columns[0], columns[1], 0, 0
         while n.rho <= until:
             threshold = resolved
             if resolved == _ASK:
-                answer = likely(goal, constants, n, noise(own, n.rho))
+                answer = likely(goal, constants, n, fold_in(learner_key, n.rho))
                 if not 0 <= answer < goal or n.rho >= gate[answer]:
                     break
-                threshold = choose(goal, constants, n, noise(own, n.rho)) if thinned else answer
-            if thinned and not declared(column, threshold):
+                threshold = (
+                    choose(goal, constants, n, fold_in(learner_key, n.rho)) if thinned else answer
+                )
+            if thinned and not declared(columns, threshold):
                 answer = threshold
                 break
-            resolved, answer, key = _ASK, _ASK, noise(cases, n.rho)
+            resolved, answer, key = _ASK, _ASK, fold_in(world_key, n.rho)
             # A branch for each threshold, though all do the same: the processor guesses it,
             # and draws the round while the decision is still being computed. The usual two are
             # counted in variables of their own: that is faster than in an array.
             if threshold == 0:
-                one = draw(law, walk, arm_0, 0, key)
+                one = draw(law, walk, column_0, 0, key)
                 n, played_0 = add_to(n, 0, as_totals(one)), played_0 + 1
             elif threshold == 1:
-                one = draw(law, walk, arm_1, 1, key)
+                one = draw(law, walk, column_1, 1, key)
                 n, played_1 = add_to(n, 1, as_totals(one)), played_1 + 1
             else:
-                one = draw(law, walk, column[threshold], threshold, key)
+                one = draw(law, walk, columns[threshold], threshold, key)
                 n = add_to(n, threshold, as_totals(one))
-                played[r, look, column[threshold]] += 1 if stride == 0 else 0
+                played[r, checkpoint, columns[threshold]] += 1 if stride == 0 else 0
             if stride > 0:
-                played[r, look, column[threshold] + stride * (one.first - 1)] += 1
+                played[r, checkpoint, columns[threshold] + stride * (one.first - 1)] += 1
             if wins:
-                won[r, look] += one.won
+                won[r, checkpoint] += one.won
         if stride == 0:
-            played[r, look, max(0, arm_0)] += played_0
-            played[r, look, max(0, arm_1)] += played_1
+            played[r, checkpoint, max(0, column_0)] += played_0
+            played[r, checkpoint, max(0, column_1)] += played_1
         return n, answer
 
     return kernel(play)
@@ -274,7 +271,7 @@ def _shortly(tabled: bool) -> Callable[..., Totals]:
     draw = table_draw if tabled else hop_draw
 
     def short(  # noqa: PLR0913, PLR0917
-        law: Any, walk: Walk, arm: int, threshold: int, cases: int, rho: int, count: int,
+        law: Any, walk: Walk, column: int, threshold: int, world_key: int, rho: int, count: int,
         box: Box, starts: Ints, by_start: bool,
     ) -> Totals:  # fmt: skip
         """The totals of rounds from rho on; by_start, starts has how many started where."""
@@ -282,9 +279,9 @@ def _shortly(tabled: bool) -> Callable[..., Totals]:
         if by_start:
             starts[:] = 0
         elif tabled:
-            t = from_table(law, walk, arm, threshold, cases, rho, count, box)
+            t = from_table(law, walk, column, threshold, world_key, rho, count, box)
         while t.rounds < count and inside(t, box):
-            one = draw(law, walk, arm, threshold, noise(cases, rho + t.rounds))
+            one = draw(law, walk, column, threshold, fold_in(world_key, rho + t.rounds))
             starts[one.first] += 1
             t = plus(t, as_totals(one))
         return t
@@ -304,10 +301,10 @@ def _law_of(tabled: bool) -> Callable[[Leaps], Any]:
     return kernel(table if tabled else hops)
 
 
-@hot
-def table_draw(law: Table, walk: Walk, arm: int, threshold: int, key: int) -> Round:
+@inlined
+def table_draw(law: Table, walk: Walk, column: int, threshold: int, key: int) -> Round:
     """A round from a table."""
-    return table_round(law, walk, arm, threshold, key)
+    return table_round(law, walk, column, threshold, key)
 
 
 @kernel
@@ -316,31 +313,31 @@ def hop_draw(law: Hops, walk: Walk, _arm: int, threshold: int, key: int) -> Roun
     return hop_round(law, walk, threshold, key)
 
 
-@hot
-def declared(column: Ints, threshold: int) -> bool:
+@inlined
+def declared(columns: Ints, threshold: int) -> bool:
     """Whether a threshold is one, and among those that the learner may play."""
-    return 0 <= threshold < len(column) and bool(column[threshold] >= 0)
+    return 0 <= threshold < len(columns) and bool(columns[threshold] >= 0)
 
 
 @kernel
 def count_stretch(  # noqa: PLR0913, PLR0917
-    tape: Tape, starts: Ints, r: int, look: int, arm: int, rho: int, t: Totals
+    recorder: Recorder, starts: Ints, r: int, checkpoint: int, column: int, rho: int, t: Totals
 ) -> int:
     """The look that comes next when the rounds of a stretch, from rho on, have been counted."""
-    looks, played, end = tape.looks, tape.played, rho + t.rounds - 1
-    if tape.wins:
-        tape.won[r, look] += t.won
-    if tape.stride > 0:
+    checkpoints, played, end = recorder.checkpoints, recorder.played, rho + t.rounds - 1
+    if recorder.wins:
+        recorder.won[r, checkpoint] += t.won
+    if recorder.stride > 0:
         for state in range(1, len(starts) - 1):
-            played[r, look, arm + tape.stride * (state - 1)] += starts[state]
-        return look
-    while looks[look] < end:
-        played[r, look, arm] += looks[look] - rho + 1
-        rho = looks[look] + 1
-        look += 1
-        carry(tape, r, look)
-    played[r, look, arm] += end - rho + 1
-    return look
+            played[r, checkpoint, column + recorder.stride * (state - 1)] += starts[state]
+        return checkpoint
+    while checkpoints[checkpoint] < end:
+        played[r, checkpoint, column] += checkpoints[checkpoint] - rho + 1
+        rho = checkpoints[checkpoint] + 1
+        checkpoint += 1
+        carry_forward(recorder, r, checkpoint)
+    played[r, checkpoint, column] += end - rho + 1
+    return checkpoint
 
 
 def _never(_goal: int, _: Any, _n: Counters, _doubt: Any, _key: int) -> int:

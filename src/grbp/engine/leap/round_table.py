@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import hot, i64, kernel, u64
+from grbp._numba.jit import i64, inlined, kernel, u64
 from grbp.engine.leap.alias import alias_table, bits_for
-from grbp.learners.counters import Totals
+from grbp.learners.counters import Round, Totals
 from grbp.model.problem import Problem
 from grbp.model.transition import Action, next_state
 from grbp.numerics.arrays import Words
-from grbp.numerics.rng import noise, uniform
+from grbp.numerics.rng import fold_in, uniform
 
 TABLE_GOAL: Final = 16
 """The largest goal whose rounds are drawn from tables."""
@@ -45,16 +45,6 @@ WORD_MASK: Final = 0xFFFFFFFFFFFFFFFF
 
 LAST_DRAW: Final = 1 << 32
 """The draw of a key that decides a hop's side, or how FINISH ends: after all the others."""
-
-
-class Round(NamedTuple):
-    """A round: where it started, won (1 or 0), FINISH taken (1 or 0), CONTINUE taken, moved up."""
-
-    first: int
-    won: int
-    f: int
-    c: int
-    c_up: int
 
 
 class Walk(NamedTuple):
@@ -94,14 +84,14 @@ def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
     laws = [_law(problem, threshold) for threshold in thresholds]
     bits = max(bits_for(len(law)) for law in laws)
     cells = np.zeros((len(laws), 1 << bits, 4), dtype=np.uint64)
-    for arm, law in enumerate(laws):
+    for column, law in enumerate(laws):
         weights, words, starts, where = zip(*law, strict=True)
-        cells[arm, :, CUT], other = alias_table(np.array(weights), bits)
-        cells[arm, : len(law), FIRST] = np.array(words, dtype=np.uint64)
-        cells[arm, :, SECOND] = cells[arm, other, FIRST]
+        cells[column, :, CUT], other = alias_table(np.array(weights), bits)
+        cells[column, : len(law), FIRST] = np.array(words, dtype=np.uint64)
+        cells[column, :, SECOND] = cells[column, other, FIRST]
         places = [start | stands << 8 for start, stands in zip(starts, where, strict=True)]
-        cells[arm, : len(law), PLACES] = np.array(places, dtype=np.uint64)
-        cells[arm, :, PLACES] |= cells[arm, other, PLACES] << np.uint64(16)
+        cells[column, : len(law), PLACES] = np.array(places, dtype=np.uint64)
+        cells[column, :, PLACES] |= cells[column, other, PLACES] << np.uint64(16)
     return Table(cells, 64 - bits)
 
 
@@ -149,24 +139,24 @@ def _law(problem: Problem, threshold: int) -> list[tuple[float, int, int, int]]:
     return law
 
 
-@hot
-def word_of(table: Table, arm: int, draw: int) -> tuple[int, int]:
+@inlined
+def word_of(table: Table, column: int, draw: int) -> tuple[int, int]:
     """A round that a number of 64 bits draws, packed, and its places.
 
     All that may be needed is read at once, and no branch has to be guessed.
     """
     shift = u64(table.shift)
     cell = draw >> shift
-    cut, places = table.cells[arm, cell, CUT], table.cells[arm, cell, PLACES]
-    first, second = table.cells[arm, cell, FIRST], table.cells[arm, cell, SECOND]
+    cut, places = table.cells[column, cell, CUT], table.cells[column, cell, PLACES]
+    first, second = table.cells[column, cell, FIRST], table.cells[column, cell, SECOND]
     is_first = ((draw << (u64(64) - shift)) & WORD_MASK) < cut
     return u64(first if is_first else second), u64(places if is_first else places >> u64(16))
 
 
-@hot
-def table_round(table: Table, walk: Walk, arm: int, threshold: int, key: int) -> Round:
+@inlined
+def table_round(table: Table, walk: Walk, column: int, threshold: int, key: int) -> Round:
     """A round from a table, with the draws of a key, of which the key itself is the first."""
-    word, places = word_of(table, arm, u64(key))
+    word, places = word_of(table, column, u64(key))
     first = i64(places & u64(0xFF))
     c, c_up = i64(word & u64(0x1FFFF)), i64((word >> u64(17)) & u64(0x1FFFF))
     if word >> u64(_OPEN):
@@ -176,15 +166,15 @@ def table_round(table: Table, walk: Walk, arm: int, threshold: int, key: int) ->
     return Round(first, won, f, c, c_up)
 
 
-@hot
-def table_rounds(table: Table, arm: int, cases: int, rho: int, count: int) -> Totals:
+@inlined
+def table_rounds(table: Table, column: int, world_key: int, rho: int, count: int) -> Totals:
     """The totals of some rounds, from rho on, up to the first that its table leaves unfinished.
 
     The key of a round is that part of `cases`. At most PACKED of them.
     """
     total, done = u64(0), 0
     while done < count:
-        word, _ = word_of(table, arm, noise(cases, rho + done))
+        word, _ = word_of(table, column, fold_in(world_key, rho + done))
         if word >> u64(_OPEN):
             break
         total += word
