@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from grbp._numba.jit import inlined, u64
-from grbp.learners.counters import Counters
+from grbp.learners.counters import Counters, corners
 
 _TABLED: Final = 2**15
 """Whole numbers below it have their functions in tables: a learner may ask in every round."""
@@ -71,24 +71,16 @@ def mean_over(wins: float, losses: float) -> float:
 
 
 @inlined
-def surely_right(goal: int, low: Counters, high: Counters) -> bool:
-    """Whether finishing is right for the means of all counters of a box.
+def surely_right(goal: int, low: Counters, high: Counters) -> int:
+    """Say whether FINISH is right for the means of all counters of a box.
 
-    The means are lowest for FINISH with the fewest wins and the most losses, and highest for
-    CONTINUE the other way round.
+    1 if it is right for all, 0 if it is wrong for all, -1 if that cannot be said.
     """
-    if high.c_up <= 0.0:
-        return True
-    lost, down = high.f - high.f_goal, low.c - low.c_up
-    tried = (low.f_goal + lost) * (1.0 + SAFE)
-    return low.f_goal * odds_sum(down / high.c_up, goal) >= tried
-
-
-@inlined
-def surely_wrong(goal: int, low: Counters, high: Counters) -> bool:
-    """Whether finishing is wrong for the means of all counters of a box."""
-    if low.c_up <= 0.0:
-        return False
-    lost, down = low.f - low.f_goal, high.c - high.c_up
-    tried = (high.f_goal + lost) * (1.0 - SAFE)
-    return high.f_goal * odds_sum(down / low.c_up, goal) < tried
+    worst, best = corners(low, high)
+    tried = (worst.f_goal + worst.f_lost) * (1.0 + SAFE)
+    if worst.up <= 0.0 or worst.f_goal * odds_sum(worst.down / worst.up, goal) >= tried:
+        return 1
+    if best.up <= 0.0:
+        return -1
+    tried = (best.f_goal + best.f_lost) * (1.0 - SAFE)
+    return 0 if best.f_goal * odds_sum(best.down / best.up, goal) < tried else -1

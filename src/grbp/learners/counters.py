@@ -55,6 +55,45 @@ class Totals(NamedTuple):
     c_up: int
 
 
+class Corner(NamedTuple):
+    """A corner of a box of counters, as wins and losses of every kind.
+
+    FINISH that reached the goal and that did not, moves up and down, rounds won and lost with
+    threshold 0 and with threshold 1.
+    """
+
+    f_goal: float
+    f_lost: float
+    up: float
+    down: float
+    won_0: float
+    lost_0: float
+    won_1: float
+    lost_1: float
+
+
+@inlined
+def corners(low: Counters, high: Counters) -> tuple[Corner, Corner]:
+    """Find the two corners of a box of counters between which every estimate lies.
+
+    In the first, FINISH and threshold 1 have done worst (fewest wins, most losses) and CONTINUE
+    and threshold 0 best; in the second it is the other way round. Counters in between have their
+    wins and losses in between, and estimates are monotone in each.
+    """
+    lost, most_lost = low.f - low.f_goal, high.f - high.f_goal
+    down, most_down = low.c - low.c_up, high.c - high.c_up
+    lost_0, most_lost_0 = low.plays_0 - low.wins_0, high.plays_0 - high.wins_0
+    lost_1, most_lost_1 = low.plays_1 - low.wins_1, high.plays_1 - high.wins_1
+    return (
+        Corner(
+            low.f_goal, most_lost, high.c_up, down, high.wins_0, lost_0, low.wins_1, most_lost_1
+        ),
+        Corner(
+            high.f_goal, lost, low.c_up, most_down, low.wins_0, most_lost_0, high.wins_1, lost_1
+        ),
+    )
+
+
 @kernel
 def opening(f_goal: float, c_up: float) -> Counters:
     """The counters before round 1, as if each action had been taken once.

@@ -12,8 +12,8 @@ import numpy as np
 
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Learner, NoConstants
-from grbp.learners.comparison import finish_is_right, odds_sum, surely_right, surely_wrong
-from grbp.learners.counters import Counters
+from grbp.learners.comparison import finish_is_right, odds_sum, surely_right
+from grbp.learners.counters import Counters, corners
 from grbp.learners.getbe import Control
 from grbp.learners.optimal_stopping import stopping_evidence
 from grbp.numerics.special import bernoulli_divergence
@@ -277,10 +277,9 @@ def spans(low: Counters, high: Counters, constants: Horizon, had: float) -> Span
     had: the samples of FINISH before the first that patience reckons with.
     """
     prior = constants.prior
-    lost_low, lost_high = low.f - low.f_goal, high.f - high.f_goal
-    down_low, down_high = low.c - low.c_up, high.c - high.c_up
-    c_low = continue_mean(low.c_up, low.c_up + down_high)
-    c_high = continue_mean(high.c_up, high.c_up + down_low)
+    worst, best = corners(low, high)
+    c_low = continue_mean(best.up, best.up + best.down)
+    c_high = continue_mean(worst.up, worst.up + worst.down)
     least, most = 1.0, 0.0
     if high.rho <= constants.horizon or low.rho > constants.horizon:
         ends = to_come(constants.horizon, low.rho), to_come(constants.horizon, high.rho)
@@ -289,8 +288,8 @@ def spans(low: Counters, high: Counters, constants: Horizon, had: float) -> Span
     sides = c_low * (1.0 - c_low), c_high * (1.0 - c_high)
     widest = 0.25 if c_low <= 0.5 <= c_high else max(sides)
     return Spans(
-        finish_mean(low.f_goal, low.f_goal + lost_high, prior),
-        finish_mean(high.f_goal, high.f_goal + lost_low, prior),
+        finish_mean(worst.f_goal, worst.f_goal + worst.f_lost, prior),
+        finish_mean(best.f_goal, best.f_goal + best.f_lost, prior),
         c_low,
         c_high,
         math.sqrt(min(sides) / (high.c + 2.0)),
@@ -356,10 +355,10 @@ def doorstep_kl(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
 @kernel
 def kl_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     """Whether the evidence is below log(rho), or above it, all over a box of counters."""
-    lost_low, lost_high = low.f - low.f_goal, high.f - high.f_goal
-    down_low, down_high = low.c - low.c_up, high.c - high.c_up
-    f_low, f_high = low.f_goal / (low.f_goal + lost_high), high.f_goal / (high.f_goal + lost_low)
-    c_low, c_high = low.c_up / (low.c_up + down_high), high.c_up / (high.c_up + down_low)
+    worst, best = corners(low, high)
+    f_low = worst.f_goal / (worst.f_goal + worst.f_lost)
+    f_high = best.f_goal / (best.f_goal + best.f_lost)
+    c_low, c_high = best.up / (best.up + best.down), worst.up / (worst.up + worst.down)
     least, most = math.log(low.rho) - _NEARLY, math.log(high.rho) + _NEARLY
     if f_low >= continue_value(c_high, goal) + _NEARLY:
         return (
@@ -384,9 +383,10 @@ def doorstep_sm(goal: int, constants: Control, n: Counters, _key: int) -> int:
 @inlined
 def sm_stable(goal: int, constants: Control, low: Counters, high: Counters) -> bool:
     """Whether FINISH is due, or right, or neither, all over a box of counters."""
-    if surely_right(goal, low, high) or high.f < constants.gamma * math.log(low.rho):
+    right = surely_right(goal, low, high)
+    if right == 1 or high.f < constants.gamma * math.log(low.rho):
         return True
-    return surely_wrong(goal, low, high) and low.f >= constants.gamma * math.log(high.rho)
+    return right == 0 and low.f >= constants.gamma * math.log(high.rho)
 
 
 HERE: Final = "docs/doorstep.md"

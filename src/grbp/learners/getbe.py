@@ -13,10 +13,9 @@ from grbp.learners.comparison import (
     mean_over,
     odds_sum,
     surely_right,
-    surely_wrong,
     ucb_index,
 )
-from grbp.learners.counters import Counters
+from grbp.learners.counters import Corner, Counters, corners
 from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import gamma_pair
 from grbp.numerics.rng import fold_in
@@ -39,7 +38,7 @@ def no_explore(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
 @inlined
 def no_explore_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     """Whether the estimates call the same threshold right over a box of counters."""
-    return surely_right(goal, low, high) or surely_wrong(goal, low, high)
+    return surely_right(goal, low, high) >= 0
 
 
 @inlined
@@ -60,10 +59,9 @@ def getbe_sm_stable(goal: int, constants: Control, low: Counters, high: Counters
     """Whether the estimates call the same threshold right over a box of counters and, where that
     never finishes, FINISH is due everywhere or nowhere.
     """  # noqa: D205
-    if surely_right(goal, low, high):
-        return True
-    if not surely_wrong(goal, low, high):
-        return False
+    right = surely_right(goal, low, high)
+    if right != 0:
+        return right == 1
     due, ever_due = constants.gamma * log_of(low.rho), constants.gamma * log_of(high.rho)
     return high.f < due or low.f >= ever_due
 
@@ -81,10 +79,9 @@ def getbe_with(control: Callable[[int], float], name: str = "getbe-sm (own D)") 
         return goal - 1 if n.f < control(n.rho) else 0
 
     def stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
-        if surely_right(goal, low, high):
-            return True
-        if not surely_wrong(goal, low, high):
-            return False
+        right = surely_right(goal, low, high)
+        if right != 0:
+            return right == 1
         return high.f < control(low.rho) or low.f >= control(high.rho)
 
     summary = "sample means, FINISH forced while tried fewer than D(rho) times"
@@ -108,11 +105,9 @@ def ps_usual(goal: int, _: NoConstants, n: Counters) -> int:
 
 
 @kernel
-def posteriors(finish: Counters, lost: Counters, up: Counters, down: Counters) -> Betas:
-    """The posteriors of p_f and p_c, each of the four counts from its own corner of a box."""
-    return Betas(
-        1.0 + finish.f_goal, 1.0 + lost.f - lost.f_goal, 1.0 + up.c_up, 1.0 + down.c - down.c_up
-    )
+def posteriors(n: Corner) -> Betas:
+    """Give the posteriors of p_f and p_c at a corner of a box."""
+    return Betas(1.0 + n.f_goal, 1.0 + n.f_lost, 1.0 + n.up, 1.0 + n.down)
 
 
 @kernel
@@ -122,17 +117,18 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
     Not unless p_f is drawn on the other side of B(x), or p_c on the other side of x; for any x.
     """
     usual = ps_usual(goal, constants, low)
-    worst = posteriors(low, high, high, low) if usual == 1 else posteriors(high, low, low, high)
-    x = out_of_reach(worst.a_y, worst.b_y, low.rho, 1.0 if usual == 1 else -1.0)
+    worst, best = corners(low, high)
+    pair = posteriors(worst if usual == 1 else best)
+    x = out_of_reach(pair.a_y, pair.b_y, low.rho, 1.0 if usual == 1 else -1.0)
     if not 0.0 < x < 1.0:
         return Doubt(usual, 1.0, 0.0, 0.0)
-    return doubt_of(worst, usual, 1.0 / odds_sum((1.0 - x) / x, goal), x)
+    return doubt_of(pair, usual, 1.0 / odds_sum((1.0 - x) / x, goal), x)
 
 
 @kernel
 def ps_resolve(goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
     """The threshold that is right for a draw of each probability, in a round in doubt."""
-    drawn = unusual(key, posteriors(n, n, n, n), doubt)
+    drawn = unusual(key, posteriors(corners(n, n)[0]), doubt)
     if drawn.first < 0.0:
         return doubt.usual
     return 1 if finish_is_right(goal, drawn.first, 1.0, drawn.second, 1.0 - drawn.second) else 0
@@ -152,14 +148,15 @@ def getbe_ucb(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
 def getbe_ucb_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     """Whether the raised estimates call the same threshold right over a box of counters."""
     least, most = 2.0 * math.log(low.f + low.c), 2.0 * math.log(high.f + high.c)
-    p_f = mean_over(low.f_goal, high.f - high.f_goal) + math.sqrt(least / high.f)
-    p_c = mean_over(high.c_up, low.c - low.c_up) + math.sqrt(most / low.c)
+    worst, best = corners(low, high)
+    p_f = mean_over(worst.f_goal, worst.f_lost) + math.sqrt(least / high.f)
+    p_c = mean_over(worst.up, worst.down) + math.sqrt(most / low.c)
     if p_f >= 1.0:
         return True
     if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + SAFE:
         return True
-    p_f = mean_over(high.f_goal, low.f - low.f_goal) + math.sqrt(most / low.f)
-    p_c = min(1.0, mean_over(low.c_up, high.c - high.c_up) + math.sqrt(least / high.c))
+    p_f = mean_over(best.f_goal, best.f_lost) + math.sqrt(most / low.f)
+    p_c = min(1.0, mean_over(best.up, best.down) + math.sqrt(least / high.c))
     return p_f < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) < 1.0 - SAFE
 
 

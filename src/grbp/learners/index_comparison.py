@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Decide, NoConstants, Stable
-from grbp.learners.counters import Counters
+from grbp.learners.counters import Counters, corners
 
 FARTHEST: Final = 700.0
 """Values are told by s = -log(1 - value), which tells apart those near 1; up to this s."""
@@ -183,12 +183,17 @@ def comparing_policies(
         if low.plays_0 == 0.0 or low.plays_1 == 0.0:
             return False
         least, most = budget(low), budget(high)
-        lost_0, lost_1 = low.plays_0 - low.wins_0, low.plays_1 - low.wins_1
-        most_lost_0, most_lost_1 = high.plays_0 - high.wins_0, high.plays_1 - high.wins_1
-        worst_1, best_0 = arm_of(low.wins_1, most_lost_1, least), arm_of(high.wins_0, lost_0, most)
-        if larger(worst_1, best_0, CAREFUL) > 0:
+        worst, best = corners(low, high)
+        low_1, high_0 = (
+            arm_of(worst.won_1, worst.lost_1, least),
+            arm_of(worst.won_0, worst.lost_0, most),
+        )
+        if larger(low_1, high_0, CAREFUL) > 0:
             return True
-        worst_0, best_1 = arm_of(low.wins_0, most_lost_0, least), arm_of(high.wins_1, lost_1, most)
-        return larger(worst_0, best_1, CAREFUL) > 0
+        low_0, high_1 = (
+            arm_of(best.won_0, best.lost_0, least),
+            arm_of(best.won_1, best.lost_1, most),
+        )
+        return larger(low_0, high_1, CAREFUL) > 0
 
     return Comparison(kernel(decide), kernel(stable))

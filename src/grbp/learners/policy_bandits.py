@@ -9,7 +9,7 @@ from typing import Final
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.comparison import SAFE, mean_over, ucb_index
-from grbp.learners.counters import Counters
+from grbp.learners.counters import Corner, Counters, corners
 from grbp.learners.getbe import PAPER
 from grbp.learners.index_comparison import (
     FARTHEST,
@@ -41,14 +41,9 @@ def ps_polselection(_goal: int, _: NoConstants, n: Counters, key: int) -> int:
 
 
 @kernel
-def values(wins_1: Counters, lost_1: Counters, wins_0: Counters, lost_0: Counters) -> Betas:
-    """The posteriors of the values of 1 and of 0, each count from its own corner of a box."""
-    return Betas(
-        1.0 + wins_1.wins_1,
-        1.0 + lost_1.plays_1 - lost_1.wins_1,
-        1.0 + wins_0.wins_0,
-        1.0 + lost_0.plays_0 - lost_0.wins_0,
-    )
+def values(n: Corner) -> Betas:
+    """Give the posteriors of the values of thresholds 1 and 0 at a corner of a box."""
+    return Betas(1.0 + n.won_1, 1.0 + n.lost_1, 1.0 + n.won_0, 1.0 + n.lost_0)
 
 
 @kernel
@@ -64,19 +59,17 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
     Not unless the draw of the usual one is below a cut, or that of the other above it.
     """
     usual = ps_usual(goal, constants, low)
-    if usual == 1:
-        worst = values(low, high, high, low)
-        cut = out_of_reach(worst.a_x, worst.b_x, low.rho, -1.0)
-    else:
-        worst = values(high, low, low, high)
-        cut = out_of_reach(worst.a_y, worst.b_y, low.rho, -1.0)
-    return doubt_of(worst, usual, cut, cut) if 0.0 < cut < 1.0 else Doubt(usual, 1.0, 0.0, 0.0)
+    worst, best = corners(low, high)
+    pair = values(worst if usual == 1 else best)
+    a, b = (pair.a_x, pair.b_x) if usual == 1 else (pair.a_y, pair.b_y)
+    cut = out_of_reach(a, b, low.rho, -1.0)
+    return doubt_of(pair, usual, cut, cut) if 0.0 < cut < 1.0 else Doubt(usual, 1.0, 0.0, 0.0)
 
 
 @kernel
 def ps_resolve(_goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
     """The threshold with the larger draw, in a round in doubt."""
-    drawn = unusual(key, values(n, n, n, n), doubt)
+    drawn = unusual(key, values(corners(n, n)[0]), doubt)
     return doubt.usual if drawn.first < 0.0 else _better(drawn.second, drawn.first)
 
 
@@ -98,12 +91,11 @@ def ucb_stable(_goal: int, _: NoConstants, low: Counters, high: Counters) -> boo
         return False
     least = 2.0 * math.log(low.plays_0 + low.plays_1)
     most = 2.0 * math.log(high.plays_0 + high.plays_1)
-    lost_0, lost_1 = low.plays_0 - low.wins_0, low.plays_1 - low.wins_1
-    most_lost_0, most_lost_1 = high.plays_0 - high.wins_0, high.plays_1 - high.wins_1
-    low_0 = mean_over(low.wins_0, most_lost_0) + math.sqrt(least / high.plays_0)
-    high_0 = mean_over(high.wins_0, lost_0) + math.sqrt(most / low.plays_0)
-    low_1 = mean_over(low.wins_1, most_lost_1) + math.sqrt(least / high.plays_1)
-    high_1 = mean_over(high.wins_1, lost_1) + math.sqrt(most / low.plays_1)
+    worst, best = corners(low, high)
+    low_0 = mean_over(best.won_0, best.lost_0) + math.sqrt(least / high.plays_0)
+    high_0 = mean_over(worst.won_0, worst.lost_0) + math.sqrt(most / low.plays_0)
+    low_1 = mean_over(worst.won_1, worst.lost_1) + math.sqrt(least / high.plays_1)
+    high_1 = mean_over(best.won_1, best.lost_1) + math.sqrt(most / low.plays_1)
     return low_1 > high_0 * (1.0 + SAFE) or low_0 > high_1 * (1.0 + SAFE)
 
 
