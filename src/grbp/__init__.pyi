@@ -3,6 +3,12 @@
 from grbp import (
     experiments as experiments,
 )
+from grbp._numba.jit import (
+    inlined as inlined,
+)
+from grbp._numba.jit import (
+    kernel as kernel,
+)
 from grbp.errors import (
     CannotWrite as CannotWrite,
 )
@@ -69,8 +75,17 @@ from grbp.figures import (
 from grbp.learners.checks import (
     check_learner as check_learner,
 )
+from grbp.learners.comparison import (
+    finish_is_right as finish_is_right,
+)
+from grbp.learners.counters import (
+    Corner as Corner,
+)
 from grbp.learners.counters import (
     Counters as Counters,
+)
+from grbp.learners.counters import (
+    corners as corners,
 )
 from grbp.learners.registry import (
     DEFAULT_LEARNER as DEFAULT_LEARNER,
@@ -120,6 +135,12 @@ from grbp.model.transition import DEAD_END as DEAD_END
 from grbp.model.transition import Action as Action
 from grbp.model.transition import Policy as Policy
 from grbp.model.transition import next_state as next_state
+from grbp.numerics.rng import (
+    fold_in as fold_in,
+)
+from grbp.numerics.rng import (
+    uniform as uniform,
+)
 from grbp.paper.reproduce import (
     PAPER_FIGURES as PAPER_FIGURES,
 )

@@ -28,12 +28,13 @@ from grbp.experiments import (
     save,
     to_csv,
 )
-from grbp.experiments.runner import PARTS, cell_seed
+from grbp.experiments.results import cell_seed
+from grbp.experiments.runner import PARTS
 from grbp.experiments.simulation import simulate
 from grbp.model.problem import Problem
 
 # The function has the name of its module.
-RUN = import_module("grbp.experiments.runner")
+RUN = import_module("grbp.experiments.results")
 BOTH = pytest.mark.parametrize("spec", [CURVES, GRID], ids=["curves", "grid"])
 
 
@@ -282,7 +283,7 @@ def test_a_result_of_something_else_is_set_aside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format_version": 1}, "is written in format 1; this version reads format 2"),
+        ({"format_version": 1}, "is written in format 1; this version reads format 3"),
         ({"format": "photograph"}, "is not a result of this package"),
         ({"spec": {"kind": "song"}}, "does not fit together"),
         ({"threshold_share": {}}, "does not fit together"),

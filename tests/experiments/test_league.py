@@ -18,7 +18,8 @@ from grbp.experiments import GridResult
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.league import HINDSIGHT, League, LeagueSpec, run_league
 from grbp.experiments.regret import Z_95
-from grbp.experiments.runner import PARTS, cell_seed
+from grbp.experiments.results import cell_seed
+from grbp.experiments.runner import PARTS
 from grbp.model.problem import Problem
 from grbp.theory.values import boundary
 

@@ -1,8 +1,10 @@
 """Specifications: comparable, written as JSON, with an address that tells them apart."""
 
 import json
+import shutil
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from grbp.experiments import (
     Spec,
     address,
     as_printed,
+    provenance,
 )
 from grbp.experiments.spec import from_json
 from grbp.model.problem import Problem
@@ -54,7 +57,7 @@ def test_the_address_changes_with_all_that_is_asked(monkeypatch: pytest.MonkeyPa
     ]
     addresses = {address(spec) for spec in changed}
     assert len(addresses) == len(changed)
-    monkeypatch.setattr(import_module("grbp.experiments.store"), "_code", lambda: "edited")
+    monkeypatch.setattr(import_module("grbp.experiments.store"), "source_digest", lambda: "edited")
     assert address(CURVES) not in addresses
 
 
@@ -116,3 +119,18 @@ def test_a_bad_map_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput) as refusal:
         replace(GRID, **change)
     one_sentence(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [("experiments/runner.py", True), ("learners/getbe.py", True), ("cli/__init__.py", False)],
+)
+def test_an_edit_to_what_makes_numbers_is_an_edit_to_the_address(
+    file: str, counts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = provenance.source_digest()
+    shutil.copytree(provenance._PACKAGE, tmp_path / "grbp")
+    with (tmp_path / "grbp" / file).open("a") as edited:
+        edited.write("# an edit\n")
+    monkeypatch.setattr(provenance, "_PACKAGE", tmp_path / "grbp")
+    assert (provenance.source_digest.__wrapped__() != before) == counts

@@ -12,20 +12,11 @@ from grbp.experiments.catalog import (
     NEAR_BOUNDARY,
     as_printed,
 )
+from grbp.experiments.provenance import Meta
+from grbp.experiments.results import CurveResult, GridResult, Result
 from grbp.experiments.runner import run
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
-from grbp.experiments.store import (
-    FOLDER,
-    CurveResult,
-    GridResult,
-    Meta,
-    Result,
-    address,
-    find,
-    load,
-    save,
-    to_csv,
-)
+from grbp.experiments.store import FOLDER, address, find, load, save, to_csv
 
 __all__ = [
     "EXPERIMENTS",

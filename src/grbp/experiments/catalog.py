@@ -1,13 +1,16 @@
 """The frozen experiments: the paper's figures, and its curves followed further."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
-from grbp.experiments.spec import AnySpec, GridSpec, S, Spec
+from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.model.problem import Problem
 
 PRINTED_REPLICAS: Final = 200
 """The paper's number of iterations."""
+
+
+S = TypeVar("S", bound=AnySpec)
 
 
 def as_printed(spec: S) -> S:

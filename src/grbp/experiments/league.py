@@ -22,10 +22,11 @@ from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Z_95
+from grbp.experiments.results import GridResult
 from grbp.experiments.runner import run
 from grbp.experiments.simulation import MOST_REPLICAS, Progress
 from grbp.experiments.spec import GridSpec
-from grbp.experiments.store import FOLDER, GridResult
+from grbp.experiments.store import FOLDER
 from grbp.learners.registry import LEARNERS, find_learner
 from grbp.model.validation import check_goal, check_positive, check_whole
 from grbp.numerics.arrays import Floats, Ints

@@ -1,12 +1,13 @@
 """What an experiment is, before it is run: frozen, comparable, written as plain JSON.
 
 A specification falls into parts that are specifications themselves, one learner or one row of
-the map each; what comes of a part does not depend on the whole it belongs to.
+the map each; the result of a part does not depend on the whole that it belongs to.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from grbp.engine.decisions import EngineLike, check_engine
 from grbp.errors import InvalidInput
@@ -17,14 +18,32 @@ from grbp.model.validation import check_goal, check_probability, check_whole
 
 @dataclass(frozen=True)
 class Spec:
-    """Regret curves of some learners on one problem.
+    """Specify regret curves of some learners on one problem.
 
-    name       what files and tables call it: small letters, digits and hyphens
-    learners   their names
-    checkpoints  the rounds at which curves are kept; None for about a hundred
-    engine     how rounds are played, see `simulate`
+    Parameters
+    ----------
+    name : str
+        What files and tables call it: small letters, digits and hyphens.
+    problem : Problem
+    learners : tuple of str
+        The names of the learners, constants included (``"getbe-sm:gamma=30"``).
+    rounds, replicas, seed : int
+        See `simulate`.
+    checkpoints : tuple of int, optional
+        The rounds at which curves are kept; about a hundred of them by default.
+    engine : {"auto", "walk", "leap"}
+        How rounds are played, see `simulate`.
 
+    Notes
+    -----
     Paper: sec:numeric
+
+    Examples
+    --------
+    >>> import grbp
+    >>> spec = grbp.experiments.Spec("mine", grbp.Problem(4, 0.45, 0.3), ("getbe-sm",), 100, 20)
+    >>> spec.as_json()["kind"]
+    'curves'
     """
 
     name: str
@@ -40,42 +59,63 @@ class Spec:
         _check_sizes(self)
         _set(self, "learners", _several("learners", self.learners, str))
         if self.checkpoints is not None:
-            checkpoints = [
-                check_whole("checkpoints", checkpoint, 1, self.rounds)
-                for checkpoint in self.checkpoints
-            ]
-            _set(self, "checkpoints", tuple(sorted(set(checkpoints))))
+            kept = {check_whole("checkpoints", k, 1, self.rounds) for k in self.checkpoints}
+            _set(self, "checkpoints", tuple(sorted(kept)))
 
     @property
-    def parts(self) -> "list[Spec]":
+    def parts(self) -> "Sequence[Spec]":
         """The same experiment for each learner alone."""
         return [replace(self, learners=(learner,)) for learner in self.learners]
 
+    @property
+    def label(self) -> str:
+        """The name of a part."""
+        return self.learners[0]
+
+    @property
+    def work(self) -> int:
+        """How many replicas a part has to play in all."""
+        return self.replicas
+
+    @property
+    def example(self) -> Problem:
+        """A problem of the experiment, to find its learners by."""
+        return self.problem
+
     def as_json(self) -> dict[str, Any]:
-        """The specification as plain data; `from_json` is the way back."""
-        problem = self.problem
-        return {
-            "kind": "curves",
-            "name": self.name,
-            "goal": problem.goal,
-            "p_c": problem.p_c,
-            "p_f": problem.p_f,
-            "start": problem.canonical_start,
-            "learners": list(self.learners),
-            "rounds": self.rounds,
-            "replicas": self.replicas,
-            "seed": self.seed,
-            "checkpoints": None if self.checkpoints is None else list(self.checkpoints),
-            "engine": self.engine,
-        }
+        """Return the specification as plain data; `from_json` is the way back."""
+        return {"kind": "curves", **vars(self), "problem": self.problem.__getstate__()}
 
 
 @dataclass(frozen=True)
 class GridSpec:
-    """The regret of one learner over a map of problems: every p_c with every p_f.
+    """Specify the regret of one learner over a map of problems: every p_c with every p_f.
 
+    Parameters
+    ----------
+    name : str
+        What files and tables call it: small letters, digits and hyphens.
+    goal : int
+    p_c, p_f : tuple of float
+        The probabilities of the columns and of the rows.
+    learner : str
+        The name of the learner, constants included.
+    rounds, replicas, seed : int
+        See `simulate`.
+    engine : {"auto", "walk", "leap"}
+        How rounds are played, see `simulate`.
+
+    Notes
+    -----
     Paper: fig:3D
     Differs: the paper does not print the goal or the grid.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> spec = grbp.experiments.GridSpec("map", 4, (0.4, 0.6), (0.2, 0.3), "getbe-sm", 100, 20)
+    >>> [part.p_f for part in spec.parts]
+    [(0.2,), (0.3,)]
     """
 
     name: str
@@ -96,49 +136,48 @@ class GridSpec:
             _set(self, axis, _several(axis, values, float))
 
     @property
-    def parts(self) -> "list[GridSpec]":
+    def parts(self) -> "Sequence[GridSpec]":
         """The same experiment for each p_f alone: the rows of the map."""
         return [replace(self, p_f=(p_f,)) for p_f in self.p_f]
+
+    @property
+    def label(self) -> str:
+        """The name of a part."""
+        return f"p_f = {self.p_f[0]:g}"
+
+    @property
+    def work(self) -> int:
+        """How many replicas a part has to play in all."""
+        return len(self.p_c) * self.replicas
 
     @property
     def learners(self) -> tuple[str, ...]:
         """The one learner of the map."""
         return (self.learner,)
 
+    @property
+    def example(self) -> Problem:
+        """A problem like those of the map, to find its learner by."""
+        return Problem(self.goal, 0.5, 0.5)
+
     def as_json(self) -> dict[str, Any]:
-        """The specification as plain data; `from_json` is the way back."""
-        return {
-            "kind": "grid",
-            "name": self.name,
-            "goal": self.goal,
-            "p_c": list(self.p_c),
-            "p_f": list(self.p_f),
-            "learner": self.learner,
-            "rounds": self.rounds,
-            "replicas": self.replicas,
-            "seed": self.seed,
-            "engine": self.engine,
-        }
+        """Return the specification as plain data; `from_json` is the way back."""
+        return {"kind": "grid", **vars(self)}
 
 
 AnySpec: TypeAlias = Spec | GridSpec
 """A specification of either kind."""
 
-S = TypeVar("S", bound=AnySpec)
-
 
 def from_json(data: dict[str, Any]) -> AnySpec:
-    """The specification that was written as plain data."""
+    """Read the specification that was written as plain data."""
     fields = dict(data)
     kind = fields.pop("kind")
     if kind == "grid":
         return GridSpec(**fields)
     if kind != "curves":
         raise InvalidInput(f"a result of kind {kind!r} was given; there is 'curves' and 'grid'")
-    start = fields.pop("start")
-    start = start if isinstance(start, str) else tuple((state, q) for state, q in start)
-    problem = Problem(fields.pop("goal"), fields.pop("p_c"), fields.pop("p_f"), start)
-    return Spec(problem=problem, **fields)
+    return Spec(**fields | {"problem": Problem(**fields["problem"])})
 
 
 def _check_sizes(spec: AnySpec) -> None:
@@ -153,7 +192,7 @@ def _check_sizes(spec: AnySpec) -> None:
 
 
 def _several(name: str, values: Any, kind: type) -> tuple[Any, ...]:
-    """The values as a tuple, or a refusal unless there are some, all of a kind, each once."""
+    """Return the values as a tuple; refuse unless there are some, all of a kind, each once."""
     kept = () if isinstance(values, str) else tuple(values)
     if not kept or len(set(kept)) < len(kept) or not all(isinstance(v, kind) for v in kept):
         raise InvalidInput(f"{name} = {values!r} was given; it must be one or more, each once")

@@ -143,10 +143,9 @@ def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner
                 f" {allowed or 'nothing for this learner'}"
             )
         changed[name] = check_positive(name, number)
-    return replace(learner, name=given, constants=learner.constants._replace(**changed))  # type: ignore[union-attr]
+    return replace(learner, name=given, constants=learner.constants._replace(**changed))
 
 
 def learner_constants(learner: AnyLearner) -> tuple[str, ...]:
-    """The names of a learner's constants that a user may set."""
-    names = learner.constants._fields if isinstance(learner, Learner) else ()
-    return tuple(name for name in names if name != "threshold")
+    """Return the names of a learner's constants that a user may set."""
+    return tuple(name for name in learner.constants._fields if name != "threshold")

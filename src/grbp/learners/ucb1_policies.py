@@ -4,13 +4,14 @@ Theorem 1 is about it, and its point is how badly that goes. A policy is a numbe
 s - 1 says whether to FINISH in state s; the memory is the rounds and wins of every policy.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from grbp._numba.jit import kernel
 from grbp.errors import TooLarge
+from grbp.learners.base import NoConstants
 from grbp.learners.comparison import ucb_index
 from grbp.learners.counters import Round
 from grbp.learners.getbe import PAPER
@@ -68,6 +69,7 @@ class PolicyLearner:
 
     goal: int
     name: str = "ucb1-policies"
+    constants: NoConstants = field(default_factory=NoConstants)
     summary: str = "UCB1 over all 2^(goal-1) deterministic policies"
     reference: str = PAPER
 

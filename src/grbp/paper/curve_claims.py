@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from grbp.experiments.catalog import GETBE, PAPER_LEARNERS, TITLES
-from grbp.experiments.store import CurveResult
+from grbp.experiments.results import CurveResult
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import (
     DID_NOT_HOLD,

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from grbp.experiments.regret import Z_95
-from grbp.experiments.store import CurveResult, Result
+from grbp.experiments.results import CurveResult, Result
 from grbp.numerics.arrays import Floats
 
 HELD: Final = "held"

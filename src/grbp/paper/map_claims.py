@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grbp.experiments.store import GridResult
+from grbp.experiments.results import GridResult
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Floats
 from grbp.paper.growth import (

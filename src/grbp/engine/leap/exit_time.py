@@ -35,6 +35,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from grbp._numba.jit import compiled, inlined, kernel, u64
+from grbp.engine.leap.alias import pair_cells
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
 from grbp.numerics.special import log_binomial
@@ -298,11 +299,12 @@ def _compiled_fill() -> Callable[..., Any]:
 
 def _fill(p_c: float, cells: Words, bins: Floats) -> None:
     """Writes the rows of the distances from 2 on; 0 and 1 need none."""
-    mass, waiting = np.zeros(CELLS), np.zeros(CELLS, dtype=np.int64)
+    mass = np.zeros(CELLS)
+    other, waiting = np.zeros(CELLS, dtype=np.int64), np.zeros(CELLS, dtype=np.int64)
     for row in range(2, len(cells)):
         shift = max(0, row // 256 - 1)
         _fill_bins(p_c, (row - 256 * shift) << shift, bins[row], mass)
-        _fill_cells(mass, waiting, cells[row])
+        _fill_cells(mass, other, waiting, cells[row])
 
 
 @kernel
@@ -331,26 +333,14 @@ def _fill_bins(p_c: float, d: int, bins: Floats, mass: Floats) -> None:
 
 
 @kernel
-def _fill_cells(mass: Floats, waiting: Ints, cells: Words) -> None:
-    """Writes a row's cells, so that a cell is drawn in proportion to its mass (Vose 1991)."""
+def _fill_cells(mass: Floats, other: Ints, waiting: Ints, cells: Words) -> None:
+    """Write a row's cells, so that a cell is drawn in proportion to its mass."""
     total = 0.0
     for i in range(CELLS):
         total += mass[i]
-    poor, rich = 0, CELLS  # the poor wait in front of the list, the rich at its end
     for i in range(CELLS):
-        cells[i] = u64(i)  # a cell that is left over keeps what it has: it has all its draws
         mass[i] *= CELLS / total
-        if mass[i] < 1.0:
-            waiting[poor] = i
-            poor += 1
-        else:
-            rich -= 1
-            waiting[rich] = i
-    while poor > 0 and rich < CELLS:
-        poor -= 1
-        i, j = waiting[poor], waiting[rich]
-        cells[i] = (u64(int(mass[i] * 2.0**_SHARE_BITS)) << u64(_CELL_BITS)) | u64(j)
-        mass[j] -= 1.0 - mass[i]
-        if mass[j] < 1.0:
-            waiting[poor] = j
-            poor, rich = poor + 1, rich + 1
+    pair_cells(mass, 1.0, other, waiting)
+    for i in range(CELLS):
+        own = int(mass[i] * 2.0**_SHARE_BITS) if other[i] != i else 0
+        cells[i] = (u64(own) << u64(_CELL_BITS)) | u64(other[i])

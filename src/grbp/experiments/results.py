@@ -1,0 +1,213 @@
+"""What experiments come to: curves or a map, each played, joined, kept and tabled the same way.
+
+Both kinds of result have the same methods, so that whoever runs, stores or prints one need not
+ask which kind it is.
+"""
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp.errors import InvalidInput
+from grbp.experiments.provenance import Meta, meta_now
+from grbp.experiments.regret import Curve
+from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
+from grbp.experiments.spec import AnySpec, GridSpec, Spec
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats
+from grbp.numerics.rng import replica_key
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+"""The arrays of a result, by name."""
+
+Report: TypeAlias = Callable[[int], None]
+"""A function that is called with the number of replicas done so far."""
+
+_CELL: Final = 4
+"""The purpose, in a seed, of the seeds of the cells of a map."""
+
+
+@dataclass(frozen=True)
+class CurveResult:
+    """Regret curves, with what was asked and how they were made.
+
+    Attributes
+    ----------
+    spec : Spec
+    simulation : Simulation
+    meta : Meta
+    """
+
+    spec: Spec
+    simulation: Simulation
+    meta: Meta
+
+    columns = ("learner", "round", "mean", "se", "low", "high")
+    """The columns of its table; the last two are the ends of `Curve.band`."""
+
+    @classmethod
+    def play(cls, spec: Spec, report: Report, threads: int | None) -> "CurveResult":
+        """Simulate a specification."""
+        simulation = simulate(
+            spec.problem,
+            spec.learners,
+            spec.rounds,
+            spec.replicas,
+            spec.seed,
+            checkpoints=spec.checkpoints,
+            engine=spec.engine,
+            threads=threads,
+            progress=lambda _, done, __: report(done),
+        )
+        return cls(spec, simulation, meta_now(spec))
+
+    @classmethod
+    def join(cls, spec: Spec, parts: "Sequence[CurveResult]") -> "CurveResult":
+        """Put the results of a specification's parts together, in their order."""
+        curves = {name: c for part in parts for name, c in part.simulation.curves.items()}
+        return cls.of_curves(spec, curves, meta_now(spec))
+
+    @classmethod
+    def of_curves(cls, spec: Spec, curves: dict[str, Curve], meta: Meta) -> "CurveResult":
+        """Make the result of a specification from its curves."""
+        kept = checkpoints_up_to(spec.rounds, spec.checkpoints)
+        sizes = (spec.replicas, spec.seed)
+        return cls(
+            spec, Simulation(spec.problem, kept, *sizes, "pseudo", curves, meta.engines), meta
+        )
+
+    def arrays(self) -> tuple[dict[str, Any], Arrays]:
+        """Return what a file keeps: entries of its header, and arrays."""
+        curves = self.simulation.curves
+        shares = {name: list(curve.threshold_share.items()) for name, curve in curves.items()}
+        arrays: Arrays = {"checkpoints": self.simulation.checkpoints}
+        for field in ("mean", "covariance", "final"):
+            arrays[field] = np.stack([getattr(curve, field) for curve in curves.values()])
+        return {"threshold_share": shares}, arrays
+
+    @classmethod
+    def from_arrays(
+        cls, spec: Spec, meta: Meta, header: Mapping[str, Any], arrays: Arrays
+    ) -> "CurveResult":
+        """Read what `arrays` returned; raise an error of any kind if it does not fit together."""
+        kept = checkpoints_up_to(spec.rounds, spec.checkpoints)
+        if not np.array_equal(arrays["checkpoints"], kept):
+            raise InvalidInput("the checkpoints are not those of the specification")
+        size = (len(spec.learners), len(kept))
+        mean = _checked(arrays, "mean", size)
+        covariance = _checked(arrays, "covariance", (*size, len(kept)))
+        final = _checked(arrays, "final", (len(spec.learners), spec.replicas))
+        shares = header["threshold_share"]
+        curves = {}
+        for k, name in enumerate(spec.learners):
+            share = {int(threshold): float(x) for threshold, x in shares[name]}
+            curves[name] = Curve(mean[k], covariance[k], final[k], share)
+        return cls.of_curves(spec, curves, meta)
+
+    def rows(self) -> Iterator[tuple[str | float, ...]]:
+        """Yield the rows of its table."""
+        return curve_rows(self.simulation)
+
+
+def curve_rows(simulation: Simulation) -> Iterator[tuple[str | float, ...]]:
+    """Yield the rows of the table of a simulation: see `CurveResult.columns`."""
+    for name, curve in simulation.curves.items():
+        columns = (simulation.checkpoints, curve.mean, curve.se, *curve.band())
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            yield name, *row
+
+
+@dataclass(frozen=True)
+class GridResult:
+    """A map of regret at the last round, with what was asked and how it was made.
+
+    Attributes
+    ----------
+    spec : GridSpec
+    mean, se : ndarray, shape (len(spec.p_f), len(spec.p_c))
+        The mean regret of every cell and its standard error. Cells are independent.
+    meta : Meta
+
+    Notes
+    -----
+    Paper: fig:3D
+    """
+
+    spec: GridSpec
+    mean: Floats
+    se: Floats
+    meta: Meta
+
+    columns = ("p_c", "p_f", "mean", "se")
+    """The columns of its table."""
+
+    @classmethod
+    def play(cls, spec: GridSpec, report: Report, threads: int | None) -> "GridResult":
+        """Simulate every cell of a specification."""
+        shape = (len(spec.p_f), len(spec.p_c))
+        mean, se = np.empty(shape), np.empty(shape)
+        for k, (i, j) in enumerate(np.ndindex(shape)):
+            p_c, p_f = spec.p_c[j], spec.p_f[i]
+            curve = simulate(
+                Problem(spec.goal, p_c, p_f),
+                spec.learners,
+                spec.rounds,
+                spec.replicas,
+                cell_seed(spec.seed, p_c, p_f),
+                checkpoints=(spec.rounds,),
+                engine=spec.engine,
+                threads=threads,
+            ).curves[spec.learner]
+            mean[i, j], se[i, j] = curve.mean[-1], curve.se[-1]
+            report((k + 1) * spec.replicas)
+        return cls(spec, mean, se, meta_now(spec))
+
+    @classmethod
+    def join(cls, spec: GridSpec, parts: "Sequence[GridResult]") -> "GridResult":
+        """Put the rows of a map together, in their order."""
+        mean, se = (np.vstack([getattr(part, name) for part in parts]) for name in ("mean", "se"))
+        return cls(spec, mean, se, meta_now(spec))
+
+    def arrays(self) -> tuple[dict[str, Any], Arrays]:
+        """Return what a file keeps: entries of its header, and arrays."""
+        return {}, {"mean": self.mean, "se": self.se}
+
+    @classmethod
+    def from_arrays(
+        cls, spec: GridSpec, meta: Meta, _header: Mapping[str, Any], arrays: Arrays
+    ) -> "GridResult":
+        """Read what `arrays` returned; raise an error of any kind if it does not fit together."""
+        shape = (len(spec.p_f), len(spec.p_c))
+        return cls(spec, _checked(arrays, "mean", shape), _checked(arrays, "se", shape), meta)
+
+    def rows(self) -> Iterator[tuple[str | float, ...]]:
+        """Yield the rows of its table."""
+        for (i, j), mean in np.ndenumerate(self.mean):
+            yield self.spec.p_c[j], self.spec.p_f[i], float(mean), float(self.se[i, j])
+
+
+Result: TypeAlias = CurveResult | GridResult
+"""The result of an experiment."""
+
+
+def result_type(spec: AnySpec) -> Any:
+    """Return the kind of result that a specification has."""
+    return CurveResult if isinstance(spec, Spec) else GridResult
+
+
+def cell_seed(seed: int, p_c: float, p_f: float) -> int:
+    """Return the seed of one cell of a map, whichever map it belongs to."""
+    for p in (p_c, p_f):
+        seed = replica_key(seed, _CELL, int.from_bytes(struct.pack("<d", p), "little"))
+    return seed
+
+
+def _checked(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
+    array = arrays[name]
+    if array.shape != shape or array.dtype != np.float64:
+        raise InvalidInput(f"{name} has not the shape of the specification")
+    return array
