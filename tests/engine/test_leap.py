@@ -26,8 +26,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments import Spec, run
 from grbp.experiments.regret import gap_per_threshold
 from grbp.experiments.simulation import simulate
-from grbp.learners import getbe
-from grbp.learners import policy_bandits as selection
+from grbp.learners import getbe, policy_bandits as selection
 from grbp.learners.counters import Counters, play
 from grbp.learners.registry import Doubt, Learner, NoConstants, Thinning, find_learner
 from grbp.model.transition import first_state

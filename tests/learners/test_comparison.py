@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from draws import problems
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 from grbp import Problem, boundary, optimal_threshold

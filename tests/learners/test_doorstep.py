@@ -5,13 +5,11 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import grbp
 from grbp.experiments.catalog import PAPER_LEARNERS
-from grbp.learners import doorstep
-from grbp.learners import optimal_stopping as stopping
+from grbp.learners import doorstep, optimal_stopping as stopping
 from grbp.learners.counters import Counters
 
 FIG_3, FIG_4 = grbp.Problem(4, 0.45, 0.3), grbp.Problem(4, 0.65, 0.3)

@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 from draws import problems
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.linalg import solve as dense_solve
 
 import grbp

@@ -11,11 +11,9 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from digits import hit as wide_hit
-from digits import number, relative_error
+from digits import hit as wide_hit, number, relative_error
 from draws import probabilities, problems
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import grbp
 from grbp import Action, Problem

@@ -8,8 +8,7 @@ import math
 import numpy as np
 import pytest
 from draws import problems
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 import grbp

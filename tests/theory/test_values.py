@@ -6,12 +6,17 @@ import sys
 import mpmath
 import numpy as np
 import pytest
-from digits import hit as wide_hit
-from digits import number, optimum, relative_error, ruin, steps
-from digits import value as wide_value
+from digits import (
+    hit as wide_hit,
+    number,
+    optimum,
+    relative_error,
+    ruin,
+    steps,
+    value as wide_value,
+)
 from draws import EXTREMES, goals, large_goals, probabilities, problems
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import grbp
 from grbp import Problem

@@ -74,8 +74,10 @@ def numba() -> ModuleType | None:
 def _cache() -> ModuleType | None:
     """What keeps compiled code; None where Numba is not as it must be for that."""
     try:
-        from grbp._numba import cache as _compiled_cache  # noqa: PLC0415 (they import Numba)
-        from grbp._numba import contents as _contents  # noqa: PLC0415 (they import Numba)
+        from grbp._numba import (
+            cache as _compiled_cache,
+            contents as _contents,
+        )
 
         _contents.taught(u64, _COMPILED_U64)
         _contents.taught(i64, _COMPILED_I64)
