@@ -74,7 +74,7 @@ def numba() -> ModuleType | None:
 def _cache() -> ModuleType | None:
     """What keeps compiled code; None where Numba is not as it must be for that."""
     try:
-        from grbp._numba import (
+        from grbp._numba import (  # noqa: PLC0415 (they import Numba)
             cache as _compiled_cache,
             contents as _contents,
         )
