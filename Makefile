@@ -32,7 +32,7 @@ lint: .venv/.ready-test
 	@$(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@echo "== floors"
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 	@echo "== types"
 	@$(BIN)/mypy
 
@@ -43,7 +43,7 @@ pin: .venv/.ready-test ## write the versions now installed to constraints.txt
 	@$(BIN)/python tools/pin.py
 
 clean: ## remove the environment, results and caches
-	rm -rf .venv results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/.ready-%: $(RECIPE)
 	@tools/setup.sh $*

@@ -51,6 +51,20 @@ def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> 
     assert {n for n in loaded - sys.stdlib_module_names if n[0] != "_"} <= {"grbp", "numpy"}
 
 
+def test_a_session_needs_neither_the_engine_nor_numba() -> None:
+    code = (
+        "import sys, grbp\n"
+        "session = grbp.Session(4, 'doorstep-lai', seed=1)\n"
+        "session.open(2)\n"
+        "session.tell(1 if session.ask() == grbp.Action.CONTINUE else 0)\n"
+        "print(*sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(said.stdout.split())
+    assert "grbp.learners.doorstep" in loaded
+    assert not loaded & {"numba", "matplotlib", "grbp.engine", "grbp.experiments"}
+
+
 def _loaded(code: str, *arguments: str) -> set[str]:
     """The packages that are loaded when a piece of code has run."""
     said = subprocess.run(
