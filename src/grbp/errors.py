@@ -1,8 +1,10 @@
-"""The one tree of errors this package raises for a user's mistake.
+"""Root every refusal of this package in one error, so that a caller can catch them all.
+
+The tree::
 
     GrbpError
-    ├── InvalidInput    a value that is not allowed (also a ValueError)
-    ├── TooLarge        allowed, but more than can be enumerated (also a ValueError)
+    ├── InvalidInput    a value is not allowed (also a ValueError)
+    ├── TooLarge        the question is well posed, but too large (also a ValueError)
     ├── MissingExtra    an optional dependency is not installed (also an ImportError)
     └── CannotWrite     a file or folder cannot be written (also an OSError)
 
@@ -11,15 +13,43 @@ Every message is one sentence: what was given, what is allowed, what to do.
 
 
 class GrbpError(Exception):
-    """The root of every error raised on purpose by this package."""
+    """The root of every error that this package raises on purpose.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> try:
+    ...     grbp.Problem(goal=4, p_c=0.45, p_f=0.3, start=[0.5, 0.5])
+    ... except grbp.GrbpError as error:
+    ...     print(error)
+    2 start probabilities were given; a goal of 4 needs 3, one for every state from 1 to 3
+    """
 
 
 class InvalidInput(GrbpError, ValueError):
-    """A value outside what is allowed."""
+    """A value lies outside what is allowed.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.Problem(goal=4, p_c=1.5, p_f=0.3)
+    Traceback (most recent call last):
+    grbp.errors.InvalidInput: p_c = 1.5 was given; it must be a number from 0 to 1
+    """
 
 
 class TooLarge(GrbpError, ValueError):
-    """A question that is well posed but too large to answer by enumeration."""
+    """A question is well posed, but too large to be answered by enumeration.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> try:
+    ...     grbp.policy_gaps(grbp.Problem(goal=30, p_c=0.45, p_f=0.3))
+    ... except grbp.TooLarge as error:
+    ...     print(str(error).partition(";")[0])
+    a goal of 30 has 2^29 deterministic policies
+    """
 
 
 class MissingExtra(GrbpError, ImportError):
@@ -27,4 +57,4 @@ class MissingExtra(GrbpError, ImportError):
 
 
 class CannotWrite(GrbpError, OSError):
-    """A file or folder that cannot be written."""
+    """A file or folder cannot be written."""

@@ -1,1 +1,1 @@
-"""The paper's problem: what is given, one transition, and other tools' languages."""
+"""State the problem: its numbers, one transition of it, the checks of what a user gives."""

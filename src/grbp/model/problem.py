@@ -1,4 +1,4 @@
-"""The gambler's ruin bandit problem: what is given, and one transition of it."""
+"""Say once what is given: the goal, the two success probabilities, and where a round starts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,32 +9,53 @@ from typing import Literal, SupportsIndex, TypeAlias, cast
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model.validation import (
-    SUM_TOLERANCE,
-    check_goal,
-    check_probability,
-    check_whole,
-)
+from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probability, check_whole
 from grbp.numerics.arrays import Floats, Ints
 
 Start: TypeAlias = Literal["uniform"] | tuple[tuple[int, float], ...]
 """A start distribution as a problem keeps it: the word, or (state, probability) pairs."""
 
 StartLike: TypeAlias = str | SupportsIndex | Mapping[int, float] | Sequence[float] | Floats | Start
-"""What is accepted as a start distribution; see `Problem`."""
+"""Any form in which `Problem` accepts a start distribution."""
 
 
 @dataclass(frozen=True)
 class Problem:
     """A goal, two success probabilities and the distribution of the first state.
 
-    goal     the state G in which a round is won; the states between are 1 .. goal - 1
-    p_c      the probability that CONTINUE moves one state up (else one down)
-    p_f      the probability that FINISH reaches the goal (else the dead end)
-    start    "uniform"; or one state; or {state: probability}; or a list of goal - 1
-             probabilities, for state 1 first. They must sum to one.
+    Parameters
+    ----------
+    goal : int
+        The state G in which a round is won, at least 2. Actions are taken in the states from 1
+        to goal - 1; state 0 is the dead end.
+    p_c : float
+        The probability that CONTINUE moves one state up, rather than one down.
+    p_f : float
+        The probability that FINISH reaches the goal, rather than the dead end.
+    start : str, int, mapping or sequence, optional
+        The first state of a round: ``"uniform"`` over all states; or one state; or a mapping
+        from states to probabilities; or (state, probability) pairs; or goal - 1 probabilities,
+        for state 1 first. Probabilities must sum to one.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is outside its range, or the start is not a distribution over the states.
+
+    Notes
+    -----
+    Problems are immutable; those that say the same compare equal and have the same hash, in
+    whatever form their start was given.
 
     Paper: sec:problem
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.Problem(goal=4, p_c=0.45, p_f=0.3)
+    Problem(goal=4, p_c=0.45, p_f=0.3, start='uniform')
+    >>> grbp.Problem(goal=4, p_c=0.45, p_f=0.3, start={1: 0.25, 3: 0.75}).start_probabilities
+    array([0.25, 0.  , 0.75])
     """
 
     goal: int
@@ -56,12 +77,10 @@ class Problem:
     @cached_property
     def start_probabilities(self) -> Floats:
         """The probability q(s) that a round starts in s, for every state; read-only."""
-        count = self.goal - 1
-        if self.start == "uniform":
-            q = np.full(count, 1.0 / count)
-        else:
-            q = np.zeros(count)
-            for state, probability in self._start_pairs:
+        count, start = self.goal - 1, self.canonical_start
+        q = np.full(count, 1.0 / count if start == "uniform" else 0.0)
+        if not isinstance(start, str):
+            for state, probability in start:
                 q[state - 1] = probability
         q.flags.writeable = False
         return q
@@ -72,35 +91,44 @@ class Problem:
         possible = self.start_probabilities > 0.0
         return self.states[possible], np.cumsum(self.start_probabilities[possible])
 
-    def __getstate__(self) -> dict[str, object]:
-        # What is cached stays behind: a copy of it would not be read-only.
-        return {"goal": self.goal, "p_c": self.p_c, "p_f": self.p_f, "start": self.start}
-
-    def start_mean(self, per_state: Floats) -> float:
-        """The mean of a quantity over the distribution of the first state."""
-        if self.start == "uniform":
-            return float(np.mean(per_state))
-        return math.fsum(
-            probability * float(per_state[state - 1]) for state, probability in self._start_pairs
-        )
-
     @property
     def canonical_start(self) -> Start:
-        """The start distribution in its one kept form, whatever form it was given in."""
+        """The start distribution in its one kept form, in whatever form it was given."""
         return cast("Start", self.start)
 
-    @property
-    def _start_pairs(self) -> tuple[tuple[int, float], ...]:
-        return cast("tuple[tuple[int, float], ...]", self.start)
+    def start_mean(self, per_state: Floats) -> float:
+        """Compute the mean of a quantity over the distribution of the first state.
+
+        Parameters
+        ----------
+        per_state : ndarray, shape (goal - 1,)
+            The quantity for every first state, for state 1 first.
+
+        Returns
+        -------
+        float
+            The sum of q(s) times the quantity in s.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> problem = grbp.Problem(goal=4, p_c=0.45, p_f=0.3, start={1: 0.25, 3: 0.75})
+        >>> problem.start_mean(problem.states)
+        2.5
+        """
+        if self.start == "uniform":
+            return float(np.mean(per_state))
+        possible = self.start_table[0] - 1
+        return math.fsum(self.start_probabilities[possible] * per_state[possible])
+
+    def __getstate__(self) -> dict[str, object]:
+        # The cached arrays stay behind: a copy of them would not be read-only.
+        return {"goal": self.goal, "p_c": self.p_c, "p_f": self.p_f, "start": self.start}
 
 
 def _canonical_start(start: object, goal: int) -> Start:
-    """The start distribution in the one form in which equal ones compare equal."""
-    if isinstance(start, str):
-        if start != "uniform":
-            raise InvalidInput(
-                f"start = {start!r} was given; it must be 'uniform', one state, or probabilities"
-            )
+    """Return the start distribution in the one form in which equal ones compare equal."""
+    if isinstance(start, str) and start == "uniform":
         return "uniform"
     pairs = [
         (
@@ -121,23 +149,23 @@ def _canonical_start(start: object, goal: int) -> Start:
 
 
 def _named_start(start: object, goal: int) -> list[tuple[object, object]]:
-    """The (state, probability) pairs that the caller meant, not yet checked."""
+    """Return the (state, probability) pairs that the caller meant, not yet checked."""
     if isinstance(start, np.ndarray) and start.ndim == 0:
         start = start.item()
     if isinstance(start, SupportsIndex) and not isinstance(start, np.ndarray):
         return [(start, 1.0)]
     if isinstance(start, Mapping):
         return list(start.items())
-    if isinstance(start, Sequence | np.ndarray):
-        items: list[object] = list(start)
-        if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
-            return items  # type: ignore[return-value]
-        if len(items) == goal - 1:
-            return list(zip(range(1, goal), items, strict=True))
+    if isinstance(start, str) or not isinstance(start, Sequence | np.ndarray):
         raise InvalidInput(
-            f"{len(items)} start probabilities were given; a goal of {goal} needs {goal - 1},"
-            f" one for every state from 1 to {goal - 1}"
+            f"start = {start!r} was given; it must be 'uniform', one state, or probabilities"
         )
+    items: list[object] = list(start)
+    if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
+        return items  # type: ignore[return-value]
+    if len(items) == goal - 1:
+        return list(zip(range(1, goal), items, strict=True))
     raise InvalidInput(
-        f"start = {start!r} was given; it must be 'uniform', one state, or probabilities"
+        f"{len(items)} start probabilities were given; a goal of {goal} needs {goal - 1},"
+        f" one for every state from 1 to {goal - 1}"
     )

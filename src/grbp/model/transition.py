@@ -1,17 +1,19 @@
-"""One transition of the problem, the first state of a round, and what a policy does where."""
+"""Write one transition of the problem once, for the environment, the session and the engine.
+
+The first state of a round, and the action that a policy takes in a state, are written here too.
+"""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import IntEnum
-from typing import SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grbp._numba.jit import kernel
 from grbp.errors import InvalidInput
-from grbp.model.validation import (
-    check_threshold,
-)
+from grbp.model.validation import check_threshold
 from grbp.numerics.arrays import Bools, Floats, Ints
 
 DEAD_END = 0
@@ -19,21 +21,35 @@ DEAD_END = 0
 
 
 class Action(IntEnum):
-    """What can be done in a state."""
+    """One of the two actions that can be taken in a state.
+
+    Attributes
+    ----------
+    CONTINUE
+        Move one state up with probability p_c, else one state down.
+    FINISH
+        End the round: at the goal with probability p_f, else in the dead end.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> list(grbp.Action)
+    [<Action.CONTINUE: 0>, <Action.FINISH: 1>]
+    """
 
     CONTINUE = 0
     FINISH = 1
 
 
 Policy: TypeAlias = SupportsIndex | Sequence[int] | NDArray[np.integer] | Bools
-"""A threshold, or one action for every state from 1 to goal - 1."""
+"""A threshold (FINISH in the states up to it), or one action for every state, from state 1 on."""
 
 
 @kernel
 def first_state(states: Ints, cumulative: Floats, draw: float) -> int:
-    """The state in which a round starts, given a uniform draw and `Problem.start_table`.
+    """Return the state in which a round starts, given a uniform draw and `Problem.start_table`.
 
-    The first one whose cumulative probability is above the draw, or the last one, which
+    It is the first state whose cumulative probability is above the draw, or the last one, which
     rounding may leave a little below 1.
 
     Paper: sec:problem
@@ -50,12 +66,42 @@ def first_state(states: Ints, cumulative: Floats, draw: float) -> int:
 
 @kernel
 def next_state(state: int, action: int, goal: int, p_c: float, p_f: float, draw: float) -> int:
-    """The state after one action, given a uniform draw from [0, 1).
+    """Return the state after one action, given a uniform draw.
 
-    The draw is compared with the probability of the good outcome, so a smaller draw is
-    never worse. This is the only place where a transition of the problem is written.
+    Parameters
+    ----------
+    state : int
+        The state before, from 1 to goal - 1.
+    action : int
+        An `Action`.
+    goal : int
+        The state in which a round is won.
+    p_c : float
+        The probability that CONTINUE moves one state up.
+    p_f : float
+        The probability that FINISH reaches the goal.
+    draw : float
+        A draw from [0, 1). The action succeeds where it is below the success probability, so
+        that a smaller draw is never worse.
+
+    Returns
+    -------
+    int
+        The state after, from 0 to goal.
+
+    Notes
+    -----
+    This is the only place where a transition of the problem is written.
 
     Paper: sec:problem
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.next_state(2, grbp.Action.CONTINUE, goal=4, p_c=0.45, p_f=0.3, draw=0.4)
+    3
+    >>> grbp.next_state(2, grbp.Action.FINISH, goal=4, p_c=0.45, p_f=0.3, draw=0.4)
+    0
     """
     if action == Action.FINISH:
         return goal if draw < p_f else DEAD_END
@@ -63,27 +109,21 @@ def next_state(state: int, action: int, goal: int, p_c: float, p_f: float, draw:
 
 
 def finish_mask(goal: int, policy: Policy) -> Bools:
-    """For every state from 1 to goal - 1, whether the policy takes FINISH there.
+    """Return whether the policy takes FINISH, for every state from 1 to goal - 1.
 
     Paper: sec:structure (the definition of a stationary threshold policy)
     """
     given: object = policy
-    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
-        try:
-            actions = np.asarray(given)
-        except ValueError:
-            actions = np.zeros((0, 0))
-        if actions.shape != (goal - 1,):
-            raise InvalidInput(
-                f"a policy of {actions.size} actions was given; a goal of {goal} needs"
-                f" {goal - 1}, one for every state from 1 to {goal - 1}"
-            )
-        if not np.isin(actions, (0, 1)).all():
-            raise InvalidInput(
-                "a policy must hold one action a state, each 0 (continue) or 1 (finish)"
-            )
-        return actions.astype(bool)
-    threshold = check_threshold(policy, goal)
-    mask = np.zeros(goal - 1, dtype=bool)
-    mask[:threshold] = True
-    return mask
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+        return np.arange(goal - 1) < check_threshold(given, goal)
+    actions: NDArray[Any] = np.zeros((0, 0))
+    with suppress(ValueError):  # rows of unequal lengths
+        actions = np.asarray(given)
+    if actions.shape != (goal - 1,):
+        raise InvalidInput(
+            f"a policy of {actions.size} actions was given; a goal of {goal} needs"
+            f" {goal - 1}, one for every state from 1 to {goal - 1}"
+        )
+    if not np.isin(actions, (0, 1)).all():
+        raise InvalidInput("a policy must hold one action a state, each 0 (continue) or 1 (finish)")
+    return actions.astype(bool)

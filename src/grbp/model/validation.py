@@ -1,4 +1,7 @@
-"""Checks of what a user gives: the value in its one type, or one clear sentence."""
+"""Check what a user gives, so that everything behind it may trust its numbers.
+
+Each check returns the value in its one type, or refuses it in one clear sentence.
+"""
 
 import math
 import operator
@@ -14,21 +17,23 @@ LARGEST_GOAL = 10_000_000
 """The largest goal accepted: one vector over the states then takes 80 MB."""
 
 SUM_TOLERANCE = 1e-9
-"""How far probabilities may be from summing to one before they are refused."""
+"""The distance from one at which a sum of probabilities is refused."""
+
+_NO_NUMBERS = (str, bytes, bool, np.bool_, complex, np.complexfloating)
 
 
 def check_goal(goal: object) -> int:
-    """The goal as an int, or a refusal."""
+    """Return the goal as an int, or refuse it."""
     return check_whole("goal", goal, 2, LARGEST_GOAL)
 
 
 def check_threshold(threshold: object, goal: int) -> int:
-    """The threshold as an int, or a refusal."""
+    """Return the threshold as an int, or refuse it."""
     return check_whole("threshold", threshold, 0, goal - 1)
 
 
 def check_probability(name: str, value: object) -> float:
-    """The value as a float in [0, 1], or a refusal that names it."""
+    """Return the value as a float in [0, 1], or refuse it by its name."""
     number = _as_float(value)
     if not 0.0 <= number <= 1.0:
         raise InvalidInput(f"{name} = {value!r} was given; it must be a number from 0 to 1")
@@ -36,7 +41,7 @@ def check_probability(name: str, value: object) -> float:
 
 
 def check_probabilities(name: str, values: object) -> Floats:
-    """The values as an array of floats in [0, 1], or a refusal that names them."""
+    """Return the values as an array of floats in [0, 1], or refuse them by their name."""
     array = np.array(np.nan)
     with suppress(TypeError, ValueError):
         array = np.asarray(values, dtype=np.float64)
@@ -46,29 +51,18 @@ def check_probabilities(name: str, values: object) -> Floats:
 
 
 def check_positive(name: str, value: object) -> float:
-    """The value as a positive, finite float, or a refusal that names it."""
+    """Return the value as a positive, finite float, or refuse it by its name."""
     number = _as_float(value)
     if not 0.0 < number < math.inf:
         raise InvalidInput(f"{name} = {value!r} was given; it must be a positive number")
     return number
 
 
-_NO_NUMBERS = (str, bytes, bool, np.bool_, complex, np.complexfloating)
-
-
-def _as_float(value: object) -> float:
-    """The number that a value is; NaN, which every check refuses, if it is none."""
-    if isinstance(value, SupportsFloat) and not isinstance(value, _NO_NUMBERS):
-        with suppress(TypeError, ValueError, OverflowError):
-            return float(value)
-    return math.nan
-
-
 def check_whole(name: str, value: object, least: int, most: int) -> int:
-    """The value as an int between two limits, or a refusal that names it."""
-    # An int first: to ask whether something is an index takes long.
+    """Return the value as an int between two limits, or refuse it by its name."""
+    # `int` stands first because the test for an index takes long.
     if isinstance(value, int | SupportsIndex) and not isinstance(value, bool):
-        # An array calls itself an index and then is none, unless it is a whole number.
+        # Every array claims to be an index, but only a single whole number is one.
         with suppress(TypeError):
             number = operator.index(value)
             if least <= number <= most:
@@ -76,3 +70,11 @@ def check_whole(name: str, value: object, least: int, most: int) -> int:
     raise InvalidInput(
         f"{name} = {value!r} was given; it must be a whole number from {least:,} to {most:,}"
     )
+
+
+def _as_float(value: object) -> float:
+    """Return the number that a value is, or NaN, which every check refuses."""
+    if isinstance(value, SupportsFloat) and not isinstance(value, _NO_NUMBERS):
+        with suppress(TypeError, ValueError, OverflowError):
+            return float(value)
+    return math.nan
