@@ -1,1 +1,1 @@
-"""Numbers that know nothing of the problem: streams, special functions, draws."""
+"""Compute with numbers that know nothing of the problem: streams, special functions, draws."""

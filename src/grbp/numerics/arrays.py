@@ -1,4 +1,4 @@
-"""The types of arrays that every floor uses."""
+"""Name the types of arrays once, for every floor."""
 
 from typing import TypeAlias
 

@@ -1,4 +1,4 @@
-"""Draws from Gamma and Beta distributions, and the tails of the latter, at any size.
+"""Draw from Gamma and Beta distributions, and compute Beta tails, at any size of counts.
 
 Every draw is a pure function of a key and has its law exactly, but for the rounding of floats.
 """
@@ -25,7 +25,7 @@ _EXACT: Final = 1e-15
 
 
 def _ladder() -> Floats:
-    """The widths of the layers of the density e^(-x^2/2), from the lowest one to the peak."""
+    """Compute the widths of the layers of the density e^(-x^2/2), from the lowest to the peak."""
     floor = math.exp(-0.5 * _TAIL * _TAIL)
     area = _TAIL * floor + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
     widths = [area / floor, _TAIL]
@@ -40,21 +40,21 @@ _WIDTH: Final = _ladder()
 
 @inlined
 def _place(bits: int) -> float:
-    """A point of the layer that the last 8 bits choose: where, the first 53 of them say."""
+    """Return a point of the layer that the last 8 bits choose; the first 53 bits place it there."""
     return (float(bits >> u64(11)) * 2.0**-52 - 1.0) * float(_WIDTH[bits & u64(255)])
 
 
 @inlined
 def _inside(bits: int, x: float) -> bool:
-    """Whether all that lies below a point of a layer lies below the density."""
+    """Return whether all that lies below a point of a layer lies below the density."""
     return abs(x) < float(_WIDTH[(bits & u64(255)) + u64(1)])
 
 
 @inlined
 def _surely(u: float, z: float, x: float) -> bool:
-    """Whether Marsaglia and Tsang accept, without logarithms; false where that is not sure.
+    """Return whether Marsaglia and Tsang surely accept, without logarithms.
 
-    They refuse with probability 1 - e^(-d h), where d = (x/3z)^2 and h is 3 z^4 times the integral
+    They reject with probability 1 - e^(-d h), where d = (x/3z)^2 and h is 3 z^4 times the integral
     of s^3/(1 + z s) over 0 < s < 1. As 1/(1 + z s) is convex in s, it is below its chord, so
     d h <= (z x)^2 (v + 4)/(60 v) with v = 1 + z, and u above that accepts.
     """
@@ -63,7 +63,7 @@ def _surely(u: float, z: float, x: float) -> bool:
 
 @inlined
 def _gamma_at_once(key: int, k: int, d: float, scale: float) -> float:
-    """The draw of the trial whose bits begin at k, or 0 if it needs logarithms, as few do."""
+    """Return the draw of the trial whose bits begin at k, or 0 if it needs logarithms (few do)."""
     bits = fold_in(key, k)
     x = _place(bits)
     z = scale * x
@@ -74,7 +74,7 @@ def _gamma_at_once(key: int, k: int, d: float, scale: float) -> float:
 
 @kernel
 def _gamma_at_length(key: int, k: int, d: float, scale: float) -> float:
-    """The draw from the k-th trial on (Marsaglia and Tsang 2000, A Simple Method)."""
+    """Draw from the k-th trial on (Marsaglia and Tsang 2000, A Simple Method)."""
     while True:
         bits, u = fold_in(key, k), uniform(key, k)
         key, k = fold_in(key, k + 2), 1
@@ -92,7 +92,7 @@ def _gamma_at_length(key: int, k: int, d: float, scale: float) -> float:
 
 @kernel
 def _outside(key: int, bits: int, x: float) -> float:
-    """The normal variable where a point is not inside its layer; -inf if it is refused."""
+    """Draw the normal variable where a point is not inside its layer; -inf if it is rejected."""
     layer, k = bits & u64(255), 3
     if layer == u64(0):
         while True:
@@ -107,7 +107,7 @@ def _outside(key: int, bits: int, x: float) -> float:
 
 @kernel
 def gamma_draw(key: int, shape: float) -> float:
-    """A draw from the Gamma distribution, of a shape of at least 1."""
+    """Draw from the Gamma distribution, of a shape of at least 1."""
     d = shape - 1.0 / 3.0
     scale = 1.0 / math.sqrt(9.0 * d)
     x = _gamma_at_once(key, 1, d, scale)
@@ -116,7 +116,7 @@ def gamma_draw(key: int, shape: float) -> float:
 
 @inlined
 def gamma_pair(key: int, a: float, b: float) -> tuple[float, float]:
-    """Two independent draws x, y of shapes a and b: x/(x + y) is a draw from Beta(a, b)."""
+    """Draw two Gamma variables x, y of shapes a and b: x/(x + y) is a draw from Beta(a, b)."""
     d, e = a - 1.0 / 3.0, b - 1.0 / 3.0
     shared = 1.0 / (9.0 * d * e)  # One division, for it takes as long as the rest.
     of_x, of_y = math.sqrt(shared * e), math.sqrt(shared * d)
@@ -130,26 +130,26 @@ def gamma_pair(key: int, a: float, b: float) -> tuple[float, float]:
 
 @kernel
 def beta_draw(key: int, a: float, b: float) -> float:
-    """A draw from Beta(a, b), both of them at least 1."""
+    """Draw from Beta(a, b), both of them at least 1."""
     x, y = gamma_pair(key, a, b)
     return x / (x + y)
 
 
 @kernel
 def beta_tail(a: float, b: float, x: float) -> float:
-    """The probability that a Beta(a, b) variable exceeds x, to ten digits up to 1e10 counts."""
+    """Compute the probability that Beta(a, b) exceeds x, to ten digits up to 1e10 counts."""
     return _beta_beyond(a, b, x, 1.0 - x)
 
 
 @kernel
 def beta_below(a: float, b: float, x: float) -> float:
-    """The probability that a Beta(a, b) variable stays below x, to as many."""
+    """Compute the probability that Beta(a, b) stays below x, to as many digits."""
     return _beta_beyond(b, a, 1.0 - x, x)
 
 
 @kernel
 def _beta_beyond(a: float, b: float, x: float, y: float) -> float:
-    """The probability that a Beta(a, b) variable exceeds x = 1 - y."""
+    """Compute the probability that Beta(a, b) exceeds x = 1 - y."""
     if x <= 0.0:
         return 1.0
     if y <= 0.0:
@@ -163,11 +163,12 @@ def _beta_beyond(a: float, b: float, x: float, y: float) -> float:
 
 @kernel
 def beta_evidence(a: float, b: float, x: float, y: float, error: float) -> tuple[float, float]:
-    """-log of the probability that a Beta(a, b) variable exceeds x = 1 - y above its mean.
+    """Compute -log of the probability that Beta(a, b) exceeds x = 1 - y, above its mean.
 
-    And the derivative by -log(y), in which it is convex. Both are 0 up to the mean, where the
-    truth is at most 1: a log-concave law has at least 1/e beyond its mean (a and b at least 1).
-    error: that of the probability, about; above 1e-15 it takes less time.
+    The second result is the derivative by -log(y), in which the first is convex. Both are 0 up to
+    the mean, where the truth is at most 1: a log-concave law has at least 1/e beyond its mean (a
+    and b at least 1). The relative error of the probability is about `error`; a larger one takes
+    less time.
     """
     if b * x <= a * y:
         return 0.0, 0.0
@@ -178,10 +179,11 @@ def beta_evidence(a: float, b: float, x: float, y: float, error: float) -> tuple
 
 @kernel
 def _fraction(a: float, b: float, x: float, y: float, error: float) -> float:
-    """The probability of staying below x <= a/(a + b), over x^a y^b/B(a, b), y = 1 - x.
+    """Compute the probability of staying below x <= a/(a + b), over x^a y^b/B(a, b), y = 1 - x.
 
-    The continued fraction of Didonato and Morris (1992, Algorithm 708), whose terms are positive
-    up to the b-th: fifty of them beyond three deviations, thousands near the mean of 1e10 counts.
+    This is the continued fraction of Didonato and Morris (1992, Algorithm 708), whose terms are
+    positive up to the b-th. It takes fifty of them beyond three deviations, and thousands near
+    the mean of 1e10 counts.
     """
     above, n = 1.0 + a * y - b * x, 0.0
     inverse = 1.0 / (a + 1.0)
@@ -201,7 +203,7 @@ def _fraction(a: float, b: float, x: float, y: float, error: float) -> float:
 
 @kernel
 def beta_tail_bound(a: float, b: float, x: float) -> float:
-    """At least the probability that a Beta(a, b) variable exceeds x, a and b at least 1.
+    """Bound from above the probability that Beta(a, b) exceeds x, a and b at least 1.
 
     The density of -log(1 - theta) is log-concave and hence below its exponential tangent at x,
     whose mass is x^a y^b/B(a, b)/(b x - (a - 1) y), y = 1 - x: exact for a = 1. Leaving out the
@@ -219,9 +221,10 @@ def beta_tail_bound(a: float, b: float, x: float) -> float:
 
 @kernel
 def beta_beyond_draw(key: int, a: float, b: float, x: float) -> float:
-    """A draw from Beta(a, b), both at least 1, given that it exceeds x, however unlikely that is.
+    """Draw from Beta(a, b), both at least 1, given that it exceeds x, however unlikely that is.
 
-    Rejection from the tangent of `beta_tail_bound`, or from Beta(a, b) where that is better.
+    This is rejection from the tangent of `beta_tail_bound`, or from Beta(a, b) where that is
+    better.
     """
     k = 0
     if beta_tail_bound(a, b, x) >= 1.0:

@@ -1,4 +1,4 @@
-"""Draws of counts of any size.
+"""Draw counts of any size, for rounds that are skipped by the billion.
 
 Every draw is a pure function of a key and has its law exactly, but for the rounding of floats.
 """
@@ -23,7 +23,7 @@ _MOST: Final = 1e18
 
 @kernel
 def _inverted(u: float, first: float, constant: float, slope: float) -> int:
-    """The count k at which P(0) + ... + P(k) passes u, P(k+1)/P(k) = (constant + slope k)/(k+1).
+    """Find the k where P(0) + ... + P(k) passes u, P(k+1)/P(k) = (constant + slope k)/(k+1).
 
     These are the binomial, the Poisson and the negative binomial laws (Panjer 1981).
     """
@@ -37,7 +37,7 @@ def _inverted(u: float, first: float, constant: float, slope: float) -> int:
 
 @kernel
 def binomial_draw(key: int, n: int, p: float) -> int:
-    """The number of successes in n tries, n up to 1e15."""
+    """Draw the number of successes in n tries, n up to 1e15."""
     if n <= 0 or p <= 0.0:
         return 0
     if p >= 1.0:
@@ -47,7 +47,7 @@ def binomial_draw(key: int, n: int, p: float) -> int:
 
 @kernel
 def _binomial(key: int, n: int, p: float) -> int:
-    """`binomial_draw` for p up to 1/2: inversion, or BTRS of Hormann (1993)."""
+    """Draw as `binomial_draw` does, for p up to 1/2: by inversion, or BTRS of Hormann (1993)."""
     mean = n * p
     if mean < _SMALL:
         u = uniform(key, 0)
@@ -77,10 +77,10 @@ def _binomial(key: int, n: int, p: float) -> int:
 
 @kernel
 def poisson_draw(key: int, mean: float) -> int:
-    """A Poisson count, of a mean up to 1e15: inversion, or PTRS of Hormann (1993).
+    """Draw a Poisson count, of a mean up to 1e15: by inversion, or PTRS of Hormann (1993).
 
-    Where there is 1.2 and 3.8, he has 1.1328 and 3.6224; but with these the hat is too low at
-    some means, by up to 0.6 in 100, and the shortcut too generous.
+    He has 1.1328 and 3.6224 in place of 1.2 and 3.8; but with these the hat is too low at some
+    means, by up to 0.6 in 100, and the shortcut too generous.
     """
     if mean < _SMALL:
         u = uniform(key, 0)
@@ -105,7 +105,7 @@ def poisson_draw(key: int, mean: float) -> int:
 
 @kernel
 def _log_poisson(x: float, mean: float) -> float:
-    """The logarithm of mean^x e^(-mean)/Gamma(x+1)."""
+    """Compute the logarithm of mean^x e^(-mean)/Gamma(x+1)."""
     if x <= 0.0:
         return -mean
     return -stirling_error(x) - deviance(x, mean) - 0.5 * math.log(2.0 * math.pi * x)
@@ -113,7 +113,7 @@ def _log_poisson(x: float, mean: float) -> float:
 
 @kernel
 def negative_binomial_draw(key: int, successes: int, p: float) -> int:
-    """The number of failures before a number of successes, of probability p > 0 each."""
+    """Draw the number of failures before a number of successes, of probability p > 0 each."""
     if successes <= 0 or p >= 1.0:
         return 0
     q = 1.0 - p
@@ -129,7 +129,7 @@ def negative_binomial_draw(key: int, successes: int, p: float) -> int:
 
 @kernel
 def hypergeometric_draw(key: int, total: int, marked: int, taken: int) -> int:
-    """How many are marked among those taken out of a total of up to 1e13."""
+    """Draw how many are marked among those taken out of a total of up to 1e13."""
     few, part = min(marked, total - marked), min(taken, total - taken)
     k = _hypergeometric(key, float(total), float(few), float(part))
     in_taken = k if part == taken else few - k
@@ -138,10 +138,11 @@ def hypergeometric_draw(key: int, total: int, marked: int, taken: int) -> int:
 
 @kernel
 def _hypergeometric(key: int, total: float, few: float, part: float) -> int:
-    """`hypergeometric_draw` where neither exceeds half of the total.
+    """Draw as `hypergeometric_draw` does, where neither exceeds half of the total.
 
-    Inversion, or the rejection of Devroye (1987, A simple generator for discrete log-concave
-    distributions): with P the largest probability, at the mode m, p(m + k) <= P e^(1 - P |k|).
+    This is inversion, or the rejection of Devroye (1987, A simple generator for discrete
+    log-concave distributions): with P the largest probability, at the mode m,
+    p(m + k) <= P e^(1 - P |k|).
     For let R = p(m + k)/P = e^-t. By log-concavity p(m + i) >= P R^(i/k), and these sum to at
     most 1, so P (1 - R)/(1 - R^(1/k)) <= 1, hence P k <= t/(1 - e^-t) <= 1 + t. A step around
     each k widens the hat to P min(1, e^(w - P |y|)), w = 1 + P/2, of area 4 + P.
@@ -172,7 +173,7 @@ def _hypergeometric(key: int, total: float, few: float, part: float) -> int:
 
 @kernel
 def _log_hypergeometric(x: float, total: float, marked: float, taken: float) -> float:
-    """The logarithm of the probability of x marked ones among those taken."""
+    """Compute the logarithm of the probability of x marked ones among those taken."""
     # Any q would give the same; from this one, no term is far from its peak.
     q = taken / total if total > 0.0 else 0.0
     both = log_binomial(x, marked, q) + log_binomial(taken - x, total - marked, q)
@@ -181,7 +182,7 @@ def _log_hypergeometric(x: float, total: float, marked: float, taken: float) -> 
 
 @kernel
 def beta_binomial_draw(key: int, n: int, a: float, b: float) -> int:
-    """The number of successes in n tries of a probability drawn from Beta(a, b), both >= 1."""
+    """Draw the successes in n tries of a probability drawn from Beta(a, b), both >= 1."""
     x, y = gamma_pair(fold_in(key, 1), a, b)
     # The smaller probability is the one that a float holds well.
     if x <= y:

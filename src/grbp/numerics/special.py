@@ -1,4 +1,4 @@
-"""Logarithms of probabilities of counts of any size, without differences of large numbers.
+"""Compute logarithms of probabilities of counts of any size, without cancellation.
 
 Counts reach 1e15, so the logarithm of a probability is never a difference of logarithms of
 factorials: it has the saddle-point form of Loader (2000, Fast and Accurate Computation of Binomial
@@ -6,17 +6,16 @@ Probabilities), good to about 1e-15 times the root of the count.
 """
 
 import math
-from typing import Final
 
 from grbp._numba.jit import kernel
 
 
 @kernel
 def stirling_error(x: float) -> float:
-    """log Gamma(x + 1) less Stirling's (x + 1/2) log x - x + log(2 pi)/2; infinite at 0.
+    """Compute log Gamma(x + 1) less Stirling's (x + 1/2) log x - x + log(2 pi)/2; inf at 0.
 
-    The asymptotic series from 8 on. Below, one step down adds (x + 1/2) log(1 + 1/x) - 1, which
-    is t/3 + t^2/5 + ... with t = 1/(2x + 1)^2: positive terms, nothing cancels.
+    From 8 on it is the asymptotic series. Below, one step down adds (x + 1/2) log(1 + 1/x) - 1,
+    which is t/3 + t^2/5 + ... with t = 1/(2x + 1)^2: its terms are positive and do not cancel.
     """
     if x <= 0.0:
         return math.inf
@@ -38,7 +37,7 @@ def stirling_error(x: float) -> float:
 
 @kernel
 def deviance(x: float, m: float) -> float:
-    """x log(x/m) + m - x, at least 0, without cancellation where x is near m (Loader 2000)."""
+    """Compute x log(x/m) + m - x >= 0, without cancellation where x is near m (Loader 2000)."""
     if x <= 0.0:
         return m
     if m <= 0.0:
@@ -56,7 +55,7 @@ def deviance(x: float, m: float) -> float:
 
 @kernel
 def log_binomial(x: float, n: float, p: float) -> float:
-    """The logarithm of Gamma(n+1)/(Gamma(x+1) Gamma(n-x+1)) p^x (1-p)^(n-x), 0 <= x <= n."""
+    """Compute the log of Gamma(n+1)/(Gamma(x+1) Gamma(n-x+1)) p^x (1-p)^(n-x), 0 <= x <= n."""
     if p <= 0.0:
         return 0.0 if x <= 0.0 else -math.inf
     if p >= 1.0:
@@ -66,7 +65,7 @@ def log_binomial(x: float, n: float, p: float) -> float:
 
 @kernel
 def log_weight(x: float, y: float, p: float, q: float) -> float:
-    """`log_binomial` of x out of x + y, where the smaller of p and q = 1 - p is exact."""
+    """Compute `log_binomial` of x out of x + y, where the smaller of p and q = 1 - p is exact."""
     if x <= 0.0:
         return y * (math.log1p(-p) if p < q else math.log(q))
     if y <= 0.0:
@@ -79,25 +78,21 @@ def log_weight(x: float, y: float, p: float, q: float) -> float:
 
 @kernel
 def bernoulli_divergence(p: float, q: float) -> float:
-    """kl(p, q) = p log(p/q) + (1-p) log((1-p)/(1-q)), for q strictly between 0 and 1."""
+    """Compute kl(p, q) = p log(p/q) + (1-p) log((1-p)/(1-q)), for q strictly between 0 and 1."""
     first = p * math.log(p / q) if p > 0.0 else 0.0
     second = (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if p < 1.0 else 0.0
     return first + second
 
 
 def divergence_apart(p: float, difference: float) -> float:
-    """kl(p, p + difference), also where the two are near."""
+    """Compute kl(p, p + difference), also where the two are near."""
     if p == 0.0:
         return -math.log1p(-difference)
     return p * _minus_log1p(difference / p) + (1.0 - p) * _minus_log1p(-difference / (1.0 - p))
 
 
-_NEAR: Final = 0.1
-"""Below it a series of twenty terms is exact."""
-
-
 def _minus_log1p(x: float) -> float:
     """Compute x - log(1 + x), by its series where the two are near."""
-    if abs(x) > _NEAR:
+    if abs(x) > 0.1:  # Nearer to 0, twenty terms of the series are exact.
         return x - math.log1p(x)
     return math.fsum((-x) ** k / k for k in range(2, 20))
