@@ -1,1 +1,1 @@
-"""Exact answers about a problem, and an independent solver that agrees with them."""
+"""Answer exactly what can be known about one problem, in closed form and by dynamic programming."""

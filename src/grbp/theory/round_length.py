@@ -1,4 +1,4 @@
-"""How long a round takes, which actions it takes, and the law of its length."""
+"""Compute how long a round takes, which actions it takes, and the law of its length."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,8 @@ from grbp.model.problem import Problem
 from grbp.model.transition import Policy, finish_mask
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
-from grbp.theory.ruin import duration, log_failure_ratio
-from grbp.theory.values import segments
+from grbp.theory.ruin import duration
+from grbp.theory.segments import segments
 
 MOST_SLOTS = 100_000_000
 """The longest round whose law is carried forward slot by slot."""
@@ -18,9 +18,14 @@ MOST_SLOTS = 100_000_000
 class RoundLength(NamedTuple):
     """The law of the number of slots of a round, as far as it was asked for.
 
-    goal[k]      the probability that the round ends at the goal after exactly k slots
-    dead_end[k]  the same for the dead end
-    beyond       the probability that it takes more slots than were asked for
+    Attributes
+    ----------
+    goal : ndarray, shape (slots + 1,)
+        Entry k is the probability that the round ends at the goal after exactly k slots.
+    dead_end : ndarray, shape (slots + 1,)
+        Entry k is the probability that it ends in the dead end after exactly k slots.
+    beyond : float
+        The probability that it takes more slots than were asked for.
     """
 
     goal: Floats
@@ -29,50 +34,197 @@ class RoundLength(NamedTuple):
 
 
 def finish_probability(problem: Problem, policy: Policy = 1) -> float:
-    """The probability that a round ends by FINISH; under threshold 1, the paper's p_{F,1}.
+    """Compute the probability that a round ends by FINISH.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    policy : int or sequence of int, optional
+        A threshold, or one action for every state; by default threshold 1, for which this is
+        the paper's p_{F,1}.
+
+    Returns
+    -------
+    float
+        The mean over the first state.
+
+    Notes
+    -----
     Paper: lemma:MinNumPBinf
     Paper: cor:probs
     Differs: the corollary as stated (it is commented out) is wrong; its proof is right.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> round(grbp.finish_probability(grbp.Problem(goal=4, p_c=0.45, p_f=0.3)), 6)
+    0.710963
     """
     return problem.start_mean(_finish_at(problem, policy))
 
 
 def continue_probability(problem: Problem, policy: Policy = 1) -> float:
-    """The probability that a round continues at least once; under 1, the paper's p_{C,1}.
+    """Compute the probability that a round takes CONTINUE at least once.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    policy : int or sequence of int, optional
+        A threshold, or one action for every state; by default threshold 1, for which this is
+        the paper's p_{C,1}.
+
+    Returns
+    -------
+    float
+        The probability that the first state is one in which the policy continues.
+
+    Notes
+    -----
     Paper: lemma:MinNumPBinf
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.continue_probability(grbp.Problem(goal=5, p_c=0.45, p_f=0.3))
+    0.75
     """
     walks = ~finish_mask(problem.goal, policy)
     return problem.start_mean(walks.astype(np.float64))
 
 
 def continues_at(problem: Problem, policy: Policy) -> Floats:
-    """The expected number of CONTINUE in a round under a policy, for every first state."""
+    """Compute the expected number of CONTINUE in a round, for every first state.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    policy : int or sequence of int
+        A threshold, or one action for every state.
+
+    Returns
+    -------
+    ndarray, shape (goal - 1,)
+        Entry ``s - 1`` belongs to state s; it is 0 where the policy finishes.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.continues_at(grbp.Problem(goal=4, p_c=0.5, p_f=0.3), 1)
+    array([0., 2., 2.])
+    """
     seg = segments(problem, policy)
-    return np.where(seg.finish, 0.0, duration(seg.i, seg.n, log_failure_ratio(problem.p_c)))
+    return duration(seg.i, seg.n, seg.log_r)
 
 
 def slots_at(problem: Problem, policy: Policy) -> Floats:
-    """The expected number of slots of a round under a policy, for every first state."""
+    """Compute the expected number of slots of a round, for every first state.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    policy : int or sequence of int
+        A threshold, or one action for every state.
+
+    Returns
+    -------
+    ndarray, shape (goal - 1,)
+        Entry ``s - 1`` belongs to state s: the expected number of CONTINUE, plus the probability
+        of FINISH.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.slots_at(grbp.Problem(goal=3, p_c=0.5, p_f=0.3), 1)
+    array([1. , 1.5])
+    """
     return continues_at(problem, policy) + _finish_at(problem, policy)
 
 
 def expected_continues(problem: Problem, policy: Policy) -> float:
-    """The expected number of CONTINUE in a round, averaged over its first state."""
+    """Compute the expected number of CONTINUE in a round.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    policy : int or sequence of int
+        A threshold, or one action for every state.
+
+    Returns
+    -------
+    float
+        The mean of `continues_at` over the first state.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> round(grbp.expected_continues(grbp.Problem(goal=4, p_c=0.5, p_f=0.3), 0), 6)
+    3.333333
+    """
     return problem.start_mean(continues_at(problem, policy))
 
 
 def expected_slots(problem: Problem, policy: Policy) -> float:
-    """The expected number of slots of a round, averaged over its first state."""
+    """Compute the expected number of slots of a round.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    policy : int or sequence of int
+        A threshold, or one action for every state.
+
+    Returns
+    -------
+    float
+        The mean of `slots_at` over the first state.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> round(grbp.expected_slots(grbp.Problem(goal=4, p_c=0.45, p_f=0.3), 1), 4)
+    2.0399
+    """
     return problem.start_mean(slots_at(problem, policy))
 
 
 def round_length(problem: Problem, policy: Policy, slots: int) -> RoundLength:
-    """The law of the round's length up to a number of slots, with where it ends.
+    """Compute the law of a round's length up to a number of slots, with where it ends.
 
-    Carries the mass over the states forward slot by slot: goal x slots additions of
-    positive numbers.
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    policy : int or sequence of int
+        A threshold, or one action for every state.
+    slots : int
+        The largest length that is told apart from longer ones, from 0 to 100,000,000.
+
+    Returns
+    -------
+    RoundLength
+        The probabilities of ending at the goal and in the dead end after each number of slots.
+
+    Raises
+    ------
+    InvalidInput
+        If the number of slots is not allowed.
+
+    Notes
+    -----
+    The probability of each state is carried forward slot by slot, which takes about goal times
+    slots additions of positive numbers.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> law = grbp.round_length(grbp.Problem(goal=3, p_c=0.5, p_f=0.3, start=1), 0, slots=3)
+    >>> law.goal, law.dead_end, law.beyond
+    (array([0.  , 0.  , 0.25, 0.  ]), array([0.   , 0.5  , 0.   , 0.125]), 0.125)
     """
     slots = check_whole("slots", slots, 0, MOST_SLOTS)
     finish = finish_mask(problem.goal, policy)
@@ -90,8 +242,5 @@ def round_length(problem: Problem, policy: Policy, slots: int) -> RoundLength:
 
 
 def _finish_at(problem: Problem, policy: Policy) -> Floats:
-    """The probability that a round from each state ends by FINISH."""
-    seg = segments(problem, policy)
-    below = np.where(seg.a > 0, seg.down, 0.0)
-    above = np.where(seg.b < problem.goal, seg.up, 0.0)
-    return np.where(seg.finish, 1.0, below + above)
+    """Compute the probability that a round ends by FINISH, for every first state."""
+    return segments(problem, policy).mean(0.0, 1.0, 0.0)

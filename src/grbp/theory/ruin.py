@@ -1,4 +1,4 @@
-"""The gambler's ruin on 0 .. n, in arithmetic that neither overflows nor cancels.
+"""Compute the gambler's ruin on 0 .. n in arithmetic that neither overflows nor cancels.
 
 Every function takes the *logarithm* of the failure ratio r = (1-p)/p, because both 1 - r and
 r**n lose everything in floating point: r next to 1 cancels, r**n overflows. Positions and
@@ -27,9 +27,9 @@ _FALLING = [k / math.factorial(k + 1) for k in _SERIES_TERMS]
 
 @_quietly
 def log_failure_ratio(p_c: ArrayLike) -> Floats:
-    """log r with r = (1 - p_c)/p_c; +inf for p_c = 0 and -inf for p_c = 1.
+    """Compute log r with r = (1 - p_c)/p_c; +inf for p_c = 0 and -inf for p_c = 1.
 
-    Around 1/2 it is 2 artanh(1 - 2 p_c), where 1 - 2 p_c is exact; elsewhere a difference
+    Around 1/2 it is 2 artanh(1 - 2 p_c), where 1 - 2 p_c is exact; elsewhere it is a difference
     of logarithms that do not cancel.
     """
     p = np.asarray(p_c, dtype=np.float64)
@@ -40,7 +40,7 @@ def log_failure_ratio(p_c: ArrayLike) -> Floats:
 
 @_quietly
 def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
-    """The probability of reaching n before 0 from i: (1 - r^i)/(1 - r^n), i/n if r = 1.
+    """Compute the probability of reaching n before 0 from i: (1 - r^i)/(1 - r^n), i/n if r = 1.
 
     The probability of reaching 0 first is hit(n - i, n, -log_r), which keeps all its digits
     where 1 - hit(i, n, log_r) would have none.
@@ -53,7 +53,7 @@ def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 
 @_quietly
 def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
-    """The natural logarithm of `hit`, also where the probability itself underflows."""
+    """Compute the natural logarithm of `hit`, also where the probability itself underflows."""
     i, n, log_r, a = _prepared(i, n, log_r)
     steep = np.where((log_r > 0.0) & (n > i), -(n - i) * np.abs(log_r), 0.0)
     small = steep + np.log(_climb(i, n, a))
@@ -63,7 +63,7 @@ def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 
 @_quietly
 def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
-    """The expected number of steps from i until 0 or n is reached.
+    """Compute the expected number of steps from i until 0 or n is reached.
 
     The textbook (i - n hit(i, n))/(1 - 2p) cancels twice next to p = 1/2. With a = |log r|,
     seen from the side towards which the walk drifts, it is the same as
@@ -87,29 +87,28 @@ def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 def _prepared(
     i: ArrayLike, n: ArrayLike, log_r: ArrayLike
 ) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the arguments as arrays of floats, and a finite |log r|."""
     i, n, log_r = (np.asarray(x, dtype=np.float64) for x in (i, n, log_r))
     return i, n, log_r, np.minimum(np.abs(log_r), _CERTAIN)
 
 
 def _climb(i: Floats, n: Floats, a: Floats) -> Floats:
-    """(1 - exp(-ia))/(1 - exp(-na)), or i/n where a = 0."""
+    """Compute (1 - exp(-ia))/(1 - exp(-na)), or i/n where a = 0."""
     return np.where(a == 0.0, i / n, np.expm1(-i * a) / np.expm1(-n * a))
 
 
 def _rising(w: Floats) -> Floats:
-    """(1 - exp(-w))/w - exp(-w) for w >= 0, as exp(-w) sum w^k/(k+1)! where it would cancel."""
-    direct = -np.expm1(-w) / w - np.exp(-w)
-    return np.where(w < 1.0, _series(w, _RISING), direct)
+    """Compute (1 - exp(-w))/w - exp(-w); by exp(-w) sum w^k/(k+1)! where that would cancel."""
+    return np.where(w < 1.0, _series(w, _RISING), -np.expm1(-w) / w - np.exp(-w))
 
 
 def _falling(w: Floats) -> Floats:
-    """1 - (1 - exp(-w))/w for w >= 0, as exp(-w) sum k w^k/(k+1)! where it would cancel."""
-    direct = 1.0 + np.expm1(-w) / w
-    return np.where(w < 1.0, _series(w, _FALLING), direct)
+    """Compute 1 - (1 - exp(-w))/w; by exp(-w) sum k w^k/(k+1)! where that would cancel."""
+    return np.where(w < 1.0, _series(w, _FALLING), 1.0 + np.expm1(-w) / w)
 
 
 def _series(w: Floats, coefficients: list[float]) -> Floats:
-    """exp(-w) (c1 w + c2 w^2 + ...) for w in [0, 1]."""
+    """Compute exp(-w) (c1 w + c2 w^2 + ...) for w in [0, 1]."""
     w = np.minimum(w, 1.0)
     total: Floats = np.zeros_like(w)
     for c in reversed(coefficients):

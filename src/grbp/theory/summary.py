@@ -1,4 +1,4 @@
-"""The exact answers about one problem, together, under the names that the shell prints."""
+"""Put the exact answers about one problem together, under the names that the shell prints."""
 
 from typing import TypedDict
 
@@ -10,7 +10,44 @@ from grbp.theory.values import boundary, log_value_at, optimal_threshold, region
 
 
 class Summary(TypedDict):
-    """What `summary` returns."""
+    """The answers of `summary`, as plain numbers, lists and dictionaries.
+
+    Lists run over the states from 1 to goal - 1. The keys of dictionaries are policies: "0" and
+    "1" are thresholds, "optimal" is the better of the two.
+
+    Attributes
+    ----------
+    goal : int
+        The goal of the problem.
+    p_c : float
+        The success probability of CONTINUE.
+    p_f : float
+        The success probability of FINISH.
+    start : str or tuple
+        The start distribution: "uniform", or (state, probability) pairs.
+    boundary : float
+        B(p_c).
+    optimal_threshold : int
+        0 or 1.
+    region : str
+        "exploration" or "no-exploration".
+    states : list of int
+        The states to which the other lists belong.
+    values : dict of list of float
+        V(s) for every state.
+    log_values : dict of list of float
+        The logarithm of V(s), which says how small a value is that underflows to 0.
+    value : dict of float
+        V, averaged over the first state; also that of "finish-now", which is p_f.
+    gap_max : float
+        Delta_max, the cost of the wrong action in state 1.
+    gap : float
+        The loss of the wrong threshold in a round.
+    margin : float
+        The distance from the boundary.
+    slots : dict of float
+        The expected number of slots of a round.
+    """
 
     goal: int
     p_c: float
@@ -30,10 +67,24 @@ class Summary(TypedDict):
 
 
 def summary(problem: Problem) -> Summary:
-    """Everything `grbp solve` says, as plain numbers, lists and dictionaries.
+    """Return every exact answer about a problem, as ``grbp solve`` prints them.
 
-    Lists run over the states from 1 to goal - 1; `states` names them. `log_values` says how
-    small a value is that underflows to 0.
+    Parameters
+    ----------
+    problem : Problem
+        The problem to solve.
+
+    Returns
+    -------
+    Summary
+        A dictionary of plain Python values.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> answers = grbp.summary(grbp.Problem(goal=4, p_c=0.5, p_f=0.3))
+    >>> answers["optimal_threshold"], answers["boundary"], answers["values"]["0"]
+    (1, 0.25, [0.25, 0.5, 0.75])
     """
     best = optimal_threshold(problem)
     policies = {"0": 0, "1": 1, "optimal": best}

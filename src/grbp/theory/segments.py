@@ -1,0 +1,60 @@
+"""Cut a round's walk at the states where it stops, once for every closed form.
+
+Between two neighbouring states that finish, or are terminal, a round is a plain gambler's ruin.
+So every exact answer about a policy is a formula of `grbp.theory.ruin` on such a segment, and
+nothing is obtained by subtracting two near numbers.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grbp.model.problem import Problem
+from grbp.model.transition import Policy, finish_mask
+from grbp.numerics.arrays import Floats, Ints
+from grbp.theory.ruin import hit, log_failure_ratio
+
+
+class Segments(NamedTuple):
+    """The segment that a round walks in, for every first state s from 1 to goal - 1.
+
+    Attributes
+    ----------
+    a, b : ndarray of int
+        The nearest states at or below s, and at or above it, that finish or are terminal.
+    i, n : ndarray of int
+        How far s is above a, and the length of the segment. A state that finishes is the lower
+        end of a segment of length one: i = 0 there, and only there.
+    up, down : ndarray of float
+        The probability that the walk from s ends in b, and in a.
+    log_r : ndarray of float
+        The logarithm of the failure ratio.
+    """
+
+    a: Ints
+    b: Ints
+    i: Ints
+    n: Ints
+    up: Floats
+    down: Floats
+    log_r: Floats
+
+    def mean(self, dead_end: float, stop: float | Floats, goal: float) -> Floats:
+        """Compute, for every state, the mean of what the walk is worth where it ends.
+
+        It is worth `dead_end` in state 0, `goal` at the goal, and `stop` in a state that
+        finishes: one number, or one for every state.
+        """
+        worth = np.concatenate(([dead_end], np.broadcast_to(stop, self.a.shape), [goal]))
+        return self.down * worth[self.a] + self.up * worth[self.b]
+
+
+def segments(problem: Problem, policy: Policy) -> Segments:
+    """Find the segment that every state walks in under a policy."""
+    goal, s = problem.goal, problem.states
+    finish = finish_mask(goal, policy)
+    a = np.maximum.accumulate(np.where(finish, s, 0))
+    b = np.minimum.accumulate(np.where(finish, s, goal)[::-1])[::-1]
+    i, n = s - a, np.maximum(b - a, 1)
+    log_r = log_failure_ratio(problem.p_c)
+    return Segments(a, b, i, n, hit(i, n, log_r), hit(n - i, n, -log_r), log_r)
