@@ -1,19 +1,17 @@
-"""An independent answer by dynamic programming, for far more than the paper's problem.
+"""Answer independently of every closed form, by dynamic programming, and for far more chains.
 
-A chain on 0 .. goal in which an action moves one state up or down, stays, jumps to an end or
-ends the round on the spot. Every action may differ by state, and there may be several that
-continue and several that finish. Nothing here knows the closed forms of `exact` or
-`extensions`; the tests compare the two.
+A `Chain` lives on 0 .. goal; an action moves one state up or down, stays, jumps to an end or ends
+the round on the spot. Every action may differ by state, and there may be several that continue
+and several that finish. This module shares no formula with the closed forms of `grbp.value_at`
+or `grbp.extensions`; the tests compare them.
 
 Evaluation eliminates the states one after another, as one solves a tridiagonal system, but in
 the form that only adds, multiplies and divides positive numbers (Grassmann, Taksar and Heyman
 1985), so that small probabilities keep their digits. It takes goal steps.
 
-Optimisation is policy iteration. Which states finish is settled by a scan that starts from
-FINISH everywhere and withdraws it where continuing to the next states that finish is better:
-a withdrawal only ever makes others more attractive, so none is taken back and the scan takes
-goal steps in all. Which of several continuing actions is used is then improved, state by
-state, until nothing is better. What remains satisfies Bellman's equation, hence is optimal.
+Optimisation is policy iteration. A scan of goal steps settles which states finish; then the
+choice among several continuing actions is improved, state by state, until no change is better.
+The policy that remains satisfies Bellman's equation, hence is optimal.
 """
 
 import math
@@ -28,23 +26,38 @@ from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.model.transition import Action
 from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probabilities
-from grbp.numerics.arrays import Bools, Floats, Ints
-
-_TIE = 8 * float(np.finfo(float).eps)
-"""What counts as a tie: a gain that is no more than rounding error. Ties go to FINISH."""
+from grbp.numerics.arrays import Floats, Ints
+from grbp.theory.optimal_stops import TIE, StateLaw, optimal_stops
 
 
 @dataclass(frozen=True)
 class Move:
-    """An action that continues: where it leads from a state. They sum to one.
+    """The law of an action that continues.
 
-    Each is one number for all states, or one for every state from 1 to goal - 1.
+    Parameters
+    ----------
+    up : float or array_like
+        The probability of one state towards the goal: one number for all states, here and below,
+        or one for every state from 1 to goal - 1.
+    down : float or array_like
+        The probability of one state towards the dead end.
+    stay : float or array_like, optional
+        The probability of staying in the state; the round goes on.
+    windfall : float or array_like, optional
+        The probability of going straight to the goal.
+    catastrophe : float or array_like, optional
+        The probability of going straight to the dead end.
+    absorb : float or array_like, optional
+        The probability that the round ends where it stands, without the goal.
 
-    up, down      one state towards the goal, one towards the dead end
-    stay          nowhere; the round goes on
-    windfall      straight to the goal
-    catastrophe   straight to the dead end
-    absorb        the round ends where it stands, without the goal
+    Notes
+    -----
+    In each state the six must sum to one; the `Chain` that takes the move checks that.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> lazy = grbp.dynprog.Move(up=0.3, down=0.2, stay=0.5)
     """
 
     up: ArrayLike
@@ -55,29 +68,40 @@ class Move:
     absorb: ArrayLike = 0.0
 
 
-class _Laws(NamedTuple):
-    """Every move in every state: a row a move, a column a state."""
-
-    up: Floats
-    down: Floats
-    goal: Floats
-    dead: Floats
-    stay: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """A goal, the actions that continue and the success probabilities of those that finish.
+    """A goal, the actions that continue, and those that finish.
 
-    moves      one `Move`, or a list of them
-    finishes   the probability that finishing reaches the goal: one number, or one for every
-               state; several finishing actions are a list of such inside a list
+    Parameters
+    ----------
+    goal : int
+        The state in which a round is won, at least 2.
+    moves : Move or list of Move
+        The actions that continue.
+    finishes : float, array_like or list of array_like
+        The probability that finishing reaches the goal: one number, or one for every state.
+        Several finishing actions are a list of such arrays.
+
+    Raises
+    ------
+    InvalidInput
+        If the outcomes of a move do not sum to one, or a shape does not fit the goal.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> steady, bold = grbp.dynprog.Move(0.5, 0.5), grbp.dynprog.Move(0.3, 0.5, windfall=0.2)
+    >>> chain = grbp.dynprog.Chain(4, [steady, bold], finishes=0.3)
+    >>> grbp.dynprog.solve(chain).which
+    array([1, 1, 0])
     """
 
     goal: int
     moves: Move | Sequence[Move]
     finishes: ArrayLike
-    _laws: _Laws = field(init=False, repr=False, compare=False)
+    # The probabilities of going up, down, to the goal, to an end without it, and of staying, each
+    # with a row for every move and a column for every state; and those of the finishing actions.
+    _laws: Floats = field(init=False, repr=False, compare=False)
     _finishes: Floats = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -92,18 +116,37 @@ class Chain:
         if not moves or not rows:
             raise InvalidInput("a chain needs an action that continues and one that finishes")
         laws = [self._checked_move(move) for move in moves]
-        object.__setattr__(self, "_laws", _Laws(*map(np.vstack, zip(*laws, strict=True))))
+        object.__setattr__(self, "_laws", np.stack(laws, axis=1))
         checked = [self._over_states("the chance of finishing", row) for row in rows]
         object.__setattr__(self, "_finishes", np.vstack(checked))
 
     @classmethod
     def of(cls, problem: Problem) -> "Chain":
-        """The chain of the paper's problem."""
+        """Make the chain of the paper's problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem, whose start does not matter here.
+
+        Returns
+        -------
+        Chain
+            The chain with one move and one finishing action.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> chain = grbp.dynprog.Chain.of(grbp.Problem(goal=4, p_c=0.45, p_f=0.3))
+        >>> grbp.dynprog.solve(chain).threshold
+        1
+        """
         return cls(problem.goal, Move(problem.p_c, 1.0 - problem.p_c), problem.p_f)
 
-    def _checked_move(self, move: Move) -> _Laws:
-        law = {f.name: self._over_states(f.name, getattr(move, f.name)) for f in fields(move)}
-        total = np.sum(list(law.values()), axis=0)
+    def _checked_move(self, move: Move) -> Floats:
+        """Return the probabilities of a move in every state, or refuse it."""
+        law = [self._over_states(f.name, getattr(move, f.name)) for f in fields(move)]
+        total = np.sum(law, axis=0)
         off = np.abs(total - 1.0)
         if off.max() > SUM_TOLERANCE:
             worst = int(np.argmax(off))
@@ -111,11 +154,11 @@ class Chain:
                 f"the outcomes of a move in state {worst + 1} sum to {total[worst]:.12g};"
                 " they must sum to 1"
             )
-        law = {name: part / total for name, part in law.items()}
-        dead = law["catastrophe"] + law["absorb"]
-        return _Laws(law["up"], law["down"], law["windfall"], dead, law["stay"])
+        up, down, stay, windfall, catastrophe, absorb = law / total
+        return np.array([up, down, windfall, catastrophe + absorb, stay])
 
     def _over_states(self, name: str, given: ArrayLike) -> Floats:
+        """Return one probability for every state, or refuse what was given."""
         array = check_probabilities(name, given)
         if array.shape not in ((), (self.goal - 1,)):
             raise InvalidInput(
@@ -126,10 +169,14 @@ class Chain:
 
 
 class Evaluation(NamedTuple):
-    """What a policy achieves from every state.
+    """The achievements of a policy, for every first state.
 
-    value    the probability of reaching the goal
-    steps    the expected number of actions until the round ends; inf if it may never end
+    Attributes
+    ----------
+    value : ndarray, shape (goal - 1,)
+        The probability of reaching the goal.
+    steps : ndarray, shape (goal - 1,)
+        The expected number of actions until the round ends; inf if it may never end.
     """
 
     value: Floats
@@ -139,11 +186,17 @@ class Evaluation(NamedTuple):
 class Solution(NamedTuple):
     """The best that can be done, and how, for every state.
 
-    value       V*(s), the largest probability of reaching the goal
-    action      CONTINUE or FINISH
-    which       which of the chain's moves, or of its finishes, that is
-    threshold   where FINISH is right exactly in the lowest states, the last of them (0: never);
-                None where the optimum is not a threshold policy
+    Attributes
+    ----------
+    value : ndarray, shape (goal - 1,)
+        V*(s), the largest probability of reaching the goal.
+    action : ndarray of int, shape (goal - 1,)
+        CONTINUE (0) or FINISH (1).
+    which : ndarray of int, shape (goal - 1,)
+        The index of that action among the chain's moves, or among its finishes.
+    threshold : int or None
+        The number of states that finish, where they are the lowest ones; None where the optimum
+        is not a threshold policy.
     """
 
     value: Floats
@@ -153,178 +206,127 @@ class Solution(NamedTuple):
 
 
 def evaluate(chain: Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluation:
-    """The value and length of a round under any deterministic policy, in goal steps.
+    """Compute the value and the length of a round under any deterministic policy.
+
+    Parameters
+    ----------
+    chain : Chain
+        The chain that is played.
+    action : array_like of int, shape (goal - 1,)
+        CONTINUE (0) or FINISH (1) for every state.
+    which : int or array_like of int, optional
+        The index of the action among the chain's moves, or its finishes: one number for all
+        states, or one for each.
+
+    Returns
+    -------
+    Evaluation
+        The value and the expected number of actions, for every first state.
+
+    Raises
+    ------
+    InvalidInput
+        If a shape does not fit the goal, or the chain does not have such an action.
+
+    Notes
+    -----
+    It takes goal steps, and no two numbers are subtracted.
 
     Paper: eqn:bellval
+
+    Examples
+    --------
+    >>> import grbp
+    >>> chain = grbp.dynprog.Chain.of(grbp.Problem(goal=3, p_c=0.5, p_f=0.5))
+    >>> grbp.dynprog.evaluate(chain, [1, 0])
+    Evaluation(value=array([0.5 , 0.75]), steps=array([1. , 1.5]))
     """
-    value, steps = [0.0] * (chain.goal - 1), [0.0] * (chain.goal - 1)
-    climbs = list(_climbs(chain, action, which))
-    above_value, above_steps = 1.0, 0.0
-    for k in range(chain.goal - 2, -1, -1):
-        up, won, length = climbs[k]
-        value[k] = above_value = won + up * above_value
-        steps[k] = above_steps = length + (up * above_steps if up > 0.0 else 0.0)
-    return Evaluation(np.array(value), np.array(steps))
+    value, steps = [1.0], [0.0]
+    for up, won, length in reversed(list(_climbs(_policy_law(chain, action, which)))):
+        value.append(won + up * value[-1])
+        steps.append(length + (up * steps[-1] if up > 0.0 else 0.0))
+    return Evaluation(np.array(value[:0:-1]), np.array(steps[:0:-1]))
 
 
 def solve(chain: Chain) -> Solution:
-    """The optimal value of every state and which action attains it; ties go to FINISH.
+    """Compute the optimal value of every state and the action that attains it.
 
+    Parameters
+    ----------
+    chain : Chain
+        The chain that is played.
+
+    Returns
+    -------
+    Solution
+        The value, the action and its index, for every state; ties go to FINISH.
+
+    Notes
+    -----
     Paper: eqn:bellval
     Differs: actions may differ by state, so the optimum need not be a threshold policy.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> chain = grbp.dynprog.Chain.of(grbp.Problem(goal=4, p_c=0.45, p_f=0.3))
+    >>> best = grbp.dynprog.solve(chain)
+    >>> best.value.round(4), best.action, best.threshold
+    (array([0.3   , 0.4884, 0.7186]), array([1, 0, 0]), 1)
     """
-    best_finish = chain._finishes.max(axis=0)
-    states = np.arange(chain.goal - 1)
-    # What goes up the most for each time it goes down is a good first guess.
-    law = chain._laws
-    move = np.argmax((law.up + law.goal) / (law.down + law.dead + 1e-300), axis=0)
-    finish = np.argmax(chain._finishes, axis=0)
+    finish, rewards = np.argmax(chain._finishes, axis=0), chain._finishes.max(axis=0).tolist()
+    up, down, won, lost, stay = chain._laws
+    # The move that goes up the most for each time it goes down is a good first guess.
+    move = np.argmax((up + won) / (down + lost + 1e-300), axis=0)
     while True:
-        laws = _Laws(*(law[move, states] for law in chain._laws))
-        action = np.where(_stops(laws, best_finish.tolist()), Action.FINISH, Action.CONTINUE)
-        which = np.where(action == Action.FINISH, finish, move)
+        stops = optimal_stops(_policy_law(chain, np.zeros_like(move), move), rewards)
+        action, which = stops.astype(np.int64), np.where(stops, finish, move)
         value = evaluate(chain, action, which).value
         around = np.concatenate(([0.0], value, [1.0]))
-        q = law.up * around[2:] + law.down * around[:-2] + law.goal + law.stay * value
-        better = q.max(axis=0) > value * (1.0 + _TIE)
-        if len(q) == 1 or not better.any():
-            return Solution(value, action, which, _threshold(action))
-        improved = np.where(better, np.argmax(q, axis=0), move)
+        q = up * around[2:] + down * around[:-2] + won + stay * value
+        improved = np.where(q.max(axis=0) > value * (1.0 + TIE), np.argmax(q, axis=0), move)
         if (improved == move).all():
-            return Solution(value, action, which, _threshold(action))
+            count = int(stops.sum())
+            return Solution(value, action, which, count if stops[:count].all() else None)
         move = improved
 
 
-def _climbs(
-    chain: Chain, action: ArrayLike, which: ArrayLike
-) -> Iterator[tuple[float, float, float]]:
-    """For every state s, from 1 on: how the round first gets above s, if it does.
+def _climbs(laws: Sequence[StateLaw]) -> Iterator[tuple[float, float, float]]:
+    """Compute how the round first gets above each state, from state 1 on, if it does.
 
-    The probability that it does, that it is won before, and the expected number of actions
-    until either, or the round is lost. All visits to lower states are summed up in these.
+    These are the probability that it does, the probability that it is won before, and the expected
+    number of actions until either, or until the round is lost. All visits to lower states are
+    summed up in these.
     """
     won, lost, length = 0.0, 1.0, 0.0  # below state 1 the round is lost
-    for up, down, goal, dead in zip(*_policy_law(chain, action, which), strict=True):
+    for law in laws:
         # 1 - stay - down * (what comes back from below), without the subtraction
-        leave = up + goal + dead + down * (won + lost)
+        leave = law.up + law.won + law.lost + law.down * (won + lost)
         if leave > 0.0:
-            won, lost = (goal + down * won) / leave, (dead + down * lost) / leave
-            length = (1.0 + (down * length if down > 0.0 else 0.0)) / leave
-            yield up / leave, won, length
+            won, lost = (law.won + law.down * won) / leave, (law.lost + law.down * lost) / leave
+            length = (1.0 + (law.down * length if law.down > 0.0 else 0.0)) / leave
+            yield law.up / leave, won, length
         else:  # stays for ever, which never reaches the goal
             won, lost, length = 0.0, 1.0, math.inf
             yield 0.0, won, length
 
 
-def _policy_law(chain: Chain, action: ArrayLike, which: ArrayLike) -> list[list[float]]:
-    """The chances of going up, down, to the goal and to an end, in every state."""
+def _policy_law(chain: Chain, action: ArrayLike, which: ArrayLike) -> list[StateLaw]:
+    """Return the law of the policy's action in every state, or refuse the policy."""
     count = chain.goal - 1
     chosen, actions = np.asarray(which, dtype=np.int64), np.asarray(action)
     if chosen.shape not in ((), (count,)):
         raise InvalidInput(f"which has shape {chosen.shape}; it must be one number, or {count}")
-    chosen = np.broadcast_to(chosen, (count,))
     if actions.shape != (count,) or not np.isin(actions, tuple(Action)).all():
         raise InvalidInput(
             f"a policy of shape {actions.shape} was given; a goal of {chain.goal} needs"
             f" {count} actions, each 0 (continue) or 1 (finish)"
         )
     ends, states = actions == Action.FINISH, np.arange(count)
-    available = np.where(ends, len(chain._finishes), len(chain._laws.up))
+    available = np.where(ends, len(chain._finishes), chain._laws.shape[1])
     if ((chosen < 0) | (chosen >= available)).any():
         raise InvalidInput("a policy uses an action that the chain does not have")
-    move, finish = np.where(ends, 0, chosen), np.where(ends, chosen, 0)
-    p_f = chain._finishes[finish, states]
-    law = _Laws(*(rows[move, states] for rows in chain._laws))
-    return [
-        np.where(ends, 0.0, law.up).tolist(),
-        np.where(ends, 0.0, law.down).tolist(),
-        np.where(ends, p_f, law.goal).tolist(),
-        np.where(ends, 1.0 - p_f, law.dead).tolist(),
-    ]
-
-
-class _Crossing(NamedTuple):
-    """What happens between two states that finish, entered from either of them.
-
-    over     log probability of coming out on the other side (a log: it can underflow)
-    won, lost   probabilities that the round ends in between
-    The rest comes back to where it entered.
-    """
-
-    over: float
-    won: float
-    lost: float
-
-
-_STEP = _Crossing(0.0, 0.0, 0.0)
-"""The crossing between neighbours: nothing in between."""
-
-
-class _Stop(NamedTuple):
-    """A state that finishes, its reward, and the crossings to the one below and back."""
-
-    state: int
-    reward: float
-    rising: _Crossing
-    falling: _Crossing
-
-
-def _stops(law: _Laws, reward: list[float]) -> Bools:
-    """Where an optimal policy finishes, when only one action continues."""
-    moves = list(zip(*(row.tolist() for row in law[:4]), strict=True))
-    kept = [_Stop(0, 0.0, _STEP, _STEP)]
-    for state, r in enumerate([*reward, 1.0], start=1):
-        kept.append(_Stop(state, r, _STEP, _STEP))
-        while len(kept) > 2:
-            merged = _withdrawn(kept[-3], kept[-2], kept[-1], moves[kept[-2].state - 1])
-            if merged is None:
-                break
-            kept[-2:] = [merged]
-    stops = np.zeros(len(reward), dtype=bool)
-    stops[[stop.state - 1 for stop in kept[1:-1]]] = True
-    return stops
-
-
-def _withdrawn(
-    below: _Stop, here: _Stop, above: _Stop, move: tuple[float, float, float, float]
-) -> _Stop | None:
-    """The stop above, now next to the one below, if continuing here is better; else None."""
-    up, down, goal, dead = move
-    log_up, log_down = _log(up) + above.rising.over, _log(down) + here.falling.over
-    won = goal + up * above.rising.won + down * here.falling.won
-    lost = dead + up * above.rising.lost + down * here.falling.lost
-    ways = [
-        (log_up, above.reward - here.reward),
-        (log_down, below.reward - here.reward),
-        (_log(won), 1.0 - here.reward),
-        (_log(lost), -here.reward),
-    ]
-    largest = max((weight for weight, gain in ways if gain != 0.0), default=-math.inf)
-    if largest == -math.inf:
-        return None  # nothing to gain or lose, or it never ends: a tie
-    gains = [math.exp(weight - largest) * gain for weight, gain in ways if gain != 0.0]
-    if math.fsum(gains) <= _TIE * math.fsum(map(abs, gains)):
-        return None
-    leave = math.exp(log_up) + math.exp(log_down) + won + lost
-    log_leave = _log(leave)
-    rise, fall = math.exp(here.rising.over), math.exp(above.falling.over)
-    rising = _Crossing(
-        here.rising.over + log_up - log_leave,
-        here.rising.won + rise * won / leave,
-        here.rising.lost + rise * lost / leave,
-    )
-    falling = _Crossing(
-        above.falling.over + log_down - log_leave,
-        above.falling.won + fall * won / leave,
-        above.falling.lost + fall * lost / leave,
-    )
-    return _Stop(above.state, above.reward, rising, falling)
-
-
-def _log(x: float) -> float:
-    return math.log(x) if x > 0.0 else -math.inf
-
-
-def _threshold(action: Ints) -> int | None:
-    finishing = int(np.count_nonzero(action == Action.FINISH))
-    return finishing if (action[:finishing] == Action.FINISH).all() else None
+    p_f = chain._finishes[np.where(ends, chosen, 0), states]
+    finishing = np.array([np.zeros(count), np.zeros(count), p_f, 1.0 - p_f])
+    moving = chain._laws[:4, np.where(ends, 0, chosen), states]
+    return list(map(StateLaw, *np.where(ends, finishing, moving).tolist()))
