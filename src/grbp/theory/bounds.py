@@ -1,4 +1,4 @@
-"""The regret bounds of the paper, and whether they say anything; and what no learner can beat.
+"""Compute the regret bounds of the paper, and what no learner can beat.
 
 Theorem 1 bounds UCB1 over all deterministic policies; Theorem 3 bounds GETBE with the control
 function gamma log(rho). Theorem 3 asks for a gamma so large that none of the paper's own
@@ -22,26 +22,45 @@ from grbp.theory.round_length import continue_probability, expected_continues, f
 from grbp.theory.values import boundary, excess, optimal_threshold
 
 MOST_BOUNDED_ROUNDS = 10**18
-"""The largest number of rounds that is asked about."""
+"""The largest number of rounds for which a bound is computed."""
 
 _LARGEST_ROUND = 2.0**900
-"""A round beyond which a condition is taken never to settle."""
+"""A condition that has not settled by this round is taken never to settle."""
 
 
 class GetbeBound(NamedTuple):
-    """Theorem 3 for one problem, one gamma and one number of rounds, step by step.
+    """The bound of Theorem 3 for one problem, one gamma and one number of rounds, step by step.
 
-    p_c1, p_f1      chance that a round under threshold 1 continues at least once; finishes
-    margin          delta, the distance from the decision boundary
-    x_1             the root whose square gamma must exceed
-    gamma_required  what gamma must exceed
-    rho_c, rho_f    from which round on Lemma 4 holds for CONTINUE and for FINISH
-    rho_pp          from which round on delta^2 >= 3 log(rho)/f_a(rho) for both
-    rho_prime       the largest of the three
-    w               the bound on the expected number of rounds with the wrong policy
-    regret_bound    the bound on the expected regret; inf where the theorem does not apply
-    applies, why    whether the theorem applies, and in words why or why not
     A quantity that does not exist is inf.
+
+    Attributes
+    ----------
+    p_c1 : float
+        The probability that a round under threshold 1 takes CONTINUE at least once.
+    p_f1 : float
+        The probability that a round under threshold 1 ends by FINISH.
+    margin : float
+        The distance delta from the decision boundary.
+    x_1 : float
+        The root whose square gamma must exceed.
+    gamma_required : float
+        The number that gamma must exceed.
+    rho_c : float
+        The round from which on Lemma 4 holds for CONTINUE.
+    rho_f : float
+        The round from which on Lemma 4 holds for FINISH.
+    rho_pp : float
+        The round from which on delta^2 >= 3 log(rho)/f_a(rho) for both actions a.
+    rho_prime : float
+        The largest of the three.
+    w : float
+        The bound on the expected number of rounds with the wrong policy.
+    regret_bound : float
+        The bound on the expected regret; inf where the theorem does not apply.
+    applies : bool
+        Whether the theorem applies.
+    why : str
+        Why the theorem applies or does not, in words.
     """
 
     p_c1: float
@@ -60,12 +79,38 @@ class GetbeBound(NamedTuple):
 
 
 def ucb1_bound(problem: Problem, rounds: int) -> float:
-    """The bound on the expected regret of UCB1 over all 2^(goal-1) deterministic policies.
+    """Compute Theorem 1: the bound on the expected regret of UCB1 over all policies.
 
-    8 log(T) sum 1/Delta + (1 + pi^2/3) sum Delta, over the policies worse than the best.
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    rounds : int
+        The number T of rounds.
+
+    Returns
+    -------
+    float
+        The bound for UCB1 over all 2^(goal-1) deterministic policies.
+
+    Raises
+    ------
+    TooLarge
+        If the goal is above 23, where the policies are too many to be enumerated.
+
+    Notes
+    -----
+    The bound is 8 log(T) sum 1/Delta + (1 + pi^2/3) sum Delta, with both sums over the policies
+    that are worse than the best.
 
     Paper: thm:UCB1Reg
     Differs: "<=" where the paper prints "="; policies as good as the best cost nothing.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> round(grbp.ucb1_bound(grbp.Problem(goal=4, p_c=0.45, p_f=0.3), rounds=5000), 1)
+    3108.9
     """
     rounds = check_whole("rounds", rounds, 1, MOST_BOUNDED_ROUNDS)
     gaps = policy_gaps(problem)
@@ -77,34 +122,59 @@ def ucb1_bound(problem: Problem, rounds: int) -> float:
 
 
 def getbe_bound(problem: Problem, gamma: float, rounds: int) -> GetbeBound:
-    """The bound on the expected regret of GETBE with control function gamma log(rho).
+    """Compute Theorem 3: the bound on the expected regret of GETBE.
 
-    w where finishing in state 1 is right, else ceil(gamma log T) + w Delta_max, with
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+    gamma : float
+        The constant of the control function gamma log(rho), positive.
+    rounds : int
+        The number T of rounds.
+
+    Returns
+    -------
+    GetbeBound
+        The bound with every number on the way to it, and whether the theorem applies.
+
+    Raises
+    ------
+    InvalidInput
+        If gamma is not positive, or the number of rounds is not allowed.
+
+    Notes
+    -----
+    The bound is w where finishing in state 1 is right, else ceil(gamma log T) + w Delta_max, with
     w = 4 rho' + (2 pi^2/3) (1 + 1/(1 - exp(-delta^2))).
 
     Paper: thm:GRBPreg
     Differs: rho_c with the root of the proof, not of the lemma; "first round in which" read as
     "from which round on"; what the paper assumes without saying so is checked.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> problem = grbp.Problem(goal=4, p_c=0.45, p_f=0.3)
+    >>> grbp.getbe_bound(problem, gamma=15, rounds=5000).why
+    'gamma = 15 is not above the 1818.73 that Theorem 3 asks for'
+    >>> round(grbp.getbe_bound(problem, gamma=1900, rounds=5000).regret_bound)
+    168921
     """
-    rounds, gamma = (
-        check_whole("rounds", rounds, 1, MOST_BOUNDED_ROUNDS),
-        check_positive("gamma", gamma),
-    )
+    rounds = check_whole("rounds", rounds, 1, MOST_BOUNDED_ROUNDS)
+    gamma = check_positive("gamma", gamma)
     p_c1, p_f1, delta = continue_probability(problem), finish_probability(problem), margin(problem)
     x_1 = required_root(p_f1, delta)
     required = x_1 * x_1
     rho_c, rho_f = settling_rounds(p_c1, p_f1, gamma)
     rho_pp = _error_round(p_c1, delta) if gamma >= required else math.inf
     rho_prime = max(rho_c, rho_f, rho_pp)
-    w, near = math.inf, -math.expm1(-delta * delta)
-    if near > 0.0:
-        w = 4.0 * rho_prime + 2.0 * math.pi**2 / 3.0 * (1.0 + 1.0 / near)
+    near = -math.expm1(-delta * delta)
+    w = 4.0 * rho_prime + 2.0 * math.pi**2 / 3.0 * (1.0 + 1.0 / near) if near > 0.0 else math.inf
     obstacle = _obstacle(problem, gamma, required, p_c1, delta)
-    bound = math.inf
-    if not obstacle:
-        bound = w
-        if optimal_threshold(problem) == 0:
-            bound = math.ceil(gamma * math.log(rounds)) + w * gap_max(problem)
+    bound = math.inf if obstacle else w
+    if not obstacle and optimal_threshold(problem) == 0:
+        bound = math.ceil(gamma * math.log(rounds)) + w * gap_max(problem)
     why = obstacle or f"gamma = {gamma:g} exceeds the {required:.6g} that Theorem 3 asks for"
     return GetbeBound(
         p_c1, p_f1, delta, x_1, required,
@@ -113,9 +183,9 @@ def getbe_bound(problem: Problem, gamma: float, rounds: int) -> GetbeBound:
 
 
 def required_root(p_f1: float, delta: float) -> float:
-    """x_1 = (1 + sqrt(1 + 24 p_f1/delta^2))/(2 p_f1); gamma must exceed its square.
+    """Compute x_1 = (1 + sqrt(1 + 24 p_f1/delta^2))/(2 p_f1), whose square gamma must exceed.
 
-    The square is never below 1/p_f1^2, the other thing that the theorem asks for.
+    The square is never below 1/p_f1^2, which the theorem asks for as well.
 
     Paper: thm:GRBPreg
     """
@@ -125,7 +195,7 @@ def required_root(p_f1: float, delta: float) -> float:
 
 
 def settling_rounds(p_c1: float, p_f1: float, gamma: float) -> tuple[float, float]:
-    """rho'_C and rho'_F: from which round on each action was probably taken often enough.
+    """Compute rho'_C and rho'_F, from which rounds on each action was likely taken often enough.
 
     C: p_c1 (rho/2 - k) > sqrt((rho - k) log rho), with k = ceil(gamma log rho);
     F: a/2 log rho > sqrt(log rho), with a = p_f1 gamma - sqrt(gamma), and rho - 2 > k.
@@ -137,6 +207,7 @@ def settling_rounds(p_c1: float, p_f1: float, gamma: float) -> tuple[float, floa
 
 
 def _continue_round(p_c1: float, gamma: float) -> float:
+    """Compute rho'_C of `settling_rounds`."""
     squared = p_c1 * p_c1
     if squared == 0.0:
         return math.inf
@@ -157,6 +228,7 @@ def _continue_round(p_c1: float, gamma: float) -> float:
 
 
 def _finish_round(p_f1: float, gamma: float) -> float:
+    """Compute rho'_F of `settling_rounds`."""
     surplus = p_f1 * gamma - math.sqrt(gamma)
     if surplus <= 0.0:
         return math.inf
@@ -171,9 +243,9 @@ def _finish_round(p_f1: float, gamma: float) -> float:
 
 
 def _error_round(p_c1: float, delta: float) -> float:
-    """rho'': from which round on delta^2 >= 3 log(rho)/f_a(rho), once gamma is as required.
+    """Compute rho'', from which round on delta^2 >= 3 log(rho)/f_a(rho), for a gamma large enough.
 
-    For FINISH the quotient does not depend on the round, and that is what is required.
+    For FINISH the quotient does not depend on the round: it gives the least gamma instead.
     """
     rate = 0.5 * p_c1 * delta * delta
     if rate == 0.0:
@@ -186,10 +258,10 @@ def _error_round(p_c1: float, delta: float) -> float:
 
 
 def _settles(room: Callable[[float], float], holds: Callable[[float], bool], slack: float) -> float:
-    """The smallest round from which on a condition holds for ever.
+    """Find the smallest round from which on a condition holds for ever; inf if it never settles.
 
-    room is convex in the round, the condition holds where room >= slack and fails where
-    room < 0; in between it is looked at round by round. inf where it never settles.
+    The function room must be convex in the round. The condition holds where room >= slack and
+    fails where room < 0; in between it is tried round by round.
     """
     high = 4.0
     while not (room(high) >= slack and room(2.0 * high) > room(high)):
@@ -211,7 +283,7 @@ def _settles(room: Callable[[float], float], holds: Callable[[float], bool], sla
 
 
 def _lowest(room: Callable[[float], float], high: float) -> float:
-    """Where a convex function is least between 1 and high, by ternary search."""
+    """Find where a convex function is least between 1 and high, by ternary search."""
     low = 1.0
     while high - low > 1e-9 * high:
         left, right = low + (high - low) / 3.0, high - (high - low) / 3.0
@@ -220,7 +292,7 @@ def _lowest(room: Callable[[float], float], high: float) -> float:
 
 
 def _obstacle(problem: Problem, gamma: float, required: float, p_c1: float, delta: float) -> str:
-    """Why Theorem 3 does not apply, or nothing."""
+    """Say why Theorem 3 does not apply; the empty string if it does."""
     if not (0.0 < problem.p_c < 1.0 and 0.0 < problem.p_f < 1.0):
         return "Theorem 3 needs p_c and p_f strictly between 0 and 1"
     if delta == 0.0:
@@ -233,12 +305,34 @@ def _obstacle(problem: Problem, gamma: float, required: float, p_c1: float, delt
 
 
 def regret_floor(problem: Problem) -> float:
-    """What regret grows by per unit of log(rounds), at least, for any learner that is good on
-    every problem: (B - p_f)/kl(p_f, B) where never to finish is right, else 0.
+    """Compute the slowest growth of regret that a learner good on every problem can have.
 
-    But if all rounds start in state 1, CONTINUE has to be explored too. Where to finish is
-    right, it is (p_f - B)/(m kl(p_c, x)), with m moves in a round that continues, and B(x) = p_f.
-    """  # noqa: D205
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+
+    Returns
+    -------
+    float
+        The least growth of the expected regret per unit of log(rounds); 0 where it need not grow.
+
+    Notes
+    -----
+    It is (B - p_f)/kl(p_f, B) where never finishing is right, with B = B(p_c), else 0. But if all
+    rounds start in state 1, CONTINUE has to be explored too: where finishing is right, it is then
+    (p_f - B)/(m kl(p_c, x)), with m the expected moves of a round that continues, and B(x) = p_f.
+
+    Differs: the paper has no lower bound.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> round(grbp.regret_floor(grbp.Problem(goal=4, p_c=0.65, p_f=0.3)), 4)
+    2.3867
+    >>> grbp.regret_floor(grbp.Problem(goal=4, p_c=0.45, p_f=0.3))
+    0.0
+    """
     over, b = excess(problem), boundary(problem.goal, problem.p_c)
     if over < 0.0:
         return 0.0 if b == 1.0 else -over / divergence_apart(problem.p_f, -over)
@@ -255,21 +349,38 @@ def regret_floor(problem: Problem) -> float:
 
 
 def gamma_bounded(problem: Problem) -> float:
-    """What gamma must exceed for the regret of GETBE-SM to stay bounded: 1/kl(B, p_f).
+    """Compute the gamma above which the regret of GETBE-SM stays bounded.
 
-    Where p_f > B, a replica whose first estimates mislead it goes on trying FINISH gamma
-    log(rho) times; that it is still misled then has a chance of about rho^(-gamma kl(B, p_f)).
-    Elsewhere what is forced is lost, and no gamma will do: inf.
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is played.
+
+    Returns
+    -------
+    float
+        1/kl(B, p_f) where p_f > B = B(p_c); inf where no gamma is enough.
+
+    Notes
+    -----
+    Where p_f > B, a replica whose first estimates mislead it goes on trying FINISH gamma log(rho)
+    times; the probability that it is still misled then is about rho^(-gamma kl(B, p_f)).
+    Elsewhere every forced FINISH loses, unless all rounds start in state 1 and p_f = B.
+
+    Differs: the paper has no such condition.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> round(grbp.gamma_bounded(grbp.Problem(goal=4, p_c=0.45, p_f=0.3)), 4)
+    26.6683
     """
     over = excess(problem)
-    if over == 0.0 and _all_start_in_1(problem):
-        return 0.0
     if over <= 0.0:
-        return math.inf
-    if problem.p_f == 1.0:
-        return 0.0
-    return 1.0 / divergence_apart(problem.p_f - over, over)
+        return 0.0 if over == 0.0 and _all_start_in_1(problem) else math.inf
+    return 0.0 if problem.p_f == 1.0 else 1.0 / divergence_apart(problem.p_f - over, over)
 
 
 def _all_start_in_1(problem: Problem) -> bool:
+    """Return whether every round starts in state 1."""
     return float(problem.start_probabilities[0]) == 1.0
