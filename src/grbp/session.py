@@ -1,12 +1,7 @@
-"""Ask and tell: a learner that meets one case after another, without any input or output.
+"""Let a learner meet one real case after another, by ask and tell, without input or output.
 
-    session = Session(goal=4, learner="getbe-ps", seed=7)
-    session.open(state=2)          # the threshold is chosen now, for the whole case
-    session.ask()                  # Action.CONTINUE or Action.FINISH
-    session.tell(3)                # the state that followed
-
-Counters change when a case is over, as in Algorithm 1. With the same seed and replica as the
-walking engine's and the same cases, every decision is the same, bit for bit.
+The counters change when a case is over, as in Algorithm 1. With the seed and replica of the
+walking engine and the same cases, every decision is the same, bit for bit.
 """
 
 from typing import Any
@@ -20,14 +15,56 @@ from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 
 
 class Session:
-    """A learner at work.
+    """A learner at work: it is asked what to do, and told what came of it.
 
-    rho     the number of the present case, or of the next one between two cases
-    state   where the present case stands; None between two cases
-    threshold  what was chosen for it (for ucb1-policies: the number of a policy)
-    memory  what the learner knows: `Counters`
+    Parameters
+    ----------
+    goal : int
+        The state in which a case is won, at least 2.
+    learner : str or Learner
+        A learner, or the name of one, such as ``"doorstep-lai"`` or ``"getbe-sm:gamma=30"``.
+    seed : int
+        The seed of the learner's own draws and of its initial estimates.
+    replica : int, optional
+        The replica of an experiment with that seed whose draws are used.
 
+    Attributes
+    ----------
+    goal : int
+        The state in which a case is won.
+    rho : int
+        The number of the present case, or of the next one between two cases.
+    state : int or None
+        The state of the present case; None between two cases.
+    threshold : int
+        The threshold that was chosen for the present case, or for the last one (for the learner
+        ucb1-policies, the number of a policy).
+    memory : Counters
+        The counters from which the learner decides; they change when a case is over.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such learner, or a number is not allowed.
+
+    Notes
+    -----
     Paper: alg:GRBP
+
+    Examples
+    --------
+    >>> import grbp
+    >>> session = grbp.Session(goal=4, learner="getbe-sm", seed=7)
+    >>> session.open(state=2)
+    1
+    >>> session.ask()
+    <Action.CONTINUE: 0>
+    >>> session.tell(1)
+    >>> session.ask()
+    <Action.FINISH: 1>
+    >>> session.tell(4)
+    >>> session.rho, session.state
+    (2, None)
     """
 
     def __init__(self, goal: int, learner: LearnerLike, seed: int, replica: int = 0) -> None:
@@ -45,7 +82,23 @@ class Session:
         self._counts = Round(0, 0, 0, 0, 0)
 
     def open(self, state: int) -> int:
-        """Open a case that starts in a state, and choose the threshold it is played with."""
+        """Open a case, and choose the threshold it is played with.
+
+        Parameters
+        ----------
+        state : int
+            The first state of the case, from 1 to goal - 1.
+
+        Returns
+        -------
+        int
+            The threshold, chosen for the whole case.
+
+        Raises
+        ------
+        InvalidInput
+            If a case is still open, or there is no such state.
+        """
         if self.state is not None:
             raise InvalidInput("a case is still open; tell how it ends before opening another")
         self.state = check_whole("state", state, 1, self.goal - 1)
@@ -57,12 +110,38 @@ class Session:
         return self.threshold
 
     def ask(self) -> Action:
-        """What to do in the present state of the open case; asking changes nothing."""
-        state = self._present()
-        return Action.FINISH if self._finish[state - 1] else Action.CONTINUE
+        """Return the action to take in the present state of the open case.
+
+        Asking changes nothing.
+
+        Returns
+        -------
+        Action
+            CONTINUE or FINISH.
+
+        Raises
+        ------
+        InvalidInput
+            If no case is open.
+        """
+        return Action.FINISH if self._finish[self._present() - 1] else Action.CONTINUE
 
     def tell(self, state: int) -> None:
-        """Nothing; the case moved to a state, as the action that was asked for can move it."""
+        """Record the state to which the action that was asked for led.
+
+        A case that reaches the goal or the dead end is over, and is counted.
+
+        Parameters
+        ----------
+        state : int
+            The state that followed: after CONTINUE, one up or one down; after FINISH, the goal
+            or the dead end.
+
+        Raises
+        ------
+        InvalidInput
+            If no case is open, or the action cannot lead to the state.
+        """
         action, before = self.ask(), self._present()
         ends = action == Action.FINISH
         allowed = (DEAD_END, self.goal) if ends else (before - 1, before + 1)
@@ -82,6 +161,7 @@ class Session:
             self.state = None
 
     def _present(self) -> int:
+        """Return the state of the open case, or refuse if there is none."""
         if self.state is None:
             raise InvalidInput("no case is open; open one first")
         return self.state
