@@ -10,6 +10,12 @@ import mpmath
 mpmath.mp.dps = 420
 Number = Any
 
+DIGITS = 1e-12
+"""The relative error that exact answers may have."""
+
+SMALLEST = 1e-300
+"""Below this a float has fewer digits than it could; the logarithm takes over."""
+
 
 def number(x: float) -> Number:
     return mpmath.mpf(x)
