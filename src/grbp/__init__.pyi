@@ -15,13 +15,15 @@ from grbp.errors import (
     TooLarge as TooLarge,
 )
 from grbp.experiments.league import (
-    Duel as Duel,
     League as League,
     LeagueSpec as LeagueSpec,
+    run_league as run_league,
+)
+from grbp.experiments.league_table import (
+    Duel as Duel,
     LeagueTable as LeagueTable,
     Pair as Pair,
     Standing as Standing,
-    run_league as run_league,
 )
 from grbp.experiments.regret import (
     Curve as Curve,

@@ -16,7 +16,8 @@ import grbp
 from grbp.errors import GrbpError
 from grbp.experiments import GridResult
 from grbp.experiments.catalog import PAPER_LEARNERS
-from grbp.experiments.league import HINDSIGHT, League, LeagueSpec, run_league
+from grbp.experiments.league import League, LeagueSpec, run_league
+from grbp.experiments.league_table import HINDSIGHT
 from grbp.experiments.regret import Z_95
 from grbp.experiments.results import cell_seed
 from grbp.experiments.runner import PARTS

@@ -184,7 +184,7 @@ class GridResult:
         shape = (len(spec.p_f), len(spec.p_c))
         return cls(spec, _checked(arrays, "mean", shape), _checked(arrays, "se", shape), meta)
 
-    def rows(self) -> Iterator[tuple[str | float, ...]]:
+    def rows(self) -> Iterator[tuple[float, float, float, float]]:
         """Yield the rows of its table."""
         for (i, j), mean in np.ndenumerate(self.mean):
             yield self.spec.p_c[j], self.spec.p_f[i], float(mean), float(self.se[i, j])

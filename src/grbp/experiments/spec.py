@@ -1,12 +1,13 @@
-"""What an experiment is, before it is run: frozen, comparable, written as plain JSON.
+"""Say what an experiment is before it is run: frozen, comparable, written as plain JSON.
 
 A specification falls into parts that are specifications themselves, one learner or one row of
 the map each; the result of a part does not depend on the whole that it belongs to.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from grbp.engine.decisions import EngineLike, check_engine
@@ -23,7 +24,7 @@ class Spec:
     Parameters
     ----------
     name : str
-        What files and tables call it: small letters, digits and hyphens.
+        The name in files and tables: small letters, digits and hyphens.
     problem : Problem
     learners : tuple of str
         The names of the learners, constants included (``"getbe-sm:gamma=30"``).
@@ -57,7 +58,7 @@ class Spec:
 
     def __post_init__(self) -> None:
         _check_sizes(self)
-        _set(self, "learners", _several("learners", self.learners, str))
+        _set(self, "learners", several("learners", self.learners, check_name))
         if self.checkpoints is not None:
             kept = {check_whole("checkpoints", k, 1, self.rounds) for k in self.checkpoints}
             _set(self, "checkpoints", tuple(sorted(kept)))
@@ -74,7 +75,7 @@ class Spec:
 
     @property
     def work(self) -> int:
-        """How many replicas a part has to play in all."""
+        """The number of replicas that a part plays in all."""
         return self.replicas
 
     @property
@@ -94,7 +95,7 @@ class GridSpec:
     Parameters
     ----------
     name : str
-        What files and tables call it: small letters, digits and hyphens.
+        The name in files and tables: small letters, digits and hyphens.
     goal : int
     p_c, p_f : tuple of float
         The probabilities of the columns and of the rows.
@@ -132,8 +133,8 @@ class GridSpec:
         _check_sizes(self)
         _set(self, "goal", check_goal(self.goal))
         for axis in ("p_c", "p_f"):
-            values = [check_probability(axis, p) for p in getattr(self, axis)]
-            _set(self, axis, _several(axis, values, float))
+            check = partial(check_probability, axis)
+            _set(self, axis, several(axis, getattr(self, axis), check))
 
     @property
     def parts(self) -> "Sequence[GridSpec]":
@@ -147,7 +148,7 @@ class GridSpec:
 
     @property
     def work(self) -> int:
-        """How many replicas a part has to play in all."""
+        """The number of replicas that a part plays in all."""
         return len(self.p_c) * self.replicas
 
     @property
@@ -191,12 +192,23 @@ def _check_sizes(spec: AnySpec) -> None:
     check_engine(spec.engine)
 
 
-def _several(name: str, values: Any, kind: type) -> tuple[Any, ...]:
-    """Return the values as a tuple; refuse unless there are some, all of a kind, each once."""
-    kept = () if isinstance(values, str) else tuple(values)
-    if not kept or len(set(kept)) < len(kept) or not all(isinstance(v, kind) for v in kept):
-        raise InvalidInput(f"{name} = {values!r} was given; it must be one or more, each once")
+def several(
+    name: str, values: Any, check: Callable[[object], Any], least: int = 1
+) -> tuple[Any, ...]:
+    """Return the checked values as a tuple; refuse unless there are enough, each once."""
+    listed = isinstance(values, Iterable) and not isinstance(values, str)
+    kept = tuple(check(value) for value in values) if listed else ()
+    if len(kept) < least or len(set(kept)) < len(kept):
+        enough = "one or more" if least == 1 else "two or more"
+        raise InvalidInput(f"{name} = {values!r} was given; it must be {enough}, each once")
     return kept
+
+
+def check_name(learner: object) -> str:
+    """Return the learner's name; refuse anything else, which no file could keep."""
+    if not isinstance(learner, str):
+        raise InvalidInput(f"learner {learner!r} was given; a specification has learners by name")
+    return learner
 
 
 def _set(spec: AnySpec, field: str, value: object) -> None:

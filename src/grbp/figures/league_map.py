@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from grbp.experiments.league import Duel, League
+from grbp.experiments.league import League
+from grbp.experiments.league_table import Duel
 from grbp.figures.canvas import GREY, INK, drawing, save
 from grbp.figures.regret_map import cell_edges
 from grbp.numerics.arrays import Floats
