@@ -8,7 +8,7 @@ import numpy as np
 
 import grbp
 from grbp.experiments.catalog import PAPER_LEARNERS
-from grbp.experiments.league import WIDTH
+from grbp.experiments.regret import Z_95
 from grbp.model.problem import StartLike
 from grbp.numerics.arrays import Floats
 from measure import Effort, say
@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """The ends of that interval."""
-        return self.mean - WIDTH * self.se, self.mean + WIDTH * self.se
+        return self.mean - Z_95 * self.se, self.mean + Z_95 * self.se
 
     def over(self, other: "Estimate") -> "Estimate":
         """The ratio to another estimate, as if the two were independent (the delta method)."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp.experiments.regret import Curve, Kind
+from grbp.engine.decisions import Kind
+from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, checkpoints_up_to
 from grbp.figures.regret_curves import FIVE
 from grbp.model.problem import Problem

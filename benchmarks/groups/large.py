@@ -7,7 +7,7 @@ from functools import cache, partial
 import grbp
 from grbp._numba.jit import compiled
 from grbp.engine.leap.hops import Hops, hop_round, hops_of
-from grbp.engine.leap.round_table import Walk
+from grbp.engine.recorder import World
 from grbp.numerics.rng import fold_in
 from measure import Effort, in_turn, seconds
 from table import Row, Table, Target
@@ -18,28 +18,28 @@ NEAR, FAR, P_C = 4, 1000, 0.5
 
 def sampler_time(goal: int, p_c: float, rounds: int) -> float:
     """The seconds in which the engine draws one round with threshold 0 by hops."""
-    hops, walk = drawn_with(goal, p_c)
-    return seconds(partial(drawing(), hops, walk, rounds)) / rounds
+    hops, world = drawn_with(goal, p_c)
+    return seconds(partial(drawing(), hops, world, rounds)) / rounds
 
 
 @cache
-def drawn_with(goal: int, p_c: float) -> tuple[Hops, Walk]:
+def drawn_with(goal: int, p_c: float) -> tuple[Hops, World]:
     """What rounds of a problem are drawn with: by hops, also where the engine has a table."""
-    return hops_of(grbp.Problem(goal, p_c, 0.3), always=True), Walk(goal, p_c, 0.3)
+    return hops_of(grbp.Problem(goal, p_c, 0.3)), World(goal, p_c, 0.3)
 
 
-def draw_many(hops: Hops, walk: Walk, rounds: int) -> int:
+def draw_many(hops: Hops, world: World, rounds: int) -> int:
     """CONTINUE taken in some rounds with threshold 0."""
     total = 0
     for k in range(rounds):
-        total += hop_round(hops, walk, 0, fold_in(7, k)).c
+        total += hop_round(hops, world, 0, 0, fold_in(7, k)).c
     return total
 
 
 @cache
-def drawing() -> Callable[[Hops, Walk, int], int]:
+def drawing() -> Callable[[Hops, World, int], int]:
     """The same, compiled."""
-    draw: Callable[[Hops, Walk, int], int] = compiled(draw_many)
+    draw: Callable[[Hops, World, int], int] = compiled(draw_many)
     draw(*drawn_with(NEAR, P_C), 1)
     return draw
 

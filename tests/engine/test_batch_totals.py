@@ -1,4 +1,4 @@
-"""Blocks of rounds: their totals against walking and linear algebra, and their parts."""
+"""Batches of rounds: their totals against walking and linear algebra, and their parts."""
 
 from functools import cache
 from typing import NamedTuple
@@ -10,9 +10,10 @@ from scipy import stats
 
 from grbp import Problem
 from grbp._numba.jit import compiled, u64
-from grbp.engine.leap import batch_totals as bl
-from grbp.engine.leap.batch_totals import WHOLE, Blocks, Part, Room, block, part_rounds
+from grbp.engine.leap import batch_totals as bt
+from grbp.engine.leap.batch_totals import WHOLE, BatchLaw, Part, Workspace, draw_batch, part_rounds
 from grbp.engine.recorder import World
+from grbp.engine.walk import Starts
 from grbp.learners.counters import play
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
@@ -64,18 +65,18 @@ class Asked(NamedTuple):
     key: int
 
 
-def _blocks(law: Blocks, what: Asked, room: Room, out: Ints) -> None:
+def _batches(law: BatchLaw, what: Asked, work: Workspace, out: Ints) -> None:
     for i in range(len(out)):
-        t = block(law, what.threshold, what.rounds, fold_in(what.key, i), what.part, room)
+        t = draw_batch(law, what.threshold, what.rounds, fold_in(what.key, i), what.part, work)
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = t[1:]
-        out[i, 5:] = room.starts[1:-1]
+        out[i, 5:] = work.starts[1:-1]
 
 
-def _walked(world: World, threshold: int, rounds: int, key: int, out: Ints) -> None:
+def _walked(world: World, starts: Starts, threshold: int, rounds: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
         for k in range(rounds):
             own = fold_in(fold_in(key, i), k)
-            first = first_state(world.states, world.cumulative, uniform(own, 0))
+            first = first_state(starts[0], starts[1], uniform(own, 0))
             one = play(world.goal, world.p_c, world.p_f, threshold, first, own)
             out[i, 0] += one.won
             out[i, 1] += one.f
@@ -97,20 +98,20 @@ def drawn(
     key: int = 1,
 ) -> Ints:
     out = np.zeros((size, problem.goal + 4), dtype=np.int64)
-    what, room = Asked(threshold, rounds, part, key), bl.room_for(problem.goal)
-    fast(_blocks)(bl.blocks_of(problem), what, room, out)
+    what, work = Asked(threshold, rounds, part, key), bt.workspace_for(problem.goal)
+    fast(_batches)(bt.batch_law(problem), what, work, out)
     return out
 
 
 def walked(problem: Problem, threshold: int, rounds: int, size: int = DRAWS, key: int = 2) -> Ints:
     out = np.zeros((size, problem.goal + 4), dtype=np.int64)
-    world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table)
-    fast(_walked)(world, threshold, rounds, u64(key), out)
+    world = World(problem.goal, problem.p_c, problem.p_f)
+    fast(_walked)(world, problem.start_table, threshold, rounds, u64(key), out)
     return out
 
 
 def leaf(rounds: int, index: int) -> Part:
-    """The part that is a block's index-th round alone."""
+    """The part that is a batch's index-th round alone."""
     path = depth = 0
     while rounds > 1:
         first, path, depth = rounds // 2, 2 * path, depth + 1
@@ -189,7 +190,7 @@ def moments(problem: Problem, threshold: int) -> tuple[Floats, Floats]:
     return mean, second - np.outer(mean, mean)
 
 
-# The law of a block.
+# The law of a batch.
 
 
 @pytest.mark.slow
@@ -258,28 +259,28 @@ def test_rounds_start_where_the_distribution_says(goal: int, threshold: int) -> 
 @pytest.mark.parametrize("goal", [2, 3, 9, 50])
 def test_halves_add_up_to_the_whole_at_every_depth(goal: int) -> None:
     rng = np.random.default_rng(goal)
-    law, room, one = bl.blocks_of(PROBLEMS[goal]), bl.room_for(goal), fast(block)
+    law, work, one = bt.batch_law(PROBLEMS[goal]), bt.workspace_for(goal), fast(draw_batch)
     for rounds in (2, 3, 13, 300, 10**6 + 1, 10**9):
         for threshold in thresholds_of(goal):
             key, part = u64(int(rng.integers(2**60))), WHOLE
-            whole, starts = one(law, threshold, rounds, key, part, room), room.starts.copy()
+            whole, starts = one(law, threshold, rounds, key, part, work), work.starts.copy()
             while whole.rounds > 1:
                 halves, by_start = [], []
                 for second in (0, 1):
                     half = Part(2 * part.path + second, part.depth + 1)
-                    halves.append(one(law, threshold, rounds, key, half, room))
-                    by_start.append(room.starts.copy())
+                    halves.append(one(law, threshold, rounds, key, half, work))
+                    by_start.append(work.starts.copy())
                     assert halves[-1].rounds == part_rounds(rounds, half) == by_start[-1].sum()
                     assert np.all(np.array(halves[-1]) >= 0)
-                    assert not room.walks.any()
-                    assert not room.hops.any()
+                    assert not work.walks.any()
+                    assert not work.hops.any()
                 assert np.array_equal(np.sum(halves, axis=0), whole)
                 assert np.array_equal(np.sum(by_start, axis=0), starts)
                 assert halves[1].rounds - halves[0].rounds in (0, 1)
                 second = int(rng.integers(2))
                 part = Part(2 * part.path + second, part.depth + 1)
                 whole, starts = halves[second], by_start[second]
-            assert whole == one(law, threshold, rounds, key, part, bl.room_for(goal))
+            assert whole == one(law, threshold, rounds, key, part, bt.workspace_for(goal))
             first = int(np.flatnonzero(starts)[0])
             at_once, top = first <= threshold, whole.won - whole.f_goal
             end = first if at_once else goal if top else threshold
@@ -288,26 +289,26 @@ def test_halves_add_up_to_the_whole_at_every_depth(goal: int) -> None:
 
 
 @pytest.mark.parametrize("goal", [3, 9])
-def test_all_leaves_of_a_block_add_up_to_it(goal: int) -> None:
-    law, room, one = bl.blocks_of(PROBLEMS[goal]), bl.room_for(goal), fast(block)
+def test_all_leaves_of_a_batch_add_up_to_it(goal: int) -> None:
+    law, work, one = bt.batch_law(PROBLEMS[goal]), bt.workspace_for(goal), fast(draw_batch)
     for rounds in (1, 5, 64, 77):
         parts = [leaf(rounds, index) for index in range(rounds)]
         assert len(set(parts)) == rounds
         for key in range(20):
-            leaves = [one(law, 1, rounds, key, part, room) for part in parts]
-            assert np.array_equal(np.sum(leaves, axis=0), one(law, 1, rounds, key, WHOLE, room))
+            leaves = [one(law, 1, rounds, key, part, work) for part in parts]
+            assert np.array_equal(np.sum(leaves, axis=0), one(law, 1, rounds, key, WHOLE, work))
 
 
 def test_a_part_is_the_same_whenever_it_is_asked_for() -> None:
-    """Whatever was drawn before, of whatever block, in the same room."""
+    """Whatever was drawn before, of whatever batch, in the same workspace."""
     rng = np.random.default_rng(1)
-    law, shared, one = bl.blocks_of(PROBLEMS[9]), bl.room_for(9), fast(block)
+    law, shared, one = bt.batch_law(PROBLEMS[9]), bt.workspace_for(9), fast(draw_batch)
     for _ in range(400):
         rounds, threshold = int(rng.integers(1, 5000)), int(rng.integers(9))
         part = leaf(rounds, int(rng.integers(rounds)))
         cut = int(rng.integers(part.depth + 1))
         part, key = Part(part.path >> cut, part.depth - cut), int(rng.integers(2**60))
-        fresh = bl.room_for(9)
+        fresh = bt.workspace_for(9)
         t = one(law, threshold, rounds, key, part, shared)
         assert t == one(law, threshold, rounds, key, part, fresh)
         assert np.array_equal(shared.starts, fresh.starts)
@@ -315,15 +316,15 @@ def test_a_part_is_the_same_whenever_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize("goal", [3, 4, 50])
 def test_interpreted_parts_are_the_compiled_ones(goal: int) -> None:
-    law, room = bl.blocks_of(PROBLEMS[goal]), bl.room_for(goal)
+    law, work = bt.batch_law(PROBLEMS[goal]), bt.workspace_for(goal)
     for rounds in (1, 40, 10**7):
         for threshold in thresholds_of(goal):
             for part in (WHOLE, Part(1, 1), leaf(rounds, rounds // 3)):
                 if part_rounds(rounds, part) > 0:
-                    slow = block(law, threshold, rounds, 5, part, room)
-                    starts = room.starts.copy()
-                    assert slow == fast(block)(law, threshold, rounds, 5, part, room)
-                    assert np.array_equal(starts, room.starts)
+                    slow = draw_batch(law, threshold, rounds, 5, part, work)
+                    starts = work.starts.copy()
+                    assert slow == fast(draw_batch)(law, threshold, rounds, 5, part, work)
+                    assert np.array_equal(starts, work.starts)
 
 
 @pytest.mark.slow
@@ -331,7 +332,7 @@ def test_interpreted_parts_are_the_compiled_ones(goal: int) -> None:
     ("goal", "threshold"), [(3, 0), (4, 0), (4, 1), (9, 1), (9, 4), (50, 0), (50, 25)]
 )
 def test_a_leaf_is_a_round(goal: int, threshold: int) -> None:
-    """The first, one in the middle and the last of a block have the law of a walked round."""
+    """The first, one in the middle and the last of a batch have the law of a walked round."""
     problem, rounds = PROBLEMS[goal], 300 if goal < 9 else 37
     theirs = walked(problem, threshold, 1, 2 * DRAWS)
     leaves = [
@@ -342,7 +343,7 @@ def test_a_leaf_is_a_round(goal: int, threshold: int) -> None:
         assert np.all(ours[:, 5:].sum(axis=1) == 1)
         assert jointly_alike(ours, theirs) > 1e-5
         assert_alike(ours, theirs)
-    # They come from the same blocks, and know nothing of one another.
+    # They come from the same batches, and know nothing of one another.
     for k, one in enumerate(leaves):
         for two in leaves[:k]:
             assert_uncorrelated(one, two)
@@ -358,7 +359,7 @@ def assert_uncorrelated(one: Ints, two: Ints) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("goal", "threshold"), [(2, 0), (3, 1), (4, 0), (9, 4), (50, 1)])
 @pytest.mark.parametrize("rounds", [7, 300, 10**6])
-def test_a_half_is_a_block_of_half_the_size(goal: int, threshold: int, rounds: int) -> None:
+def test_a_half_is_a_batch_of_half_the_size(goal: int, threshold: int, rounds: int) -> None:
     problem, size = PROBLEMS[goal], DRAWS if goal * rounds < 10**7 else 5000
     parts = [Part(0, 1), Part(1, 1), Part(2, 2)]
     halves = [drawn(problem, threshold, rounds, size, part, key=4) for part in parts]

@@ -13,9 +13,10 @@ from scipy import stats
 from grbp import Problem, expected_slots, value
 from grbp._numba.jit import compiled
 from grbp.engine import decisions as engine_module
-from grbp.engine.decisions import Engine
+from grbp.engine.decisions import Engine, Kind
 from grbp.engine.leap import loop as leap
 from grbp.engine.recorder import World
+from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import simulate
 from grbp.learners.counters import Counters, play
@@ -30,7 +31,7 @@ Twin = Callable[[int, dict[str, float], np.random.Generator], int]
 
 
 def twin_regret(choose: Twin, problem: Problem, rounds: int, rng: np.random.Generator) -> float:
-    """The pseudo-regret of one run, with its own way to walk, count and price."""
+    """The pseudo-regret of one run, with its own way to walk and to count."""
     goal, p_c, p_f = problem.goal, problem.p_c, problem.p_f
     n = {"rho": 1.0, "F": 1.0, "FG": rng.random(), "C": 1.0, "Cu": rng.random()}
     n |= {"n0": 0.0, "w0": 0.0, "n1": 0.0, "w1": 0.0}
@@ -147,20 +148,20 @@ def test_final_regret_has_the_law_of_the_naive_twin(
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, "threshold-2"])
-@pytest.mark.parametrize("by_start", [False, True])
+@pytest.mark.parametrize("regret", ["realised", "by-start"])
 def test_interpreted_replicas_are_the_compiled_ones_bit_for_bit(
-    name: str, by_start: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, regret: Kind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem = UNEVEN if by_start else FIGURE_4
+    problem = UNEVEN if regret == "by-start" else FIGURE_4
     rounds, replicas = (60, 2) if name == "bayes-ucb" else (400, 4)
-    checkpoints = [1, 2, 3, 10, rounds // 2 if by_start else rounds]
+    checkpoints = [1, 2, 3, 10, rounds // 2 if problem is UNEVEN else rounds]
     engines = ["walk"] if name == "ucb1-policies" else ["walk", "leap"]
     asked: Any = (problem, name, checkpoints, replicas, 8)
-    fast = [all_at_once(*asked, engine=engine, by_start=by_start) for engine in engines]
+    fast = [all_at_once(*asked, engine=engine, regret=regret) for engine in engines]
     monkeypatch.setattr(engine_module, "_compiled", lambda function, _name: function)
     monkeypatch.setattr(engine_module, "_leaping", leap.leaping)
     monkeypatch.setattr(leap, "compiled", lambda function, *_: function)
-    slow = [all_at_once(*asked, engine=engine, by_start=by_start) for engine in engines]
+    slow = [all_at_once(*asked, engine=engine, regret=regret) for engine in engines]
     for one, two in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(one.played, two.played)
         np.testing.assert_array_equal(one.won, two.won)
@@ -238,11 +239,11 @@ def test_blocks_and_slices_change_nothing(
     checkpoints = [5, rounds]
     asked: Any = (FIGURE_3, ["getbe-ps"], rounds, 130, 1)
     named: Any = {"checkpoints": checkpoints, "engine": engine}
-    whole = all_at_once(FIGURE_3, "getbe-ps", checkpoints, 130, 1, engine=engine, by_start=True)
+    whole = all_at_once(FIGURE_3, "getbe-ps", checkpoints, 130, 1, engine=engine, regret="by-start")
     curve = simulate(*asked, **named).curves["getbe-ps"]
     monkeypatch.setattr(engine_module, "BLOCK", block)
     monkeypatch.setattr(engine_module, "_SLICE", 100)
-    parts = all_at_once(FIGURE_3, "getbe-ps", checkpoints, 130, 1, engine=engine, by_start=True)
+    parts = all_at_once(FIGURE_3, "getbe-ps", checkpoints, 130, 1, engine=engine, regret="by-start")
     np.testing.assert_array_equal(whole.played, parts.played)
     np.testing.assert_array_equal(whole.won, parts.won)
     again = simulate(*asked, **named).curves["getbe-ps"]
@@ -309,7 +310,7 @@ def coin(_goal: int, _: NoConstants, _n: Counters, key: int) -> int:
 
 
 def test_a_learner_draws_apart_from_the_world() -> None:
-    played = all_at_once(FIGURE_4, Learner("coin", coin), [200], 200, 3, by_start=True).played
+    played = all_at_once(FIGURE_4, Learner("coin", coin), [200], 200, 3, regret="by-start").played
     table = played[:, 0, :, :2].sum(axis=0)
     assert stats.chi2_contingency(table).pvalue > 1e-3
     assert abs(table[:, 0].sum() - 20_000) <= 4 * 100
@@ -332,7 +333,9 @@ def test_rounds_are_won_as_often_as_the_exact_value_says(
 
 @BOTH_ENGINES
 def test_rounds_start_as_often_as_the_distribution_says(engine: Engine) -> None:
-    played = all_at_once(UNEVEN, "threshold-0", [250], 200, 6, engine=engine, by_start=True).played
+    played = all_at_once(
+        UNEVEN, "threshold-0", [250], 200, 6, engine=engine, regret="by-start"
+    ).played
     possible = UNEVEN.start_probabilities > 0
     seen = played[:, 0, :, 0].sum(axis=0)
     assert (seen[~possible] == 0).all()
@@ -340,10 +343,10 @@ def test_rounds_start_as_often_as_the_distribution_says(engine: Engine) -> None:
     assert stats.chisquare(seen[possible], wanted).pvalue > 1e-3
 
 
-def _slots(world: World, threshold: int, begin: int, out: Any) -> None:
+def _slots(world: World, starts: Starts, threshold: int, begin: int, out: Any) -> None:
     for k in range(len(out)):
         key = fold_in(begin, k)
-        first = first_state(world.states, world.cumulative, uniform(key, 0))
+        first = first_state(starts[0], starts[1], uniform(key, 0))
         outcome = play(world.goal, world.p_c, world.p_f, threshold, first, key)
         out[k] = outcome.f + outcome.c
 
@@ -351,10 +354,10 @@ def _slots(world: World, threshold: int, begin: int, out: Any) -> None:
 @pytest.mark.parametrize("problem", [FIGURE_3, FIGURE_4, UNEVEN], ids=["3", "4", "uneven"])
 def test_rounds_are_as_long_as_the_exact_mean_says(problem: Problem) -> None:
     run = compiled(_slots)
-    world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table)
+    world = World(problem.goal, problem.p_c, problem.p_f)
     for threshold in (0, 1, 2, problem.goal - 1):
         out = np.zeros(40_000)
-        run(world, threshold, np.uint64(9), out)
+        run(world, problem.start_table, threshold, np.uint64(9), out)
         se = out.std(ddof=1) / 200
         assert abs(out.mean() - expected_slots(problem, threshold)) <= 4 * se
 
@@ -369,7 +372,7 @@ def test_each_action_is_taken_once_before_round_1_if_asked(engine: Engine) -> No
 
     learner = Learner("told", told, thresholds=(0, 1, 2, 3, 4))
     problem = Problem(7, 0.6, 0.3)
-    once = all_at_once(problem, learner, [1], 20_000, 1, engine=engine, once=True)
+    once = all_at_once(problem, learner, [1], 20_000, 1, engine=engine, opening="once")
     seen = once.played[:, 0].sum(axis=0)
     assert seen[3] == 0
     wanted = 20_000 * np.array([0.4 * 0.7, 0.4 * 0.3, 0.6 * 0.7, 0.0, 0.6 * 0.3])

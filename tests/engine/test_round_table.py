@@ -18,6 +18,7 @@ from grbp.engine.leap.alias import alias_table, bits_for
 from grbp.engine.leap.hops import OTHER, STATE, Hops, hop_round, hops_of
 from grbp.engine.leap.round_table import table_round, table_rounds
 from grbp.engine.recorder import World
+from grbp.engine.walk import Starts
 from grbp.learners.counters import play
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
@@ -48,23 +49,23 @@ def thresholds_of(goal: int) -> tuple[int, ...]:
 
 
 def _by_table(
-    table: rd.Table, walk: rd.Walk, arm: int, threshold: int, key: int, out: Ints
+    table: rd.Table, world: World, column: int, threshold: int, key: int, out: Ints
 ) -> None:
     for i in range(len(out)):
-        one = table_round(table, walk, arm, threshold, fold_in(key, i))
+        one = table_round(table, world, column, threshold, fold_in(key, i))
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
-def _by_hops(hops: Hops, walk: rd.Walk, threshold: int, key: int, out: Ints) -> None:
+def _by_hops(hops: Hops, world: World, threshold: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
-        one = hop_round(hops, walk, threshold, fold_in(key, i))
+        one = hop_round(hops, world, 0, threshold, fold_in(key, i))
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
-def _walked(world: World, threshold: int, key: int, out: Ints) -> None:
+def _walked(world: World, starts: Starts, threshold: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
         own = fold_in(key, i)
-        first = first_state(world.states, world.cumulative, uniform(own, 0))
+        first = first_state(starts[0], starts[1], uniform(own, 0))
         one = play(world.goal, world.p_c, world.p_f, threshold, first, own)
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
@@ -74,18 +75,18 @@ fast, hops_for = cache(compiled), cache(hops_of)
 
 def drawn(problem: Problem, threshold: int, size: int, key: int = 1, run: Any = fast) -> Ints:
     out = np.zeros((size, 5), dtype=np.int64)
-    walk, seed = rd.Walk(problem.goal, problem.p_c, problem.p_f), u64(key)
+    world, seed = World(problem.goal, problem.p_c, problem.p_f), u64(key)
     if problem.goal <= rd.TABLE_GOAL:
-        run(_by_table)(rd.table_of(problem, (threshold,)), walk, 0, threshold, seed, out)
+        run(_by_table)(rd.table_of(problem, (threshold,)), world, 0, threshold, seed, out)
     else:
-        run(_by_hops)(hops_for(problem), walk, threshold, seed, out)
+        run(_by_hops)(hops_for(problem), world, threshold, seed, out)
     return out
 
 
 def walked(problem: Problem, threshold: int, size: int, key: int = 2) -> Ints:
     out = np.zeros((size, 5), dtype=np.int64)
-    world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table)
-    fast(_walked)(world, threshold, np.uint64(key), out)
+    world = World(problem.goal, problem.p_c, problem.p_f)
+    fast(_walked)(world, problem.start_table, threshold, np.uint64(key), out)
     return out
 
 
@@ -188,13 +189,13 @@ def shares(cut: Any, other: Any, bits: int) -> Counter[int]:
 @pytest.mark.parametrize("goal", [2, 3, 4, 8, 16])
 @pytest.mark.parametrize("p_c", WALKS)
 def test_the_cells_of_a_table_are_first_passages(goal: int, p_c: float) -> None:
-    arms = thresholds_of(goal)
+    thresholds = thresholds_of(goal)
     for start, p_f in zip(STARTS, (0.3, 1.0, 0.85), strict=True):
         problem = a_problem(goal, p_c, p_f, start)
-        table = rd.table_of(problem, arms)
-        assert table.cells.nbytes <= 300_000 * len(arms)
-        for arm, threshold in enumerate(arms):
-            found = cells_by_what_they_are(table, arm)
+        table = rd.table_of(problem, thresholds)
+        assert table.cells.nbytes <= 300_000 * len(thresholds)
+        for column, threshold in enumerate(thresholds):
+            found = cells_by_what_they_are(table, column)
             longest = max(c for *_, c, _ in found)
             wanted = all_cells(problem, threshold, longest)
             assert sum(found.values()) == 2**64
@@ -203,9 +204,9 @@ def test_the_cells_of_a_table_are_first_passages(goal: int, p_c: float) -> None:
             assert sum(p for (_, stands, *_), p in wanted.items() if stands) <= 1e-3
 
 
-def cells_by_what_they_are(table: rd.Table, arm: int) -> Counter[tuple[int, ...]]:
+def cells_by_what_they_are(table: rd.Table, column: int) -> Counter[tuple[int, ...]]:
     """The share of (first state, where it stands, won, f, f_goal, c, c_up)."""
-    cells, bits = table.cells[arm], 64 - table.shift
+    cells, bits = table.cells[column], 64 - table.shift
     found: Counter[tuple[int, ...]] = Counter()
     for cut, first, second, places in cells.tolist():
         own = 2**table.shift if cut == 2**64 - 1 else cut >> bits
@@ -275,18 +276,18 @@ def test_first_states_have_their_chances(goal: int, start: str) -> None:
 
 def test_rounds_added_up_are_those_drawn_one_by_one() -> None:
     table, unfinished = rd.table_of(a_problem(8, 0.5, 1.0), (0, 2, 7)), 0
-    walk = rd.Walk(8, 0.5, 1.0)
-    for arm, threshold in enumerate((0, 2, 7)):
+    world = World(8, 0.5, 1.0)
+    for column, threshold in enumerate((0, 2, 7)):
         one_by_one = np.zeros((20_000, 5), dtype=np.int64)
-        fast(_by_table)(table, walk, arm, threshold, np.uint64(9), one_by_one)
+        fast(_by_table)(table, world, column, threshold, np.uint64(9), one_by_one)
         for rho in range(0, 19_700, 237):
             for count in (0, 1, 100, rd.PACKED):
-                t = table_rounds(table, arm, 9, rho, count)
+                t = table_rounds(table, column, 9, rho, count)
                 _, won, f, c, up = one_by_one[rho : rho + t.rounds].T
                 assert t[1:] == (won.sum(), f.sum(), (won * f).sum(), c.sum(), up.sum())
                 if t.rounds < count:
                     unfinished += 1
-                    word, _ = rd.word_of(table, arm, fold_in(9, rho + t.rounds))
+                    word, _ = rd.word_of(table, column, fold_in(9, rho + t.rounds))
                     assert word >> 63 == 1
     assert unfinished > 20
 

@@ -1,4 +1,4 @@
-"""From decisions to regret: prices, sums, errors and bands."""
+"""From decisions to regret: gaps, sums, errors and bands."""
 
 import math
 
@@ -70,7 +70,7 @@ def test_regret_by_start_sums_to_the_total() -> None:
     assert by_start.shape == (3, 6)
     np.testing.assert_allclose(by_start.sum(axis=1), curve["getbe-sm"].mean, rtol=1e-12)
     assert (by_start[:, UNEVEN.start_probabilities == 0.0] == 0.0).all()
-    played = all_at_once(UNEVEN, "getbe-sm", [1, 10, 100], 40, 7, by_start=True).played
+    played = all_at_once(UNEVEN, "getbe-sm", [1, 10, 100], 40, 7, regret="by-start").played
     cost = gap_per_threshold(UNEVEN, SAMPLE_MEAN, by_start=True)
     np.testing.assert_allclose(by_start, (played * cost).sum(axis=3).mean(axis=0), rtol=1e-12)
 

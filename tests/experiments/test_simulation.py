@@ -1,4 +1,4 @@
-"""Simulations: who grows as the theorems say, where curves are looked at, what is refused."""
+"""Simulations: who grows as the theorems say, where curves are kept, what is refused."""
 
 import dataclasses
 import math
@@ -52,10 +52,10 @@ def test_theorem_3_is_above_the_mean_where_it_applies(problem: Problem) -> None:
     assert {optimal_threshold(p) for p in (Problem(3, 0.2, 0.8), Problem(3, 0.9, 0.1))} == {0, 1}
 
 
-# Looks.
+# Checkpoints.
 
 
-def test_curves_are_looked_at_evenly_in_the_logarithm() -> None:
+def test_checkpoints_are_even_in_the_logarithm() -> None:
     checkpoints = checkpoints_up_to(5000)
     assert checkpoints[0] == 1
     assert checkpoints[-1] == 5000
@@ -70,8 +70,8 @@ def test_curves_are_looked_at_evenly_in_the_logarithm() -> None:
 
 @BOTH_ENGINES
 @pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps"])
-def test_curves_are_looked_at_where_asked_and_at_the_end(name: str, engine: Engine) -> None:
-    """How often a replica is looked at changes nothing in it."""
+def test_checkpoints_are_those_asked_for_and_the_last_round(name: str, engine: Engine) -> None:
+    """The number of checkpoints changes nothing in a replica."""
     assert checkpoints_up_to(50, [30, 10, 10]).tolist() == [10, 30, 50]
     assert checkpoints_up_to(50, []).tolist() == [50]
     asked: Any = (FIGURE_4, [name], 500, 30, 0)

@@ -17,6 +17,7 @@ from grbp import Problem
 from grbp._numba.jit import compiled
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import World
+from grbp.engine.walk import Starts
 from grbp.experiments.regret import gap_per_threshold
 from grbp.learners.counters import Counters, Round, Totals, add_to, opening, play, settle
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
@@ -323,7 +324,7 @@ def test_first_five_rounds_after_taking_each_action_once() -> None:
             gaps(problem),
             added,
         )
-    blocks = decisions(problem, SAMPLE_MEAN, range(1, ROUNDS + 1), replicas, 9, once=True)
+    blocks = decisions(problem, SAMPLE_MEAN, range(1, ROUNDS + 1), replicas, 9, opening="once")
     played = np.concatenate([block.played for block in blocks])
     regret = np.diff(played, axis=1, prepend=0) @ gap_per_threshold(problem, SAMPLE_MEAN)
     se = regret.std(axis=0, ddof=1) / math.sqrt(replicas)
@@ -359,15 +360,15 @@ def test_ucb1_over_all_policies_against_all_histories() -> None:
 def walked(problem: Problem, threshold: int, count: int) -> NDArray[np.int64]:
     """The outcomes of many rounds, compiled: [round, field]."""
     out = np.zeros((count, 4), dtype=np.int64)
-    world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table)
-    compiled(_walk)(world, threshold, np.uint64(77), out)
+    world = World(problem.goal, problem.p_c, problem.p_f)
+    compiled(_walk)(world, problem.start_table, threshold, np.uint64(77), out)
     return out
 
 
-def _walk(world: World, threshold: int, begin: int, out: Any) -> None:
+def _walk(world: World, starts: Starts, threshold: int, begin: int, out: Any) -> None:
     for k in range(len(out)):
         key = fold_in(fold_in(begin, threshold), k)
-        first = first_state(world.states, world.cumulative, uniform(key, 0))
+        first = first_state(starts[0], starts[1], uniform(key, 0))
         outcome = play(world.goal, world.p_c, world.p_f, threshold, first, key)
         _, out[k, 0], out[k, 1], out[k, 2], out[k, 3] = outcome
 

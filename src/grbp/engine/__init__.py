@@ -1,1 +1,1 @@
-"""The engine: many replicas of many rounds, walked or leapt."""
+"""The engine: it plays many replicas of many rounds, step by step or in leaps."""

@@ -1,9 +1,9 @@
-"""Many replicas of many rounds: what was decided, and priced by nobody here.
+"""Play many replicas of many rounds on all threads, and count the decisions.
 
-Rounds are walked step by step, or leapt over; both by one loop, compiled by Numba together with
-the learner's decision or, where that cannot be, interpreted. Each replica has its own streams, one
-for the cases and one for the learner's draws, so nothing depends on threads or blocks, and
-learners that are walked meet the same cases.
+Rounds are walked step by step or drawn in leaps, either way by one loop that Numba compiles
+together with the learner's decision or, where it cannot, Python interprets. Each replica has
+its own streams, one for the cases and one for the learner's draws, so that results depend
+neither on threads nor on blocks, and all learners that are walked meet the same cases.
 """
 
 import os
@@ -11,13 +11,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from grbp._numba.jit import compiled, compiler_errors, numba, reason
-from grbp.engine.leap.batch_totals import room_for
-from grbp.engine.leap.loop import STRETCH_GOAL, leaping, leaps_of
+from grbp.engine.leap.batch_totals import workspace_for
+from grbp.engine.leap.loop import BATCH_GOAL, leaping, leaps_of
 from grbp.engine.leap.round_table import TABLE_GOAL
 from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, walk_policies, walking
@@ -29,50 +29,62 @@ from grbp.numerics.arrays import Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
 
 Engine: TypeAlias = Literal["walk", "leap"]
-"""How rounds are played: step by step, or drawn whole and in stretches. Both have one law."""
+"""How rounds are played: step by step, or drawn whole and in batches. Both have one law."""
 
 EngineLike: TypeAlias = Literal["walk", "leap", "auto"]
 """An engine, or the faster one."""
 
+Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]
+"""How a round counts: with the gap of its threshold, averaged over first states; with what was lost
+in fact; or with the gap of its threshold from the state in which it started."""
+
+Opening: TypeAlias = Literal["drawn", "once"]
+"""Where the estimates before round 1 come from: a uniform draw, or taking each action once."""
+
 BLOCK: Final = 4096
-"""Replicas whose decisions are kept at a time: memory does not grow with their number."""
+"""Replicas whose decisions are kept at a time, so that memory does not grow with their number."""
 
 _SLICE: Final = 2**19
 """Rounds that a thread plays at once, about: a moment's work."""
 
 _LEAPT: Final = 2**14
-"""Rounds that are as much work as any larger number of them, about, when they are leapt over."""
+"""Rounds that take about as long, in leaps, as any larger number of them."""
 
 _WALKED: Final = 1000
 """States times rounds up to which walking is done before leaping has begun."""
 
-Report = Callable[[int], None]
-"""Called with the number of replicas done so far."""
+Report: TypeAlias = Callable[[int, int], None]
+"""A function that is called with the number of replicas done so far, and of all."""
 
 
 class Decisions(NamedTuple):
-    """What a block of replicas did, up to each round at which it was looked at.
+    """The decisions of a block of replicas, up to each checkpoint.
 
-    played   in how many rounds each of the learner's arms was: [replica, look, arm];
-             where first states are told apart: [replica, look, first state, arm]
-    won      how many rounds were won: [replica, look]; [replica, 0] where nobody asked
+    Attributes
+    ----------
+    played : ndarray, shape (replicas, checkpoints, choices)
+        How many rounds were played with each of the learner's choices; for regret by first
+        state, of shape (replicas, checkpoints, first states, choices).
+    won : ndarray, shape (replicas, checkpoints)
+        How many rounds were won; of shape (replicas, 0) unless regret is realised.
     """
 
     played: Ints
     won: Ints
 
 
-def check_engine(asked: object) -> None:
-    """Nothing, or a refusal of what names no engine."""
-    if asked not in ("walk", "leap", "auto"):
-        raise InvalidInput(f"engine = {asked!r} was given; it must be 'walk', 'leap' or 'auto'")
+def check_choice(name: str, given: object, allowed: Any) -> None:
+    """Refuse a value that a Literal does not allow."""
+    *most, last = map(repr, get_args(allowed))
+    if given not in get_args(allowed):
+        raise InvalidInput(f"{name} = {given!r} was given; it must be {', '.join(most)} or {last}")
 
 
 def choose_engine(
     problem: Problem, learner: Learner | PolicyLearner, rounds: int, asked: EngineLike = "auto"
 ) -> Engine:
-    """The engine that plays a learner's rounds: the one asked for, or else the faster one."""
-    check_engine(asked)
+    """Choose the engine that plays a learner's rounds: the one asked for, or else the faster."""
+    check_choice("engine", asked, EngineLike)
     if isinstance(learner, PolicyLearner):
         if asked == "leap":
             raise InvalidInput(
@@ -94,35 +106,39 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     *,
     engine: Engine = "walk",
     threads: int | None = None,
-    by_start: bool = False,
-    wins: bool = True,
-    once: bool = False,
+    regret: Kind = "realised",
+    opening: Opening = "drawn",
     report: Report | None = None,
 ) -> Iterator[Decisions]:
-    """The decisions of all replicas, block by block, up to each of the rounds looked at.
+    """Yield the decisions of all replicas, block by block, up to each checkpoint.
 
-    Wins, and first states told apart, make the stretches of a leap end at every look.
+    They are counted as the kind of regret needs them. For realised regret and regret by first
+    state, the batches of a leap end at every checkpoint.
 
+    Notes
+    -----
     Paper: alg:GRBP
     """
-    loop = _loop(learner, problem, once, engine)
-    at = np.asarray(checkpoints, dtype=np.int64)
+    loop = _loop(learner, problem, engine)
     choices = len(learner.choices(problem.goal))
+    by_start, wins = regret == "by-start", regret == "realised"
     starts = problem.goal - 1 if by_start else 1
+    kept = np.asarray(checkpoints, dtype=np.int64)
     threads = threads or os.cpu_count() or 1
     pool = ThreadPoolExecutor(threads)
-    # One thread needs no other: that would only be waited for.
+    # A single thread is this one: another would only be waited for.
     played = map if threads == 1 else pool.map
     try:
         for first in range(0, replicas, BLOCK):
             size = min(BLOCK, replicas - first)
             block = Recorder(
-                at,
+                kept,
                 _keys(seed, range(first, first + size)),
-                np.zeros((size, len(at), starts * choices), dtype=np.int64),
-                np.zeros((size, len(at) if wins else 0), dtype=np.int64),
+                _zeros(size, len(kept), starts * choices),
+                _zeros(size, len(kept) if wins else 0),
                 choices if by_start else 0,
                 wins,
+                opening == "once",
             )
             done = first
             parts = list(_slices(block, engine))
@@ -134,21 +150,31 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
                     )
                 done += len(part.keys)
                 if report is not None:
-                    report(done)
-            shape = (size, len(at), starts, choices) if by_start else block.played.shape
+                    report(done, replicas)
+            shape = (size, len(kept), starts, choices) if by_start else block.played.shape
             yield Decisions(block.played.reshape(shape), block.won)
     finally:
-        # Interrupted, what has not begun is not begun.
+        # After an interruption, slices that have not begun do not begin any more.
         pool.shutdown(cancel_futures=True)
 
 
 def _keys(seed: int, replicas: range) -> Words:
-    """The keys of the cases, the learner's draws and the first estimates: [replica, purpose]."""
+    """Compute the keys of the cases, the learner's draws and the first estimates."""
     return np.column_stack([replica_keys(seed, p, replicas) for p in (WORLD, LEARNER, OPENING)])
 
 
+def _zeros(*shape: int) -> Ints:
+    return np.zeros(shape, dtype=np.int64)
+
+
+_NO_REPLICAS: Final = Recorder(
+    _zeros(0), _keys(0, range(0)), _zeros(0, 0, 0), _zeros(0, 0), 0, False, False
+)
+"""A recorder to try whether a loop compiles."""
+
+
 def _slices(block: Recorder, engine: Engine) -> Iterator[Recorder]:
-    """The block in pieces that a thread takes at once."""
+    """Yield the block in pieces that a thread takes at once."""
     rounds = int(block.checkpoints[-1])
     size = max(1, _SLICE // (rounds if engine == "walk" else min(rounds, _LEAPT)))
     for k in range(0, len(block.keys), size):
@@ -157,44 +183,39 @@ def _slices(block: Recorder, engine: Engine) -> Iterator[Recorder]:
 
 
 def _loop(
-    learner: Learner | PolicyLearner, problem: Problem, once: bool, engine: Engine
+    learner: Learner | PolicyLearner, problem: Problem, engine: Engine
 ) -> Callable[[Recorder], int]:
-    """What plays the replicas of a tape: compiled if possible, else interpreted."""
-    world = World(problem.goal, problem.p_c, problem.p_f, *problem.start_table, once)
+    """Make the function that plays the replicas of a recorder: compiled if that is possible."""
+    goal, starts = problem.goal, problem.start_table
+    world = World(goal, problem.p_c, problem.p_f)
     if isinstance(learner, PolicyLearner):
         run_policies = _compiled(walk_policies, learner.name)
-        return lambda recorder: int(run_policies(world, recorder))
-    constants, choices = learner.constants, learner.choices(problem.goal)
-    if engine == "leap":
-        leaps, goal = leaps_of(problem, choices, once), problem.goal
-        plans = goal <= STRETCH_GOAL
-        loop = _leaping(
-            learner.decide,
-            learner.stable if plans else None,
-            learner.thinning if plans else None,
-            goal <= TABLE_GOAL,
-        )
+        return lambda recorder: int(run_policies(world, starts, recorder))
+    constants, choices = learner.constants, learner.choices(goal)
+    if engine == "walk":
+        column = columns_of(goal, choices)
         return _compiled_or_not(
             learner,
-            loop,
-            lambda run, recorder: run(constants, leaps, room_for(goal if plans else 0), recorder),
+            _walking(learner.decide),
+            lambda run, recorder: run(constants, world, starts, column, recorder),
         )
-    column = columns_of(problem.goal, choices)
+    leaps, plans = leaps_of(problem, choices), goal <= BATCH_GOAL
+    stable, thinning = (learner.stable, learner.thinning) if plans else (None, None)
     return _compiled_or_not(
         learner,
-        _walking(learner.decide),
-        lambda run, recorder: run(constants, world, column, recorder),
+        _leaping(learner.decide, stable, thinning, goal <= TABLE_GOAL),
+        lambda run, recorder: run(constants, leaps, workspace_for(goal if plans else 0), recorder),
     )
 
 
 def _compiled_or_not(
     learner: Learner, loop: Loop, play: Callable[[Loop, Recorder], int]
 ) -> Callable[[Recorder], int]:
-    """A loop that plays a tape: compiled, or interpreted with a warning."""
+    """Make the function that plays a recorder: compiled, or interpreted with a warning."""
     not_compiled: tuple[type[Exception], ...] = (TypeError, *compiler_errors())
     try:
         run = _compiled(loop, learner.name)
-        play(run, _EMPTY)
+        play(run, _NO_REPLICAS)
     except not_compiled as error:
         warnings.warn(
             f"{learner.name} cannot be compiled and runs interpreted, about a hundred times"
@@ -212,7 +233,7 @@ _leaping = cache(leaping)
 
 @cache
 def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """The function compiled; itself, with a warning, where Numba is not installed."""
+    """Compile the function; return it as it is, with a warning, where Numba is not installed."""
     if numba() is None:
         warnings.warn(
             "Numba is not installed, so rounds are walked by the interpreter, about a hundred"
@@ -221,14 +242,3 @@ def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             stacklevel=7,
         )
     return compiled(function, name)
-
-
-_EMPTY: Final = Recorder(
-    np.zeros(0, dtype=np.int64),
-    _keys(0, range(0)),
-    np.zeros((0, 0, 0), dtype=np.int64),
-    np.zeros((0, 0), dtype=np.int64),
-    0,
-    False,
-)
-"""A tape without replicas, to see whether a loop compiles."""

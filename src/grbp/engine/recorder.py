@@ -1,4 +1,4 @@
-"""What the loops of the engine are given, and where they count what was decided."""
+"""The recorder: both engines count decisions in it, so that their results have one form."""
 
 from typing import NamedTuple
 
@@ -6,30 +6,38 @@ import numpy as np
 
 from grbp._numba.jit import inlined, kernel, u64
 from grbp.learners.counters import Counters, opening
-from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.arrays import Ints, Words
 from grbp.numerics.rng import uniform
 
 
 class World(NamedTuple):
-    """A problem as the loops take it.
-
-    once   whether the first estimates come from taking each action once, as Algorithm 1 has
-           it, rather than from a uniform draw, as in the paper's experiments
-    """
+    """The numbers of a problem that every step needs."""
 
     goal: int
     p_c: float
     p_f: float
-    states: Ints
-    cumulative: Floats
-    once: bool = False
 
 
 class Recorder(NamedTuple):
-    """Some replicas: the rounds to look at, their keys, and where to count what they do.
+    """Some replicas: their keys, and the counts of what they did up to each checkpoint.
 
-    stride   how far apart in `played` two first states are; 0 if they are not told apart
-    wins     whether rounds won are counted
+    Attributes
+    ----------
+    checkpoints : ndarray, shape (checkpoints,)
+        The rounds up to which is counted; the replicas end with the last.
+    keys : ndarray, shape (replicas, 3)
+        The keys of each replica: of its world, of the learner's draws, of the first estimates.
+    played : ndarray, shape (replicas, checkpoints, columns)
+        How many rounds were played with each of the learner's choices.
+    won : ndarray, shape (replicas, checkpoints)
+        How many rounds were won.
+    stride : int
+        The distance between the columns of two first states; 0 if they are not told apart.
+    wins : bool
+        Whether won rounds are counted.
+    once : bool
+        Whether the first estimates come from taking each action once, as Algorithm 1 has it,
+        rather than from a uniform draw, as in the paper's experiments.
     """
 
     checkpoints: Ints
@@ -38,10 +46,11 @@ class Recorder(NamedTuple):
     won: Ints
     stride: int
     wins: bool
+    once: bool
 
 
 def columns_of(goal: int, thresholds: tuple[int, ...]) -> Ints:
-    """The column of `played` for every threshold; -1 for one that is not declared."""
+    """Return the column of `played` of every threshold; -1 for one that is not declared."""
     column = np.full(goal, -1, dtype=np.int64)
     column[list(thresholds)] = np.arange(len(thresholds))
     return column
@@ -49,7 +58,7 @@ def columns_of(goal: int, thresholds: tuple[int, ...]) -> Ints:
 
 @kernel
 def first_counters(p_c: float, p_f: float, once: bool, key: int) -> Counters:
-    """The counters before round 1, from the key of the first estimates."""
+    """Draw the counters before round 1, with the key of the first estimates."""
     f_goal, c_up = uniform(key, 0), uniform(key, 1)
     if once:
         f_goal = 1.0 if f_goal < p_f else 0.0
@@ -58,9 +67,10 @@ def first_counters(p_c: float, p_f: float, once: bool, key: int) -> Counters:
 
 
 @inlined
-def keys_of(recorder: Recorder, r: int) -> tuple[int, int, int]:
-    """Read a replica's keys: of its world, of the learner's draws, of the first estimates."""
-    return u64(recorder.keys[r, 0]), u64(recorder.keys[r, 1]), u64(recorder.keys[r, 2])
+def begin_replica(world: World, recorder: Recorder, r: int) -> tuple[int, int, Counters]:
+    """Return the keys of a replica's world and of the learner's draws, and its first counters."""
+    n = first_counters(world.p_c, world.p_f, recorder.once, u64(recorder.keys[r, 2]))
+    return u64(recorder.keys[r, 0]), u64(recorder.keys[r, 1]), n
 
 
 @kernel

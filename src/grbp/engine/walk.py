@@ -1,38 +1,43 @@
-"""Rounds walked step by step: the reference for every other way to play them."""
+"""Rounds walked step by step: the reference against which every faster way is tested."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from grbp._numba.jit import kernel
-from grbp.engine.recorder import Recorder, World, carry_forward, first_counters, keys_of
+from grbp.engine.recorder import Recorder, World, begin_replica, carry_forward
 from grbp.learners.base import Decide
 from grbp.learners.counters import play, settle
 from grbp.learners.ucb1_policies import play_policy, ucb1_choice
 from grbp.model.transition import first_state
-from grbp.numerics.arrays import Ints
+from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.rng import fold_in, uniform
 
 DONE: Final = -(2**63)
-"""What a loop returns when all went well: no learner can mean it as a threshold."""
+"""The answer of a loop in which all went well: no learner can mean it as a threshold."""
 
-Loop = Callable[..., int]
+Loop: TypeAlias = Callable[..., int]
+"""A loop over the replicas and rounds of a recorder; it returns DONE or a wrong threshold."""
+
+Starts: TypeAlias = tuple[Ints, Floats]
+"""The possible first states and their cumulative probabilities; see `Problem.start_table`."""
 
 
 def walking(decide: Decide) -> Loop:
-    """The loop that plays every round of a tape with a learner's decisions, step by step.
+    """Make the loop that plays every round of a recorder step by step.
 
-    It returns DONE, or a threshold that was not declared.
+    The loop returns DONE, or a threshold that the learner played without having declared it.
 
+    Notes
+    -----
     Paper: alg:GRBP
     """
     kernel(decide)
 
-    def walk(constants: Any, world: World, column: Ints, recorder: Recorder) -> int:
+    def walk(constants: Any, world: World, starts: Starts, column: Ints, recorder: Recorder) -> int:
         for r in range(len(recorder.keys)):
-            world_key, learner_key, init_key = keys_of(recorder, r)
-            n = first_counters(world.p_c, world.p_f, world.once, init_key)
+            world_key, learner_key, n = begin_replica(world, recorder, r)
             rho = 0
             for checkpoint in range(len(recorder.checkpoints)):
                 carry_forward(recorder, r, checkpoint)
@@ -42,7 +47,7 @@ def walking(decide: Decide) -> Loop:
                     if not 0 <= threshold < world.goal or column[threshold] < 0:
                         return threshold
                     key = fold_in(world_key, rho)
-                    first = first_state(world.states, world.cumulative, uniform(key, 0))
+                    first = first_state(starts[0], starts[1], uniform(key, 0))
                     outcome = play(world.goal, world.p_c, world.p_f, threshold, first, key)
                     n = settle(n, threshold, outcome)
                     recorder.played[
@@ -55,11 +60,11 @@ def walking(decide: Decide) -> Loop:
     return walk
 
 
-def walk_policies(world: World, recorder: Recorder) -> int:
-    """DONE; the same for UCB1 over all policies, whose memory is an array."""
+def walk_policies(world: World, starts: Starts, recorder: Recorder) -> int:
+    """Play every round of a recorder with UCB1 over all policies, whose memory is an array."""
     count = 2 ** (world.goal - 1)
     for r in range(len(recorder.keys)):
-        world_key, _, _ = keys_of(recorder, r)
+        world_key, _, _ = begin_replica(world, recorder, r)
         plays, wins = np.zeros(count), np.zeros(count)
         rho = 0
         for checkpoint in range(len(recorder.checkpoints)):
@@ -68,7 +73,7 @@ def walk_policies(world: World, recorder: Recorder) -> int:
                 rho += 1
                 policy = ucb1_choice(plays, wins)
                 key = fold_in(world_key, rho)
-                first = first_state(world.states, world.cumulative, uniform(key, 0))
+                first = first_state(starts[0], starts[1], uniform(key, 0))
                 won = play_policy(world.goal, world.p_c, world.p_f, policy, first, key)
                 plays[policy] += 1.0
                 wins[policy] += won

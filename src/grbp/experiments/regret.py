@@ -1,27 +1,24 @@
-"""From decisions to regret: what they cost, on the average, and how sure that is.
+"""Turn decisions into regret: its mean over the replicas, and how precisely that is known.
 
-Arrays in, arrays out. The pseudo-regret prices a round by the gap of the threshold played; a
-forced exploration, which finishes at once, is the threshold goal - 1 and costs V* - p_f.
+The functions take arrays and return arrays. The pseudo-regret of a round is the gap of the
+threshold played; a forced exploration, which finishes at once, is the threshold goal - 1 and
+costs V* - p_f.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from grbp._numba.jit import compiled, numba
-from grbp.engine.decisions import Decisions
+from grbp.engine.decisions import Decisions, Kind
 from grbp.learners.registry import AnyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.gaps import gap, gap_at
 from grbp.theory.values import optimal_threshold, value
-
-Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]
-"""How a round is priced: by the gap of its threshold, averaged over starts; by what was lost
-in fact; or by the gap of its threshold from the state in which it started."""
 
 _BAND_DRAWS = 20_000
 
@@ -31,14 +28,36 @@ Z_95: Final = 1.959963984540054
 
 @dataclass(frozen=True)
 class Curve:
-    """The regret of one learner, at each of the rounds looked at.
+    """The regret of one learner at each checkpoint, over all replicas.
 
-    mean              the mean over the replicas: [look]
-    covariance        of the mean, between looks: [look, look]
-    final             the regret of every replica at the last round: [replica]
-    threshold_share   the share of rounds that each threshold was played: {threshold: share}
-                      (of ucb1-policies: each policy)
-    by_start          the mean by first state, where that was asked for: [look, state], else None
+    Attributes
+    ----------
+    mean : ndarray, shape (checkpoints,)
+        The mean regret.
+    covariance : ndarray, shape (checkpoints, checkpoints)
+        The covariance of the mean between checkpoints; its diagonal is ``se ** 2``.
+    final : ndarray, shape (replicas,)
+        The regret of every replica at the last checkpoint.
+    threshold_share : dict
+        The share of rounds in which each threshold was played: ``{threshold: share}``. For
+        "ucb1-policies", the shares are those of its policies.
+    by_start : ndarray, shape (checkpoints, goal - 1), or None
+        The part of the mean that rounds from each first state have, where regret by start was
+        asked for.
+
+    See Also
+    --------
+    simulate : Returns a curve for every learner.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> result = grbp.simulate(grbp.Problem(4, 0.45, 0.3), ["getbe-sm"], 200, 100, seed=0)
+    >>> curve = result.curves["getbe-sm"]
+    >>> print(f"{curve.mean[-1]:.1f} +- {1.96 * curve.se[-1]:.1f}")
+    7.4 +- 1.4
+    >>> {threshold: round(share, 2) for threshold, share in curve.threshold_share.items()}
+    {0: 0.04, 1: 0.79, 3: 0.16}
     """
 
     mean: Floats
@@ -49,26 +68,35 @@ class Curve:
 
     @property
     def se(self) -> Floats:
-        """The standard error of the mean, at each look."""
+        """The standard error of the mean at each checkpoint."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
     @property
     def sd(self) -> float:
-        """The standard deviation of the regret of one replica, at the last round."""
+        """The standard deviation of the regret of one replica at the last checkpoint."""
         return float(self.final.std(ddof=1)) if len(self.final) > 1 else 0.0
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """The lower and upper end of a band that holds the whole mean curve at a level.
+        """Compute a band that holds the whole mean curve with a given probability.
 
-        The largest of the standardised errors over all looks is simulated from their
+        The largest of the standardised errors over all checkpoints is simulated from their
         estimated correlation; the draws are the same each time.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which all checkpoints are inside at once.
+
+        Returns
+        -------
+        low, high : ndarray, shape (checkpoints,)
         """
         width = band_width(self.covariance, level) * self.se
         return self.mean - width, self.mean + width
 
 
 def band_width(covariance: Floats, level: float) -> float:
-    """How many standard errors hold all components of a normal vector at once, at a level."""
+    """Compute how many standard errors hold all components of a normal vector at once."""
     sd = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     moving = sd > 0.0
     if not moving.any():
@@ -81,11 +109,17 @@ def band_width(covariance: Floats, level: float) -> float:
     return float(np.quantile(largest, level))
 
 
+# The learners of a problem share the gaps of its thresholds.
+_gap = lru_cache(maxsize=256)(gap)
+
+
 def gap_per_threshold(problem: Problem, learner: AnyLearner, by_start: bool = False) -> Floats:
-    """What a round costs under each of a learner's arms: [arm].
+    """Compute what a round costs under each of a learner's choices: its gap.
 
-    With by_start, for each first state: [state, arm].
+    With by_start there is a row for each first state.
 
+    Notes
+    -----
     Paper: eqn:RegretDefinf
     Differs: the paper's two-policy form (eqn:regretreduced) overlooks that a forced
     exploration has the value p_f, neither that of threshold 0 nor of 1.
@@ -93,20 +127,7 @@ def gap_per_threshold(problem: Problem, learner: AnyLearner, by_start: bool = Fa
     policies = [learner.policy(problem.goal, choice) for choice in learner.choices(problem.goal)]
     if by_start:
         return np.column_stack([gap_at(problem, policy) for policy in policies])
-    return np.array(
-        [_price(problem, p) if isinstance(p, int) else gap(problem, p) for p in policies]
-    )
-
-
-@lru_cache(maxsize=256)
-def _price(problem: Problem, threshold: int) -> float:
-    """What a round costs under a threshold; the learners of a problem share it."""
-    return gap(problem, threshold)
-
-
-@lru_cache(maxsize=64)
-def _best(problem: Problem) -> float:
-    return value(problem, optimal_threshold(problem))
+    return np.array([_gap(problem, p) if isinstance(p, int) else gap(problem, p) for p in policies])
 
 
 def curve(
@@ -116,8 +137,8 @@ def curve(
     blocks: Iterable[Decisions],
     kind: Kind = "pseudo",
 ) -> Curve:
-    """The regret of all replicas, block by block, so that only one block is held at a time."""
-    price = gap_per_threshold(problem, learner, kind == "by-start")
+    """Compute the regret of all replicas, holding only one block of decisions at a time."""
+    gaps = gap_per_threshold(problem, learner, kind == "by-start")
     pieces: list[Floats] = []
     total, products = np.zeros(len(checkpoints)), np.zeros((len(checkpoints), len(checkpoints)))
     # Sums of squares are taken about the first block's mean, lest they cancel.
@@ -126,19 +147,18 @@ def curve(
     shares, starts, count = np.zeros(len(choices)), None, 0
     for block in blocks:
         if kind == "realised":
-            regret = _best(problem) * checkpoints - block.won
+            regret = value(problem, optimal_threshold(problem)) * checkpoints - block.won
         else:
-            regret = _priced(block.played, price)
+            regret = _weighted_sum(block.played, gaps)
             if kind == "by-start":
                 starts = regret.sum(axis=0) + (0.0 if starts is None else starts)
-                regret = _priced(regret, np.ones(regret.shape[2]))
+                regret = _weighted_sum(regret, np.ones(regret.shape[2]))
         centre = regret.sum(axis=0) / len(regret) if centre is None else centre
         off = regret - centre
         total += off.sum(axis=0)
         products += _products()(off)
         pieces.append(regret[:, -1].copy())
-        last = block.played[:, -1]
-        shares += last.reshape(-1, len(shares)).sum(axis=0)
+        shares += block.played[:, -1].reshape(-1, len(shares)).sum(axis=0)
         count += len(regret)
     mean = total / count
     covariance = (products - count * np.outer(mean, mean)) / max(count - 1, 1) / count
@@ -155,9 +175,9 @@ def curve(
 
 
 def products_of(numbers: Floats) -> Floats:
-    """The sums over rows of the products of every two columns: [column, column].
+    """Sum over rows the products of every two columns: [column, column].
 
-    Added up row by row, for the reason given at `_priced`.
+    The rows are added in order, for the reason given at `_weighted_sum`.
     """
     rows, columns = numbers.shape
     products = np.zeros((columns, columns))
@@ -171,7 +191,7 @@ def products_of(numbers: Floats) -> Floats:
 
 @cache
 def _products() -> Callable[[Floats], Floats]:
-    """The same, compiled; where that cannot be, by NumPy, in the same order."""
+    """Compile `products_of`; without Numba, use NumPy, which adds in the same order."""
     if numba() is not None:
         return compiled(products_of, "the curves")
     return lambda numbers: np.stack(
@@ -179,13 +199,13 @@ def _products() -> Callable[[Floats], Floats]:
     )
 
 
-def _priced(played: Floats | Ints, price: Floats) -> Floats:
-    """The sum over the last axis of counts times prices, added in order.
+def _weighted_sum(counts: Floats | Ints, weights: Floats) -> Floats:
+    """Sum counts times weights over the last axis, in order.
 
-    Not a matrix product: the library behind those adds in an order, and rounds in a way, that
-    depends on the machine and its threads.
+    This is not a matrix product: the library behind those adds in an order, and rounds in a way,
+    that depends on the machine and its threads.
     """
-    total: Floats = np.zeros(played.shape[:-1])
-    for k in range(played.shape[-1]):
-        total = total + played[..., k] * price[..., k]
+    total: Floats = np.zeros(counts.shape[:-1])
+    for k in range(counts.shape[-1]):
+        total = total + counts[..., k] * weights[..., k]
     return total

@@ -1,15 +1,23 @@
-"""Simulations: learners on one problem, with what they regret."""
+"""Simulate learners on one problem: the function that most users call."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Literal
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
-from grbp.engine.decisions import Engine, EngineLike, Report, choose_engine, decisions
+from grbp.engine.decisions import (
+    Engine,
+    EngineLike,
+    Kind,
+    Opening,
+    check_choice,
+    choose_engine,
+    decisions,
+)
 from grbp.errors import InvalidInput
-from grbp.experiments.regret import Curve, Kind, curve
+from grbp.experiments.regret import Curve, curve
 from grbp.learners.registry import LearnerLike, find_learner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_whole
@@ -17,17 +25,47 @@ from grbp.numerics.arrays import Ints
 
 MOST_ROUNDS = 10**12
 MOST_REPLICAS = 10**9
-_LOOKS = 100
+"""The largest numbers of rounds and replicas that are accepted."""
 
-Progress = Callable[[str, int, int], None]
-"""Called with (learner's name, replicas done, replicas in all)."""
+_CHECKPOINTS = 100
+"""The number of checkpoints by default; among few rounds, some of them coincide."""
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""A function that is called with (learner's name, replicas done, replicas in all)."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What came of it: the checkpoints, and for every learner its curve.
+    """The regret curves of some learners on one problem.
 
-    engines   how each learner's rounds were played: {learner: "walk" or "leap"}
+    Attributes
+    ----------
+    problem : Problem
+    checkpoints : ndarray of int
+        The rounds at which the curves are known; the last one is the number of rounds.
+    replicas, seed : int
+    kind : {"pseudo", "realised", "by-start"}
+        The kind of regret.
+    curves : dict of str to Curve
+        The curve of every learner, by its name.
+    engines : dict
+        The engine that played each learner's rounds: ``{learner: "walk" or "leap"}``.
+
+    See Also
+    --------
+    simulate : Makes a simulation.
+    regret_figure : Draws one.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> result = grbp.simulate(
+    ...     grbp.Problem(4, 0.45, 0.3), ["getbe-sm"], 200, 20, seed=0, checkpoints=[10, 100]
+    ... )
+    >>> result.checkpoints.tolist(), result.rounds
+    ([10, 100, 200], 200)
+    >>> result.curves["getbe-sm"].mean.shape
+    (3,)
     """
 
     problem: Problem
@@ -53,35 +91,104 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     *,
     checkpoints: Sequence[int] | None = None,
     regret: Kind = "pseudo",
-    opening: Literal["drawn", "once"] = "drawn",
+    opening: Opening = "drawn",
     engine: EngineLike = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
-    """The regret of learners over rounds, averaged over replicas; the same for the same seed.
+    """Simulate learners on a problem, and return how their regret grows with the rounds.
 
-    rounds are looked at in about a hundred places, evenly spaced in their logarithm, or in
-    those of `at`, and always at the last. The estimates before round 1 are drawn from [0, 1],
-    or come from taking each action once, which is not counted as a round.
+    A replica is one learner that plays all rounds of the problem, starting without knowledge of
+    p_c and p_f and learning from round to round. Regret is what it has lost, up to a round, to
+    the optimal policy; the curves are means over many independent replicas.
 
-    The engine "walk" takes every step, and every learner meets the same cases; "leap" draws
-    rounds whole and skips those in which a learner cannot change its mind, with the same law and
-    other draws; "auto" leaps unless that is not worth while. All threads there are, by default;
-    their number changes no bit.
+    Parameters
+    ----------
+    problem : Problem
+        The goal, the two probabilities and the distribution of the first state.
+    learners : sequence of str or Learner
+        The learners, each a name, which may set constants, or a `Learner` of your own:
+        ``["getbe-sm", "getbe-sm:gamma=30", mine]``. `LEARNERS` has all names.
+    rounds : int
+        The number of rounds, up to 10^12.
+    replicas : int
+        The number of replicas of each learner. Standard errors fall with its square root.
+    seed : int
+        Any whole number from 0 to 2^128 - 1. The same seed gives the same result to the last
+        bit, whatever else is simulated along with it.
+    checkpoints : sequence of int, optional
+        The rounds at which curves are kept. The last round is always one of them. By default
+        there are about a hundred, evenly spaced in their logarithm.
+    regret : {"pseudo", "realised", "by-start"}
+        How a round counts: with the gap of the policy played, which has the least noise; with
+        what was lost in fact, V* less 1 or 0; or with the gap from the state in which the round
+        started, which also gives `Curve.by_start`. All three have the same mean.
+    opening : {"drawn", "once"}
+        Where the estimates before round 1 come from: a uniform draw from [0, 1], as in the
+        paper's experiments, or taking each action once, as in its Algorithm 1, which is not
+        counted as a round.
+    engine : {"auto", "walk", "leap"}
+        How rounds are played. "walk" takes every step, and all learners meet the same cases.
+        "leap" draws whole rounds, and many at once while a learner cannot change its mind: it
+        has the same law with other draws, and a billion rounds take it seconds. "auto" leaps
+        unless there is too little to play.
+    threads : int, optional
+        The number of threads, by default one for each processor. It changes no bit.
+    progress : callable, optional
+        A function that is called with (learner's name, replicas done, replicas in all).
+
+    Returns
+    -------
+    Simulation
+        The checkpoints, and the `Curve` of every learner by its name.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is out of range, or no such learner exists.
+
+    See Also
+    --------
+    regret_figure : Draws the curves.
+    run_league : Compares learners over many problems.
+    grbp.experiments.run : Runs a frozen specification and keeps its result in a file.
+
+    Notes
+    -----
+    The first simulation with a learner compiles it, which takes some seconds; the compiled code
+    is kept for later processes.
 
     Paper: sec:numeric
+
+    Examples
+    --------
+    Two learners on the problem of the paper's Figure 3:
+
+    >>> import grbp
+    >>> problem = grbp.Problem(goal=4, p_c=0.45, p_f=0.3)
+    >>> result = grbp.simulate(
+    ...     problem, ["getbe-sm", "no-explore"], rounds=200, replicas=100, seed=0
+    ... )
+    >>> for name, curve in result.curves.items():
+    ...     print(f"{name}: {curve.mean[-1]:.2f}, standard error {curve.se[-1]:.2f}")
+    getbe-sm: 7.41, standard error 0.70
+    no-explore: 6.14, standard error 0.77
+
+    Another constant, and only the regret after 10 rounds and at the end:
+
+    >>> less = grbp.simulate(problem, ["getbe-sm:gamma=2"], 200, 100, seed=0, checkpoints=[10])
+    >>> less.checkpoints.tolist()
+    [10, 200]
+    >>> less.curves["getbe-sm:gamma=2"].mean.round(2).tolist()
+    [0.46, 4.09]
     """
     rounds = check_whole("rounds", rounds, 1, MOST_ROUNDS)
     replicas = check_whole("replicas", replicas, 1, MOST_REPLICAS)
     seed = check_whole("seed", seed, 0, 2**128 - 1)
     if threads is not None:
         threads = check_whole("threads", threads, 1, 1024)
-    if regret not in ("pseudo", "realised", "by-start"):
-        raise InvalidInput(
-            f"regret = {regret!r} was given; it must be 'pseudo', 'realised' or 'by-start'"
-        )
-    if opening not in ("drawn", "once"):
-        raise InvalidInput(f"opening = {opening!r} was given; it must be 'drawn' or 'once'")
+    check_choice("regret", regret, Kind)
+    check_choice("opening", opening, Opening)
     kept = checkpoints_up_to(rounds, checkpoints)
     found = [find_learner(learner, problem) for learner in learners]
     names = [learner.name for learner in found]
@@ -100,38 +207,22 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
             seed,
             engine=engines[learner.name],
             threads=threads,
-            by_start=regret == "by-start",
-            wins=regret == "realised",
-            once=opening == "once",
-            report=_report(learner.name, replicas, progress),
+            regret=regret,
+            opening=opening,
+            report=None if progress is None else partial(progress, learner.name),
         )
         curves[learner.name] = curve(problem, learner, kept.astype(np.float64), blocks, regret)
     return Simulation(problem, kept, replicas, seed, regret, curves, engines)
 
 
 def checkpoints_up_to(rounds: int, asked: Sequence[int] | None = None) -> Ints:
-    """The rounds at which a curve is kept, in order, the last one always among them."""
+    """Return the rounds at which a curve is kept, in order, the last one always among them.
+
+    By default they are evenly spaced in their logarithm.
+    """
     given: object = asked
     if asked is None:
-        chosen = _spaced(rounds)
+        asked = np.floor(np.geomspace(1, rounds, _CHECKPOINTS) + 0.5).astype(np.int64).tolist()
     elif isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInput(f"checkpoints = {asked!r} was given; it must be a list of rounds")
-    else:
-        chosen = np.unique(
-            [check_whole("checkpoints", checkpoint, 1, rounds) for checkpoint in asked]
-        )
-    return np.union1d(chosen, [rounds]).astype(np.int64)
-
-
-@lru_cache(maxsize=64)
-def _spaced(rounds: int) -> Ints:
-    """About a hundred rounds, evenly spaced in their logarithm."""
-    spaced = np.geomspace(1, rounds, _LOOKS) if rounds > 1 else np.ones(1)
-    return np.unique(np.floor(spaced + 0.5).astype(np.int64))
-
-
-def _report(name: str, replicas: int, progress: Progress | None) -> Report | None:
-    """What the engine calls as replicas are done; nothing where nobody wants to know."""
-    if progress is None:
-        return None
-    return lambda done: progress(name, done, replicas)
+    return np.unique([rounds, *(check_whole("checkpoints", one, 1, rounds) for one in asked)])

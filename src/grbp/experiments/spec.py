@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from grbp.engine.decisions import EngineLike, check_engine
+from grbp.engine.decisions import EngineLike, check_choice
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS
 from grbp.model.problem import Problem
@@ -189,7 +189,7 @@ def _check_sizes(spec: AnySpec) -> None:
     _set(spec, "rounds", check_whole("rounds", spec.rounds, 1, MOST_ROUNDS))
     _set(spec, "replicas", check_whole("replicas", spec.replicas, 1, MOST_REPLICAS))
     _set(spec, "seed", check_whole("seed", spec.seed, 0, 2**128 - 1))
-    check_engine(spec.engine)
+    check_choice("engine", spec.engine, EngineLike)
 
 
 def several(

@@ -1,1 +1,1 @@
-"""Rounds drawn whole, and many at once, with the law of walking every step."""
+"""The fast engine: it draws whole rounds, and many at once, with the law of walking every step."""

@@ -19,7 +19,7 @@ def pair_cells(share: Any, full: Any, other: Ints, waiting: Ints) -> None:
     """Fill up each cell from one that has too much, so that two indices share a cell at most.
 
     Cell i draws index i with its own share, which stays, and else ``other[i]``. The numbers may
-    be floats or whole. ``waiting`` is room to work in: cells with too little wait at its front,
+    be floats or whole. ``waiting`` is a work array: cells with too little wait at its front,
     those with too much at its end.
     """
     poor, rich = 0, len(share)
@@ -46,9 +46,9 @@ def pair_cells(share: Any, full: Any, other: Ints, waiting: Ints) -> None:
 def alias_table(weights: Floats, bits: int) -> tuple[Words, Ints]:
     """Make a table from which a 64-bit word draws an index: its first bits choose a cell.
 
-    Returns how much of each cell is its own index's, to be compared with the rest of the word
-    moved to the front, and the index of the rest. Whole numbers throughout: the probabilities are
-    those of the weights to the last of 64 bits.
+    The first array says how much of each cell is its own index's, to be compared with the rest
+    of the word moved to the front; the second has the index of the rest of the cell. All numbers
+    are whole, so that the probabilities are those of the weights to the last of 64 bits.
     """
     cells = 1 << bits
     scale = math.fsum(weights)

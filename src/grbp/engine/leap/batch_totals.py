@@ -1,18 +1,20 @@
-"""What many rounds add up to, drawn at once, and taken apart again where that is needed.
+"""Draw what a batch of many rounds adds up to at once, and take it apart where that is needed.
 
 While the threshold does not change, rounds are independent and alike, so only their totals
-matter. They are drawn by counts. How many rounds start where is multinomial. Then all walks hop:
-from a state at least d = 2^j away from both ends of the interval, a binomial number of them goes
-up by d. Hops of length 2^j take time: a walk that leaves a distance of 2^j does so in pairs of
-hops half as long, each of which either leaves (both the same way) or comes back, so a number of
-hops is twice that number plus a negative binomial one of hops half as long, and so on down to
-single steps. Times are independent of sides, so the sums are exact for any number of rounds.
+matter. They are drawn by counts. The numbers of rounds that start in each state are multinomial.
+Then all walks hop: from a state at least d = 2^j away from both ends of the interval, a binomial
+number of them goes up by d. Hops of length 2^j take time: a walk that leaves a distance of 2^j
+does so in pairs of hops half as long, each of which either leaves (both go the same way) or comes
+back. So N hops are 2N hops half as long, and twice a negative binomial number more, and so on
+down to single steps. Times are independent of sides, so the sums are exact for any number of
+rounds.
 
-The totals of a part of the rounds, given those of all, need not be kept to be known. Every
-count is exchangeable between rounds: of the walks that were in a state, those that went up are a
-hypergeometric draw, and of the failures in a negative binomial number, those of some of its
-successes are a beta-binomial one. The draws depend on the key and on the part alone. So a block
-is a tree: its halves, their halves, down to single rounds, each the same whenever it is asked for.
+The totals of a part of the rounds can be drawn given those of all, so that nothing has to be
+kept. Every count is exchangeable between rounds: of the walks that were in a state, those that
+went up are a hypergeometric draw, and of the failures in a negative binomial number, those of some
+of its successes are a beta-binomial one. The draws depend on the key and on the part alone. So
+a batch is a tree: its halves, their halves, down to single rounds, each the same whenever it is
+drawn.
 """
 
 from typing import Final, NamedTuple
@@ -32,19 +34,18 @@ from grbp.numerics.counts import (
 )
 from grbp.numerics.rng import fold_in
 
-ALL: Final = 0
-CHOSEN: Final = 1
-LATER: Final = 2
-FINISHING: Final = 3
+ALL, CHOSEN, LATER, FINISHING = 0, 1, 2, 3
+"""The rows of `Workspace.counts`: a total and the share of it that a draw chose; the rounds that
+start in a later state; those that take FINISH."""
 
 DEEPEST: Final = 62
-"""Halvings of a block: more than any number of rounds has."""
+"""Halvings of a batch: more than any number of rounds has."""
 
 
 class Part(NamedTuple):
-    """A part of a block: at each of `depth` halvings, the first half (bit 0) or the second.
+    """A part of a batch: at each of `depth` halvings, the first half (bit 0) or the second.
 
-    path   its bits, the last halving's the lowest
+    The bits are those of `path`, the last halving's the lowest.
     """
 
     path: int
@@ -52,15 +53,24 @@ class Part(NamedTuple):
 
 
 WHOLE: Final = Part(0, 0)
-"""The part that is the whole block."""
+"""The part that is the whole batch."""
 
 
-class Blocks(NamedTuple):
-    """What blocks of a problem are drawn with.
+class BatchLaw(NamedTuple):
+    """The numbers with which batches of a problem's rounds are drawn.
 
-    states, share   where rounds start, and the chance of it for one that starts there or later
-    up              [j]: the chance that a hop of length 2^j goes up
-    leaves          [j]: the chance that two such hops go the same way
+    Attributes
+    ----------
+    goal : int
+    p_f : float
+    states : ndarray
+        The states in which rounds start.
+    share : ndarray
+        For each of them, the chance that a round starts there if it starts there or later.
+    up : ndarray
+        Entry j is the chance that a hop of length 2^j goes up.
+    leaves : ndarray
+        Entry j is the chance that two such hops go the same way.
     """
 
     goal: int
@@ -71,12 +81,24 @@ class Blocks(NamedTuple):
     leaves: Floats
 
 
-class Room(NamedTuple):
-    """Where a block is drawn: the walks in each state, the hops of each length, the starts.
+class Workspace(NamedTuple):
+    """The memory in which a batch is drawn: about 1,000 bytes a state.
 
-    A row each for the whole, the half of it that the part is in, and so on down to the part:
-    walks [turn, depth, state], hops [depth, level], counts [which, depth], starts [state] of
-    the part, and elsewhere [state] for whoever adds them up. Memory: 1,000 bytes a state.
+    A row of depth k belongs to the piece of the batch that k halvings towards the part lead to:
+    row 0 to the whole, and the last one to the part.
+
+    Attributes
+    ----------
+    walks : ndarray, shape (2, depths, goal + 1)
+        The walks in each state, before and after a hop in turn.
+    hops : ndarray, shape (depths, levels)
+        The hops of each length.
+    counts : ndarray, shape (4, depths)
+        The counts of one draw; see ALL.
+    starts : ndarray, shape (goal + 1,)
+        The part's rounds by first state.
+    elsewhere : ndarray, shape (goal + 1,)
+        Free to add up the starts of several parts.
     """
 
     walks: Ints
@@ -86,43 +108,39 @@ class Room(NamedTuple):
     elsewhere: Ints
 
 
-def blocks_of(problem: Problem) -> Blocks:
-    """What blocks of a problem's rounds are drawn with."""
+def batch_law(problem: Problem) -> BatchLaw:
+    """Compute the numbers with which batches of a problem's rounds are drawn."""
     states = problem.start_table[0].astype(np.int64)
     weights = problem.start_probabilities[states - 1]
     later = np.cumsum(weights[::-1])[::-1]
     share = np.append((weights / later)[:-1], 1.0)
     levels = max(1, problem.goal.bit_length())
     up = np.array([exit_up(problem.p_c, 2**j) for j in range(levels)])
-    return Blocks(problem.goal, problem.p_f, states, share, up, up * up + (1.0 - up) * (1.0 - up))
+    return BatchLaw(problem.goal, problem.p_f, states, share, up, up * up + (1.0 - up) * (1.0 - up))
 
 
-def room_for(goal: int, depth: int = DEEPEST) -> Room:
-    """Room for blocks of a goal, and for their parts down to a depth."""
-    return Room(
-        np.zeros((2, depth + 1, goal + 1), dtype=np.int64),
-        np.zeros((depth + 1, goal.bit_length() + 1), dtype=np.int64),
-        np.zeros((4, depth + 1), dtype=np.int64),
-        np.zeros(goal + 1, dtype=np.int64),
-        np.zeros(goal + 1, dtype=np.int64),
-    )
+def workspace_for(goal: int, depth: int = DEEPEST) -> Workspace:
+    """Make the workspace for batches of a goal, and for their parts down to a depth."""
+    shapes = [(2, depth + 1, goal + 1), (depth + 1, goal.bit_length() + 1), (4, depth + 1)]
+    shapes += [(goal + 1,), (goal + 1,)]
+    return Workspace(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
 
 
 @kernel
 def goes_second(part: Part, halving: int) -> bool:
-    """Whether a part lies in the second half at a halving, counted from 0."""
+    """Return whether a part lies in the second half at a halving, counted from 0."""
     return (part.path >> (part.depth - 1 - halving)) & 1 == 1
 
 
 @kernel
 def piece(part: Part, halving: int) -> int:
-    """A number for the piece that is halved there, the same for all parts of it."""
+    """Return a number for the piece that is halved there, the same for all parts of it."""
     return (1 << halving) | (part.path >> (part.depth - halving))
 
 
 @kernel
 def part_rounds(rounds: int, part: Part) -> int:
-    """How many rounds of a block are in a part."""
+    """Count the rounds of a batch that are in a part."""
     for halving in range(part.depth):
         first = rounds // 2
         rounds = rounds - first if goes_second(part, halving) else first
@@ -131,7 +149,7 @@ def part_rounds(rounds: int, part: Part) -> int:
 
 @kernel
 def share_out(counts: Ints, part: Part, key: int, p: float) -> None:
-    """Nothing; of counts[ALL], each with chance p, those that are chosen go to counts[CHOSEN].
+    """Choose each of counts[ALL] with chance p, and write the numbers chosen to counts[CHOSEN].
 
     The first number is the whole's; each next one is that of a half of the piece before.
     """
@@ -146,9 +164,10 @@ def share_out(counts: Ints, part: Part, key: int, p: float) -> None:
 
 @kernel
 def count_failures(counts: Ints, part: Part, key: int, p: float) -> None:
-    """Nothing; counts[CHOSEN] is how often a chance of p fails until it came true counts[ALL]
-    times, in the same pieces.
-    """  # noqa: D205
+    """Draw the failures before counts[ALL] successes of chance p into counts[CHOSEN].
+
+    The pieces are those of `share_out`.
+    """
     counts[CHOSEN, 0] = negative_binomial_draw(key, counts[ALL, 0], p)
     for k in range(part.depth):
         second = goes_second(part, k)
@@ -164,7 +183,7 @@ def count_failures(counts: Ints, part: Part, key: int, p: float) -> None:
 
 @kernel
 def level_of(state: int, threshold: int, goal: int) -> int:
-    """The largest j such that both ends of the interval are at least 2^j away."""
+    """Find the largest j such that both ends of the interval are at least 2^j away."""
     near = min(state - threshold, goal - state)
     level = 0
     while 2 << level <= near:
@@ -174,14 +193,14 @@ def level_of(state: int, threshold: int, goal: int) -> int:
 
 @kernel
 def open_rounds(
-    law: Blocks, threshold: int, rounds: int, key: int, part: Part, room: Room
+    law: BatchLaw, threshold: int, rounds: int, key: int, part: Part, work: Workspace
 ) -> tuple[int, int]:
-    """How many walks there are in all, and minus the sum of the part's first states that walk.
+    """Draw where rounds start, state by state out of those that start there or later.
 
-    Draws where rounds start: of those that start in this state or a later one, in this one.
-    Those that start at the threshold or below finish at once.
+    Rounds that start at the threshold or below finish at once. Returns the number of walks in
+    all, and minus the sum of the first states of those in the part.
     """
-    counts, depth = room.counts, part.depth
+    counts, depth = work.counts, part.depth
     left = rounds
     for k in range(depth + 1):
         counts[FINISHING, k], counts[LATER, k] = 0, left
@@ -193,11 +212,11 @@ def open_rounds(
         for k in range(depth + 1):
             counts[ALL, k] = counts[LATER, k]
         share_out(counts, part, fold_in(key, i), law.share[i])
-        room.starts[state] = counts[CHOSEN, depth]
+        work.starts[state] = counts[CHOSEN, depth]
         for k in range(depth + 1):
             counts[LATER, k] -= counts[CHOSEN, k]
             if state > threshold:
-                room.walks[0, k, state] = counts[CHOSEN, k]
+                work.walks[0, k, state] = counts[CHOSEN, k]
             else:
                 counts[FINISHING, k] += counts[CHOSEN, k]
         if state > threshold:
@@ -208,9 +227,9 @@ def open_rounds(
 
 @kernel
 def partner_of(state: int, threshold: int, goal: int, level: int) -> int:
-    """1 or -1 if a hop up or down leads to a state from which one leads back; else 0.
+    """Return 1 or -1 if a hop up or down leads to a state from which one leads back; else 0.
 
-    Such two states are left together: see `hop_from`.
+    Walks leave such two states together: see `hop_from`.
     """
     above, below = state + (1 << level), state - (1 << level)
     if above < goal and level_of(above, threshold, goal) == level:
@@ -222,35 +241,35 @@ def partner_of(state: int, threshold: int, goal: int, level: int) -> int:
 
 @kernel
 def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many is slow to pass)
-    law: Blocks, threshold: int, state: int, now: int, key: int, part: Part, room: Room
+    law: BatchLaw, threshold: int, state: int, now: int, key: int, part: Part, work: Workspace
 ) -> tuple[int, int]:
-    """How many of all walks in a state end by hopping; how many of the part's reach the goal.
+    """Let all walks in a state hop; count those that end, and the part's that reach the goal.
 
     A walk that hops up (chance u) to a state from which a hop down (chance d) leads back may do
     so many times. It comes back with chance ud, and how often it does so is independent of
     where it goes in the end: down with chance d/(1 - ud), up by two hops with u^2/(1 - ud).
     """
-    counts, walks, depth = room.counts, room.walks, part.depth
+    counts, walks, depth = work.counts, work.walks, part.depth
     level = level_of(state, threshold, law.goal)
     length, u = 1 << level, law.up[level]
     partner = partner_of(state, threshold, law.goal, level)
     for k in range(depth + 1):
         counts[ALL, k] = walks[now, k, state]
         walks[now, k, state] = 0
-        room.hops[k, level] += counts[ALL, k]
+        work.hops[k, level] += counts[ALL, k]
     above, below = state + length, state - length
     if partner != 0:
         stays = u * (1.0 - u)
         count_failures(counts, part, fold_in(key, 0), 1.0 - stays)
         for k in range(depth + 1):
-            room.hops[k, level] += 2 * counts[CHOSEN, k]
+            work.hops[k, level] += 2 * counts[CHOSEN, k]
         u = u * u / (1.0 - stays) if partner > 0 else u / (1.0 - stays)
         above, below = above + max(0, partner) * length, below + min(0, partner) * length
     share_out(counts, part, fold_in(key, 1), u)
     for k in range(depth + 1):
         rose, fell = counts[CHOSEN, k], counts[ALL, k] - counts[CHOSEN, k]
         if partner != 0:
-            room.hops[k, level] += rose if partner > 0 else fell
+            work.hops[k, level] += rose if partner > 0 else fell
         if above < law.goal:
             walks[1 - now, k, above] += rose
         if below > threshold:
@@ -263,9 +282,9 @@ def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many i
 
 
 @kernel
-def steps_of(law: Blocks, key: int, part: Part, room: Room) -> int:
-    """The steps that the part's hops took: pairs of hops half as long, and those that came back."""
-    counts, hops, depth = room.counts, room.hops, part.depth
+def steps_of(law: BatchLaw, key: int, part: Part, work: Workspace) -> int:
+    """Draw how many steps the part's hops took: each is pairs of hops half as long."""
+    counts, hops, depth = work.counts, work.hops, part.depth
     for level in range(hops.shape[1] - 1, 0, -1):
         if hops[0, level] > 0:
             for k in range(depth + 1):
@@ -281,23 +300,25 @@ def steps_of(law: Blocks, key: int, part: Part, room: Room) -> int:
 
 
 @kernel
-def block(law: Blocks, threshold: int, rounds: int, key: int, part: Part, room: Room) -> Totals:
-    """The totals of a part of a block of rounds under a threshold.
+def draw_batch(
+    law: BatchLaw, threshold: int, rounds: int, key: int, part: Part, work: Workspace
+) -> Totals:
+    """Draw the totals of a part of a batch of rounds under a threshold.
 
-    room.starts is left with the part's rounds by first state.
+    Afterwards work.starts has the part's rounds by first state.
     """
-    counts, depth = room.counts, part.depth
-    walking, risen = open_rounds(law, threshold, rounds, fold_in(key, 0), part, room)
+    counts, depth = work.counts, part.depth
+    walking, risen = open_rounds(law, threshold, rounds, fold_in(key, 0), part, work)
     at_once = counts[FINISHING, depth]
     own = fold_in(key, 1)
     goals, draw, now = 0, 0, 0
     while walking > 0:
         for state in range(threshold + 1, law.goal):
-            if room.walks[now, 0, state] > 0:
-                ends, won = hop_from(law, threshold, state, now, fold_in(own, draw), part, room)
+            if work.walks[now, 0, state] > 0:
+                ends, won = hop_from(law, threshold, state, now, fold_in(own, draw), part, work)
                 walking, goals, draw = walking - ends, goals + won, draw + 1
         now = 1 - now
-    steps = steps_of(law, fold_in(key, 2), part, room)
+    steps = steps_of(law, fold_in(key, 2), part, work)
     fallen = counts[FINISHING, depth] - at_once
     c_up = (steps + risen + goals * law.goal + fallen * threshold) // 2
     size = part_rounds(rounds, part)

@@ -1,16 +1,17 @@
-"""Stretches of rounds under one threshold, each up to the first round that leaves a box.
+"""Draw batches of rounds under one threshold, each up to the first round that leaves a box.
 
-A short stretch is drawn round by round, a long one as a block. Counters never decrease, so
-totals inside the box were never outside. Where those of a block are not, the block is taken apart
-until the round is found that left the box; what would have come after it never happens.
+A short batch is drawn round by round, a long one at once. Counters never decrease, so totals
+inside the box were never outside. Where the totals of a long batch are outside, it is taken apart
+until the round is found that left the box; the rounds after that one are never played.
 """
 
 from typing import Final
 
 from grbp._numba.jit import inlined, kernel
-from grbp.engine.leap.batch_totals import Blocks, Part, Room, block, part_rounds
+from grbp.engine.leap.batch_totals import BatchLaw, Part, Workspace, draw_batch, part_rounds
 from grbp.engine.leap.counter_box import Box, inside
-from grbp.engine.leap.round_table import PACKED, Table, Walk, table_round, table_rounds
+from grbp.engine.leap.round_table import PACKED, Table, table_round, table_rounds
+from grbp.engine.recorder import World
 from grbp.learners.counters import Totals, as_totals
 from grbp.numerics.arrays import Ints
 from grbp.numerics.rng import fold_in
@@ -21,7 +22,7 @@ NOTHING: Final = Totals(0, 0, 0, 0, 0, 0)
 
 @inlined
 def plus(t: Totals, other: Totals) -> Totals:
-    """The totals of both."""
+    """Add totals up."""
     return Totals(
         t.rounds + other.rounds,
         t.won + other.won,
@@ -34,18 +35,12 @@ def plus(t: Totals, other: Totals) -> Totals:
 
 @inlined
 def from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow to pass)
-    table: Table,
-    walk: Walk,
-    column: int,
-    threshold: int,
-    world_key: int,
-    rho: int,
-    count: int,
+    table: Table, world: World, column: int, threshold: int, world_key: int, rho: int, count: int,
     box: Box,
-) -> Totals:
-    """The totals of rounds from rho on, up to one that leaves the box or some before it.
+) -> Totals:  # fmt: skip
+    """Draw rounds from rho on, up to one that leaves the box or some rounds before it.
 
-    Hundreds are added up before the box is looked at; where they are too many, none is.
+    The box is checked after every PACKED rounds; if they leave it, none of them is counted.
     """
     t = NOTHING
     while t.rounds < count:
@@ -55,9 +50,9 @@ def from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow t
             break
         t = both
         if t.rounds < count and more.rounds < PACKED:
-            # The next one is not in the table.
+            # The next round outlasts the table.
             key = fold_in(world_key, rho + t.rounds)
-            t = plus(t, as_totals(table_round(table, walk, column, threshold, key)))
+            t = plus(t, as_totals(table_round(table, world, column, threshold, key)))
             if not inside(t, box):
                 break
     return t
@@ -65,30 +60,32 @@ def from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow t
 
 @kernel
 def add_up(sums: Ints, numbers: Ints) -> None:
-    """Nothing; each sum has grown by its number."""
+    """Add to each sum its number."""
     for k in range(len(sums)):
         sums[k] += numbers[k]
 
 
 @kernel
-def as_block(law: Blocks, threshold: int, key: int, count: int, box: Box, room: Room) -> Totals:
-    """The totals of a block of rounds, up to one that leaves the box.
+def long_batch(
+    law: BatchLaw, threshold: int, key: int, count: int, box: Box, work: Workspace
+) -> Totals:
+    """Draw a batch at once, up to the round that leaves the box.
 
-    room.starts is left with how many of them started where.
+    Afterwards work.starts has the rounds by first state.
     """
     t, path, depth, found = NOTHING, 0, 0, False
-    room.elsewhere[:] = 0
+    work.elsewhere[:] = 0
     while True:
-        # The only call, in a loop: compiled code has a copy of a block for each.
-        both = plus(t, block(law, threshold, count, key, Part(path, depth), room))
+        # One call, in a loop: compiled code has a copy of `draw_batch` for each call.
+        both = plus(t, draw_batch(law, threshold, count, key, Part(path, depth), work))
         within = inside(both, box)
         if found or (within and depth == 0):
-            add_up(room.starts, room.elsewhere)
+            add_up(work.starts, work.elsewhere)
             return both
         if within:
-            # Not in this half, so in the other one.
+            # The round is not in this half, so it is in the other one.
             t, path = both, path + 1
-            add_up(room.elsewhere, room.starts)
+            add_up(work.elsewhere, work.starts)
         if part_rounds(count, Part(path, depth)) > 1:
             path, depth = 2 * path, depth + 1
         else:

@@ -1,7 +1,7 @@
-"""Boxes of counters: what the next rounds will hardly add up to more than.
+"""Boxes of counters that the next rounds will hardly leave, for learners to judge.
 
-A box only has to be large enough to be seldom left and small enough for a learner to be sure
-of its mind all over it. Nothing that is played depends on how good it is.
+A box should be large enough that rounds seldom leave it, and small enough that the learner's
+decision is the same all over it. Only speed depends on how well it is chosen, never results.
 """
 
 import math
@@ -16,13 +16,11 @@ from grbp.numerics.arrays import Floats
 
 SPARE_SHORT: Final = 3.0
 SPARE_LONG: Final = 6.0
-"""Standard deviations to spare in the box of a short and of a long stretch."""
-
-_MEAN, _SD, _SLACK = 0, 1, 2
+"""Standard deviations to spare in the box of a short and of a long batch."""
 
 
 class Box(NamedTuple):
-    """How much rounds may add up to, of each kind."""
+    """The most that rounds may add up to, of each kind."""
 
     f_goal: float
     f_lost: float
@@ -33,9 +31,9 @@ class Box(NamedTuple):
 
 
 def sizes_of(problem: Problem, thresholds: tuple[int, ...]) -> Floats:
-    """What one round adds to a box: [threshold, kind, mean or standard deviation or slack].
+    """Compute what one round adds: [threshold, kind, mean or standard deviation or slack].
 
-    The kinds in the order of a Box. The slack is what a box has to spare for the few rounds
+    The kinds have the order of a Box. The slack is what a box has to spare for the few rounds
     that are much longer than others. The deviation of moves up and down is an upper bound.
     """
     return np.array([_sizes(problem, threshold) for threshold in thresholds])
@@ -56,7 +54,7 @@ def _sizes(problem: Problem, threshold: int) -> list[tuple[float, float, float]]
         weight @ (wins * (goal - states) ** 2 + (1.0 - wins) * (threshold - states) ** 2)
     )
     moved = (math.sqrt(max(0.0, float(weight @ squares) - c * c)) + math.sqrt(rise_2)) / 2.0
-    # How many steps more make a long round e times less likely.
+    # A long round is less likely by this factor with every step more.
     decay = 2.0 * math.sqrt(p * q) * math.cos(math.pi / (inner + 1)) if inner else 0.0
     slack = 20.0 / -math.log(decay) if decay > 1e-9 else 2.0
     counts = [f * problem.p_f, f * (1.0 - problem.p_f), won, 1.0 - won]
@@ -67,7 +65,7 @@ def _sizes(problem: Problem, threshold: int) -> list[tuple[float, float, float]]
 
 
 def _solve(p: float, q: float, right: Floats) -> Floats:
-    """x with x[i] - p x[i+1] - q x[i-1] = right[i], x beyond the ends being 0."""
+    """Solve x[i] - p x[i+1] - q x[i-1] = right[i], with x = 0 beyond the ends."""
     ratio, rest = np.zeros(len(right) + 1), np.append(right, 0.0)
     for i in range(len(right)):
         pivot = 1.0 - q * ratio[i - 1]
@@ -81,20 +79,16 @@ def _solve(p: float, q: float, right: Floats) -> Floats:
 def most_of(
     sizes: Floats, column: int, kind: int, rounds: float, spare: float, slack: float
 ) -> float:
-    """What rounds will hardly add up to more than, of one kind."""
-    mean, sd, extra = (
-        sizes[column, kind, _MEAN],
-        sizes[column, kind, _SD],
-        sizes[column, kind, _SLACK],
-    )
+    """Compute a number that rounds will hardly add up to more than, of one kind."""
+    mean, sd, extra = sizes[column, kind, 0], sizes[column, kind, 1], sizes[column, kind, 2]
     return float(rounds * mean + spare * sd + slack * extra)
 
 
 @inlined
 def box_of(sizes: Floats, column: int, rounds: int, long: bool) -> Box:
-    """A box that a number of rounds will hardly leave: their means, and some to spare.
+    """Choose a box that a number of rounds will hardly leave: their means, and some to spare.
 
-    A long stretch has more to spare, for it costs more to be taken apart.
+    A long batch has more to spare, because taking it apart costs more.
     """
     deviations, slack = SPARE_SHORT, 0.1
     if long:
@@ -113,7 +107,7 @@ def box_of(sizes: Floats, column: int, rounds: int, long: bool) -> Box:
 
 @inlined
 def corner(n: Counters, threshold: int, rounds: int, box: Box) -> Counters:
-    """The upper corner of a box: the most that counters can be before its last round."""
+    """Return the upper corner of a box: the most that counters can be before its last round."""
     in_0 = 1.0 if threshold == 0 else 0.0
     in_1 = 1.0 if threshold == 1 else 0.0
     return Counters(
@@ -131,7 +125,7 @@ def corner(n: Counters, threshold: int, rounds: int, box: Box) -> Counters:
 
 @inlined
 def inside(t: Totals, box: Box) -> bool:
-    """Whether rounds add up to no more than a box allows."""
+    """Return whether rounds add up to no more than a box allows."""
     return (
         t.f_goal <= box.f_goal
         and t.f - t.f_goal <= box.f_lost

@@ -1,4 +1,4 @@
-"""How long a walk takes to leave an interval from its middle, and by which side: exact draws.
+"""Draw how long a walk takes to leave an interval from its middle, and by which side, exactly.
 
 A walk goes up with probability p, else down, with q = 1 - p; T is the number of its steps until
 it is first at distance d from where it began, and a(n) is P(T = n) for p = 1/2.
@@ -18,19 +18,18 @@ variables. The law of each is log-concave, and convolution keeps that.
 
 The draws rest on nothing else. A row of the tables cuts the values of M into bins of one width
 and two tails. A concave log P lies above the chord over a bin and below the chords of the two
-bins beside it, drawn out; so the values at the ends of bins give a constant above P on each bin,
-an exponential above it on each tail, and bounds that nearly always settle, without P, whether
-a proposal is kept. In bins of width 1 every one is.
+bins beside it, extended; so the values at the ends of bins give an envelope of P, constant on
+each bin and exponential on each tail, and bounds that nearly always settle, without P, whether
+a proposal is accepted. In bins of width 1 every proposal is.
 
 Only some distances are admitted: all below 512, and beyond it those of 9 leading bits. A row
 takes 3104 bytes and there are 256 more for each doubling beyond 512: 1.6 MB for distances up to
 500, 3.2 MB up to 2000, 10 MB up to a million.
 """
 
-import functools
 import math
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from functools import cache
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -44,36 +43,44 @@ CELLS: Final = 128
 """The cells of a row: the tail below, the bins, the tail above."""
 
 LOW, WIDTH, UP = 0, 1, 2
-"""The columns of `bins` with the first value of the first bin, the number of values of each bin,
+"""The columns of `bins` with the first value of the first bin, the number of values in each bin,
 and the probability of leaving above."""
 
 SURE: Final = 3
-"""The first of the columns of `bins` that say, for each cell, how often a proposal is kept
-whatever it is: the least over the greatest that P can be there."""
+"""The first of the columns of `bins` with the chance, for each cell, that a proposal is accepted
+whatever it is: the least that P can be there over the greatest."""
 
 LEVEL: Final = SURE + CELLS
-"""The first of the columns of `bins` with log P where each bin begins: that of cell i is at
-LEVEL + i. Column LEVEL is one width below the first bin, and the last is one above the last."""
+"""The first of the columns of `bins` with log P where each bin begins: that of cell i is column
+LEVEL + i. Column LEVEL belongs to one width below the first bin, the last to one above the last."""
 
 _CELL_BITS: Final = 7
 _SHARE_BITS: Final = 64 - _CELL_BITS
 _BELOW: Final = 4.5
 _ABOVE: Final = 5.0
-"""The bins reach from so many standard deviations below the mean to so many above it."""
+"""How many standard deviations the bins reach below the mean, and above it."""
 
 _NEVER: Final = -1e300
-"""The log P of what cannot be: finite, so that chords through it are."""
+"""The log P of what cannot happen: finite, so that chords through it are."""
 
 _FEW: Final = 32
-"""Rows filled sooner than a compiler is started."""
+"""So few rows are filled by the interpreter before a compiler has started."""
+
+_HARDLY: Final = 1e-300
+"""In place of a probability of 0: such a step never happens, and its logarithm is finite."""
 
 
 class Exits(NamedTuple):
-    """The tables of one walk; a row is `hop_index` of a distance.
+    """The tables of one walk; the row of a distance is `hop_index`.
 
-    cells   for each cell of a row the share of its draws that it keeps, in the high bits, and
-            the cell that has the others, in the low ones (Walker 1974)
-    bins    the rest of a row, by the columns named above
+    Attributes
+    ----------
+    p_c : float
+    cells : ndarray, shape (rows, CELLS)
+        An alias table a row (Walker 1974). For each cell: the share of draws that it keeps in
+        the high bits, and the cell that has the others in the low ones.
+    bins : ndarray, shape (rows, columns)
+        The rest of a row, by the columns named above.
     """
 
     p_c: float
@@ -83,7 +90,7 @@ class Exits(NamedTuple):
 
 @inlined
 def hop_index(m: int) -> int:
-    """The row of the longest admitted distance that is at most m."""
+    """Return the row of the longest admitted distance that is at most m."""
     shift = 0
     while (m >> shift) >= 512:
         shift += 1
@@ -92,7 +99,7 @@ def hop_index(m: int) -> int:
 
 @inlined
 def hop_length(m: int) -> int:
-    """The longest admitted distance that is at most m."""
+    """Return the longest admitted distance that is at most m."""
     shift = 0
     while (m >> shift) >= 512:
         shift += 1
@@ -100,8 +107,15 @@ def hop_length(m: int) -> int:
 
 
 @kernel
+def row_distance(row: int) -> int:
+    """Return the admitted distance of a row: the inverse of `hop_index`."""
+    shift = max(0, row // 256 - 1)
+    return (row - 256 * shift) << shift
+
+
+@kernel
 def exit_up(p_c: float, d: int) -> float:
-    """The probability of leaving above."""
+    """Compute the probability of leaving above."""
     if p_c <= 0.0 or p_c >= 1.0:
         return p_c
     other = math.exp(-d * _steepness(p_c))
@@ -110,9 +124,10 @@ def exit_up(p_c: float, d: int) -> float:
 
 @kernel
 def exit_mean_variance(p_c: float, d: int) -> tuple[float, float]:
-    """The mean and the variance of the number of steps.
+    """Compute the mean and the variance of the number of steps.
 
-    Derivatives of the logarithm of the generating function: with t = |p - q| and y = |log(p/q)|
+    They are derivatives of the logarithm of the generating function: with t = |p - q| and
+    y = |log(p/q)|
 
         d tanh(dy/2)/t    and    d s/t^3 (sinh(dy) - d sinh(y))/(2 cosh^2(dy/2))
 
@@ -127,7 +142,7 @@ def exit_mean_variance(p_c: float, d: int) -> tuple[float, float]:
     flat = 4.0 * other / (1.0 + other) / (1.0 + other)  # 1/cosh^2
     excess = tanh - flat * length * tilt / spread
     if length * y < 1.0:
-        # The difference would cancel: it is summed by powers of y, which are all positive.
+        # The difference would cancel, so it is summed by powers of y, which are all positive.
         long = short = 0.5 * flat * length * y
         excess = 0.0
         for k in range(2, 20, 2):
@@ -139,13 +154,14 @@ def exit_mean_variance(p_c: float, d: int) -> tuple[float, float]:
 
 @kernel
 def log_exit(p_c: float, d: int, m: int) -> float:
-    """log P(T = d + 2m), good to 1e-11 as far as d = 2000.
+    """Compute log P(T = d + 2m), to within 1e-11 as far as d = 2000.
 
-    Two expansions of the generating function 1/cosh(df) for p = 1/2. In powers of exp(-f), which
-    is that of the first visit to 1, it is an alternating sum over first visits to b = d, 3d, ...
-    (the images), each at step n with probability b/n 2^-n binomial(n, (n-b)/2). In partial
-    fractions (the modes) it is a(n) = 2/d sum over k <= d/2 of -(-1)^k sin x_k cos^(n-1) x_k.
-    Their terms fall as exp(-2k(k+1) d^2/n) and exp(-pi^2 k(k+1) n/(2d^2)): four do, wherever.
+    The generating function for p = 1/2 is 1/cosh(df), and two expansions of it are used. In
+    powers of exp(-f), which is that of the first visit to 1, it is an alternating sum over first
+    visits to b = d, 3d, ... (the images), each at step n with probability
+    b/n 2^-n binomial(n, (n-b)/2). In partial fractions (the modes) it is
+    a(n) = 2/d sum over k <= d/2 of -(-1)^k sin x_k cos^(n-1) x_k. Their terms fall as
+    exp(-2k(k+1) d^2/n) and exp(-pi^2 k(k+1) n/(2d^2)), so four terms of the better one suffice.
     """
     if d < 2 or m < 0:
         return 0.0 if m == 0 else -math.inf
@@ -155,7 +171,7 @@ def log_exit(p_c: float, d: int, m: int) -> float:
     steep = length * _steepness(p_c)
     sides = math.log1p(math.exp(-steep))
     if 2.0 * n < length * length:
-        # The nearest image with the walk's own p, so that no large powers cancel.
+        # The nearest image is taken with the walk's own p, so that no large powers cancel.
         nearest = log_binomial(float(m), n, rare) + math.log(length / n)
         return nearest + sides + math.log(_images(length, n))
     tilt = 1.0 - rare - rare
@@ -165,7 +181,7 @@ def log_exit(p_c: float, d: int, m: int) -> float:
 
 @kernel
 def _steepness(p: float) -> float:
-    """|log(p/q)|, also next to 1/2 and to 0 and 1."""
+    """Compute |log(p/q)|, accurately also next to 1/2 and to 0 and 1."""
     tilt = abs(p + p - 1.0)
     if tilt < 0.5:
         return math.log1p(2.0 * tilt / (1.0 - tilt))
@@ -174,7 +190,7 @@ def _steepness(p: float) -> float:
 
 @kernel
 def _images(length: float, n: float) -> float:
-    """The sum of all images, the nearest being 1."""
+    """Sum all images, relative to the nearest."""
     total, sign, b = 1.0, -1.0, 3.0 * length
     # An image is smaller than the nearest by exp((d^2 - b^2)/(2n)) at least.
     if b <= n and b * b - length * length < 80.0 * n:
@@ -188,7 +204,7 @@ def _images(length: float, n: float) -> float:
 
 @kernel
 def _log_modes(length: float, n: float) -> float:
-    """log a(n), by the modes; log cos x is log(1 - 2 sin^2(x/2)), which keeps its digits."""
+    """Compute log a(n) by the modes; log cos x = log(1 - 2 sin^2(x/2)) keeps its digits."""
     angle = 0.5 * math.pi / length
     half, sine = math.sin(0.5 * angle), math.sin(angle)
     slow = (n - 1.0) * math.log1p(-2.0 * half * half)
@@ -205,7 +221,7 @@ def _log_modes(length: float, n: float) -> float:
 
 @kernel
 def exit_steps(exits: Exits, d: int, key: int) -> int:
-    """A draw of T for an admitted distance."""
+    """Draw T for an admitted distance."""
     if d < 2:
         return d
     row = hop_index(d)
@@ -229,31 +245,31 @@ def exit_steps(exits: Exits, d: int, key: int) -> int:
 
 @kernel
 def _kept(exits: Exits, d: int, cell: int, within: float, luck: float) -> int:
-    """The value of M proposed in a cell, or -1 if it is thrown away."""
+    """Return the value of M proposed in a cell, or -1 if it is rejected."""
     row = hop_index(d)
     low, width = exits.bins[row, LOW], exits.bins[row, WIDTH]
     if cell == 0:
         first = exits.bins[row, LEVEL + 1]
         rise = (exits.bins[row, LEVEL + 2] - first) / width
         place = math.floor(-math.log(1.0 - within) / rise) + 1
-        m, hat = low - place, first - place * rise
-        least, most = _NEVER, hat
+        m, envelope = low - place, first - place * rise
+        least, most = _NEVER, envelope
     elif cell == CELLS - 1:
         last = exits.bins[row, LEVEL + CELLS - 1]
         fall = (exits.bins[row, LEVEL + CELLS - 2] - last) / width
         place = math.floor(-math.log(1.0 - within) / fall)
-        m, hat = low + (CELLS - 2) * width + place, last - place * fall
-        least, most = _NEVER, hat
+        m, envelope = low + (CELLS - 2) * width + place, last - place * fall
+        least, most = _NEVER, envelope
     else:
         at = u64(LEVEL) + cell
         left, right = exits.bins[row, at], exits.bins[row, at + u64(1)]
         before, after = exits.bins[row, at - u64(1)], exits.bins[row, at + u64(2)]
         place = math.floor(within * width)
-        m, hat = low + (float(cell) - 1.0) * width + place, ceiling(before, left, right, after)
+        m, envelope = low + (float(cell) - 1.0) * width + place, ceiling(before, left, right, after)
         share = place / width
         least = left + share * (right - left)
         most = min(left + share * (left - before), right + (1.0 - share) * (right - after))
-    level = hat + math.log(luck)
+    level = envelope + math.log(luck)
     if level <= least:
         return int(m)
     if level > most:
@@ -263,53 +279,44 @@ def _kept(exits: Exits, d: int, cell: int, within: float, luck: float) -> int:
 
 @kernel
 def ceiling(before: float, left: float, right: float, after: float) -> float:
-    """The most that a concave sequence can be between the inner two of equidistant values."""
+    """Bound a concave sequence between the inner two of four equidistant values."""
     rise, fall = left - before, right - after
     if rise <= 0.0:
         return left
     if fall <= 0.0:
         return right
-    # Where the outer chords, drawn out, meet.
+    # The outer chords, extended, meet here.
     return left + rise * max(0.0, min(1.0, (right + fall - left) / (rise + fall)))
 
 
 def exit_tables(p_c: float, farthest: int) -> Exits:
-    """The tables for all admitted distances up to the farthest."""
+    """Make the tables for all admitted distances up to the farthest."""
     rows = hop_index(farthest) + 1
     cells = np.zeros((rows, CELLS), dtype=np.uint64)
     bins = np.zeros((rows, LEVEL + CELLS + 1))
-    fill = _fill if rows <= _FEW else _compiled_fill()
-    # Where a walk cannot turn, time has the law of one that never will, whichever way it goes.
+    fill = _fill if rows <= _FEW else _compiled(_fill, "tables of hops")
+    # Where a walk cannot turn, the time has the law of one that never does, whichever way it goes.
     p = p_c if 0.0 < p_c < 1.0 else _HARDLY
     fill(p, cells, bins)
-    for row in range(1, rows):
-        shift = max(0, row // 256 - 1)
-        bins[row, UP] = exit_up(p_c, (row - 256 * shift) << shift)
+    bins[1:, UP] = [exit_up(p_c, row_distance(row)) for row in range(1, rows)]
     return Exits(p, cells, bins)
 
 
-_HARDLY: Final = 1e-300
-"""The chance of a step that is never seen."""
-
-
-@functools.cache
-def _compiled_fill() -> Callable[..., Any]:
-    return compiled(_fill, "tables of hops")
+_compiled = cache(compiled)
 
 
 def _fill(p_c: float, cells: Words, bins: Floats) -> None:
-    """Writes the rows of the distances from 2 on; 0 and 1 need none."""
+    """Write the rows of the distances from 2 on; 0 and 1 need none."""
     mass = np.zeros(CELLS)
     other, waiting = np.zeros(CELLS, dtype=np.int64), np.zeros(CELLS, dtype=np.int64)
     for row in range(2, len(cells)):
-        shift = max(0, row // 256 - 1)
-        _fill_bins(p_c, (row - 256 * shift) << shift, bins[row], mass)
+        _fill_bins(p_c, row_distance(row), bins[row], mass)
         _fill_cells(mass, other, waiting, cells[row])
 
 
 @kernel
 def _fill_bins(p_c: float, d: int, bins: Floats, mass: Floats) -> None:
-    """Writes a row's bins, and the sum over each cell of what lies above P there."""
+    """Write a row's bins, and the sum of the envelope over each cell."""
     steps, variance = exit_mean_variance(p_c, d)
     mean, deviation = 0.5 * (steps - d), 0.5 * math.sqrt(variance)
     low = float(math.floor(max(0.0, mean - _BELOW * deviation)))
@@ -320,12 +327,12 @@ def _fill_bins(p_c: float, d: int, bins: Floats, mass: Floats) -> None:
         bins[LEVEL + i] = log_exit(p_c, d, int(m)) if m >= 0.0 else _NEVER
     for i in range(1, CELLS - 1):
         left, right = bins[LEVEL + i], bins[LEVEL + i + 1]
-        hat, least = left, left
+        envelope, least = left, left
         if width > 1.0:
-            hat = ceiling(bins[LEVEL + i - 1], left, right, bins[LEVEL + i + 2])
+            envelope = ceiling(bins[LEVEL + i - 1], left, right, bins[LEVEL + i + 2])
             least = min(left, right)
-        bins[SURE + i] = math.exp(least - hat)
-        mass[i] = math.exp(hat) * width
+        bins[SURE + i] = math.exp(least - envelope)
+        mass[i] = math.exp(envelope) * width
     first, last = bins[LEVEL + 1], bins[LEVEL + CELLS - 1]
     rise, fall = (bins[LEVEL + 2] - first) / width, (bins[LEVEL + CELLS - 2] - last) / width
     mass[0] = math.exp(first - rise) / -math.expm1(-rise) if low > 0.0 else 0.0

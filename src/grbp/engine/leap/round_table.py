@@ -1,16 +1,11 @@
-"""Whole rounds, drawn at once instead of walked.
+"""Draw a whole round with one word from a table, for goals up to `TABLE_GOAL`.
 
 Within a round the policy is fixed, so a round is where it starts, where it ends and how many
-steps lie between; the moves up follow. Its law is drawn exactly, in one of two ways.
+steps lie between; the moves up follow. There is one alias table (Walker 1977) a threshold. Its
+cells are all rounds of up to a number of steps, and the rounds that are not over by then, by the
+state in which they stand; these are walked to their end, so that nothing is cut off.
 
-For a goal of up to `TABLE_GOAL`: one table (Walker 1977) a threshold, whose cells are all rounds
-of up to a number of steps, and the rounds that are not over by then, by where they stand; such
-a one walks on. Nothing is cut off.
-
-For a larger goal: hops. A walk is at least d = min(distances) away from both ends of its
-interval. When it first is d away from where it was, it is at one of the ends or again inside;
-the side and the time are independent, and `exits` draws the time. About two hops end a round,
-whatever the goal.
+Rounds of a larger goal are drawn in hops; see `hops.py`.
 """
 
 from typing import Final, NamedTuple
@@ -19,6 +14,7 @@ import numpy as np
 
 from grbp._numba.jit import i64, inlined, kernel, u64
 from grbp.engine.leap.alias import alias_table, bits_for
+from grbp.engine.recorder import World
 from grbp.learners.counters import Round, Totals
 from grbp.model.problem import Problem
 from grbp.model.transition import Action, next_state
@@ -29,17 +25,16 @@ TABLE_GOAL: Final = 16
 """The largest goal whose rounds are drawn from tables."""
 
 PACKED: Final = 256
-"""Rounds whose words can be added up without one field running into the next."""
+"""The most rounds whose words can be added up without one field running into the next."""
 
 _UNFINISHED: Final = 1e-3
 """The share of rounds that may outlast a table and are walked to their end."""
 
 _LONGEST: Final = 511
-"""Steps that a cell can hold: PACKED of them fill a field of 17 bits."""
+"""The most steps that a cell can hold: PACKED such rounds fill a field of 17 bits."""
 
 _OPEN: Final = 63
 """The bit of a word that marks a round that is not over."""
-
 
 WORD_MASK: Final = 0xFFFFFFFFFFFFFFFF
 
@@ -47,40 +42,29 @@ LAST_DRAW: Final = 1 << 32
 """The draw of a key that decides a hop's side, or how FINISH ends: after all the others."""
 
 
-class Walk(NamedTuple):
-    """What a single step needs to know."""
-
-    goal: int
-    p_c: float
-    p_f: float
-
-
 class Table(NamedTuple):
-    """The law of a round under each of some thresholds, as one table.
+    """The law of a round under each of some thresholds.
 
-    cells   [arm, cell, what]: the share of the cell that is the first of two rounds'; the two
-            rounds (`pack`); and 16 bits of each, where it started and, 8 bits up, stands
-    shift   64 less the bits that choose a cell; 0 where there is no table
+    Attributes
+    ----------
+    cells : ndarray, shape (thresholds, cells, 4)
+        For each cell: CUT, the share of it that the first of two rounds has; FIRST and SECOND,
+        the two rounds (see `pack`); PLACES, 16 bits of each: its first state and, 8 bits
+        higher, the state in which it stands if it is not over.
+    shift : int
+        64 less the number of bits that choose a cell.
     """
 
     cells: Words
     shift: int
 
 
-CUT: Final = 0
-FIRST: Final = 1
-SECOND: Final = 2
-PLACES: Final = 3
-"""The columns of a table of rounds."""
+CUT, FIRST, SECOND, PLACES = 0, 1, 2, 3
+"""The columns of `Table.cells`."""
 
 
 def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
-    """The law of a problem's rounds under each of some thresholds; empty for a large goal.
-
-    Memory: below 300 kB a threshold.
-    """
-    if problem.goal > TABLE_GOAL:
-        return Table(np.zeros((1, 1, 4), dtype=np.uint64), 0)
+    """Make the table of a problem's rounds: below 300 kB a threshold."""
     laws = [_law(problem, threshold) for threshold in thresholds]
     bits = max(bits_for(len(law)) for law in laws)
     cells = np.zeros((len(laws), 1 << bits, 4), dtype=np.uint64)
@@ -96,12 +80,12 @@ def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
 
 
 def pack(won: int, f: int, f_goal: int, c: int, c_up: int) -> int:
-    """A round in one number, such that numbers add up as rounds do, PACKED of them at most."""
+    """Pack a round into one number, such that up to PACKED numbers add up as the rounds do."""
     return c | c_up << 17 | f << 34 | f_goal << 43 | won << 52
 
 
 def _law(problem: Problem, threshold: int) -> list[tuple[float, int, int, int]]:
-    """The law of a round: (probability, word, first state, where it stands if not over)."""
+    """List the rounds: (probability, word, first state, the state it stands in if not over)."""
     goal, p_c, p_f = problem.goal, problem.p_c, problem.p_f
     law = []
 
@@ -115,7 +99,7 @@ def _law(problem: Problem, threshold: int) -> list[tuple[float, int, int, int]]:
             law.append((mass * p_f, pack(1, 1, 1, n, up), start, 0))
             law.append((mass * (1.0 - p_f), pack(0, 1, 0, n, up), start, 0))
 
-    # [first state, state]: where the rounds are that are not over after n steps.
+    # [first state, state]: the rounds that are not over after n steps, by where they stand.
     inside = np.zeros((goal + 1, goal + 1))
     for state, q in zip(problem.states.tolist(), problem.start_probabilities.tolist(), strict=True):
         if 0 < state <= threshold and q > 0.0:
@@ -141,9 +125,9 @@ def _law(problem: Problem, threshold: int) -> list[tuple[float, int, int, int]]:
 
 @inlined
 def word_of(table: Table, column: int, draw: int) -> tuple[int, int]:
-    """A round that a number of 64 bits draws, packed, and its places.
+    """Look up the round that a 64-bit word draws, packed, and its places.
 
-    All that may be needed is read at once, and no branch has to be guessed.
+    Both rounds of the cell are read, so that the processor has no branch to guess.
     """
     shift = u64(table.shift)
     cell = draw >> shift
@@ -154,24 +138,21 @@ def word_of(table: Table, column: int, draw: int) -> tuple[int, int]:
 
 
 @inlined
-def table_round(table: Table, walk: Walk, column: int, threshold: int, key: int) -> Round:
-    """A round from a table, with the draws of a key, of which the key itself is the first."""
+def table_round(table: Table, world: World, column: int, threshold: int, key: int) -> Round:
+    """Draw a round from a table; the key itself is its first draw."""
     word, places = word_of(table, column, u64(key))
     first = i64(places & u64(0xFF))
     c, c_up = i64(word & u64(0x1FFFF)), i64((word >> u64(17)) & u64(0x1FFFF))
     if word >> u64(_OPEN):
         stands = i64((places >> u64(8)) & u64(0xFF))
-        return walk_on(walk, threshold, key, stands, Round(first, 0, 0, c, c_up))
+        return walk_on(world, threshold, key, stands, Round(first, 0, 0, c, c_up))
     won, f = i64((word >> u64(52)) & u64(0x1FF)), i64((word >> u64(34)) & u64(0x1FF))
     return Round(first, won, f, c, c_up)
 
 
 @inlined
 def table_rounds(table: Table, column: int, world_key: int, rho: int, count: int) -> Totals:
-    """The totals of some rounds, from rho on, up to the first that its table leaves unfinished.
-
-    The key of a round is that part of `cases`. At most PACKED of them.
-    """
+    """Add up to PACKED rounds, from rho on, up to the first that the table leaves unfinished."""
     total, done = u64(0), 0
     while done < count:
         word, _ = word_of(table, column, fold_in(world_key, rho + done))
@@ -190,24 +171,24 @@ def table_rounds(table: Table, column: int, world_key: int, rho: int, count: int
 
 
 @kernel
-def walk_on(walk: Walk, threshold: int, key: int, state: int, begun: Round) -> Round:
-    """The rest of a round that is not over and stands in a state, step by step."""
+def walk_on(world: World, threshold: int, key: int, state: int, begun: Round) -> Round:
+    """Walk the rest of a round that is not over and stands in a state."""
     c, c_up, slot = begun.c, begun.c_up, 0
-    while threshold < state < walk.goal:
+    while threshold < state < world.goal:
         before = state
         draw = uniform(key, slot)
-        state = next_state(state, Action.CONTINUE, walk.goal, walk.p_c, walk.p_f, draw)
+        state = next_state(state, Action.CONTINUE, world.goal, world.p_c, world.p_f, draw)
         c_up += (state - before + 1) // 2
         c, slot = c + 1, slot + 1
-    return ended(walk, begun.first, state, c, c_up, uniform(key, slot))
+    return ended(world, begun.first, state, c, c_up, uniform(key, slot))
 
 
 @kernel
-def ended(walk: Walk, first: int, state: int, c: int, c_up: int, draw: float) -> Round:
-    """The round that has come to an end of its interval; at the threshold, FINISH is next."""
-    if state == walk.goal:
+def ended(world: World, first: int, state: int, c: int, c_up: int, draw: float) -> Round:
+    """Return the round that has come to an end of its interval; at the threshold it finishes."""
+    if state == world.goal:
         return Round(first, 1, 0, c, c_up)
     if state == 0:
         return Round(first, 0, 0, c, c_up)
-    after = next_state(state, Action.FINISH, walk.goal, walk.p_c, walk.p_f, draw)
-    return Round(first, 1 if after == walk.goal else 0, 1, c, c_up)
+    after = next_state(state, Action.FINISH, world.goal, world.p_c, world.p_f, draw)
+    return Round(first, 1 if after == world.goal else 0, 1, c, c_up)
