@@ -1,4 +1,4 @@
-"""Experiments: frozen specifications, run once, kept in files, found again."""
+"""Experiments: frozen specifications that are run once, kept in files and found again."""
 
 from grbp.experiments.catalog import (
     EXPERIMENTS,
@@ -19,28 +19,8 @@ from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.experiments.store import FOLDER, address, find, load, save, to_csv
 
 __all__ = [
-    "EXPERIMENTS",
-    "FIGURE_3",
-    "FIGURE_4",
-    "FIGURE_5",
-    "FOLDER",
-    "GROWTH_3",
-    "GROWTH_3_POLICIES",
-    "GROWTH_4",
-    "GROWTH_4_UCB",
-    "NEAR_BOUNDARY",
-    "AnySpec",
-    "CurveResult",
-    "GridResult",
-    "GridSpec",
-    "Meta",
-    "Result",
-    "Spec",
-    "address",
-    "as_printed",
-    "find",
-    "load",
-    "run",
-    "save",
-    "to_csv",
-]
+    "EXPERIMENTS", "FIGURE_3", "FIGURE_4", "FIGURE_5", "FOLDER", "GROWTH_3",
+    "GROWTH_3_POLICIES", "GROWTH_4", "GROWTH_4_UCB", "NEAR_BOUNDARY", "AnySpec", "CurveResult",
+    "GridResult", "GridSpec", "Meta", "Result", "Spec", "address", "as_printed", "find", "load",
+    "run", "save", "to_csv",
+]  # fmt: skip

@@ -1,25 +1,13 @@
 """The frozen experiments: the paper's figures, and its curves followed further."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Final, TypeVar
 
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.model.problem import Problem
 
-PRINTED_REPLICAS: Final = 200
-"""The paper's number of iterations."""
-
-
 S = TypeVar("S", bound=AnySpec)
-
-
-def as_printed(spec: S) -> S:
-    """The specification with the paper's 200 replicas.
-
-    Paper: sec:numeric
-    """
-    return replace(spec, replicas=PRINTED_REPLICAS)
-
 
 GETBE: Final = ("getbe-sm", "getbe-ps", "getbe-ucb")
 """The paper's three variants of GETBE."""
@@ -45,66 +33,77 @@ _IN_EXPLORATION: Final = Problem(4, 0.65, 0.3)
 
 _TWENTIETHS: Final = tuple(k / 20 for k in range(1, 20))
 
-# Ten looks a decade, every power of ten among them.
-_FAR: Final = 10**9
-
-_DECADES: Final = tuple(sorted({round(10 ** (k / 10)) for k in range(91)}))
-
 FIGURE_3: Final = Spec("figure-3", _IN_NO_EXPLORATION, _ALL, 5000, 10_000)
-"""Where the optimal policy finishes in state 1."""
+"""Figure 3, where the optimal policy finishes in state 1."""
 
 FIGURE_4: Final = Spec("figure-4", _IN_EXPLORATION, _ALL, 5000, 10_000)
-"""Where the optimal policy never finishes."""
+"""Figure 4, where the optimal policy never finishes."""
 
 FIGURE_5: Final = GridSpec("figure-5", 4, _TWENTIETHS, _TWENTIETHS, "getbe-sm", 1000, 2000)
-"""The map of regret."""
+"""Figure 5, the map of GETBE-SM's regret."""
 
-GROWTH_3: Final = Spec(
-    "growth-3", _IN_NO_EXPLORATION, (*GETBE, "no-explore"), _FAR, 4000, checkpoints=_DECADES
+# Ten checkpoints a decade, every power of ten among them.
+_DECADES: Final = tuple(sorted({round(10 ** (k / 10)) for k in range(91)}))
+
+_to_a_billion = partial(Spec, rounds=10**9, checkpoints=_DECADES)
+
+GROWTH_3: Final = _to_a_billion(
+    "growth-3", _IN_NO_EXPLORATION, (*GETBE, "no-explore"), replicas=4000
 )
-"""Figure 3 out to a thousand million rounds, for those who are soon sure of their mind."""
+"""Figure 3 out to a billion rounds, for the learners that soon settle on a threshold."""
 
-GROWTH_3_POLICIES: Final = Spec(
-    "growth-3-policies", _IN_NO_EXPLORATION, PAPER_LEARNERS[3:], _FAR, 120, checkpoints=_DECADES
+GROWTH_3_POLICIES: Final = _to_a_billion(
+    "growth-3-policies", _IN_NO_EXPLORATION, PAPER_LEARNERS[3:], replicas=120
 )
-"""The same for those who are not: they change it ten thousand times."""
+"""The same for the learners that do not: they change their threshold ten thousand times."""
 
-GROWTH_4: Final = Spec(
+GROWTH_4: Final = _to_a_billion(
     "growth-4",
     _IN_EXPLORATION,
     ("getbe-sm", "getbe-ps", "ps-polselection", "no-explore"),
-    _FAR,
-    2000,
-    checkpoints=_DECADES,
+    replicas=2000,
 )
-"""Figure 4 out to a thousand million rounds."""
+"""Figure 4 out to a billion rounds."""
 
-GROWTH_4_UCB: Final = Spec(
-    "growth-4-ucb",
-    _IN_EXPLORATION,
-    ("getbe-ucb", "ucb-polselection"),
-    _FAR,
-    120,
-    checkpoints=_DECADES,
+GROWTH_4_UCB: Final = _to_a_billion(
+    "growth-4-ucb", _IN_EXPLORATION, ("getbe-ucb", "ucb-polselection"), replicas=120
 )
-"""The same for those who stay where they can hardly tell."""
+"""The same for the learners that stay long where the two thresholds hardly differ."""
 
-NEAR_BOUNDARY: Final = Spec(
-    "near-boundary", Problem(4, 0.45, 0.22), ("getbe-sm",), _FAR, 4000, checkpoints=_DECADES
+NEAR_BOUNDARY: Final = _to_a_billion(
+    "near-boundary", Problem(4, 0.45, 0.22), ("getbe-sm",), replicas=4000
 )
-"""GETBE-SM in the region of Figure 3, nearer the boundary: there its regret plainly grows."""
+"""GETBE-SM in the region of Figure 3, but nearer the boundary, where its regret plainly grows."""
+
+_FURTHER: Final = (GROWTH_3, GROWTH_3_POLICIES, GROWTH_4, GROWTH_4_UCB, NEAR_BOUNDARY)
 
 EXPERIMENTS: Final[dict[str, AnySpec]] = {
-    spec.name: spec
-    for spec in (
-        FIGURE_3,
-        FIGURE_4,
-        FIGURE_5,
-        GROWTH_3,
-        GROWTH_3_POLICIES,
-        GROWTH_4,
-        GROWTH_4_UCB,
-        NEAR_BOUNDARY,
-    )
+    spec.name: spec for spec in (FIGURE_3, FIGURE_4, FIGURE_5, *_FURTHER)
 }
 """Every experiment, by its name, in the order of running."""
+
+
+def as_printed(spec: S) -> S:
+    """Return the specification with the paper's 200 replicas.
+
+    Parameters
+    ----------
+    spec : Spec or GridSpec
+        The specification.
+
+    Returns
+    -------
+    Spec or GridSpec
+        One of the same kind.
+
+    Notes
+    -----
+    Paper: sec:numeric
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.experiments.as_printed(grbp.experiments.FIGURE_3).replicas
+    200
+    """
+    return replace(spec, replicas=200)

@@ -1,4 +1,4 @@
-"""How a result was made: constants, engines, versions, and a digest of the source behind it."""
+"""Record how a result was made: constants, engines, versions, and a digest of the source."""
 
 import hashlib
 import platform
@@ -14,7 +14,7 @@ from typing import Final
 
 from grbp.engine.decisions import Engine, choose_engine
 from grbp.experiments.spec import AnySpec
-from grbp.learners.registry import find_learner
+from grbp.learners.registry import AnyLearner, find_learner
 
 _PACKAGE: Final = Path(__file__).parent.parent
 
@@ -38,6 +38,10 @@ class Meta:
         The commit of the code where Git knows it, with "-dirty" if it was edited since.
     made : str
         The time, in universal time.
+
+    See Also
+    --------
+    CurveResult, GridResult : The results that have it.
     """
 
     constants: dict[str, dict[str, float]]
@@ -47,25 +51,23 @@ class Meta:
     made: str
 
 
+def _learners(spec: AnySpec) -> dict[str, AnyLearner]:
+    return {name: find_learner(name, spec.example) for name in spec.learners}
+
+
 def constants(spec: AnySpec) -> dict[str, dict[str, float]]:
     """Return the constants of every learner of a specification."""
-    return {
-        name: dict(find_learner(name, spec.example).constants._asdict()) for name in spec.learners
-    }
+    return {name: dict(one.constants._asdict()) for name, one in _learners(spec).items()}
 
 
 def engines(spec: AnySpec) -> dict[str, Engine]:
     """Return the engine that plays the rounds of every learner of a specification."""
-    return {
-        name: choose_engine(
-            spec.example, find_learner(name, spec.example), spec.rounds, spec.engine
-        )
-        for name in spec.learners
-    }
+    asked = (spec.rounds, spec.engine)
+    return {name: choose_engine(spec.example, one, *asked) for name, one in _learners(spec).items()}
 
 
 def meta_now(spec: AnySpec) -> Meta:
-    """Describe how a result is made that is made now, by this code."""
+    """Describe how a result is made now, by this code."""
     versions = {"python": platform.python_version(), "grbp": import_module("grbp").__version__}
     for package in ("numpy", "numba"):
         versions[package] = "absent"

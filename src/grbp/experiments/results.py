@@ -1,4 +1,4 @@
-"""What experiments come to: curves or a map, each played, joined, kept and tabled the same way.
+"""Hold the results of experiments: curves or a map, played, joined, kept and tabled alike.
 
 Both kinds of result have the same methods, so that whoever runs, stores or prints one need not
 ask which kind it is.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from grbp.errors import InvalidInput
 from grbp.experiments.provenance import Meta, meta_now
 from grbp.experiments.regret import Curve
-from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
+from grbp.experiments.simulation import Progress, Simulation, checkpoints_up_to, simulate
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
@@ -33,13 +33,18 @@ _CELL: Final = 4
 
 @dataclass(frozen=True)
 class CurveResult:
-    """Regret curves, with what was asked and how they were made.
+    """Regret curves, with their specification and how they were made.
 
     Attributes
     ----------
     spec : Spec
     simulation : Simulation
     meta : Meta
+
+    See Also
+    --------
+    run : Makes a result, or finds it.
+    load : Reads one from a file.
     """
 
     spec: Spec
@@ -52,18 +57,8 @@ class CurveResult:
     @classmethod
     def play(cls, spec: Spec, report: Report, threads: int | None) -> "CurveResult":
         """Simulate a specification."""
-        simulation = simulate(
-            spec.problem,
-            spec.learners,
-            spec.rounds,
-            spec.replicas,
-            spec.seed,
-            checkpoints=spec.checkpoints,
-            engine=spec.engine,
-            threads=threads,
-            progress=lambda _, done, __: report(done),
-        )
-        return cls(spec, simulation, meta_now(spec))
+        done = _simulated(spec, threads, lambda _, done, __: report(done))
+        return cls(spec, done, meta_now(spec))
 
     @classmethod
     def join(cls, spec: Spec, parts: "Sequence[CurveResult]") -> "CurveResult":
@@ -81,7 +76,7 @@ class CurveResult:
         )
 
     def arrays(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what a file keeps: entries of its header, and arrays."""
+        """Return the contents of a file: entries of its header, and arrays."""
         curves = self.simulation.curves
         shares = {name: list(curve.threshold_share.items()) for name, curve in curves.items()}
         arrays: Arrays = {"checkpoints": self.simulation.checkpoints}
@@ -123,7 +118,7 @@ def curve_rows(simulation: Simulation) -> Iterator[tuple[str | float, ...]]:
 
 @dataclass(frozen=True)
 class GridResult:
-    """A map of regret at the last round, with what was asked and how it was made.
+    """A map of regret at the last round, with its specification and how it was made.
 
     Attributes
     ----------
@@ -135,6 +130,17 @@ class GridResult:
     Notes
     -----
     Paper: fig:3D
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from grbp.experiments import GridSpec, run
+    >>> spec = GridSpec("map", 4, (0.4, 0.6), (0.2, 0.3, 0.5), "getbe-sm", 100, 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = run(spec, Path(folder))
+    >>> result.mean.shape
+    (3, 2)
     """
 
     spec: GridSpec
@@ -152,16 +158,10 @@ class GridResult:
         mean, se = np.empty(shape), np.empty(shape)
         for k, (i, j) in enumerate(np.ndindex(shape)):
             p_c, p_f = spec.p_c[j], spec.p_f[i]
-            curve = simulate(
-                Problem(spec.goal, p_c, p_f),
-                spec.learners,
-                spec.rounds,
-                spec.replicas,
-                cell_seed(spec.seed, p_c, p_f),
-                checkpoints=(spec.rounds,),
-                engine=spec.engine,
-                threads=threads,
-            ).curves[spec.learner]
+            problem, seed = Problem(spec.goal, p_c, p_f), cell_seed(spec.seed, p_c, p_f)
+            sizes = (spec.rounds, spec.replicas, seed, (spec.rounds,), spec.engine)
+            cell = Spec(spec.name, problem, spec.learners, *sizes)
+            curve = _simulated(cell, threads).curves[spec.learner]
             mean[i, j], se[i, j] = curve.mean[-1], curve.se[-1]
             report((k + 1) * spec.replicas)
         return cls(spec, mean, se, meta_now(spec))
@@ -173,7 +173,7 @@ class GridResult:
         return cls(spec, mean, se, meta_now(spec))
 
     def arrays(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what a file keeps: entries of its header, and arrays."""
+        """Return the contents of a file: entries of its header, and arrays."""
         return {}, {"mean": self.mean, "se": self.se}
 
     @classmethod
@@ -204,6 +204,20 @@ def cell_seed(seed: int, p_c: float, p_f: float) -> int:
     for p in (p_c, p_f):
         seed = replica_key(seed, _CELL, int.from_bytes(struct.pack("<d", p), "little"))
     return seed
+
+
+def _simulated(spec: Spec, threads: int | None, progress: Progress | None = None) -> Simulation:
+    return simulate(
+        spec.problem,
+        spec.learners,
+        spec.rounds,
+        spec.replicas,
+        spec.seed,
+        checkpoints=spec.checkpoints,
+        engine=spec.engine,
+        threads=threads,
+        progress=progress,
+    )
 
 
 def _checked(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:

@@ -1,4 +1,4 @@
-"""Running a specification: found if it was run before, resumed if it was interrupted."""
+"""Run a specification, unless it was run before; resume it if it was interrupted."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -42,9 +42,9 @@ def run(
     folder : Path
         The folder in which results are kept.
     progress : callable, optional
-        It is called with (what runs, replicas done, replicas in all).
+        A function that is called with (what runs, replicas done, replicas in all).
     threads : int, optional
-        All there are by default.
+        The number of threads, by default one for each processor.
 
     Returns
     -------
@@ -53,6 +53,17 @@ def run(
     Notes
     -----
     Paper: sec:numeric
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> from pathlib import Path
+    >>> from grbp.experiments import Spec, run
+    >>> spec = Spec("mine", grbp.Problem(4, 0.45, 0.3), ("getbe-sm",), 100, 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = run(spec, Path(folder))
+    >>> result.simulation.rounds, result.meta.engines
+    (100, {'getbe-sm': 'walk'})
     """
     folder = Path(folder)
     found = find(folder, spec)

@@ -1,4 +1,4 @@
-"""Results in files: one each, named after what was asked, written whole or not at all.
+"""Keep results in files: one each, named after what was asked, written whole or not at all.
 
 A file is a NumPy archive without pickles. Its entry `header` is JSON: the specification, the
 constants of the learners, and how, when and with what it was made.
@@ -24,7 +24,7 @@ from grbp.experiments.results import Result, result_type
 from grbp.experiments.spec import AnySpec, from_json
 
 FOLDER: Final = Path("results") / "data"
-"""Where results are kept unless told otherwise."""
+"""The folder in which results are kept unless another is named."""
 
 _FORMAT: Final = "grbp result"
 _FORMAT_VERSION: Final = 3
@@ -33,7 +33,7 @@ _UNREADABLE: Final = (
     zipfile.BadZipFile, zlib.error, ValueError, LookupError, TypeError, AttributeError, EOFError,
     OSError, RuntimeError, SyntaxError, struct.error, OverflowError,
 )  # fmt: skip
-"""What reading arbitrary bytes as an archive may raise."""
+"""The errors that reading arbitrary bytes as an archive may raise."""
 
 
 def address(spec: AnySpec) -> str:
@@ -41,6 +41,21 @@ def address(spec: AnySpec) -> str:
 
     It has the name of the specification, and a digest of the specification, the learners'
     constants, the format of the file and the source of everything that the numbers come from.
+
+    Parameters
+    ----------
+    spec : Spec or GridSpec
+        The specification.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from grbp.experiments import FIGURE_3, address
+    >>> address(FIGURE_3).startswith("figure-3-")
+    True
     """
     asked = {
         "format": _FORMAT_VERSION,
@@ -53,7 +68,25 @@ def address(spec: AnySpec) -> str:
 
 
 def save(folder: Path, result: Result) -> Path:
-    """Write a result to its file in a folder, and return the path."""
+    """Write a result to its file in a folder, and return the path.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, which is made if it is not there.
+    result : CurveResult or GridResult
+        The result.
+
+    Returns
+    -------
+    Path
+        The file; its name is the `address` of the specification.
+
+    See Also
+    --------
+    load : Reads the file.
+    run : Runs a specification and saves its result.
+    """
     header, arrays = result.arrays()
     header |= {
         "format": _FORMAT,
@@ -67,7 +100,34 @@ def save(folder: Path, result: Result) -> Path:
 
 
 def load(path: Path) -> Result:
-    """Read the result kept in a file, the same to the last bit; refuse anything else."""
+    """Read the result kept in a file, the same to the last bit.
+
+    Parameters
+    ----------
+    path : Path
+        A file that `save` or `run` wrote.
+
+    Returns
+    -------
+    CurveResult or GridResult
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, is damaged or is something else.
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> from pathlib import Path
+    >>> from grbp.experiments import Spec, address, load, run
+    >>> spec = Spec("mine", grbp.Problem(4, 0.45, 0.3), ("getbe-sm",), 100, 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = run(spec, Path(folder))
+    ...     again = load(Path(folder) / address(spec))
+    >>> again.spec == spec and again.meta == result.meta
+    True
+    """
     path = Path(path)
     try:
         data = path.read_bytes()
@@ -83,6 +143,27 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
 
     A file in its place that is damaged, or is something else, is set aside under another name,
     with a warning.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the results.
+    spec : Spec or GridSpec
+        The specification.
+
+    Returns
+    -------
+    CurveResult or GridResult or None
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> from pathlib import Path
+    >>> from grbp.experiments import Spec, find
+    >>> spec = Spec("mine", grbp.Problem(4, 0.45, 0.3), ("getbe-sm",), 100, 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(find(Path(folder), spec))
+    None
     """
     path = Path(folder) / address(spec)
     try:
@@ -105,10 +186,32 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
 
 
 def to_csv(result: Result, path: Path) -> Path:
-    """Write the table of a result, and return the path.
+    """Write the table of a result as CSV, and return the path.
 
-    Curves have the columns learner, round, mean, se, low, high, the last two the ends of the band
-    that holds the whole mean curve at 95 %; a map has p_c, p_f, mean, se.
+    Curves have the columns learner, round, mean, se, low and high; the last two are the ends of
+    the 95 % band that `Curve.band` computes. A map has the columns p_c, p_f, mean and se.
+
+    Parameters
+    ----------
+    result : CurveResult or GridResult
+        The result.
+    path : Path
+        The file to write.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> from pathlib import Path
+    >>> from grbp.experiments import Spec, run, to_csv
+    >>> spec = Spec("mine", grbp.Problem(4, 0.45, 0.3), ("getbe-sm",), 100, 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = to_csv(run(spec, Path(folder)), Path(folder) / "mine.csv")
+    ...     print(table.read_text().splitlines()[0])
+    learner,round,mean,se,low,high
     """
     return write_table(Path(path), result.columns, result.rows())
 
