@@ -1,6 +1,6 @@
 # Everything runs in .venv, which the first call makes. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test check fuzz format pin clean lint again
+.PHONY: help reproduce docs test check fuzz format floors examples pin dist clean lint again
 BIN := .venv/bin
 RECIPE := pyproject.toml constraints.txt tools/setup.sh
 # Another Python was asked for, or the folder was moved: look at the environment again.
@@ -13,6 +13,10 @@ help: ## this list
 
 reproduce: .venv/.ready-run ## the figures of the paper, into results/
 	@$(BIN)/grbp reproduce --out results
+
+docs: .venv/.ready-docs ## the documentation as a site, into site/
+	@rm -rf site && $(BIN)/python -m sphinx -qEW --keep-going -d .venv/doctrees docs site
+	@echo "The site is built: open site/index.html."
 
 test: .venv/.ready-test ## lint, types and all tests
 	@$(MAKE) --no-print-directory lint
@@ -39,11 +43,21 @@ lint: .venv/.ready-test
 format: .venv/.ready-test ## rewrite the files in the house's formatting
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
+floors: .venv/.ready-test ## the map of the floors and its picture, from the contract in pyproject.toml
+	@$(BIN)/python tools/floors.py
+
+examples: .venv/.ready-docs ## run the gallery and the notebooks, and store what they show
+	@$(BIN)/python tools/examples.py gallery && $(BIN)/python tools/examples.py notebook
+
 pin: .venv/.ready-test ## write the versions now installed to constraints.txt
 	@$(BIN)/python tools/pin.py
 
+dist: .venv/.ready-test ## a wheel and a source archive, into dist/, and a trial of the wheel
+	@$(BIN)/python tools/dist.py
+
 clean: ## remove the environment, results and caches
-	rm -rf .venv results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv results site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis \
+	    .import_linter_cache
 
 .venv/.ready-%: $(RECIPE)
 	@tools/setup.sh $*

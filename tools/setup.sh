@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes the local environment .venv and installs into it what a make target needs.
 #   tools/setup.sh run     what a user needs: the package with its engine and its pictures
-#   tools/setup.sh test    the same, and what the tests need
+#   tools/setup.sh docs    the same, and what the site is made with
+#   tools/setup.sh test    all of that, and what the tests need
 # PYTHON=... chooses the interpreter. Tested versions are pinned in constraints.txt.
 set -eu
 cd "$(dirname "$0")/.."
@@ -59,9 +60,13 @@ run)
     echo "Installing grbp with its engine and its pictures ..."
     pip install --editable '.[engine,plots]'
     ;;
+docs)
+    echo "Installing grbp with what its site is made with ..."
+    pip install --editable '.[docs]'
+    ;;
 test)
     echo "Installing grbp with what its tests need ..."
-    pip install --editable '.[dev]'
+    pip install --editable '.[dev,docs]'
     echo "Installing the solvers the answers are checked against ..."
     for package in $("$venv/bin/python" tools/extra.py crosscheck); do
         pip install --only-binary :all: "$package" >/dev/null 2>&1 ||
@@ -69,4 +74,6 @@ test)
     done
     ;;
 esac
+# The tests need all that the other two do.
+[ "$what" != test ] || touch "$venv/.ready-run" "$venv/.ready-docs"
 touch "$venv/.ready-$what"

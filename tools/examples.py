@@ -1,0 +1,52 @@
+"""Run the gallery and the notebook anew, and store what they show.
+
+python tools/examples.py gallery [FOLDER]    the pictures of docs/gallery.md, into its own folder
+python tools/examples.py notebook [FOLDER]   examples/*.ipynb with their outputs, in place
+
+With a folder, everything is written there instead; the tests compare that with what is stored.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+GALLERY = ROOT / "docs" / "gallery.md"
+DPI = 90
+
+
+def draw_gallery(folder: Path) -> None:
+    """Run the code of the gallery in order; the picture below a piece of code is its figure."""
+    names: dict[str, object] = {}
+    piece = re.compile(r"^```python\n(.*?)^```\s+!\[.*?\]\((.*?)\)", re.MULTILINE | re.DOTALL)
+    for code, picture in piece.findall(GALLERY.read_text("utf-8")):
+        exec(code, names)
+        path = folder / Path(picture).name
+        # Without the version of Matplotlib, the same picture is the same file.
+        names["figure"].savefig(path, dpi=DPI, metadata={"Software": None})
+
+
+def run_notebooks(folder: Path) -> None:
+    """Run every notebook from its first cell to its last, and write it with its outputs."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    for path in sorted((ROOT / "examples").glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        # Neither times nor the version of the interpreter: the same outputs are the same file.
+        NotebookClient(notebook, timeout=600, record_timing=False).execute(cwd=str(folder))
+        notebook.metadata.pop("language_info", None)
+        nbformat.write(notebook, folder / path.name)
+
+
+def main() -> None:
+    """Do what the arguments say."""
+    what, *rest = sys.argv[1:]
+    if what == "gallery":
+        folder = Path(rest[0]) if rest else GALLERY.parent / "images" / "gallery"
+        draw_gallery(folder)
+    else:
+        run_notebooks(Path(rest[0]) if rest else ROOT / "examples")
+
+
+main()
