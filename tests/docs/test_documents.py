@@ -1,0 +1,135 @@
+"""Every document: its code runs, its links lead somewhere, and what it names exists."""
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def found() -> Iterator[Path]:
+    """The documents, wherever they are written."""
+    yield from sorted(ROOT.glob("*.md"))
+    for folder in (".github", "benchmarks", "docs", "examples"):
+        yield from sorted((ROOT / folder).rglob("*.md"))
+
+
+DOCUMENTS = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in found()}
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def with_blocks(language: str) -> list[str]:
+    """The documents that have code in a language."""
+    return [name for name, text in DOCUMENTS.items() if blocks(text, language)]
+
+
+def test_documents_are_found() -> None:
+    assert {"README.md", "docs/index.md", "docs/reference/index.md"} <= DOCUMENTS.keys()
+    assert "docs/doorstep.md" in with_blocks("python")
+    assert "README.md" in with_blocks("console")
+
+
+# The gallery is run by the test of its pictures.
+@pytest.mark.parametrize("document", sorted({*with_blocks("python")} - {"docs/gallery.md"}))
+def test_python_in_the_documents_runs_and_prints_what_it_says(
+    document: str, tmp_path: Path
+) -> None:
+    # The pieces of the README stand for themselves; elsewhere they build on each other.
+    pieces = blocks(DOCUMENTS[document], "python")
+    for code in pieces if document == "README.md" else ["\n".join(pieces)]:
+        shown = re.findall(r"^print.*# (.*)$", code, re.MULTILINE)
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        said = done.stdout.splitlines()
+        assert [line for line in said if line in shown] == shown
+
+
+@pytest.mark.parametrize("document", with_blocks("console"))
+def test_shell_in_the_documents_prints_what_it_says(document: str, tmp_path: Path) -> None:
+    for block in blocks(DOCUMENTS[document], "console"):
+        for command, said in re.findall(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            done = subprocess.run(
+                [sys.executable, "-m", "grbp", *shlex.split(command)],
+                cwd=tmp_path, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert (done.returncode, done.stdout) == (0, said)
+
+
+def prose(text: str) -> str:
+    """A document without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(text: str) -> set[str]:
+    """What a forge lets one link to: the headings in small letters, hyphens for spaces."""
+    headings = re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_in_the_documents_lead_somewhere(document: str) -> None:
+    folder = (ROOT / document).parent
+    for target, _, anchor in re.findall(r"\]\(([^)#:]*)(#([^)]*))?\)", prose(DOCUMENTS[document])):
+        path = folder / target if target else ROOT / document
+        assert path.exists(), target
+        if anchor:
+            assert anchor in anchors(path.read_text("utf-8")), f"{target}#{anchor}"
+
+
+def written_in(file: str) -> set[str]:
+    """The tests that stand in a file."""
+    found = (ROOT / "tests").rglob(file)
+    nodes = (node for path in found for node in ast.parse(path.read_text("utf-8")).body)
+    return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_files_and_tests_that_the_documents_name_exist(document: str) -> None:
+    text = DOCUMENTS[document]
+    sources = {str(path) for folder in ("src", "tests", "tools", "benchmarks", "docs")
+               for path in (ROOT / folder).rglob("*.py")}  # fmt: skip
+    for file in re.findall(r"`(?:\S+/bin/python )?([\w./]+\.py)\b", text):
+        assert any(source.endswith(f"/{file}") for source in sources), file
+    for file, word in re.findall(r"pytest tests/(?:\w+/)*(\w+\.py)(?: -k |::)(\w+)", text):
+        assert any(word in name for name in written_in(file)), word
+
+
+@cache
+def help_of(*command: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "grbp", *command, "--help"],
+        env=os.environ | {"COLUMNS": "200"}, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_that_the_documents_name_exist(document: str) -> None:
+    text = DOCUMENTS[document].replace("\\\n", " ")
+    shell = "\n".join(blocks(text, "sh") + blocks(text, "text"))
+    inline = "\n".join(re.findall(r"`([^`\n]+)`", prose(text)))
+    for command, rest in re.findall(r"^(?:\$ )?grbp ([a-z]+)(.*)$", f"{shell}\n{inline}", re.M):
+        assert re.search(rf"^ +{command} ", help_of(), re.MULTILINE), command
+        for option in re.findall(r"--[a-z-]+", rest):
+            assert option in help_of(command), f"{command} {option}"
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    for target in re.findall(r"^make ([a-z]+)", f"{shell}\n{inline}", re.MULTILINE):
+        assert target in targets, target
+
+
+def test_the_shell_page_lists_every_command() -> None:
+    listed = re.findall(r"^\| `grbp ([a-z]+)`", DOCUMENTS["docs/reference/shell.md"], re.MULTILINE)
+    assert listed == re.findall(r"^    ([a-z]+) ", help_of(), re.MULTILINE)
