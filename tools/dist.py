@@ -1,0 +1,58 @@
+"""Build the wheel and the source archive into dist/, and try the wheel in a fresh environment."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+DIST = ROOT / "dist"
+IN_WHEEL = ("grbp/py.typed", "grbp/__init__.pyi")
+IN_ARCHIVE = ("Makefile", "constraints.txt", "tools/setup.sh", "tests/conftest.py", "docs/conf.py")
+TRIAL = "import grbp; print(grbp.optimal_threshold(grbp.Problem(4, .45, .3)))"
+
+
+def run(*command: str | Path, **options: object) -> str:
+    """Run a command and return what it prints; a failure ends everything."""
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **options)
+    return done.stdout.strip()
+
+
+def missing(wanted: set[str], there: set[str], where: Path) -> None:
+    """Stop if a file is not in an archive."""
+    if wanted - there:
+        sys.exit(f"{where.name} lacks {', '.join(sorted(wanted - there))}")
+
+
+def main() -> None:
+    """Build, look inside, install, try."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    os.environ["PIP_CONSTRAINT"] = str(ROOT / "constraints.txt")
+    run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, stderr=subprocess.DEVNULL)
+    (wheel,), (archive,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
+    package = ROOT / "src"
+    # Not only code: also the stub, the marker of types, templates and styles.
+    data = {p.relative_to(package).as_posix() for p in package.rglob("*") if p.is_file()}
+    data = {name for name in data if "__pycache__" not in name}
+    with zipfile.ZipFile(wheel) as opened:
+        missing(data | set(IN_WHEEL), set(opened.namelist()), wheel)
+    with tarfile.open(archive) as opened:
+        inside = {name.partition("/")[2] for name in opened.getnames()}
+        missing({f"src/{name}" for name in data} | set(IN_ARCHIVE), inside, archive)
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        python = Path(folder) / "bin" / "python"
+        run(python, "-m", "pip", "install", "-q", wheel, cwd=folder)
+        version = run(Path(folder) / "bin" / "grbp", "--version", cwd=folder)
+        answer = run(python, "-c", TRIAL, cwd=folder)
+    if answer != "1":
+        sys.exit(f"the installed wheel answers {answer} where 1 is right")
+    sys.stdout.write(f"dist/{wheel.name} installs and answers as {version}; dist/{archive.name}\n")
+
+
+main()
