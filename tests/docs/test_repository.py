@@ -1,0 +1,75 @@
+"""What a stranger looks for first is true: how to cite, which versions, where things live."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import grbp
+
+ROOT = Path(__file__).parent.parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def test_the_citation_is_of_this_version_and_of_the_paper() -> None:
+    yaml = pytest.importorskip("yaml", reason="CITATION.cff was not read: PyYAML is not installed.")
+    cited = yaml.safe_load(text_of("CITATION.cff"))
+    assert cited["cff-version"] == "1.2.0"
+    released = re.match(r"\d+\.\d+\.\d+", grbp.__version__)
+    assert released
+    assert cited["version"] == released[0]
+    assert f"version = {{{released[0]}}}" in text_of("docs/citing.md")
+    assert cited["license"] == PROJECT["license"]
+    assert [author["name"] for author in cited["authors"]] == [
+        author["name"] for author in PROJECT["authors"]
+    ]
+    paper = cited["preferred-citation"]
+    for document in ("README.md", "docs/citing.md"):
+        told = " ".join(text_of(document).split())
+        for part in (paper["title"], paper["conference"]["name"], str(paper["year"])):
+            assert part in told, f"{document}: {part}"
+        assert cited["title"] in told, document
+
+
+def test_the_workflow_tests_every_python_that_the_metadata_names() -> None:
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    matrix = re.search(r"python: \[(.*)\]", text_of(".github/workflows/test.yml"))
+    assert matrix
+    assert re.findall(r"3\.\d+", matrix[1]) == named
+    assert PROJECT["requires-python"] == f">={named[0]}"
+    assert "make test" in text_of(".github/workflows/test.yml")
+
+
+def test_pre_commit_runs_nothing_that_has_to_be_fetched() -> None:
+    text = text_of(".pre-commit-config.yaml")
+    assert re.findall(r"repo: (.*)", text) == ["local"]
+    assert set(re.findall(r"language: (.*)", text)) == {"system"}
+    assert all(entry.startswith(".venv/bin/") for entry in re.findall(r"entry: (.*)", text))
+
+
+def test_the_map_of_the_floors_and_its_picture_are_those_of_the_contract() -> None:
+    floors = runpy.run_path(str(ROOT / "tools" / "floors.py"))
+    written = text_of("CONTRIBUTING.md")
+    assert floors["with_table"](written) == written, "run make floors"
+    assert floors["picture"]() == text_of("docs/images/floors.svg"), "run make floors"
+
+
+def test_every_part_of_the_package_is_on_a_floor() -> None:
+    floors = runpy.run_path(str(ROOT / "tools" / "floors.py"))
+    on_floors = {one.name for storey in floors["storeys"]() for one in storey}
+    package = ROOT / "src" / "grbp"
+    there = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
+    there |= {path.name for path in package.glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert on_floors == there
+
+
+def test_the_pins_name_no_address() -> None:
+    for line in text_of("constraints.txt").splitlines():
+        assert re.fullmatch(r"#.*|[A-Za-z0-9._-]+==[0-9A-Za-z.+!]+", line), line
+        assert "://" not in line
