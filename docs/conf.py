@@ -29,7 +29,7 @@ nitpicky = True
 # public has no page.
 nitpick_ignore_regex = [("py:.*", r"(?!grbp\.).*"), ("py:class", r"grbp\.\w+\..*")]
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
@@ -42,6 +42,7 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = f"grbp {version}"
 html_math_renderer = "outlines"
 html_static_path = ["_static"]
