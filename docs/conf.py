@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from numpydoc.xref import DEFAULT_LINKS
 from sphinx.application import Sphinx
 
 import grbp
@@ -18,8 +19,8 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "numpydoc",
     "formulas",
     "reference",
 ]
@@ -36,10 +37,9 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what is allowed, in words
 autosummary_generate = False
 default_role = "code"
-napoleon_google_docstring = False
-napoleon_preprocess_types = True
-napoleon_use_ivar = True
-napoleon_use_rtype = False
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
+DEFAULT_LINKS.clear()  # they lead to other sites
 
 html_theme = "furo"
 pygments_dark_style = "github-dark"

@@ -98,6 +98,7 @@ LEARNERS: dict[str, Learner | Callable[[Problem | int], AnyLearner]] = {
         BAYES_UCB,
     )
 } | {"ucb1-policies": ucb1_policies, "oracle": oracle}
+"""Every learner by its name; a learner that depends on the problem is made by a function of it."""
 
 DEFAULT_LEARNER: Final = DOORSTEP_LAI.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
