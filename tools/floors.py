@@ -33,13 +33,7 @@ def storeys() -> list[list[Floor]]:
     """Return the floors from the top down; those that share a storey do not import each other."""
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     contract = next(c for c in tools["importlinter"]["contracts"] if c["type"] == "layers")
-    seen: set[str] = set()
-    found = []
-    for layer in contract["layers"]:
-        names = dict.fromkeys(re.findall(r"grbp\.(\w+)", layer))
-        found.append([floor(name) for name in names if name not in seen])
-        seen |= set(names)
-    return [storey for storey in found if storey]
+    return [[floor(name) for name in re.findall(r"\w+", layer)] for layer in contract["layers"]]
 
 
 def floor(name: str) -> Floor:

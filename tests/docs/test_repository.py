@@ -60,16 +60,6 @@ def test_the_map_of_the_floors_and_its_picture_are_those_of_the_contract() -> No
     assert floors["picture"]() == text_of("docs/images/floors.svg"), "run make floors"
 
 
-def test_every_part_of_the_package_is_on_a_floor() -> None:
-    floors = runpy.run_path(str(ROOT / "tools" / "floors.py"))
-    on_floors = {one.name for storey in floors["storeys"]() for one in storey}
-    package = ROOT / "src" / "grbp"
-    there = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
-    there |= {path.name for path in package.glob("*.py")} - {"__init__.py", "__main__.py"}
-    # Goes with the import hook.
-    assert on_floors == there - {"_registration.py"}
-
-
 def test_the_pins_name_no_address() -> None:
     for line in text_of("constraints.txt").splitlines():
         assert re.fullmatch(r"#.*|[A-Za-z0-9._-]+==[0-9A-Za-z.+!]+", line), line

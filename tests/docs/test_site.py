@@ -6,6 +6,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from importlib.util import find_spec
+from inspect import ismodule
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -39,8 +40,7 @@ def listed() -> list[str]:
 
 
 def test_every_public_name_is_on_one_page_of_the_reference() -> None:
-    modules = {name for name in grbp.__all__ if hasattr(getattr(grbp, name), "__path__")}
-    modules |= {name for name in grbp.__all__ if hasattr(getattr(grbp, name), "__file__")}
+    modules = {name for name in grbp.__all__ if ismodule(getattr(grbp, name))}
     public = [f"grbp.{name}" for name in grbp.__all__ if name not in modules]
     public += [f"grbp.experiments.{name}" for name in grbp.experiments.__all__]
     here = listed()
