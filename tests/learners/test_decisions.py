@@ -14,6 +14,7 @@ from grbp import Problem, boundary
 from grbp._numba.jit import compiled
 from grbp.engine.decisions import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
+from grbp.learners.base import Learner
 from grbp.learners.baselines import EPSILON_GREEDY, Decay, Exploration, explore_then_commit
 from grbp.learners.counters import Counters, Round, opening, settle
 from grbp.learners.getbe import (
@@ -24,7 +25,7 @@ from grbp.learners.getbe import (
     getbe_sm,
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION
-from grbp.learners.registry import LEARNERS, Learner, find_learner
+from grbp.learners.registry import LEARNERS, find_learner
 from grbp.numerics.rng import fold_in
 
 # Decision probabilities of those who draw.
@@ -218,6 +219,21 @@ def test_the_oracle_and_fixed_thresholds_play_what_they_say(problem: Problem, be
         assert isinstance(learner, Learner)
         assert learner.thresholds == (threshold,)
         assert learner.choose(4, opening(0.2, 0.9), 1) == threshold
+
+
+def test_a_learner_is_summed_up_by_its_author() -> None:
+    """By the first line of what is written about `decide`, if by nothing else."""
+
+    def decide(_goal: int, _: Any, _n: Counters, _key: int) -> int:
+        """Play threshold 0.
+
+        Nothing else.
+        """
+        return 0
+
+    assert Learner("x", decide).summary == "Play threshold 0"
+    assert Learner("x", decide, summary="Wait").summary == "Wait"
+    assert Learner("x", lambda _goal, _, _n, _key: 0).summary == ""
 
 
 def test_a_learner_finds_itself() -> None:
