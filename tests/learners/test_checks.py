@@ -5,7 +5,6 @@ import itertools
 import math
 import random
 import re
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +12,11 @@ import pytest
 from runs import BUILT_IN
 
 from grbp.errors import InvalidInput
+from grbp.learners.base import Learner
 from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
 from grbp.learners.getbe import Control, getbe_sm
-from grbp.learners.registry import Learner, find_learner
+from grbp.learners.registry import find_learner
 from grbp.numerics.rng import uniform
 
 
@@ -96,9 +96,7 @@ class Named(NamedTuple):
 
 @pytest.mark.parametrize("learner", BUILT_IN, ids=lambda learner: learner.name)
 def test_nothing_is_wrong_with_a_learner_of_this_package(learner: Learner) -> None:
-    began = time.process_time()
     assert check_learner(learner, goal=5, seed=3) == []
-    assert time.process_time() - began < 6.0
 
 
 def test_nothing_is_wrong_with_a_good_one_and_the_seed_of_others_stays() -> None:
@@ -111,7 +109,7 @@ def test_nothing_is_wrong_with_a_good_one_and_the_seed_of_others_stays() -> None
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (Learner("x", 3), "decide is a int; it must be a function"),  # type: ignore[arg-type]
+        (Learner("x", 3), "must be a function of four arguments .*3 is not a callable"),  # type: ignore[arg-type]
         (Learner("x", three), r"four arguments \(goal, constants, counters, key\)"),  # type: ignore[arg-type]
         (Learner(" ", good), "its name is ' '"),
         (Learner("x", good, {"gamma": 1.0}), "constants are a dict; they must be a named tuple"),
@@ -124,7 +122,8 @@ def test_nothing_is_wrong_with_a_good_one_and_the_seed_of_others_stays() -> None
         (Learner("x", good, thresholds=[0, 1]), "must be a tuple"),  # type: ignore[arg-type]
         (Learner("x", good, thresholds=(0, 4)), "threshold 4, which a goal of 4 does not have"),
         (Learner("x", good, thresholds=(0, -2)), "threshold -2, which a goal of 4"),
-        (Learner("x", good, thresholds=(0, 1.0)), "threshold 1.0"),  # type: ignore[arg-type]
+        (Learner("x", good, thresholds=(0, 1.0)), r"thresholds are \(0, 1.0\)"),  # type: ignore[arg-type]
+        (Learner("x", good, thresholds=([0],)), r"thresholds are \(\[0\],\)"),  # type: ignore[arg-type]
         (Learner("x", good, thresholds=(0, 1, 1)), "name one twice"),
         (Learner("x", minus_one), "answered -1, which is not from 0 to goal - 1 .goal - 1 must"),
         (Learner("x", too_far), "answered 2, which is not from 0 to goal - 1; at goal = 2"),
@@ -133,8 +132,8 @@ def test_nothing_is_wrong_with_a_good_one_and_the_seed_of_others_stays() -> None
         (Learner("x", fraction), "answered 0.0; a threshold must be an int"),
         (Learner("x", nothing), "answered None; a threshold must be an int"),
         (Learner("x", divides), "decide raised ZeroDivisionError .* at goal = 2, Counters"),
-        (Learner("x", draws_python), "draws from the module random; draw with grbp.numerics.rng"),
-        (Learner("x", draws_numpy_once), "draws from numpy.random; draw with grbp.numerics.rng"),
+        (Learner("x", draws_python), "draws from the module random; draw with grbp.uniform"),
+        (Learner("x", draws_numpy_once), "draws from numpy.random; draw with grbp.uniform"),
         (Learner("x", remembers), "answered [01] and then [01] to the same arguments"),
         (Learner("x", untyped), "Numba cannot compile decide, .* slower .*: .*_asdict"),
         (Learner("x", unmarked), r"marked with @kernel\): .*helper"),

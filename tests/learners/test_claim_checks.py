@@ -9,6 +9,7 @@ import pytest
 from runs import BUILT_IN, FIGURE_4
 
 from grbp.experiments.simulation import simulate
+from grbp.learners.base import Doubt, Learner, Thinning
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT
 from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
@@ -17,13 +18,13 @@ from grbp.learners.getbe import (
     POSTERIOR_SAMPLING,
     SAMPLE_MEAN,
     UPPER_CONFIDENCE,
+    getbe_with,
     no_explore_stable,
     ps_doubt,
     ps_resolve,
     ps_usual,
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION, UCB_POLSELECTION
-from grbp.learners.registry import Doubt, Learner, Thinning, getbe_with
 from grbp.numerics.rng import uniform
 
 CLAIMING = [
@@ -214,7 +215,7 @@ def test_one_or_the_other() -> None:
 
 def test_a_claim_that_raises_is_told() -> None:
     (said,) = check_learner(replace(NO_EXPLORE, stable=divides))
-    assert re.match(r"a claim about a box raised ZeroDivisionError \(.*\) at goal = ", said)
+    assert re.match(r"stable raised ZeroDivisionError \(.*\) at goal = ", said)
 
 
 def test_a_claim_too_much_costs_the_law() -> None:

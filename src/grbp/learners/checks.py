@@ -1,32 +1,33 @@
-"""What is wrong with a learner, in words, for the person who wrote it.
+"""Checks that tell the author of a learner, in words, what is wrong with it.
 
 The rules, each with its reason:
-- `decide` takes (goal, constants, counters, key); `constants` is a named tuple of ints and
-  floats. So Numba can compile it, and nothing it is given can be changed by it.
-- Its answer is a whole number: an int or a NumPy integer. True or 1.0 is none, since compiled
-  and interpreted code would not mean the same by it.
-- The answer lies from 0 to goal - 1 and is among the declared thresholds. There -1 stands for
-  goal - 1; as an answer it stands for nothing.
-- It depends on the arguments alone: what is random comes from the key.
-- It raises nothing, and compiled it answers the same.
-- `stable`, where there is one, says True only of a box of counters over which `decide` has one
-  answer: rounds are skipped on its word. False is always right.
-- `thinning`, where there is one: over a box, its `doubt` is not below the chance of an unusual
-  answer, and a round that is usual, but in doubt resolved, has the law of `decide`.
+- `decide` takes (goal, constants, counters, key), and `constants` is a named tuple of ints and
+  floats. So Numba can compile it, and it can change nothing that it is given.
+- Its answer is an int or a NumPy integer, not True or 1.0: compiled and interpreted code would
+  not mean the same by those.
+- The answer lies from 0 to goal - 1 and is among the declared thresholds. In the declaration -1
+  stands for goal - 1; as an answer it means nothing.
+- The answer depends on the arguments alone: all randomness comes from the key.
+- `decide` raises nothing, and it answers the same when compiled.
+- `stable`, if there is one, returns True only for a box of counters over which `decide` has one
+  answer, because the engine skips rounds on its word. False is always right.
+- `thinning`, if there is one, states in `doubt` no less than the probability of an unusual answer
+  anywhere in the box, and rounds resolved by it have the law of `decide`.
 """
 
 import inspect
 import math
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from grbp._numba.jit import compiled, numba, reason
+from grbp._numba.jit import numba
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
-from grbp.learners.claim_checks import Case, Raised, ask, faults_of_claims
+from grbp.learners.claim_checks import Fault, Query, ask, call, check_claims, compiled_for
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_goal, check_whole
 from grbp.numerics.rng import fold_in, uniform
@@ -34,18 +35,46 @@ from grbp.numerics.rng import fold_in, uniform
 _GOALS = (2, 3, 4, 50)
 _DRAWN = 40
 _ROUNDS = (1, 2, 7, 1_000, 10**12)
-_INSTEAD = "draw with grbp.numerics.rng.uniform(key, i)"
-_SLOW = (
-    "Numba cannot compile decide, so it runs interpreted, about a hundred times slower"
-    " (functions that it calls must be marked with @kernel): "
+_EXTREMES = (
+    *((share, other, other, 0.5) for share in (0.0, 1.0) for other in (0.0, 1.0)),
+    (0.0, 1.0, 1.0, 0.0),
+    (0.5, 0.5, 0.0, 1.0),
 )
+"""Shares of which to make counters, see `_counters`."""
 
 
 def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
-    """What is wrong with a learner, a sentence each; nothing when nothing is.
+    """Say in words what is wrong with a learner.
 
     It is asked for decisions at the goal given and at 2, 3, 4 and 50, as far as those have the
     thresholds that it declares, with counters drawn from a seed and with extreme ones.
+
+    Parameters
+    ----------
+    learner : Learner
+        The learner to check.
+    goal : int, default 4
+        A goal that it is meant for.
+    seed : int, default 0
+        The seed of the counters that it is asked with.
+
+    Returns
+    -------
+    list of str
+        A sentence for each fault of its form; or, if the form is right, one for the first fault
+        that its answers or its claims show. The list is empty if nothing was found.
+
+    Raises
+    ------
+    InvalidInput
+        If something else than a `Learner` is given.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> (fault,) = grbp.check_learner(grbp.Learner("bold", lambda goal, constants, n, key: goal))
+    >>> fault.partition(";")[0]
+    'decide answered 2, which is not from 0 to goal - 1'
     """
     goal, seed = check_goal(goal), check_whole("seed", seed, 0, 2**128 - 1)
     if not isinstance(learner, Learner):
@@ -53,49 +82,39 @@ def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
     faults = list(_faults_of_form(learner, goal))
     if faults:
         return faults
-    most = max(learner.thresholds)
-    cases = [
-        case
+    queries = [
+        query
         for other in sorted({*_GOALS, goal})
-        if other > most
-        for case in _cases(other, fold_in(seed, other))
+        if other > max(learner.thresholds)
+        for query in _queries(other, fold_in(seed, other))
     ]
-    # Neither is a generator to draw from: they are here because an author may have done so.
-    before, before_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        faults += _faults_interpreted(learner, cases)
-        if random.getstate() != before:
-            faults.append(f"decide draws from the module random; {_INSTEAD}")
-        if repr(np.random.get_state()) != repr(before_numpy):  # noqa: NPY002
-            faults.append(f"decide draws from numpy.random; {_INSTEAD}")
-    finally:
-        random.setstate(before)
-        np.random.set_state(before_numpy)  # noqa: NPY002
-    faults = faults or list(_faults_compiled(learner, cases))
-    return faults or list(faults_of_claims(learner, cases, seed))
+        _check_answers(learner, queries)
+        _check_compiled(learner, queries)
+        check_claims(learner, queries, seed)
+    except Fault as fault:
+        return [str(fault)]
+    return []
 
 
 def _faults_of_form(learner: Learner, goal: int) -> Iterator[str]:
+    """Yield what is wrong with the name, the signature, the constants and the thresholds."""
     if not isinstance(learner.name, str) or not learner.name.strip():
         yield f"its name is {learner.name!r}; it must be a word, for tables and figures"
-    yield from _faults_of_signature(learner.decide)
+    try:
+        # A callable that is not written in Python may have no signature to look at.
+        with suppress(ValueError):
+            inspect.signature(learner.decide).bind(0, 0, 0, 0)
+    except TypeError as error:
+        yield (
+            f"decide must be a function of four arguments (goal, constants, counters, key): {error}"
+        )
     yield from _faults_of_constants(learner.constants)
     yield from _faults_of_thresholds(learner.thresholds, goal)
 
 
-def _faults_of_signature(decide: object) -> Iterator[str]:
-    if not callable(decide):
-        yield f"decide is a {type(decide).__name__}; it must be a function"
-        return
-    try:
-        inspect.signature(decide).bind(0, 0, 0, 0)
-    except TypeError as error:
-        yield f"decide must take four arguments (goal, constants, counters, key): {error}"
-    except ValueError:
-        return
-
-
 def _faults_of_constants(constants: object) -> Iterator[str]:
+    """Yield what is wrong with the constants."""
     names = getattr(constants, "_fields", None)
     if not isinstance(constants, tuple) or names is None:
         yield (
@@ -110,13 +129,12 @@ def _faults_of_constants(constants: object) -> Iterator[str]:
 
 
 def _faults_of_thresholds(thresholds: object, goal: int) -> Iterator[str]:
-    if not isinstance(thresholds, tuple) or not thresholds:
+    """Yield what is wrong with the declared thresholds."""
+    if not isinstance(thresholds, tuple) or not thresholds or not all(map(_is_whole, thresholds)):
         yield f"its thresholds are {thresholds!r}; they must be a tuple of one or more ints"
         return
     for threshold in thresholds:
-        if not _is_whole(threshold):
-            yield f"it declares the threshold {threshold!r}; a threshold must be an int"
-        elif not -1 <= threshold < goal:
+        if not -1 <= threshold < goal:
             yield (
                 f"it declares the threshold {threshold}, which a goal of {goal} does not have:"
                 f" they run from 0 to {goal - 1}, and -1 stands for goal - 1"
@@ -125,103 +143,85 @@ def _faults_of_thresholds(thresholds: object, goal: int) -> Iterator[str]:
         yield f"its thresholds {thresholds} name one twice"
 
 
-def _faults_interpreted(learner: Learner, cases: list[Case]) -> list[str]:
+def _check_answers(learner: Learner, queries: list[Query]) -> None:
+    """Check that answers are thresholds, and depend on nothing but the arguments."""
+    # Neither is a generator to draw from: they are here because an author may have done so.
+    before, before_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        answers = [ask(learner.decide, learner.constants, case) for case in cases]
-        return [
-            *_faults_of_answers(learner, cases, answers),
-            *_faults_of_purity(learner, cases, answers),
-        ]
-    except Raised as error:
-        return [f"decide raised {error}"]
-
-
-def _faults_of_answers(learner: Learner, cases: list[Case], answers: list[Any]) -> Iterator[str]:
-    """The first answer of each kind that is none."""
-    seen = set()
-    for case, answer in zip(cases, answers, strict=True):
-        declared = {threshold % case.goal for threshold in learner.thresholds}
-        if not _is_whole(answer):
-            kind = f"decide answered {answer!r}; a threshold must be an int (not a bool or a float)"
-        elif not 0 <= answer < case.goal:
-            kind = f"decide answered {answer}, which is not from 0 to goal - 1"
-            kind += " (goal - 1 must be answered as such)" if answer == -1 else ""
-        elif answer not in declared:
-            kind = (
-                f"decide answered {answer}, which is not among the thresholds it declares,"
-                f" {learner.thresholds}"
-            )
-        else:
-            continue
-        if kind not in seen:
-            seen.add(kind)
-            yield f"{kind}; at {case}"
-        if len(seen) == 3:
-            return
-
-
-def _faults_of_purity(learner: Learner, cases: list[Case], answers: list[Any]) -> Iterator[str]:
-    """Whether it answers the same when it is asked again, in another order."""
-    for case, answer in list(zip(cases, answers, strict=True))[::-3]:
-        again = ask(learner.decide, learner.constants, case)
+        answers = [ask(learner, query) for query in queries]
+        drawn = {
+            "the module random": random.getstate() != before,
+            "numpy.random": repr(np.random.get_state()) != repr(before_numpy),  # noqa: NPY002
+        }
+    finally:
+        random.setstate(before)
+        np.random.set_state(before_numpy)  # noqa: NPY002
+    for source, moved in drawn.items():
+        if moved:
+            raise Fault(f"decide draws from {source}; draw with grbp.uniform(key, i)")
+    for query, answer in zip(queries, answers, strict=True):
+        _check_answer(learner, query, answer)
+    # Asked again, and in another order.
+    for query, answer in list(zip(queries, answers, strict=True))[::-3]:
+        again = ask(learner, query)
         if again != answer:
-            yield (
+            raise Fault(
                 f"decide answered {answer!r} and then {again!r} to the same arguments, but must"
-                f" depend on nothing else; at {case}"
+                f" depend on nothing else; at {query}"
             )
-            return
 
 
-def _faults_compiled(learner: Learner, cases: list[Case]) -> Iterator[str]:
-    compiler = numba()
-    if compiler is None:
+def _check_answer(learner: Learner, query: Query, answer: object) -> None:
+    """Check that an answer is a threshold, and a declared one."""
+    if not _is_whole(answer):
+        fault = "; a threshold must be an int (not a bool or a float)"
+    elif not 0 <= answer < query.goal:
+        fault = ", which is not from 0 to goal - 1"
+        fault += " (goal - 1 must be answered as such)" if answer == -1 else ""
+    elif answer not in learner.choices(query.goal):
+        fault = f", which is not among the thresholds it declares, {learner.thresholds}"
+    else:
         return
-    try:
-        decide = compiled(learner.decide)
-    except TypeError as error:
-        yield _SLOW + reason(error)
-        return
-    try:
-        for case in cases:
-            answer = ask(learner.decide, learner.constants, case)
-            other = ask(decide, learner.constants, case, np.uint64)
-            if other != answer:
-                yield f"compiled, decide answered {other}; interpreted, {answer}; at {case}"
-                return
-    except Raised as error:
-        if isinstance(error.__cause__, compiler.core.errors.NumbaError):
-            yield _SLOW + reason(error.__cause__)
-        else:
-            yield f"compiled, decide raised {error}; interpreted it did not"
+    raise Fault(f"decide answered {answer!r}{fault}; at {query}")
 
 
 def _is_whole(answer: object) -> TypeGuard[int]:
+    """Return whether an answer is an int or a NumPy integer."""
     return isinstance(answer, int | np.integer) and not isinstance(answer, bool)
 
 
-def _cases(goal: int, key: int) -> Iterator[Case]:
-    """Extreme counters, then drawn ones; each could have come about."""
+def _check_compiled(learner: Learner, queries: list[Query]) -> None:
+    """Check that compiled code decides the same."""
+    if numba() is None:
+        return
+
+    def given(query: Query) -> tuple[Any, ...]:
+        return query.goal, learner.constants, query.counters, np.uint64(query.key)
+
+    decide = compiled_for("decide", learner.decide, *given(queries[0]))
+    for query in queries:
+        answer, other = ask(learner, query), call("compiled, decide", decide, query, *given(query))
+        if other != answer:
+            raise Fault(f"compiled, decide answered {other}; interpreted, {answer}; at {query}")
+
+
+def _queries(goal: int, key: int) -> Iterator[Query]:
+    """Yield queries with extreme counters, then with drawn ones; each could have come about."""
     for k, rho in enumerate(_ROUNDS):
-        for share in (0.0, 1.0):
-            for other in (0.0, 1.0):
-                yield Case(goal, _counters(rho, (share, other, other, 0.5)), fold_in(key, k))
-        yield Case(goal, _counters(rho, (0.0, 1.0, 1.0, 0.0)), fold_in(key, k))
-        yield Case(goal, _counters(rho, (0.5, 0.5, 0.0, 1.0)), fold_in(key, k))
+        for shares in _EXTREMES:
+            yield Query(goal, _counters(rho, *shares), fold_in(key, k))
     for k in range(_DRAWN):
         own = fold_in(key, 100 + k)
         rho = int(math.exp(uniform(own, 0) * math.log(1e6)))
-        shares = (uniform(own, 1), uniform(own, 2), uniform(own, 3), uniform(own, 4))
-        yield Case(goal, _counters(rho, shares), fold_in(own, 0))
+        won, up, in_0, in_1 = (uniform(own, j) for j in range(1, 5))
+        yield Query(goal, _counters(rho, won, up, in_0, in_1), fold_in(own, 0))
 
 
-def _counters(rho: int, shares: tuple[float, float, float, float]) -> Counters:
-    """Counters before round rho; shares of FINISH that won, CONTINUE that rose, and of plays."""
-    won, up, in_0, in_1 = shares
+def _counters(rho: int, won: float, up: float, in_0: float, in_1: float) -> Counters:
+    """Make counters before round rho from shares of FINISH that won, CONTINUE up, and of plays."""
     rounds = rho - 1
     f, c = 1.0 + math.floor(rounds * (1.0 - in_0)), 1.0 + math.floor(3.0 * rounds * in_1)
     plays_0 = float(math.floor(rounds * in_0))
     plays_1 = float(math.floor((rounds - plays_0) * in_1))
-    return Counters(
-        rho, f, f * won, c, c * up,
-        plays_0, float(math.floor(plays_0 * up)), plays_1, float(math.floor(plays_1 * won)),
-    )  # fmt: skip
+    wins_0, wins_1 = float(math.floor(plays_0 * up)), float(math.floor(plays_1 * won))
+    return Counters(rho, f, f * won, c, c * up, plays_0, wins_0, plays_1, wins_1)
