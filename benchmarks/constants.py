@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from columns import Columns
-from grbp.learners.doorstep import Leaning
+from grbp.learners.doorstep_stopping import Leaning
 from measure import Effort
 from regrets import DEFAULT, ROUNDS, brief, place, points, seeds, three
 

@@ -8,7 +8,8 @@ import pytest
 from grbp import Problem
 from grbp.engine.decisions import Decisions, decisions
 from grbp.experiments import GridSpec, Spec
-from grbp.learners.registry import LEARNERS, AnyLearner, Learner, find_learner
+from grbp.learners.base import Learner
+from grbp.learners.registry import LEARNERS, AnyLearner, find_learner
 
 FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
 UNEVEN = Problem(7, 0.55, 0.2, {1: 0.2, 3: 0.5, 6: 0.3})

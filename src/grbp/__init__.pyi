@@ -40,6 +40,13 @@ from grbp.figures import (
     save_league as save_league,
     transition_figure as transition_figure,
 )
+from grbp.learners.base import (
+    Doubt as Doubt,
+    Learner as Learner,
+    NoConstants as NoConstants,
+    Stable as Stable,
+    Thinning as Thinning,
+)
 from grbp.learners.checks import (
     check_learner as check_learner,
 )
@@ -51,18 +58,15 @@ from grbp.learners.counters import (
     Counters as Counters,
     corners as corners,
 )
+from grbp.learners.getbe import (
+    Control as Control,
+    getbe_with as getbe_with,
+)
 from grbp.learners.registry import (
     DEFAULT_LEARNER as DEFAULT_LEARNER,
     LEARNERS as LEARNERS,
-    Control as Control,
-    Doubt as Doubt,
-    Learner as Learner,
     LearnerLike as LearnerLike,
-    NoConstants as NoConstants,
-    Stable as Stable,
-    Thinning as Thinning,
     find_learner as find_learner,
-    getbe_with as getbe_with,
     learner_constants as learner_constants,
 )
 from grbp.model.export import (

@@ -19,9 +19,10 @@ from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import simulate
+from grbp.learners.base import Learner, NoConstants
 from grbp.learners.counters import Counters, play
 from grbp.learners.getbe import Control
-from grbp.learners.registry import LEARNERS, Learner, NoConstants
+from grbp.learners.registry import LEARNERS
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
 

@@ -27,8 +27,9 @@ from grbp.experiments import Spec, run
 from grbp.experiments.regret import gap_per_threshold
 from grbp.experiments.simulation import simulate
 from grbp.learners import getbe, policy_bandits as selection
+from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.counters import Counters, play
-from grbp.learners.registry import Doubt, Learner, NoConstants, Thinning, find_learner
+from grbp.learners.registry import find_learner
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
 

@@ -12,8 +12,9 @@ from grbp import Problem, getbe_bound, optimal_threshold, ucb1_bound, value
 from grbp.engine.decisions import Engine, choose_engine
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import checkpoints_up_to, simulate
+from grbp.learners.base import Learner
 from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
-from grbp.learners.registry import Learner, find_learner
+from grbp.learners.registry import find_learner
 
 # What the theorems say.
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given, strategies as st
 
 import grbp
 from grbp.experiments.catalog import PAPER_LEARNERS
-from grbp.learners import doorstep, optimal_stopping as stopping
+from grbp.learners import doorstep, doorstep_stopping, optimal_stopping as stopping
 from grbp.learners.counters import Counters
 
 FIG_3, FIG_4 = grbp.Problem(4, 0.45, 0.3), grbp.Problem(4, 0.65, 0.3)
@@ -27,7 +27,7 @@ def found(name: str, goal: int) -> grbp.Learner:
 
 
 def test_the_table_is_what_the_solver_finds() -> None:
-    found = stopping.solved()
+    found = stopping.solve()
     assert len(found) == len(stopping.TABLE)
     assert np.all(np.diff(stopping.TABLE) < 0.0)
     np.testing.assert_allclose(stopping.TABLE, found, rtol=0.01, atol=0.005)
@@ -51,12 +51,12 @@ def test_the_boundary_is_near_the_published_approximation(t: float) -> None:
     assert h == pytest.approx(lai_1987(t), rel=0.035)
 
 
-def test_patience_falls_with_rounds_had_and_has_no_jump() -> None:
+def test_the_evidence_to_give_up_falls_with_rounds_had_and_has_no_jump() -> None:
     odds = np.exp(np.linspace(-45.0, 30.0, 40_001))
-    stopping_evidence = np.array([stopping.stopping_evidence(x, 1.0) for x in odds])
-    assert np.all(np.diff(stopping_evidence) < 0.0)
-    assert np.all(stopping_evidence > 0.0)
-    assert np.abs(np.diff(stopping_evidence)).max() < 0.003
+    evidence = np.array([stopping.stopping_evidence(x, 1.0) for x in odds])
+    assert np.all(np.diff(evidence) < 0.0)
+    assert np.all(evidence > 0.0)
+    assert np.abs(np.diff(evidence)).max() < 0.003
     assert stopping.stopping_evidence(5.0, 0.0) == 0.0
     assert stopping.stopping_evidence(3.0, 700.0) == pytest.approx(
         stopping.stopping_evidence(30.0, 7000.0)
@@ -144,11 +144,11 @@ def test_what_p_c_is_as_good_as_p_f(p_f: float, goal: int) -> None:
 
 
 def test_rounds_to_come() -> None:
-    assert doorstep.to_come(500.0, 1) == 500.0
-    assert doorstep.to_come(500.0, 500) == 1.0
-    assert doorstep.to_come(500.0, 501) == doorstep.LEAST_TO_COME
-    assert doorstep.to_come(0.0, 1) == doorstep.LEAST_TO_COME
-    assert doorstep.to_come(0.0, 10**6) == 1e6
+    assert doorstep_stopping.to_come(500.0, 1) == 500.0
+    assert doorstep_stopping.to_come(500.0, 500) == 1.0
+    assert doorstep_stopping.to_come(500.0, 501) == doorstep_stopping.LEAST_TO_COME
+    assert doorstep_stopping.to_come(0.0, 1) == doorstep_stopping.LEAST_TO_COME
+    assert doorstep_stopping.to_come(0.0, 10**6) == 1e6
 
 
 # What they regret.

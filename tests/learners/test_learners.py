@@ -19,10 +19,11 @@ from grbp.engine.decisions import decisions
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.experiments.regret import gap_per_threshold
+from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, Round, Totals, add_to, opening, play, settle
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
 from grbp.learners.policy_bandits import UCB_POLSELECTION
-from grbp.learners.registry import Learner, PolicyLearner
+from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
 
@@ -213,8 +214,8 @@ def test_first_five_rounds_against_all_histories(
     learner: Learner, printed: Printed, gamma: float, problem: Problem
 ) -> None:
     """The kernels, driven by the enumeration, against the printed rules in fractions."""
-    arms = learner.choices(problem.goal)
-    cost = dict(zip(arms, gap_per_threshold(problem, learner).tolist(), strict=True))
+    choices = learner.choices(problem.goal)
+    cost = dict(zip(choices, gap_per_threshold(problem, learner).tolist(), strict=True))
     for begin in OPENINGS:
         n = opening(*begin)
         by_kernels = enumerated(
@@ -335,22 +336,22 @@ def test_ucb1_over_all_policies_against_all_histories() -> None:
     """Four policies are played once each; the fifth round goes to the largest index."""
     problem = ENUMERATED[0]
     learner = PolicyLearner(problem.goal)
-    price = gap_per_threshold(problem, learner)
+    gap = gap_per_threshold(problem, learner)
     # FINISH everywhere has the gap V* - p_f, which says what V* is.
-    value = gaps(problem)[2] + problem.p_f - price
+    value = gaps(problem)[2] + problem.p_f - gap
     expected, printed = 0.0, 0.0
     for wins in np.ndindex(2, 2, 2, 2):
         mass = float(np.prod([v if w else 1 - v for v, w in zip(value, wins, strict=True)]))
         memory = learner.initial_counters(problem.goal, 0.0, 0.0)
-        for arm, w in enumerate(wins):
-            assert learner.choose(problem.goal, memory, 0) == arm
-            memory = learner.settle(memory, arm, Round(0, w, 0, 0, 0))
-        expected += mass * float(price[learner.choose(problem.goal, memory, 0)])
-        printed += mass * float(price[wins.index(max(wins))])
+        for policy, w in enumerate(wins):
+            assert learner.choose(problem.goal, memory, 0) == policy
+            memory = learner.settle(memory, policy, Round(0, w, 0, 0, 0))
+        expected += mass * float(gap[learner.choose(problem.goal, memory, 0)])
+        printed += mass * float(gap[wins.index(max(wins))])
     assert expected == pytest.approx(printed, abs=1e-12)
     blocks = list(decisions(problem, learner, range(1, 6), 12_000, 1))
-    regret = np.diff(np.concatenate([b.played for b in blocks]), axis=1, prepend=0) @ price
-    np.testing.assert_allclose(regret[:, :4], np.tile(price, (12_000, 1)))
+    regret = np.diff(np.concatenate([b.played for b in blocks]), axis=1, prepend=0) @ gap
+    np.testing.assert_allclose(regret[:, :4], np.tile(gap, (12_000, 1)))
     assert abs(regret[:, 4].mean() - expected) <= 4 * regret[:, 4].std() / math.sqrt(12_000)
 
 

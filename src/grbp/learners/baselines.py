@@ -1,4 +1,4 @@
-"""What to compare with: those who know, those who never learn, and the textbook's simplest."""
+"""Learners to compare with: one threshold for ever, and the simplest ones of the textbooks."""
 
 import math
 from typing import NamedTuple
@@ -10,38 +10,44 @@ from grbp.numerics.rng import uniform
 
 
 class Fixed(NamedTuple):
-    """A threshold that is played whatever happens; -1 stands for goal - 1."""
+    """The threshold that is played whatever happens."""
 
     threshold: int
 
 
 class Exploration(NamedTuple):
-    """How many rounds of each policy come before the choice."""
+    """The number of rounds of each policy that come before the choice."""
 
     rounds: float = 100.0
 
 
 class Decay(NamedTuple):
-    """A random policy is played with probability min(1, scale/rho)."""
+    """The scale of the probability min(1, scale/rho) of a random policy."""
 
     scale: float = 30.0
 
 
 @kernel
-def fixed(goal: int, constants: Fixed, _: Counters, _key: int) -> int:
-    """The same threshold in every round."""
-    return goal - 1 if constants.threshold < 0 else constants.threshold
+def fixed(_goal: int, constants: Fixed, _: Counters, _key: int) -> int:
+    """Play the same threshold in every round."""
+    return constants.threshold
 
 
 @kernel
 def fixed_stable(_goal: int, _: Fixed, _low: Counters, _high: Counters) -> bool:
-    """True: it never changes its mind."""
+    """Return True, as the threshold never changes."""
     return True
+
+
+def fixed_threshold(threshold: int) -> Learner:
+    """Make the learner that plays one threshold for ever."""
+    name, summary = f"threshold-{threshold}", f"Play threshold {threshold} for ever"
+    return Learner(name, fixed, Fixed(threshold), (threshold,), summary, stable=fixed_stable)
 
 
 @kernel
 def greedy_mean(n: Counters) -> int:
-    """The threshold that has won the larger share of its rounds; ties go to 1."""
+    """Return the threshold that has won the larger share of its rounds, or 1 for a tie."""
     share_0 = n.wins_0 / n.plays_0 if n.plays_0 > 0.0 else 1.0
     share_1 = n.wins_1 / n.plays_1 if n.plays_1 > 0.0 else 1.0
     return 1 if share_1 >= share_0 else 0
@@ -49,25 +55,21 @@ def greedy_mean(n: Counters) -> int:
 
 @kernel
 def explore_then_commit(_goal: int, constants: Exploration, n: Counters, _key: int) -> int:
-    """Threshold 0, then 1, for a number of rounds each; then the better one for ever.
+    """Play each policy 100 times, then the better one for ever.
 
-    Whoever has been played more often than that was the better one when it was chosen.
+    A policy that has been played more often than that was the better one when it was chosen.
     """
     rounds = math.ceil(constants.rounds)
-    if n.plays_0 > rounds:
-        return 0
-    if n.plays_1 > rounds:
-        return 1
-    if n.plays_0 < rounds:
-        return 0
-    if n.plays_1 < rounds:
-        return 1
+    if max(n.plays_0, n.plays_1) > rounds:
+        return 0 if n.plays_0 > rounds else 1
+    if min(n.plays_0, n.plays_1) < rounds:
+        return 0 if n.plays_0 < rounds else 1
     return greedy_mean(n)
 
 
 @kernel
 def epsilon_greedy(_goal: int, constants: Decay, n: Counters, key: int) -> int:
-    """The threshold that has won more often; with probability scale/rho, either at random."""
+    """Play the better policy, a random one with chance 30/rho."""
     if uniform(key, 0) * n.rho < constants.scale:
         return 1 if uniform(key, 1) < 0.5 else 0
     return greedy_mean(n)
@@ -77,13 +79,8 @@ EXPLORE_THEN_COMMIT = Learner(
     "explore-then-commit",
     explore_then_commit,
     Exploration(),
-    summary="100 rounds of each policy, then the better for ever",
     reference="Lattimore and Szepesvari 2020, chapter 6",
 )
 EPSILON_GREEDY = Learner(
-    "epsilon-greedy",
-    epsilon_greedy,
-    Decay(),
-    summary="the better policy, a random one with chance 30/rho",
-    reference="Auer, Cesa-Bianchi and Fischer 2002",
+    "epsilon-greedy", epsilon_greedy, Decay(), reference="Auer, Cesa-Bianchi and Fischer 2002"
 )

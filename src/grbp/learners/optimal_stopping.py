@@ -1,13 +1,13 @@
-"""When to give up on an arm that looks worse than a known one: the boundary of optimal stopping.
+"""The one-armed bandit: when to give up on an option that looks worse than a known one.
 
-An arm of unknown mean (unit variance, flat prior) is played against one that is worth 0, for a
+An option of unknown mean (unit variance, flat prior) is played against one that is worth 0, for a
 known number of rounds. To play it is right as long as its mean, in standard deviations, is above
 -h, where h depends only on how many rounds it has had and how many are to come. In the limit of
 many rounds this is a problem of stopping a Brownian motion (Chernoff and Ray 1965; Lai 1987).
-h^2/2 is the evidence that it takes to give up; in a problem of Bernoulli arms, evidence is the
+h^2/2 is the evidence that it takes to give up. Where outcomes are won or lost, the evidence is the
 number of samples times the divergence.
 
-`solved` computes it, on a grid; `TABLE` has what it returns, so that nobody has to wait.
+`solve` computes the boundary on a grid; `TABLE` has its results, so that nobody has to wait.
 """
 
 import math
@@ -21,7 +21,7 @@ from grbp.numerics.arrays import Floats
 LOWEST: Final = -32.0
 HIGHEST: Final = 4.0
 STEP: Final = 0.5
-"""Where TABLE has its entries: the logarithm of rounds had to rounds to come."""
+"""The grid of TABLE: the logarithm of rounds had over rounds to come."""
 
 # fmt: off
 TABLE: Final = np.array([
@@ -35,17 +35,17 @@ TABLE: Final = np.array([
     0.06854, 0.04282, 0.02657, 0.01637, 0.01011, 0.00622, 0.00383,
 ])
 # fmt: on
-"""h^2/2 there."""
+"""The evidence h^2/2 on the grid."""
 
 
 @inlined
 def stopping_evidence(had: float, to_come: float) -> float:
-    """The evidence that it takes to give up on an arm after some rounds, with some to come."""
+    """Return the evidence that it takes to give up after some rounds, with some to come."""
     if to_come <= 0.0:
         return 0.0
     place = (math.log(had / to_come) - LOWEST) / STEP
     if place <= 0.0:
-        # Ever earlier, it grows as log(to come/had) does.
+        # Before the table begins, evidence grows as log(to come/had) does.
         return float(TABLE[0]) - place * STEP
     if place >= len(TABLE) - 1:
         return float(TABLE[-1]) * math.exp(-(place - (len(TABLE) - 1)) * STEP)
@@ -53,10 +53,10 @@ def stopping_evidence(had: float, to_come: float) -> float:
     return float(TABLE[k] + (place - k) * (TABLE[k + 1] - TABLE[k]))
 
 
-def solved(fine: float = 0.02, grid: float = 0.01) -> Floats:
-    """h^2/2 at the places of TABLE, by going back from the last round.
+def solve(fine: float = 0.02, grid: float = 0.01) -> Floats:
+    """Compute TABLE by backward induction from the last round.
 
-    fine: the steps of log(had/to come); grid: those of the mean in standard deviations. The
+    `fine` is the step of log(had/to come), and `grid` that of the mean in standard deviations. The
     mean moves in steps of a standard deviation w, and a boundary for steps lies below one for
     Brownian motion by 0.5826 w (Chernoff 1965).
     """

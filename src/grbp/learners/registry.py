@@ -1,6 +1,6 @@
 """Every learner, by its name on the shell.
 
-A new one is one function in a file of this folder and one line in the table below.
+A new learner is one function in a file of this folder and one line in the table below.
 """
 
 import math
@@ -10,64 +10,33 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from grbp.errors import InvalidInput
-from grbp.learners.base import Decide, Doubt, Learner, NoConstants, Stable, Thinning
-from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, Fixed, fixed, fixed_stable
+from grbp.learners.base import Learner
+from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, fixed_threshold
 from grbp.learners.bayes_ucb import BAYES_UCB
-from grbp.learners.doorstep import DOORSTEP_BAYES, DOORSTEP_KL, DOORSTEP_LAI, DOORSTEP_SM
-from grbp.learners.getbe import (
-    NO_EXPLORE,
-    POSTERIOR_SAMPLING,
-    SAMPLE_MEAN,
-    UPPER_CONFIDENCE,
-    Control,
-    getbe_with,
-)
+from grbp.learners.doorstep import DOORSTEP_KL, DOORSTEP_SM
+from grbp.learners.doorstep_stopping import DOORSTEP_BAYES, DOORSTEP_LAI
+from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_goal, check_positive, check_threshold
 from grbp.theory.values import optimal_threshold
 
-__all__ = [
-    "DEFAULT_LEARNER",
-    "LEARNERS",
-    "AnyLearner",
-    "Control",
-    "Decide",
-    "Doubt",
-    "Learner",
-    "LearnerLike",
-    "NoConstants",
-    "PolicyLearner",
-    "Stable",
-    "Thinning",
-    "find_learner",
-    "getbe_with",
-    "learner_constants",
-]
-
 AnyLearner: TypeAlias = Learner | PolicyLearner
 """A learner of thresholds, or the one of policies."""
 
 LearnerLike: TypeAlias = str | AnyLearner
-"""A learner, or the name of one."""
+"""A learner, or the name of one; `find_learner` says which names there are."""
 
 
 def oracle(problem: Problem | int) -> Learner:
-    """Make the learner that knows the problem: it plays the optimal threshold."""
+    """Make the learner that knows the problem and plays its optimal threshold."""
     if not isinstance(problem, Problem):
         raise InvalidInput(
             "the learner 'oracle' was asked for; it knows the probabilities, and here nobody does"
         )
-    best = optimal_threshold(problem)
-    summary = "knows the probabilities"
-    return Learner("oracle", fixed, Fixed(best), (best,), summary, stable=fixed_stable)
-
-
-def fixed_threshold(threshold: int) -> Learner:
-    """The learner that plays one threshold for ever."""
-    name, summary = f"threshold-{threshold}", f"threshold {threshold} for ever"
-    return Learner(name, fixed, Fixed(threshold), (threshold,), summary, stable=fixed_stable)
+    summary = "Play the optimal threshold, knowing the probabilities"
+    return replace(fixed_threshold(optimal_threshold(problem)), name="oracle", summary=summary)
 
 
 def ucb1_policies(problem: Problem | int) -> PolicyLearner:
@@ -76,10 +45,11 @@ def ucb1_policies(problem: Problem | int) -> PolicyLearner:
 
 
 def _goal_of(problem: Problem | int) -> int:
+    """Return the goal of a problem, or the goal itself if it is valid."""
     return problem.goal if isinstance(problem, Problem) else check_goal(problem)
 
 
-LEARNERS: dict[str, Learner | Callable[[Problem | int], AnyLearner]] = {
+LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
     learner.name: learner
     for learner in (
         DOORSTEP_LAI,
@@ -98,39 +68,69 @@ LEARNERS: dict[str, Learner | Callable[[Problem | int], AnyLearner]] = {
         BAYES_UCB,
     )
 } | {"ucb1-policies": ucb1_policies, "oracle": oracle}
-"""Every learner by its name; a learner that depends on the problem is made by a function of it."""
+"""Every learner by name, or a function that makes it for a problem where it depends on one.
+
+`find_learner` looks a learner up and makes it; ``grbp learners`` lists them on the shell.
+"""
 
 DEFAULT_LEARNER: Final = DOORSTEP_LAI.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
 
 
 def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
-    """Find the learner that is meant, made for a problem, or for its goal, where it must be.
+    """Find a learner by name, made for a problem or a goal where it depends on one.
 
-    A name may set constants: "getbe-sm:gamma=30".
+    Parameters
+    ----------
+    given : str or Learner
+        A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one threshold for ever.
+        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-lai:horizon=5000,prior=1". A
+        learner is returned as it is.
+    problem : Problem or int
+        The problem, or its goal alone, which is enough for all but the oracle.
+
+    Returns
+    -------
+    Learner
+        Or, for "ucb1-policies", a learner of policies with the same methods.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such learner, constant or threshold.
+
+    See Also
+    --------
+    learner_constants : List the constants that can be set.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.find_learner("getbe-sm:gamma=30", 4).constants.gamma
+    30.0
+    >>> grbp.find_learner("oracle", grbp.Problem(4, 0.65, 0.3)).thresholds
+    (0,)
     """
     if isinstance(given, Learner | PolicyLearner):
         return given
     if not isinstance(given, str):
         raise InvalidInput(f"learner {given!r} was given; it must be a name or a grbp.Learner")
     name, _, settings = given.partition(":")
-    empty, _, number = name.partition("threshold-")
-    if not empty and number.isdecimal():
-        entry: Learner | Callable[[Problem | int], AnyLearner] = fixed_threshold(
-            check_threshold(int(number), _goal_of(problem))
-        )
+    number = name.removeprefix("threshold-")
+    if number != name and number.isdecimal():
+        learner: AnyLearner = fixed_threshold(check_threshold(int(number), _goal_of(problem)))
     elif name in LEARNERS:
         entry = LEARNERS[name]
+        learner = entry if isinstance(entry, Learner) else entry(problem)
     else:
         raise InvalidInput(
             f"learner {given!r} was asked for; there is {', '.join(LEARNERS)}, threshold-0, ..."
         )
-    learner = entry if isinstance(entry, Learner) else entry(problem)
     return _with_settings(learner, given, settings) if settings else learner
 
 
 def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner:
-    """The learner with constants set as "gamma=30" says, under the name given."""
+    """Set constants of a learner as "gamma=30" says, and name it as it was asked for."""
     known, changed = learner_constants(learner), {}
     for setting in settings.split(","):
         name, _, value = setting.partition("=")
@@ -148,5 +148,21 @@ def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner
 
 
 def learner_constants(learner: AnyLearner) -> tuple[str, ...]:
-    """Return the names of a learner's constants that a user may set."""
+    """Return the names of the constants of a learner that a user may set.
+
+    Parameters
+    ----------
+    learner : Learner
+        A learner, as `find_learner` returns it.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.learner_constants(grbp.LEARNERS["doorstep-lai"])
+    ('horizon', 'prior', 'lean', 'least')
+    """
     return tuple(name for name in learner.constants._fields if name != "threshold")
