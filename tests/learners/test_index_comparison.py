@@ -11,9 +11,8 @@ from hypothesis import given, strategies as st
 from scipy import optimize, stats
 
 from grbp._numba.jit import compiled, kernel
-from grbp.learners.base import Learner, NoConstants
+from grbp.learners.base import Learner, NoConstants, Stable
 from grbp.learners.bayes_ucb import (
-    BAYES,
     BAYES_UCB,
     beta_arm,
     beyond_exactly,
@@ -22,7 +21,7 @@ from grbp.learners.bayes_ucb import (
 from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
 from grbp.learners.index_comparison import Arm, beta_guess, candidate_at
-from grbp.learners.policy_bandits import KL, KL_UCB, kl_arm, kl_exactly, kl_roughly
+from grbp.learners.policy_bandits import KL_UCB, kl_arm, kl_exactly, kl_roughly
 from grbp.numerics.beta import beta_evidence, beta_tail
 from grbp.numerics.special import bernoulli_divergence
 
@@ -35,9 +34,9 @@ INDICES = pytest.mark.parametrize("learner", [KL_UCB, BAYES_UCB], ids=lambda one
 
 
 @kernel
-def kl_upper(n: Counters, arm: int) -> float:
+def kl_upper(n: Counters, threshold: int) -> float:
     """The largest q with kl(mean, q) <= log(plays)/n, by halving."""
-    wins, own = (n.wins_1, n.plays_1) if arm == 1 else (n.wins_0, n.plays_0)
+    wins, own = (n.wins_1, n.plays_1) if threshold == 1 else (n.wins_0, n.plays_0)
     mean, budget = wins / own, math.log(n.plays_0 + n.plays_1) / own
     low, high = mean, 1.0
     for _ in range(HALVINGS):
@@ -50,9 +49,9 @@ def kl_upper(n: Counters, arm: int) -> float:
 
 
 @kernel
-def beta_quantile(n: Counters, arm: int) -> float:
+def beta_quantile(n: Counters, threshold: int) -> float:
     """What the posterior of a value exceeds with probability 1/rho, by halving."""
-    wins, own = (n.wins_1, n.plays_1) if arm == 1 else (n.wins_0, n.plays_0)
+    wins, own = (n.wins_1, n.plays_1) if threshold == 1 else (n.wins_0, n.plays_0)
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
@@ -68,7 +67,9 @@ INDEX: dict[str, Callable[[Counters, int], float]] = {
 }  # fmt: skip
 
 
-STABLE = {"kl-ucb": KL.stable, "bayes-ucb": BAYES.stable}
+def claim_of(learner: Learner) -> Stable:
+    assert learner.stable is not None
+    return learner.stable
 
 
 def asking(learner: Learner) -> Callable[..., None]:
@@ -151,8 +152,8 @@ def counters(plays_0: float, wins_0: float, plays_1: float, wins_1: float) -> Co
 def test_kl_ucb_takes_two_that_always_won_for_equal(won_0: float, won_1: float) -> None:
     """Both may be worth 1. Bayes-UCB trusts the one that won more often."""
     n = counters(won_0, won_0, won_1, won_1)
-    assert KL.decide(4, NONE, n, 0) == 1
-    assert BAYES.decide(4, NONE, n, 0) == (won_1 > won_0)
+    assert KL_UCB.decide(4, NONE, n, 0) == 1
+    assert BAYES_UCB.decide(4, NONE, n, 0) == (won_1 > won_0)
 
 
 def near_ties(count: int, most: float, seed: int) -> Any:
@@ -175,7 +176,7 @@ def near_ties(count: int, most: float, seed: int) -> Any:
 def test_kl_ucb_next_to_ties_against_many_digits(most: float) -> None:
     with mpmath.workdps(50):
         for row in near_ties(60, most, seed=1):
-            answer = KL.decide(4, NONE, counters(*row), 0)
+            answer = KL_UCB.decide(4, NONE, counters(*row), 0)
             assert answer == (exact_excess(*row) <= 0), row
 
 
@@ -216,7 +217,7 @@ def test_bayes_ucb_next_to_ties_against_many_digits(most: int) -> None:
             for wins in {max(0, wins_1 - 1), wins_1, min(plays_1, wins_1 + 1)}:
                 n = counters(plays_0, wins_0, plays_1, wins)
                 same = (plays_0, wins_0) == (plays_1, wins)
-                assert BAYES.decide(4, NONE, n, 0) == (same or beyond[wins] > tail), n
+                assert BAYES_UCB.decide(4, NONE, n, 0) == (same or beyond[wins] > tail), n
 
 
 def exact_tail(plays: int, wins: int, q: Any) -> Any:
@@ -312,7 +313,7 @@ def test_claims_over_boxes_are_right(learner: Learner) -> None:
 @INDICES
 def test_claims_are_made_where_an_arm_dominates(learner: Learner) -> None:
     """And not where the box reaches the other side, or a policy was never played."""
-    stable = STABLE[learner.name]
+    stable = claim_of(learner)
     low = counters(1000.0, 700.0, 300.0, 60.0)
     for more, sure in ((0.0, True), (50.0, True), (1e5, False)):
         high = low._replace(
@@ -329,7 +330,7 @@ def test_claims_are_made_where_an_arm_dominates(learner: Learner) -> None:
 @INDICES
 def test_a_claim_is_right_as_far_as_it_goes(learner: Learner) -> None:
     """At every corner of about the largest box that is claimed, in its first and last round."""
-    stable, rng, claimed = STABLE[learner.name], np.random.default_rng(5), 0
+    stable, rng, claimed = claim_of(learner), np.random.default_rng(5), 0
     for row in rows_of(400, 1e5, seed=9):
         low, more = counters(*row), rng.random(4) * (rng.random(4) < 0.7)
         sizes = [0.8**k * 1e6 for k in range(62)]

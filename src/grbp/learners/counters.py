@@ -1,7 +1,7 @@
-"""What a learner remembers: the counters of Algorithm 1, kept the same way for everyone.
+"""The history that every learner decides from: the counters of Algorithm 1, kept once for all.
 
-A round is opened with the counters as they are, played with the threshold that the learner
-chose from them, and settled into the counters afterwards.
+The learner chooses a threshold from the counters as they are, the round is played with it, and
+its outcome is settled into the counters afterwards.
 """
 
 from typing import NamedTuple
@@ -12,15 +12,33 @@ from grbp.numerics.rng import uniform
 
 
 class Counters(NamedTuple):
-    """What happened before round rho.
+    """The counts of everything that happened before a round.
 
-    f, f_goal         FINISH taken; and the goal reached by it (N_F, N_F^G)
-    c, c_up           CONTINUE taken; and moved up (N_C, N_C^u)
-    plays_0, wins_0   rounds played with threshold 0; and won
-    plays_1, wins_1   rounds played with threshold 1; and won
-    They are floats because initial estimates are fractions.
+    They are floats because the initial estimates are fractions.
 
+    Parameters
+    ----------
+    rho : int
+        The number of the round that comes next, from 1.
+    f, f_goal : float
+        How often FINISH was taken, and how often it reached the goal (N_F and N_F^G).
+    c, c_up : float
+        How often CONTINUE was taken, and how often it moved up (N_C and N_C^u).
+    plays_0, wins_0 : float
+        The rounds played with threshold 0, and those of them that were won.
+    plays_1, wins_1 : float
+        The rounds played with threshold 1, and those of them that were won.
+
+    Notes
+    -----
     Paper: alg:GRBP
+
+    Examples
+    --------
+    >>> import grbp
+    >>> n = grbp.Counters(8, 4.0, 1.0, 20.0, 13.0, 4.0, 3.0, 3.0, 1.0)
+    >>> n.f_goal / n.f, n.c_up / n.c
+    (0.25, 0.65)
     """
 
     rho: int
@@ -35,7 +53,17 @@ class Counters(NamedTuple):
 
 
 class Round(NamedTuple):
-    """One round: its first state, won (1 or 0), FINISH taken (1 or 0), CONTINUE taken, moved up."""
+    """The outcome of one round.
+
+    Parameters
+    ----------
+    first : int
+        The state in which it started.
+    won, f : int
+        1 if it was won, and 1 if FINISH was taken; else 0.
+    c, c_up : int
+        How often CONTINUE was taken, and how often it moved up.
+    """
 
     first: int
     won: int
@@ -45,7 +73,17 @@ class Round(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """What some rounds add up to: won, FINISH taken, won by it, CONTINUE taken, moved up."""
+    """The sums over some rounds: how many there were, and what was counted in them.
+
+    Parameters
+    ----------
+    rounds, won : int
+        The rounds, and those of them that were won.
+    f, f_goal : int
+        How often FINISH was taken, and how often it reached the goal.
+    c, c_up : int
+        How often CONTINUE was taken, and how often it moved up.
+    """
 
     rounds: int
     won: int
@@ -58,8 +96,28 @@ class Totals(NamedTuple):
 class Corner(NamedTuple):
     """A corner of a box of counters, as wins and losses of every kind.
 
-    FINISH that reached the goal and that did not, moves up and down, rounds won and lost with
-    threshold 0 and with threshold 1.
+    Parameters
+    ----------
+    f_goal, f_lost : float
+        How often FINISH reached the goal, and how often the dead end.
+    up, down : float
+        How often CONTINUE moved up, and how often down.
+    won_0, lost_0 : float
+        The rounds won and lost with threshold 0.
+    won_1, lost_1 : float
+        The rounds won and lost with threshold 1.
+
+    See Also
+    --------
+    corners : Find the two corners of a box that matter.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> n = grbp.Counters(8, 4.0, 1.0, 20.0, 13.0, 4.0, 3.0, 3.0, 1.0)
+    >>> corner, _ = grbp.corners(n, n)
+    >>> corner.f_goal, corner.f_lost, corner.up, corner.down
+    (1.0, 3.0, 13.0, 7.0)
     """
 
     f_goal: float
@@ -76,27 +134,53 @@ class Corner(NamedTuple):
 def corners(low: Counters, high: Counters) -> tuple[Corner, Corner]:
     """Find the two corners of a box of counters between which every estimate lies.
 
-    In the first, FINISH and threshold 1 have done worst (fewest wins, most losses) and CONTINUE
-    and threshold 0 best; in the second it is the other way round. Counters in between have their
-    wins and losses in between, and estimates are monotone in each.
+    Counters within the box have their wins and losses between those of `low` and `high`, and
+    estimates are monotone in each of them. A decision that is the same at both corners is
+    therefore the same throughout the box.
+
+    Parameters
+    ----------
+    low, high : Counters
+        The box, as for `grbp.Stable`.
+
+    Returns
+    -------
+    worst : Corner
+        FINISH and threshold 1 have done worst (fewest wins, most losses), CONTINUE and threshold
+        0 best.
+    best : Corner
+        The other way round.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> low = grbp.Counters(8, 4.0, 1.0, 20.0, 13.0, 4.0, 3.0, 3.0, 1.0)
+    >>> high = low._replace(rho=10, f=6.0, f_goal=2.0)  # one win and one loss more
+    >>> worst, best = grbp.corners(low, high)
+    >>> worst.f_goal / (worst.f_goal + worst.f_lost), best.f_goal / (best.f_goal + best.f_lost)
+    (0.2, 0.4)
     """
-    lost, most_lost = low.f - low.f_goal, high.f - high.f_goal
-    down, most_down = low.c - low.c_up, high.c - high.c_up
-    lost_0, most_lost_0 = low.plays_0 - low.wins_0, high.plays_0 - high.wins_0
-    lost_1, most_lost_1 = low.plays_1 - low.wins_1, high.plays_1 - high.wins_1
-    return (
-        Corner(
-            low.f_goal, most_lost, high.c_up, down, high.wins_0, lost_0, low.wins_1, most_lost_1
-        ),
-        Corner(
-            high.f_goal, lost, low.c_up, most_down, low.wins_0, most_lost_0, high.wins_1, lost_1
-        ),
+    return _corner(low, high), _corner(high, low)
+
+
+@inlined
+def _corner(a: Counters, b: Counters) -> Corner:
+    """Join FINISH's wins from one end of a box with its losses from the other, and so on."""
+    return Corner(
+        f_goal=a.f_goal,
+        f_lost=b.f - b.f_goal,
+        up=b.c_up,
+        down=a.c - a.c_up,
+        won_0=b.wins_0,
+        lost_0=a.plays_0 - a.wins_0,
+        won_1=a.wins_1,
+        lost_1=b.plays_1 - b.wins_1,
     )
 
 
 @kernel
 def opening(f_goal: float, c_up: float) -> Counters:
-    """The counters before round 1, as if each action had been taken once.
+    """Return the counters before round 1, as if each action had been taken once.
 
     Paper: alg:GRBP
     """
@@ -105,7 +189,7 @@ def opening(f_goal: float, c_up: float) -> Counters:
 
 @kernel
 def play(goal: int, p_c: float, p_f: float, threshold: int, state: int, key: int) -> Round:
-    """A round from a state under a threshold, walked step by step with the draws of a key.
+    """Play a round from a state under a threshold, step by step, with the draws of a key.
 
     Draw 0 of the key chose the state; each slot takes the next one.
 
@@ -122,12 +206,13 @@ def play(goal: int, p_c: float, p_f: float, threshold: int, state: int, key: int
             state = next_state(state, Action.CONTINUE, goal, p_c, p_f, uniform(key, slot))
             c_up += state - before + 1
     won = 1 if state == goal else 0
+    # A step up counted 2 and a step down 0.
     return Round(first, won, f, slot - f, c_up // 2)
 
 
 @inlined
 def add_to(n: Counters, threshold: int, t: Totals) -> Counters:
-    """The counters after rounds that were played with one threshold.
+    """Return the counters after rounds that were all played with one threshold.
 
     Paper: eqn:updcounts
     """
@@ -135,10 +220,10 @@ def add_to(n: Counters, threshold: int, t: Totals) -> Counters:
     in_1 = 1.0 if threshold == 1 else 0.0
     return Counters(
         n.rho + t.rounds,
-        n.f + t.f,
-        n.f_goal + t.f_goal,
-        n.c + t.c,
-        n.c_up + t.c_up,
+        n.f + t.f,  # N_F
+        n.f_goal + t.f_goal,  # N_F^G
+        n.c + t.c,  # N_C
+        n.c_up + t.c_up,  # N_C^u
         n.plays_0 + in_0 * t.rounds,
         n.wins_0 + in_0 * t.won,
         n.plays_1 + in_1 * t.rounds,
@@ -148,13 +233,13 @@ def add_to(n: Counters, threshold: int, t: Totals) -> Counters:
 
 @inlined
 def as_totals(one: Round) -> Totals:
-    """The totals of one round."""
+    """Return the totals of one round."""
     return Totals(1, one.won, one.f, one.won * one.f, one.c, one.c_up)
 
 
 @kernel
 def settle(n: Counters, threshold: int, one: Round) -> Counters:
-    """The counters after a round that was played with a threshold.
+    """Return the counters after a round that was played with a threshold.
 
     Paper: eqn:updcounts
     """

@@ -1,10 +1,9 @@
-"""Two-armed bandits over the two threshold policies: they learn values, not probabilities.
+"""Two-armed bandits over the two threshold policies, which learn values, not probabilities.
 
-Except for posterior sampling, each policy is first played once, threshold 0 before 1.
+Except for posterior sampling, they first play each policy once, threshold 0 before 1.
 """
 
 import math
-from typing import Final
 
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
@@ -18,7 +17,7 @@ from grbp.learners.index_comparison import (
     Evidence,
     beta_guess,
     care_for,
-    comparing_policies,
+    index_learner,
 )
 from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import beta_draw
@@ -28,13 +27,13 @@ from grbp.numerics.special import deviance
 
 @kernel
 def _better(index_0: float, index_1: float) -> int:
-    """The threshold with the larger index; ties go to 1."""
+    """Return the threshold with the larger index, or 1 for a tie."""
     return 1 if index_1 >= index_0 else 0
 
 
 @kernel
 def ps_polselection(_goal: int, _: NoConstants, n: Counters, key: int) -> int:
-    """The threshold with the larger draw from the posterior of its value."""
+    """Play the policy whose value has the larger posterior draw."""
     v_0 = beta_draw(fold_in(key, 1), 1.0 + n.wins_0, 1.0 + n.plays_0 - n.wins_0)
     v_1 = beta_draw(fold_in(key, 2), 1.0 + n.wins_1, 1.0 + n.plays_1 - n.wins_1)
     return _better(v_0, v_1)
@@ -42,21 +41,21 @@ def ps_polselection(_goal: int, _: NoConstants, n: Counters, key: int) -> int:
 
 @kernel
 def values(n: Corner) -> Betas:
-    """Give the posteriors of the values of thresholds 1 and 0 at a corner of a box."""
+    """Return the posteriors of the values of thresholds 1 and 0 at a corner of a box."""
     return Betas(1.0 + n.won_1, 1.0 + n.lost_1, 1.0 + n.won_0, 1.0 + n.lost_0)
 
 
 @kernel
 def ps_usual(_goal: int, _: NoConstants, n: Counters) -> int:
-    """The threshold whose value has the larger posterior mean."""
+    """Return the threshold whose value has the larger posterior mean."""
     return _better((1.0 + n.wins_0) / (2.0 + n.plays_0), (1.0 + n.wins_1) / (2.0 + n.plays_1))
 
 
 @kernel
 def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -> Doubt:
-    """How likely, at most, the other threshold has the larger draw.
+    """Bound the probability that the other threshold has the larger draw.
 
-    Not unless the draw of the usual one is below a cut, or that of the other above it.
+    That takes a draw of the usual one below a cut, or one of the other above it.
     """
     usual = ps_usual(goal, constants, low)
     worst, best = corners(low, high)
@@ -68,25 +67,23 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
 
 @kernel
 def ps_resolve(_goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
-    """The threshold with the larger draw, in a round in doubt."""
-    drawn = unusual(key, values(corners(n, n)[0]), doubt)
-    return doubt.usual if drawn.first < 0.0 else _better(drawn.second, drawn.first)
+    """Choose the threshold of a round in doubt, by a draw of each value."""
+    v_1, v_0 = unusual(key, values(corners(n, n)[0]), doubt)
+    return doubt.usual if v_1 < 0.0 else _better(v_0, v_1)
 
 
 @kernel
 def ucb_polselection(_goal: int, _: NoConstants, n: Counters, _key: int) -> int:
-    """The threshold with the larger mean + sqrt(2 log(plays)/own plays)."""
-    if n.plays_0 == 0.0:
-        return 0
-    if n.plays_1 == 0.0:
-        return 1
+    """Play UCB1 over the two policies."""
+    if n.plays_0 == 0.0 or n.plays_1 == 0.0:
+        return 0 if n.plays_0 == 0.0 else 1
     plays = n.plays_0 + n.plays_1
     return _better(ucb_index(n.wins_0, n.plays_0, plays), ucb_index(n.wins_1, n.plays_1, plays))
 
 
 @kernel
 def ucb_stable(_goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
-    """Whether the same threshold has the larger index over a box of counters."""
+    """Return whether the same threshold has the larger index throughout a box."""
     if low.plays_0 == 0.0 or low.plays_1 == 0.0:
         return False
     least = 2.0 * math.log(low.plays_0 + low.plays_1)
@@ -101,7 +98,7 @@ def ucb_stable(_goal: int, _: NoConstants, low: Counters, high: Counters) -> boo
 
 @kernel
 def kl_arm(wins: float, lost: float, budget: float) -> Arm:
-    """A policy to be compared by kl, which has about the quantiles of a Beta distribution."""
+    """Return a policy as an arm, to be compared by kl, whose index is near a Beta quantile."""
     if lost <= 0.0:
         return Arm(wins, lost, budget, FARTHEST, 0.0)
     if wins <= 0.0:
@@ -114,13 +111,13 @@ def kl_arm(wins: float, lost: float, budget: float) -> Arm:
 
 @inlined
 def kl_slope(arm: Arm, here: Candidate) -> float:
-    """The derivative of plays kl(mean, value) by s; negative below the mean."""
+    """Compute the derivative of plays kl(mean, value) by s, which is negative below the mean."""
     return arm.lost - arm.wins * here.rest / here.value
 
 
 @inlined
 def kl_roughly(arm: Arm, here: Candidate) -> Evidence:
-    """plays kl(mean, value), and 0 up to the mean: a difference of large numbers."""
+    """Compute plays kl(mean, value), and 0 up to the mean, as a difference of large numbers."""
     slope = kl_slope(arm, here)
     if slope <= 0.0:
         return Evidence(0.0, 0.0, 0.0)
@@ -130,7 +127,7 @@ def kl_roughly(arm: Arm, here: Candidate) -> Evidence:
 
 @kernel
 def kl_exactly(arm: Arm, here: Candidate) -> Evidence:
-    """The same without cancellation."""
+    """Compute the same without cancellation."""
     slope, plays = kl_slope(arm, here), arm.wins + arm.lost
     if slope <= 0.0:
         return Evidence(0.0, 0.0, 0.0)
@@ -140,35 +137,17 @@ def kl_exactly(arm: Arm, here: Candidate) -> Evidence:
 
 @kernel
 def log_plays(n: Counters) -> float:
-    """The evidence that KL-UCB allows against an index."""
+    """Compute the budget of KL-UCB: plays kl(mean, index) = log(all plays)."""
     return math.log(n.plays_0 + n.plays_1)
-
-
-KL: Final = comparing_policies(kl_arm, kl_roughly, kl_exactly, log_plays)
-"""The threshold whose value may still be larger, given kl(mean, value) <= log(plays)/n."""
 
 
 PS_POLSELECTION = Learner(
     "ps-polselection",
     ps_polselection,
-    NoConstants(),
-    summary="posterior sampling of two policies",
     reference=PAPER,
     thinning=Thinning(ps_usual, ps_doubt, ps_resolve),
 )
-UCB_POLSELECTION = Learner(
-    "ucb-polselection",
-    ucb_polselection,
-    NoConstants(),
-    summary="UCB1 over two policies",
-    reference=PAPER,
-    stable=ucb_stable,
-)
-KL_UCB = Learner(
-    "kl-ucb",
-    KL.decide,
-    NoConstants(),
-    summary="KL-UCB over two policies",
-    reference="Garivier and Cappe 2011",
-    stable=KL.stable,
+UCB_POLSELECTION = Learner("ucb-polselection", ucb_polselection, reference=PAPER, stable=ucb_stable)
+KL_UCB = index_learner(
+    "KL-UCB", "Garivier and Cappe 2011", kl_arm, kl_roughly, kl_exactly, log_plays
 )

@@ -1,7 +1,7 @@
 """UCB1 over all 2^(goal-1) deterministic policies: the one learner that plays no thresholds.
 
 Theorem 1 is about it, and its point is how badly that goes. A policy is a number whose bit
-s - 1 says whether to FINISH in state s; the memory is the rounds and wins of every policy.
+s - 1 says whether to FINISH in state s; the counters are the rounds and wins of every policy.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import uniform
 
 MOST_POLICIES_GOAL = 11
-"""The largest goal for which all policies are tried: 1,024 of them."""
+"""The largest goal for which all policies are tried, 1,024 of them."""
 
 
 class Record(NamedTuple):
@@ -32,7 +32,7 @@ class Record(NamedTuple):
 
 @kernel
 def ucb1_choice(plays: Floats, wins: Floats) -> int:
-    """The first policy not yet played; then that with the largest mean + sqrt(2 log N/n).
+    """Return the first policy not yet played, or that with the largest mean + sqrt(2 log N/n).
 
     Paper: thm:UCB1Reg
     """
@@ -51,7 +51,7 @@ def ucb1_choice(plays: Floats, wins: Floats) -> int:
 
 @kernel
 def play_policy(goal: int, p_c: float, p_f: float, policy: int, state: int, key: int) -> int:
-    """1 if a round from a state under a policy, with the draws of a key, is won; else 0."""
+    """Play a round from a state under a policy with the draws of a key; return 1 if it is won."""
     slot = 0
     while 0 < state < goal:
         slot += 1
@@ -64,13 +64,15 @@ def play_policy(goal: int, p_c: float, p_f: float, policy: int, state: int, key:
 class PolicyLearner:
     """UCB1 with the deterministic policies of one goal as its arms.
 
+    It has the methods of `Learner`, with the number of a policy in place of a threshold.
+
     Paper: thm:UCB1Reg
     """
 
     goal: int
     name: str = "ucb1-policies"
     constants: NoConstants = field(default_factory=NoConstants)
-    summary: str = "UCB1 over all 2^(goal-1) deterministic policies"
+    summary: str = "Play UCB1 over all 2^(goal-1) deterministic policies"
     reference: str = PAPER
 
     def __post_init__(self) -> None:
@@ -81,24 +83,24 @@ class PolicyLearner:
             )
 
     def choices(self, goal: int) -> tuple[int, ...]:
-        """What it may choose from in a round: all policies, in bit order."""
+        """Return the numbers of all policies."""
         return tuple(range(2 ** (goal - 1)))
 
     def policy(self, goal: int, choice: int) -> Policy:
-        """The policy that an arm stands for: one action for every state."""
+        """Return the policy of a number: one action for every state."""
         return [(choice >> bit) & 1 for bit in range(goal - 1)]
 
     def initial_counters(self, goal: int, f_goal: float, c_up: float) -> Record:  # noqa: ARG002
-        """What it knows before round 1: nothing."""
+        """Return the counters before round 1, which are zero."""
         return Record(np.zeros(2 ** (goal - 1)), np.zeros(2 ** (goal - 1)))
 
-    def choose(self, goal: int, memory: Record, key: int) -> int:  # noqa: ARG002
-        """The arm for the next round."""
-        return ucb1_choice(memory.plays, memory.wins)
+    def choose(self, goal: int, counters: Record, key: int) -> int:  # noqa: ARG002
+        """Choose the policy of the next round."""
+        return ucb1_choice(counters.plays, counters.wins)
 
-    def settle(self, memory: Record, choice: int, one: Round) -> Record:
-        """What it knows after a round played with an arm."""
-        plays, wins = memory.plays.copy(), memory.wins.copy()
+    def settle(self, counters: Record, choice: int, one: Round) -> Record:
+        """Return the counters after a round that was played with a policy."""
+        plays, wins = counters.plays.copy(), counters.wins.copy()
         plays[choice] += 1
         wins[choice] += one.won
         return Record(plays, wins)
