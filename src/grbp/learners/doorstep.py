@@ -3,7 +3,7 @@
 All play threshold 0 or 1. In state 1, FINISH is worth p_f and CONTINUE B(p_c), which is learned
 on the way. What is left is a one-armed bandit: how often to try FINISH while it looks worse. Here
 are the two simple learners and what all four share; those that give up by optimal stopping are in
-`doorstep_stopping`. Proofs and evidence: docs/doorstep.md.
+`doorstep_stopping`. The proofs are in docs/doorstep.md, the learners in docs/doorstep-learners.md.
 """
 
 import math
@@ -16,7 +16,7 @@ from grbp.learners.counters import Counters, corners
 from grbp.learners.getbe import Control
 from grbp.numerics.special import bernoulli_divergence
 
-HERE: Final = "docs/doorstep.md"
+HERE: Final = "docs/doorstep-learners.md"
 
 FREE: Final = 0.25
 """How often a round CONTINUE must be taken to be learned on the way, without being explored."""

@@ -1,7 +1,7 @@
 """Doorstep learners that give up on FINISH when optimal stopping says so.
 
 They know, or guess, how many rounds are to come, and so need less evidence than `doorstep-kl`.
-Proofs and evidence: docs/doorstep.md.
+docs/doorstep-learners.md has their rules and the evidence.
 """
 
 import math
