@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import grbp  # noqa: F401  (it is this import that registers the environment)
 from grbp.errors import InvalidInput
 
-ID = "grbp/GamblersRuin-v0"
+ID = "grbp.env:grbp/GamblersRuin-v0"
 
 PROBLEMS: list[dict[str, Any]] = [
     {},

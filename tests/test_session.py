@@ -40,7 +40,7 @@ def by_engine(problem: Problem, learner: AnyLearner, seed: int) -> list[int]:
 def by_gymnasium(problem: Problem, learner: AnyLearner, seed: int) -> list[int]:
     """The same with Gymnasium's environment and a session, event by event."""
     env: Any = gym.make(
-        "grbp/GamblersRuin-v0",
+        "grbp.env:grbp/GamblersRuin-v0",
         goal=problem.goal, p_c=problem.p_c, p_f=problem.p_f, start=problem.start,
     )  # fmt: skip
     env.reset(seed=0)

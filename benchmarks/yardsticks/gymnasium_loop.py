@@ -6,14 +6,13 @@ import random
 import gymnasium
 import numpy as np
 
-import grbp  # noqa: F401 (registers the environment)
 from yardsticks.work import GAMMA, PS, SM, Curve, Work, curve
 
 
 def run(work: Work) -> Curve:
     """The curve of a learner."""
     env = gymnasium.make(
-        "grbp/GamblersRuin-v0",
+        "grbp.env:grbp/GamblersRuin-v0",
         disable_env_checker=True,
         goal=work.goal,
         p_c=work.p_c,

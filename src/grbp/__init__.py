@@ -10,8 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from grbp._registration import register_when_imported
-
 __version__ = "0.1.0.dev0"
 
 
@@ -44,6 +42,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """List every public name, loaded or not."""
     return sorted({*globals(), *__all__})
-
-
-register_when_imported()

@@ -1,18 +1,18 @@
 """The problem as a Gymnasium environment, one round an episode: alone, or many side by side.
 
-    import gymnasium as gym
-    import grbp
+Importing this module registers the environment. Gymnasium imports it by itself where the name
+of the module stands before that of the environment::
 
-    env = gym.make("grbp/GamblersRuin-v0", goal=4, p_c=0.45, p_f=0.3)
-    envs = gym.make_vec("grbp/GamblersRuin-v0", num_envs=100, goal=4, p_c=0.45, p_f=0.3)
+    gymnasium.make("grbp.env:grbp/GamblersRuin-v0", goal=4, p_c=0.45, p_f=0.3)
+    gymnasium.make_vec("grbp.env:grbp/GamblersRuin-v0", num_envs=100, goal=4, p_c=0.45, p_f=0.3)
 
-Neither knows what a decision costs: regret is priced elsewhere, from what was decided.
+Neither environment knows what a decision costs; `grbp.experiments.regret` does.
 """
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, SupportsIndex
+from typing import Any, Final, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Bools, Ints
 
 try:
-    from gymnasium import Env
+    from gymnasium import Env, register, registry
     from gymnasium.spaces import Discrete
     from gymnasium.utils import seeding
     from gymnasium.vector import AutoresetMode, VectorEnv
@@ -35,16 +35,19 @@ except ImportError as error:
     ) from error
 
 
-MOST_ENVS = 10_000_000
+ENV_ID: Final = "grbp/GamblersRuin-v0"
+"""The name of the environment in Gymnasium's registry."""
+
+MOST_ENVS: Final = 10_000_000
 """The largest number of sub-environments side by side."""
 
-_NO_ACTION = -1
-"""What stands for the last action before there is one."""
+_NO_ACTION: Final = -1
+"""The last action before there is one."""
 
-_DRAWN_WHOLE = 16
-"""The largest goal for which every state is drawn; of more, those near the present one."""
+_DRAWN_WHOLE: Final = 16
+"""The largest goal for which every state is drawn; of more, only those near the present one."""
 
-_NEAR = 3
+_NEAR: Final = 3
 """How many states are drawn on each side where not all are."""
 
 _next_states = np.frompyfunc(next_state, 6, 1)
@@ -52,20 +55,42 @@ _next_states = np.frompyfunc(next_state, 6, 1)
 
 
 class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
-    """One round of the problem as an episode; the arguments are those of `Problem`.
+    """One round of the problem as an episode.
 
-    observation  the state, from 0 (the dead end) to goal
-    action       0 continues, 1 finishes (`Action`)
-    reward       1.0 on reaching the goal, else 0.0, so its mean is the value of the policy
-    terminated   the state is 0 or goal
-    truncated    never; `gymnasium.make(..., max_episode_steps=n)` adds a limit
-    info         `slot`, the number of actions taken in this round so far, and `start`, the
-                 first state of the round
+    The observation is the state, from 0 (the dead end) to `goal`; action 0 continues and
+    action 1 finishes (`Action`). The reward is 1.0 on reaching the goal and 0.0 otherwise, so
+    that its mean is the value of the policy. The episode terminates in the states 0 and `goal`
+    and is never truncated; ``gymnasium.make(..., max_episode_steps=n)`` adds a limit.
 
-    `reset(options={"state": s})` starts the round in state s. A reset draws one uniform
-    number, or none where the state is given; a step draws one.
+    Parameters
+    ----------
+    goal, p_c, p_f, start
+        The problem; see `Problem`.
+    render_mode : {None, "ansi"}
+        With "ansi", `render` returns one line of text.
+
+    Attributes
+    ----------
+    problem : Problem
+
+    Notes
+    -----
+    The info holds `slot`, the number of actions taken in this round so far, and `start`, the
+    first state of the round. ``reset(options={"state": s})`` starts the round in state s. A
+    reset draws one uniform number, or none where the state is given; a step draws one.
 
     Paper: sec:problem
+
+    Examples
+    --------
+    >>> from grbp.env import GamblersRuinEnv
+    >>> env = GamblersRuinEnv(goal=4, p_c=0.45, p_f=0.3)
+    >>> state, info = env.reset(seed=1)
+    >>> int(state), info["slot"]
+    (2, 0)
+    >>> state, reward, terminated, truncated, info = env.step(0)
+    >>> int(state), reward, terminated, info["slot"]
+    (1, 0.0, False, 1)
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012
@@ -92,8 +117,8 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.int64, dict[str, Any]]:
-        """The first state of a new round, and its info."""
-        state = _given_state(_check_options(options, ("state",)), self.problem.goal)
+        """Start a new round; return its first state and its info."""
+        state = _state_option(options or {}, self.problem.goal)
         super().reset(seed=seed)
         if state is None:
             state = first_state(*self.problem.start_table, self.np_random.random())
@@ -104,18 +129,14 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
     def step(
         self, action: SupportsIndex | np.bool_
     ) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
-        """The next state, the reward, whether the round is over, False, and the info."""
+        """Take an action; return the state, the reward, whether the round is over, and more."""
         problem = self.problem
         if not 0 < self._state < problem.goal:
             raise InvalidInput("step() was called with no round under way; call reset() first")
         self._action = _check_action(action)
+        draw = self.np_random.random()
         self._state = next_state(
-            self._state,
-            self._action,
-            problem.goal,
-            problem.p_c,
-            problem.p_f,
-            self.np_random.random(),
+            self._state, self._action, problem.goal, problem.p_c, problem.p_f, draw
         )
         self._slot += 1
         won = self._state == problem.goal
@@ -123,7 +144,7 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         return np.int64(self._state), float(won), over, False, self._info()
 
     def render(self) -> str | None:
-        """One line with the states, the present one in brackets; None without a render mode."""
+        """Return one line with the states, the present one in brackets; None without a mode."""
         if self.render_mode is None:
             return None
         if self._start == DEAD_END:
@@ -137,14 +158,34 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
 class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
     """Many rounds side by side, equal bit for bit to as many `GamblersRuinEnv`.
 
-    Each has its own generator: `reset(seed=n)` seeds them with n, n + 1, ...; a list seeds
-    each with its own, None meaning that it goes on as it is. A round that ended is followed
-    by a new one in the next step, whose action is ignored for it (Gymnasium's NEXT_STEP).
-    The infos are arrays, `slot` and `start`, with the masks `_slot` and `_start`.
+    Parameters
+    ----------
+    num_envs : int
+        The number of sub-environments.
+    goal, p_c, p_f, start, render_mode
+        The same for all of them; see `GamblersRuinEnv`.
 
-    `reset(options={"state": s})` starts every round in state s; `{"reset_mask": mask}`
-    starts only some anew. There is no truncation, so `gymnasium.make_vec` takes
-    `max_episode_steps` only together with `vectorization_mode="sync"`.
+    Notes
+    -----
+    Each sub-environment has its own generator. ``reset(seed=n)`` seeds them with n, n + 1, ...;
+    a list seeds each with its own entry, and one whose entry is None goes on as it is. A round
+    that ended is followed by a new one in the next step, which ignores the action for it
+    (Gymnasium's NEXT_STEP). The infos are arrays, `slot` and `start`, with the masks `_slot` and
+    `_start`.
+
+    ``reset(options={"state": s})`` starts every round in state s, and ``{"reset_mask": mask}``
+    restarts only some of them. There is no truncation, so `gymnasium.make_vec` takes
+    `max_episode_steps` only together with ``vectorization_mode="sync"``.
+
+    Examples
+    --------
+    >>> from grbp.env import GamblersRuinVectorEnv
+    >>> envs = GamblersRuinVectorEnv(num_envs=3, goal=4, p_c=0.45, p_f=0.3)
+    >>> states, infos = envs.reset(seed=1)
+    >>> states.tolist()
+    [2, 1, 1]
+    >>> envs.step([0, 1, 1])[0].tolist()
+    [1, 4, 4]
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -170,19 +211,17 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
         self._random: list[tuple[np.random.Generator, int]] = []
-        self._state: Ints = np.zeros(count, dtype=np.int64)
-        self._start: Ints = np.zeros(count, dtype=np.int64)
-        self._slot: Ints = np.zeros(count, dtype=np.int64)
+        self._state, self._start, self._slot = np.zeros((3, count), dtype=np.int64)
         self._action: Ints = np.full(count, _NO_ACTION, dtype=np.int64)
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """The generator of every sub-environment; none before the first reset."""
+        """Return the generator of every sub-environment; none before the first reset."""
         return tuple(generator for generator, _ in self._random)
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The seed of every sub-environment; none before the first reset."""
+        """Return the seed of every sub-environment; none before the first reset."""
         return tuple(seed for _, seed in self._random)
 
     def reset(
@@ -191,10 +230,9 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Ints, dict[str, Any]]:
-        """The first states of new rounds, and their infos."""
-        given = _check_options(options, ("state", "reset_mask"))
-        state = _given_state(given, self.problem.goal)
-        mask = self._check_mask(given)
+        """Start new rounds; return their first states and their infos."""
+        state = _state_option(options or {}, self.problem.goal, "reset_mask")
+        mask = self._check_mask(options or {})
         self._random = self._seeded(self._check_seeds(seed), mask)
         if state is None:
             first = self._first([self._random[i][0].random() for i in np.flatnonzero(mask)])
@@ -206,7 +244,7 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
     def step(
         self, actions: ArrayLike
     ) -> tuple[Ints, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """The next states, the rewards, which rounds are over, all False, and the infos."""
+        """Take an action in each; return the states, the rewards, which are over, and more."""
         problem, ended = self.problem, self._over()
         chosen = self._check_actions(actions, ended)
         # A step and a reset take one draw each, so every sub-environment takes one here.
@@ -222,7 +260,7 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         return self._state.copy(), rewards, self._over(), ~everyone, self._infos(everyone)
 
     def render(self) -> tuple[str, ...] | None:
-        """One line a sub-environment, as `GamblersRuinEnv` draws it; None without a mode."""
+        """Return one line for each, as `GamblersRuinEnv` draws it; None without a mode."""
         if self.render_mode is None:
             return None
         if not self._random:
@@ -231,34 +269,30 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         return tuple(_line(self.problem.goal, *row) for row in rows)
 
     def _first(self, draws: Iterable[float]) -> Ints:
-        """The first state of a round for each draw."""
+        """Return the first state of a round for each draw."""
         table = self.problem.start_table
         return np.array([first_state(*table, draw) for draw in draws], dtype=np.int64)
 
     def _over(self) -> Bools:
-        """Which rounds are over."""
+        """Return which rounds are over."""
         over: Bools = (self._state == DEAD_END) | (self._state == self.problem.goal)
         return over
 
     def _open(self, mask: Bools, first: Ints) -> None:
-        """Nothing; starts new rounds where the mask holds, in the states given."""
+        """Start new rounds where the mask holds, in the states given."""
         self._state[mask] = self._start[mask] = first
         self._slot[mask] = 0
         self._action[mask] = _NO_ACTION
 
     def _infos(self, mask: Bools) -> dict[str, Any]:
-        """The infos in Gymnasium's form: zero where the mask does not hold."""
-        return {
-            "slot": np.where(mask, self._slot, 0),
-            "_slot": mask.copy(),
-            "start": np.where(mask, self._start, 0),
-            "_start": mask.copy(),
-        }
+        """Return the infos in Gymnasium's form: zero where the mask does not hold."""
+        slot, start = np.where(mask, (self._slot, self._start), 0)
+        return {"slot": slot, "_slot": mask.copy(), "start": start, "_start": mask.copy()}
 
     def _seeded(
         self, seeds: Sequence[int | None], mask: Bools
     ) -> list[tuple[np.random.Generator, int]]:
-        """The generators of the coming rounds: new where a seed is given, or there was none."""
+        """Return the generators: new ones where a seed is given, or where there was none."""
         if not self._random:
             return [seeding.np_random(seed) for seed in seeds]
         return [
@@ -296,7 +330,7 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         return np.array(mask, dtype=np.bool_)
 
     def _check_actions(self, actions: ArrayLike, ended: Bools) -> Ints:
-        """The actions as whole numbers, those that are ignored as 0; or a refusal."""
+        """Return the actions as whole numbers, with 0 for those that are ignored; or refuse."""
         if not self._random:
             raise InvalidInput("step() was called with no round under way; call reset() first")
         given = np.asarray(actions)
@@ -311,7 +345,7 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
 
 
 def _line(goal: int, state: int, slot: int, action: int) -> str:
-    """The states from 0 to goal in one line of at most 80 columns, with slot and action."""
+    """Write the states from 0 to goal, the slot and the action in at most 80 columns."""
     near = goal if goal <= _DRAWN_WHOLE else _NEAR
     low, high = max(state - near, 0), min(state + near, goal)
     marks = ["."] * (high - low + 1)
@@ -341,21 +375,21 @@ def _check_render_mode(render_mode: str | None) -> str | None:
     return render_mode
 
 
-def _check_options(
-    options: Mapping[str, Any] | None, allowed: tuple[str, ...]
-) -> Mapping[str, Any]:
-    """The reset options, all of names that exist; or a refusal."""
-    given = {} if options is None else options
-    for name in given:
-        if name not in allowed:
+def _state_option(options: Mapping[str, Any], goal: int, *others: str) -> int | None:
+    """Return the first state that the reset options name, if any; refuse unknown options."""
+    for name in options:
+        if name not in (allowed := ("state", *others)):
             raise InvalidInput(
                 f"the reset option {name!r} was given; it must be {' or '.join(allowed)}"
             )
-    return given
-
-
-def _given_state(options: Mapping[str, Any], goal: int) -> int | None:
-    """The state in which the options start a round, None where they name none; or a refusal."""
     if "state" not in options:
         return None
     return check_whole("the reset option state", options["state"], 1, goal - 1)
+
+
+if ENV_ID not in registry:
+    register(
+        ENV_ID,
+        entry_point="grbp.env:GamblersRuinEnv",
+        vector_entry_point="grbp.env:GamblersRuinVectorEnv",
+    )
