@@ -1,49 +1,65 @@
-"""Files that are written whole or not at all; nothing else in the package writes a file."""
+"""Files written whole or not at all; nothing else in the package writes a file."""
 
 import csv
 import io
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from grbp.errors import CannotWrite
+from grbp.errors import CannotWrite, InvalidInput
 
 
 def write_whole(path: Path, data: bytes) -> Path:
-    """Write a file; on failure raise one sentence and leave what was there before.
-
-    The folder is made when it is missing. The data first go into a file of another name in
-    the same folder, which then takes the place of the old one in a single step.
-    """
-    draft = path.with_name(f".grbp-{secrets.token_hex(6)}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draft.write_bytes(data)
-            draft.replace(path)
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise CannotWrite(
-            f"{path} cannot be written ({reason(error)}); name a file in a folder that can be"
-            " written to"
-        ) from error
-    return path
+    """Write one file; on failure whatever was there before stays."""
+    return write_together({path: data})[0]
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
-    """Write a table as CSV."""
-    file = io.StringIO()
-    table = csv.writer(file, lineterminator="\n")
-    table.writerow(columns)
-    table.writerows(rows)
-    return write_whole(path, file.getvalue().encode())
+    """Write a table as CSV, with every digit of its numbers."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
+    return write_whole(path, text.getvalue().encode())
+
+
+def write_together(files: Mapping[Path, bytes]) -> list[Path]:
+    """Write several files, all of them or none; on failure what was there before stays.
+
+    The folders are made when they are missing. The data first go into files of other names in
+    the same folders, which then take the places of the old ones.
+    """
+    for path in files:
+        check_file_name(path)
+        make_folder(path.parent)
+    # Short names: a name that is just short enough for the file system stays so.
+    drafts = {path: path.with_name(f".grbp-{secrets.token_hex(6)}") for path in files}
+    before: dict[Path, bytes | None] = {}
+    try:
+        for path, draft in drafts.items():
+            draft.write_bytes(files[path])
+        for path, draft in drafts.items():
+            old = path.read_bytes() if len(files) > 1 and path.is_file() else None
+            draft.replace(path)
+            before[path] = old
+    except OSError as error:
+        for path, old in before.items():
+            with suppress(OSError):
+                path.unlink() if old is None else path.write_bytes(old)
+        names = " and ".join(map(str, files))
+        raise CannotWrite(
+            f"{names} cannot be written ({reason(error)}); name a file in a folder that can be"
+            " written to"
+        ) from error
+    finally:
+        for draft in drafts.values():
+            # What cannot be removed must not hide why the files were not written.
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+    return list(files)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, so that what cannot be kept is not computed."""
+    """Make a folder and those above it, unless they are there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -52,6 +68,12 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
+def check_file_name(path: Path) -> None:
+    """Refuse a path that does not end with a file name."""
+    if not path.name:
+        raise InvalidInput(f"the path {str(path)!r} was given; it must end with a file name")
+
+
 def reason(error: OSError) -> str:
-    """Return why a file could not be read or written, as the system says it."""
+    """Say in a few words why the system refused."""
     return error.strerror or str(error)

@@ -1,22 +1,24 @@
-"""What every figure shares: Matplotlib on demand, a few colours, and the way to files.
+"""What every figure shares: Matplotlib on demand, a few colours, a title, and the way to files.
 
-No pyplot and no global figure: what a drawing function returns belongs to its caller.
+There is no pyplot and no global figure: a drawing function's figure belongs to its caller.
 """
 
-import secrets
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from grbp.errors import CannotWrite, InvalidInput, MissingExtra
+from grbp._io import check_file_name, write_together
+from grbp.errors import MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK, GREY = "#1a1a1a", "#555555"
+INK: Final = "#1a1a1a"
+GREY: Final = "#555555"
 
-_STYLE = {
+_STYLE: Final = {
     "font.size": 11.0,
     # Outlines instead of letters: the same picture where our font is not installed.
     "svg.fonttype": "path",
@@ -24,10 +26,16 @@ _STYLE = {
     "svg.hashsalt": "grbp",
 }
 
+_UNSAID: Final = {
+    "png": ("Software",),
+    "svg": ("Creator", "Date", "Format", "Type"),
+}
+"""Neither the day nor the version of the software: the same picture is the same file."""
+
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Matplotlib with its own defaults and ours, whatever the user has set, for one block."""
+    """Give Matplotlib its own defaults and ours, whatever the user has set, for one block."""
     try:
         from matplotlib import style  # noqa: PLC0415 (optional, and slow to import)
     except ImportError as error:
@@ -38,72 +46,41 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def save(figure: "Figure", stem: Path) -> list[Path]:
-    """The two files written, stem.png and stem.svg: both of them, or neither.
+def write_title(figure: "Figure", title: str, left: float = 0.055) -> None:
+    """Write a title at the top of a figure, as it is: no formula is read into it."""
+    y = 1.0 - 0.13 / figure.get_figheight()
+    text = figure.text(left, y, title, va="top", size=13, color=INK)
+    text.set(parse_math=False, weight="bold")
 
-    The folder is made when it is missing. Both pictures are first drawn into files of other
-    names beside the final ones, so a failure leaves what was there before. The same figure
-    gives the same bytes each time.
+
+def render(figure: "Figure") -> dict[str, bytes]:
+    """Return the contents of the files of a figure by their kind, "png" and "svg".
+
+    The same figure gives the same bytes each time.
     """
-    if not stem.name:
-        raise InvalidInput(f"the stem {str(stem)!r} was given; it must end with a file name")
-    try:
-        stem.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWrite(
-            f"the folder {stem.parent} cannot be made ({_reason(error)});"
-            " name one that can be written to"
-        ) from error
-    final = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
-    # Short names: a stem that is just short enough for the file system stays so.
-    token = secrets.token_hex(6)
-    drafts = [stem.with_name(f".grbp-{token}.{kind}") for kind in ("png", "svg")]
-    try:
-        for draft in drafts:
-            _render(figure, draft)
-        _replace_both(drafts, final)
-    except OSError as error:
-        raise CannotWrite(
-            f"{final[0]} and {final[1].name} cannot be written ({_reason(error)});"
-            " name a folder that can be written to"
-        ) from error
-    finally:
-        for draft in drafts:
-            # What cannot be removed must not hide why the figure was not written.
-            _remove_if_possible(draft)
-    return final
+    pictures = {}
+    for kind, unsaid in _UNSAID.items():
+        file = io.BytesIO()
+        with drawing():
+            figure.savefig(file, format=kind, dpi=200, metadata=dict.fromkeys(unsaid))
+        pictures[kind] = file.getvalue()
+    return pictures
 
 
-def _render(figure: "Figure", path: Path) -> None:
-    """Write the figure into a new file of the kind its suffix says."""
-    kind = path.suffix.removeprefix(".")
-    # Neither the day nor the version of the software: the same picture is the same file.
-    unsaid = {"png": {"Software": None}, "svg": {"Creator": None, "Date": None}}[kind]
-    with drawing(), path.open("xb") as file:
-        figure.savefig(file, format=kind, dpi=200, metadata=unsaid)
+def write_pictures(pictures: dict[str, bytes], path: Path) -> list[Path]:
+    """Write what `render` returned to path.png and path.svg, both of them or neither."""
+    stem = stem_of(path)
+    return write_together(
+        {stem.with_name(f"{stem.name}.{kind}"): pictures[kind] for kind in pictures}
+    )
 
 
-def _replace_both(drafts: Sequence[Path], final: Sequence[Path]) -> None:
-    """Give both drafts their final names; if the second cannot have it, undo the first."""
-    (first_draft, second_draft), (first, second) = drafts, final
-    before = first.read_bytes() if first.exists() else None
-    first_draft.replace(first)
-    try:
-        second_draft.replace(second)
-    except OSError:
-        if before is None:
-            first.unlink()
-        else:
-            first.write_bytes(before)
-        raise
+def save(figure: "Figure", path: Path) -> list[Path]:
+    """Write a figure to path.png and path.svg, both of them or neither; return their paths."""
+    return write_pictures(render(figure), path)
 
 
-def _remove_if_possible(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        return
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
+def stem_of(path: Path) -> Path:
+    """Return the path of a picture without its .png or .svg."""
+    check_file_name(path)
+    return path.with_suffix("") if path.suffix in (".png", ".svg") else path

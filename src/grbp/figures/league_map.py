@@ -1,4 +1,4 @@
-"""Which learner wins where: a small map over the two probabilities for every two learners."""
+"""Who wins where in a league: a small map over the two probabilities for every two learners."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,8 +8,8 @@ import numpy as np
 
 from grbp.experiments.league import League
 from grbp.experiments.league_table import Duel
-from grbp.figures.canvas import GREY, INK, drawing, save
-from grbp.figures.regret_map import cell_edges
+from grbp.figures.canvas import GREY, INK, drawing, save, stem_of, write_title
+from grbp.figures.regret_map import draw_cells
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _CLASSES: Final = 4
-"""Shades on either side: less than twice, four times, eight times the regret, and more."""
+"""Shades on either side: up to twice, four times and eight times the regret, and more."""
 
 _SAMPLES: Final = 201
 _GAP, _LEFT, _TOP, _FIRST_ROW, _LETTER = 0.08, 0.72, 0.82, 0.24, 0.1
@@ -27,7 +27,7 @@ _GAP, _LEFT, _TOP, _FIRST_ROW, _LETTER = 0.08, 0.72, 0.82, 0.24, 0.1
 
 _KEY_WIDTH, _KEY_HEIGHT, _AXIS = 5.0, 0.98, 0.5
 _MANY: Final = 8
-"""From so many learners on, there is room for the key in the empty corner."""
+"""With this many learners or more, there is room for the key in the empty corner."""
 
 
 class _Page(NamedTuple):
@@ -40,22 +40,47 @@ class _Page(NamedTuple):
     bottom: float
 
     def box(self, row: int, column: int) -> tuple[float, float, float, float]:
-        """Left, bottom, width and height of a map, as parts of the page."""
+        """Return left, bottom, width and height of a map, as parts of the page."""
         x = _LEFT + column * (self.side + _GAP)
         y = self.bottom + (self.learners - 1 - row) * (self.side + _GAP)
         return self.part(x, y, self.side, self.side)
 
     def part(self, x: float, y: float, w: float, h: float) -> tuple[float, float, float, float]:
-        """A rectangle in inches as parts of the page."""
+        """Return a rectangle that is given in inches, as parts of the page."""
         return x / self.width, y / self.height, w / self.width, h / self.height
 
 
 def league_figure(league: League, goal: int, title: str = "") -> "Figure":
-    """For every two learners of a league, who clearly has less regret where, at one goal.
+    """Draw, for every two learners of a league, who clearly has less regret where, at one goal.
 
-    A map compares the learner at the right end of its row with the one on top of its column:
-    blue where that of the row wins, red where that of the column does, white where chance may
-    have decided. The line is the boundary p_f = B(p_c). The best learner on the average is first.
+    A map compares the learner at the right end of its row with the one on top of its column: it
+    is blue where the learner of the row wins, red where that of the column does, and white where
+    chance may have decided. The line is the boundary p_f = B(p_c). Learners are ordered by their
+    mean regret, the smallest first.
+
+    Parameters
+    ----------
+    league : League
+        The league, as `run_league` returns it.
+    goal : int
+        One of the league's goals.
+    title : str, optional
+        By default it names the goal.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import grbp
+    >>> spec = grbp.LeagueSpec(("getbe-sm", "no-explore"), (4,), 0.25, rounds=20, replicas=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     league = grbp.run_league(spec, folder)
+    >>> figure = grbp.league_figure(league, 4)
+    >>> figure.axes[0].get_xlabel()
+    '$p_C$'
     """
     names = [standing.learner for standing in league.table(goal).standings]
     page = _page(names)
@@ -69,18 +94,42 @@ def league_figure(league: League, goal: int, title: str = "") -> "Figure":
                 _draw_map(axes, league.duel(goal, first, second), league.spec.grid, goal)
                 _label_axes(axes, row == len(names) - 1, column == 0)
         _write_names(figure, page, names)
-        _write_title(figure, page, title or f"Who wins where: goal {goal:,}", _said(league))
+        left = 0.2 / page.width
+        write_title(figure, title or f"Who wins where: goal {goal:,}", left)
+        y = 1.0 - 0.42 / page.height
+        figure.text(left, y, _size_of(league), va="top", size=10, color=GREY)
         _draw_key(figure, page)
         return figure
 
 
 def save_league(league: League, path: Path) -> list[Path]:
-    """The files that a league was drawn into, .png and .svg: one picture for every goal.
+    """Draw a league into files, one picture for every goal.
 
-    With more than one goal, the goal is added to the name: league-4.png, league-10.png.
+    Parameters
+    ----------
+    league : League
+        The league, as `run_league` returns it.
+    path : Path
+        The picture is written to path.png and path.svg. With more than one goal, the goal is
+        added to the name: league-4.png, league-10.png.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import grbp
+    >>> spec = grbp.LeagueSpec(("getbe-sm", "no-explore"), (4,), 0.25, rounds=20, replicas=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     league = grbp.run_league(spec, folder)
+    ...     [path.name for path in grbp.save_league(league, Path(folder) / "who-wins")]
+    ['who-wins.png', 'who-wins.svg']
     """
-    stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path
-    goals = league.spec.goals
+    stem, goals = stem_of(path), league.spec.goals
     written = []
     for goal in goals:
         own = stem if len(goals) == 1 else stem.with_name(f"{stem.name}-{goal}")
@@ -100,7 +149,8 @@ def _page(names: Sequence[str]) -> _Page:
     return _Page(count, side, width, bottom + maps + _GAP + _FIRST_ROW + _TOP, bottom)
 
 
-def _said(league: League) -> str:
+def _size_of(league: League) -> str:
+    """Say how much was simulated."""
     spec = league.spec
     return (
         f"{spec.replicas:,} replicas of {spec.rounds:,} rounds at each of {len(spec.grid) ** 2:,}"
@@ -109,28 +159,28 @@ def _said(league: League) -> str:
 
 
 def _draw_map(axes: "Axes", duel: Duel, grid: Sequence[float], goal: int) -> None:
-    ends = cell_edges(np.array(grid))
-    cells = axes.pcolormesh(ends, ends, _shades(duel), cmap=_palette(), shading="flat")
-    cells.set_clim(-_CLASSES - 0.5, _CLASSES + 0.5)
-    # Without an outline of its own colour, a cell shows thin white gaps in some viewers.
-    cells.set(edgecolor="face", linewidth=0.2)
-    along = np.linspace(ends[0], ends[-1], _SAMPLES)
+    p = np.array(grid)
+    limits = {"vmin": -_CLASSES - 0.5, "vmax": _CLASSES + 0.5}
+    draw_cells(axes, (p, p, _shades(duel)), cmap=_palette(), linewidth=0.2, **limits)
+    along = np.linspace(*axes.get_xlim(), _SAMPLES)
     line = boundary(goal, along)
     axes.plot(along, line, color="white", linewidth=2.4)  # black alone is lost on the dark shades
     axes.plot(along, line, color="black", linewidth=1.1, label="boundary")
-    axes.set(xlim=(ends[0], ends[-1]), ylim=(ends[0], ends[-1]))
     for spine in axes.spines.values():
         spine.set(color=GREY, linewidth=0.6)
 
 
 def _shades(duel: Duel) -> Floats:
-    """The shade of every cell, from -4 (the second has far less) over 0 to 4."""
+    """Return the shade of every cell, from -4 (the second has far less) over 0 to 4."""
     steps = np.minimum(np.floor(np.abs(duel.doublings)) + 1.0, _CLASSES)
     return np.where(duel.winner == 0, 0.0, np.copysign(steps, duel.winner))
 
 
 def _palette() -> "ListedColormap":
-    """Red over white to blue, with a step next to white: pale is not yet undecided."""
+    """Make a palette from red over white to blue, with a step next to white.
+
+    The step tells the palest shade from "not clear".
+    """
     from matplotlib import colormaps  # noqa: PLC0415
     from matplotlib.colors import ListedColormap  # noqa: PLC0415
 
@@ -141,7 +191,7 @@ def _palette() -> "ListedColormap":
 
 
 def _label_axes(axes: "Axes", lowest: bool, leftmost: bool) -> None:
-    """Ticks at the rim of the page alone."""
+    """Draw ticks and labels at the rim of the page alone."""
     ticks, words = (0.2, 0.5, 0.8), ("0.2", "0.5", "0.8")
     axes.set_xticks(ticks, words if lowest else ["", "", ""])
     axes.set_yticks(ticks, words if leftmost else ["", "", ""])
@@ -153,7 +203,7 @@ def _label_axes(axes: "Axes", lowest: bool, leftmost: bool) -> None:
 
 
 def _write_names(figure: "Figure", page: _Page, names: Sequence[str]) -> None:
-    """Every name at the right end of its row and on top of its column."""
+    """Write every name at the right end of its row and on top of its column."""
     for k, name in enumerate(names):
         x, y, _, high = page.box(k, k)
         middle = y + (_FIRST_ROW / page.height if k == 0 else high) / 2.0
@@ -162,19 +212,12 @@ def _write_names(figure: "Figure", page: _Page, names: Sequence[str]) -> None:
 
 
 def _folded(name: str) -> str:
-    """A name in lines that fit beside the maps: constants stand under it."""
+    """Fold a name into lines that fit beside the maps: constants stand under it."""
     return name.replace(":", "\n").replace(",", "\n")
 
 
-def _write_title(figure: "Figure", page: _Page, title: str, below: str) -> None:
-    left = 0.2 / page.width
-    shown = figure.text(left, 1.0 - 0.13 / page.height, title, va="top", size=13, color=INK)
-    shown.set(parse_math=False, weight="bold")
-    figure.text(left, 1.0 - 0.42 / page.height, below, va="top", size=10, color=GREY)
-
-
 def _draw_key(figure: "Figure", page: _Page) -> None:
-    """What the colours mean: in the empty corner, or under the maps."""
+    """Explain the colours, in the empty corner or under the maps."""
     many = page.learners >= _MANY
     x = page.width - _KEY_WIDTH - 0.3 if many else _LEFT
     y = page.height - 1.05 if many else 0.42
