@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp.engine.decisions import Kind
+from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, checkpoints_up_to
-from grbp.figures.regret_curves import FIVE
 from grbp.model.problem import Problem
 
 FIGURE_4 = Problem(4, 0.65, 0.3)
@@ -51,4 +51,4 @@ def simulation(
     )  # fmt: skip
 
 
-SIX = dict(zip([*FIVE, "no-explore"], (53.0, 9.0, 55.0, 15.0, 63.0, 1.1), strict=True))
+SIX = dict(zip([*PAPER_LEARNERS, "no-explore"], (53.0, 9.0, 55.0, 15.0, 63.0, 1.1), strict=True))

@@ -16,9 +16,10 @@ from matplotlib.lines import Line2D
 from simulations import SIX, simulation
 
 from grbp.errors import InvalidInput
+from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.simulation import Simulation
 from grbp.figures import regret_figure, regret_map_figure, save
-from grbp.figures.regret_curves import FIVE, look_of, rounded
+from grbp.figures.regret_curves import look_of, rounded
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
 from grbp.model.problem import Problem
@@ -159,7 +160,7 @@ def test_a_curve_far_above_the_papers_leaves_the_picture_and_the_legend_says_so(
         given = simulation({**SIX, "no-explore": no_explore}, rounds=9)
         figure = regret_figure(given)
         top = figure.axes[0].get_ylim()[1]
-        five = max(given.curves[name].band()[1].max() for name in FIVE)
+        five = max(given.curves[name].band()[1].max() for name in PAPER_LEARNERS)
         above = {name for name, measured in given.curves.items() if measured.mean.max() > top}
         assert above == ({"no-explore"} if leaves else set())
         assert {e.split(":")[0] for e in entries(figure) if e.endswith(LEAVES)} == above
@@ -229,7 +230,7 @@ def test_theorem_3_is_drawn_where_it_applies_and_else_it_is_said_why_not(
 def test_one_run_claims_no_confidence(figures: dict[str, Figure]) -> None:
     assert "95%" not in words(figures["one run"])
     assert not any("±" in entry for entry in entries(figures["one run"]))
-    assert "20 runs" in words(figures["figure 4"])
+    assert "20 replicas" in words(figures["figure 4"])
     assert "95%" in words(figures["figure 4"])
 
 
@@ -270,24 +271,23 @@ def height(x: Floats, y: Floats) -> Floats:
     return np.asarray(20.0 + 30.0 * x - 15.0 * y)
 
 
-PLANE = height(P_C[:, None], P_F[None, :])
+PLANE = height(P_C[None, :], P_F[:, None])
 
 
 @pytest.mark.parametrize("goal", [2, 4, 50])
 def test_every_cell_of_the_map_is_the_regret_of_its_problem(goal: int) -> None:
-    mean = np.arange(80.0).reshape(10, 8)
+    mean = np.arange(80.0).reshape(8, 10)
     flat = regret_map_figure(P_C, P_F, mean, goal).axes[0]
     (cells,) = flat.collections
     assert isinstance(cells, QuadMesh)
     shown = np.asarray(cells.get_array())
-    np.testing.assert_array_equal(shown, mean.T)
+    np.testing.assert_array_equal(shown, mean)
     corners = np.asarray(cells.get_coordinates())
-    for i, x in enumerate(P_C):
-        for j, y in enumerate(P_F):
-            (left, low), (right, high) = corners[j, i], corners[j + 1, i + 1]
+    for i, y in enumerate(P_F):
+        for j, x in enumerate(P_C):
+            (left, low), (right, high) = corners[i, j], corners[i + 1, j + 1]
             assert left < x < right
             assert low < y < high
-            assert shown[j, i] == mean[i, j]
     # More regret is darker, everywhere on the scale.
     colours = np.asarray(cells.to_rgba(np.linspace(0.0, 79.0, 50)))[:, :3]
     assert (np.diff(colours @ [0.2126, 0.7152, 0.0722]) < 0.0).all()
@@ -328,7 +328,7 @@ def test_the_regions_are_named_on_their_side(goal: int) -> None:
 
 
 def test_a_boundary_outside_the_grid_is_not_drawn_above_it() -> None:
-    figure = regret_map_figure(P_C[:3], P_F[-3:], PLANE[:3, -3:], 50)
+    figure = regret_map_figure(P_C[:3], P_F[-3:], PLANE[-3:, :3], 50)
     assert len(figure.axes[2].get_lines()) == 0
 
 
@@ -338,7 +338,7 @@ def test_a_boundary_outside_the_grid_is_not_drawn_above_it() -> None:
         (P_C, P_F, PLANE.T, "shape"),
         (P_C, P_F, np.where(PLANE > 40.0, np.nan, PLANE), "finite"),
         (P_C[::-1], P_F, PLANE, "p_c = "),
-        (P_C, P_F[:1], PLANE[:, :1], "p_f = "),
+        (P_C, P_F[:1], PLANE[:1], "p_f = "),
         (P_C + 0.5, P_F, PLANE, "p_c = "),
     ],
 )

@@ -1,7 +1,7 @@
 """Pictures: each function returns a Matplotlib figure, and `save` writes it to files.
 
-Nothing is computed here but where things are drawn; numbers come from the floors below.
-Matplotlib is imported when a figure is asked for, so importing this package costs nothing.
+Numbers come from the floors below; here is only computed where things are drawn. Matplotlib is
+imported when a figure is asked for, so that importing this package costs nothing.
 """
 
 from grbp.figures.boundary import MOST_CURVES, boundary_figure

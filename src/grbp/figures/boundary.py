@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,19 +15,36 @@ from grbp.theory.values import boundary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.text import Text
 
-MOST_CURVES = 12
+MOST_CURVES: Final = 12
 """The most boundaries drawn in one figure; more shades could not be told apart."""
 
 
 def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
-    """Figure 2: the boundary p_f = B(p_c) on the unit square, a curve for every goal.
+    """Draw the boundary p_f = B(p_c) on the unit square, a curve for every goal: Figure 2.
 
     The legend names all curves in the order in which they lie; a curve is also named on
     itself, at B(1/2) = 1/G, where its neighbours leave room for that.
 
+    Parameters
+    ----------
+    goals : sequence of int
+        From 1 to 12 of them.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
     Paper: fig:Boundary
+
+    Examples
+    --------
+    >>> import grbp
+    >>> figure = grbp.boundary_figure([2, 10])
+    >>> [line.get_label() for line in figure.axes[0].get_lines()]
+    ['G = 2', 'G = 10']
     """
     given: object = goals
     if not isinstance(given, Iterable):
@@ -41,15 +58,8 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
         figure, axes = _unit_square()
         for goal, colour in zip(drawn, _shades(len(drawn)), strict=True):
             x = _samples(goal)
-            axes.plot(
-                x,
-                boundary(goal, x),
-                color=colour,
-                linewidth=1.8,
-                label=f"G = {goal:,}",
-                clip_on=False,
-                zorder=3,
-            )
+            (line,) = axes.plot(x, boundary(goal, x), color=colour, linewidth=1.8)
+            line.set(label=f"G = {goal:,}", clip_on=False, zorder=3)
         _name_on_curves(axes, drawn)
         _name_regions(axes, drawn)
         axes.legend(
@@ -70,7 +80,7 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
 
 
 def _samples(goal: int) -> Floats:
-    """The p_c at which a boundary is sampled, from 0 to 1.
+    """Return the p_c at which a boundary is sampled, from 0 to 1.
 
     The boundary bends within a few 1/goal of 1/2 and is smooth elsewhere: an even grid for
     the whole, and a second one in units of 1/goal for the bend.
@@ -81,7 +91,7 @@ def _samples(goal: int) -> Floats:
 
 
 def _shades(count: int) -> list[tuple[float, float, float, float]]:
-    """One colour a curve, from dark to light; the palette's pale end is left out."""
+    """Return one colour a curve, from dark to light; the palette's pale end is left out."""
     from matplotlib import colormaps  # noqa: PLC0415
 
     palette = colormaps["viridis"]
@@ -89,17 +99,16 @@ def _shades(count: int) -> list[tuple[float, float, float, float]]:
 
 
 def _unit_square() -> "tuple[Figure, Axes]":
-    """A new figure, and square axes in it from 0 to 1 both ways."""
+    """Make a figure, and square axes in it from 0 to 1 both ways."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     figure = Figure(figsize=(6.4, 6.4))
     axes = figure.add_axes((0.125, 0.11, 0.84, 0.84))
     axes.set_aspect("equal")
-    axes.set_xlim(0.0, 1.0)
-    axes.set_ylim(0.0, 1.0)
-    ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
-    axes.set_xticks(ticks, ["0", "0.25", "0.5", "0.75", "1"])
-    axes.set_yticks(ticks, ["0", "0.25", "0.5", "0.75", "1"])
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+    names = ["0", "0.25", "0.5", "0.75", "1"]
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks([float(name) for name in names], names)
     axes.set_xlabel("$p_C$, the chance that CONTINUE moves up", size=12)
     axes.set_ylabel("$p_F$, the chance that FINISH reaches the goal", size=12)
     axes.grid(visible=True, color="#d8d8d8", linewidth=0.6)
@@ -108,7 +117,7 @@ def _unit_square() -> "tuple[Figure, Axes]":
 
 
 def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:
-    """The goal on its curve at p_c = 1/2, along the curve, where that is readable.
+    """Write the goal on its curve at p_c = 1/2, along the curve, where that is readable.
 
     The lowest curve has room beside it in any case.
     """
@@ -118,7 +127,7 @@ def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:
         near = boundary(goal, [0.48, 0.52])
         angle = math.atan2(float(near[1] - near[0]), 0.04)
         gaps = [abs(y - other) * math.cos(angle) for g, other in half.items() if g != goal]
-        # In shares of the square: the height of the letters, and half the length of a name.
+        # As parts of the square: the height of the letters, and half the length of a name.
         if min(gaps, default=1.0) > 0.029 and y > 0.055:
             name = axes.text(0.5, y, f"G = {goal:,}", ha="center", va="center")
             name.set(rotation=math.degrees(angle), rotation_mode="anchor")
@@ -132,19 +141,13 @@ def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:
 
 
 def _name_regions(axes: "Axes", goals: Sequence[int]) -> None:
-    """The names of the two regions, and a tint where every goal drawn agrees on one."""
+    """Name the two regions, and tint what all the goals drawn agree on."""
     highest, lowest = _samples(goals[0]), _samples(goals[-1])
-    axes.fill_between(
-        highest, boundary(goals[0], highest), 1.0, color="#e9f0f9", linewidth=0, zorder=0
-    )
-    axes.fill_between(
-        lowest, 0.0, boundary(goals[-1], lowest), color="#fdf1e3", linewidth=0, zorder=0
-    )
+    tint: Any = {"linewidth": 0, "zorder": 0}
+    axes.fill_between(highest, boundary(goals[0], highest), 1.0, color="#e9f0f9", **tint)
+    axes.fill_between(lowest, 0.0, boundary(goals[-1], lowest), color="#fdf1e3", **tint)
     above = "no-exploration region:\nFINISH in state 1 is right\n(threshold 1)"
     below = "exploration region:\nnever FINISH\n(threshold 0)"
-    _region_name(axes.text(0.04, 0.965, above, ha="left", va="top"))
-    _region_name(axes.text(0.815, 0.27, below, ha="center", va="center"))
-
-
-def _region_name(text: "Text") -> None:
-    text.set(size=12, color=INK, linespacing=1.35)
+    look: Any = {"size": 12, "color": INK, "linespacing": 1.35}
+    axes.text(0.04, 0.965, above, ha="left", va="top", **look)
+    axes.text(0.815, 0.27, below, ha="center", va="center", **look)

@@ -1,39 +1,37 @@
-"""Figures 3 and 4: what learners regret, round by round, beside what theory says."""
+"""Figures 3 and 4: the regret of learners, round by round, beside what theory says."""
 
 import math
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
 
 from grbp.errors import InvalidInput
+from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.simulation import Simulation
-from grbp.figures.canvas import GREY, INK, drawing
+from grbp.figures.canvas import GREY, INK, drawing, write_title
 from grbp.learners.getbe import SAMPLE_MEAN, Control
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
-from grbp.theory.bounds import getbe_bound
-from grbp.theory.values import Region, optimal_threshold, region, value
+from grbp.theory.bounds import forced_exploration_slope, getbe_bound
+from grbp.theory.values import Region, optimal_threshold, region
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-FIVE = ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "ucb-polselection")
-"""The learners that the paper draws; the picture is as high as they need."""
-
 Dashes: TypeAlias = str | tuple[int, tuple[float, ...]]
 
-_SOLID: Dashes = "-"
-_DASHED: Dashes = (0, (5.0, 1.6))
-_DASH_DOT: Dashes = (0, (6.0, 1.5, 1.2, 1.5))
-_DOTTED: Dashes = (0, (1.2, 1.2))
+_SOLID: Final[Dashes] = "-"
+_DASHED: Final[Dashes] = (0, (5.0, 1.6))
+_DASH_DOT: Final[Dashes] = (0, (6.0, 1.5, 1.2, 1.5))
+_DOTTED: Final[Dashes] = (0, (1.2, 1.2))
 
-_LOOK: dict[str, tuple[str, Dashes]] = {
+_LOOK: Final[dict[str, tuple[str, Dashes]]] = {
     # The doorstep family is black, as no other is.
     "doorstep-lai": ("#000000", _SOLID),
     "doorstep-bayes": ("#000000", _DASHED),
@@ -56,28 +54,35 @@ _LOOK: dict[str, tuple[str, Dashes]] = {
     "oracle": ("#555555", _DOTTED),
 }
 
-_OTHER_COLOURS = ("#332288", "#882255", "#999933", "#AA4499", "#117733", "#0072B2", "#D55E00")
-_OTHER_DASHES: tuple[Dashes, ...] = (
-    (0, (9.0, 2.0)),
-    (0, (3.0, 1.2, 1.0, 1.2, 1.0, 1.2)),
-    (0, (2.4, 1.4)),
-    (0, (8.0, 1.5, 3.0, 1.5)),
-    (0, (1.0, 2.4)),
-)
+_OTHER_LOOKS: Final[list[tuple[str, Dashes]]] = [
+    (colour, (0, dashes))
+    for dashes in (
+        (9.0, 2.0),
+        (3.0, 1.2, 1.0, 1.2, 1.0, 1.2),
+        (2.4, 1.4),
+        (8.0, 1.5, 3.0, 1.5),
+        (1.0, 2.4),
+    )
+    for colour in ("#332288", "#882255", "#999933", "#AA4499", "#117733", "#0072B2", "#D55E00")
+]
+"""The looks of learners that this package does not know."""
 
-_FAR_ABOVE = 1.5
-"""From how many times the largest regret of the paper's five on a curve is let out of sight."""
+_FAR_ABOVE: Final = 1.5
+"""A curve this many times above the paper's five does not have to fit into the picture."""
 
-_HEADROOM = 1.15
+_HEADROOM: Final = 1.15
 
-_WIDTH, _PANEL_HEIGHT, _LINE = 9.6, 3.5, 0.215
-"""Inches: the figure's width, a panel's height, and a line of small print."""
+_WIDTH, _PANEL_HEIGHT, _LINE, _SMALL_LINE = 9.6, 3.5, 0.215, 0.19
+"""Inches: the figure's width, a panel's height, a line of the legend and one of small print."""
 
-_LONGEST_NAME = 48
+_LEFT: Final = 0.055
+"""The left end of all words, as a part of the width."""
+
+_LONGEST_NAME: Final = 48
 
 
 def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
-    """Mean regret against rounds, on a linear and on a logarithmic axis, a curve a learner.
+    """Draw mean regret against rounds, on a linear and on a logarithmic axis, a curve a learner.
 
     The shade around a curve holds the whole of the true mean curve with 95% confidence. The
     legend lists the learners from the largest regret at the last round to the smallest. A
@@ -87,25 +92,54 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
     gamma (V* - p_f) in log(round), drawn through the last point; Theorem 3's bound where it
     applies, and where it does not, a line that says why.
 
+    Parameters
+    ----------
+    simulation : Simulation
+        The curves, as `simulate` returns them.
+    title : str, optional
+        A line on top; it is shown as it is.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
     Paper: fig:regretinf
     Paper: fig:closetobound
     Differs: a logarithmic axis and confidence bands beside the paper's layout.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> result = grbp.simulate(grbp.Problem(4, 0.65, 0.3), ["getbe-sm"], 100, replicas=5, seed=0)
+    >>> figure = grbp.regret_figure(result, "A first look")
+    >>> [axes.get_xscale() for axes in figure.axes]
+    ['linear', 'log']
     """
     if not simulation.curves:
         raise InvalidInput("a simulation of no learner was given; there must be one or more")
     drawn = _drawn_curves(simulation)
     top = _top(drawn)
-    theory = _theory(simulation)
+    lines, theory_note = _theory(simulation)
     entries = [_entry(one, top) for one in drawn]
-    entries += [line.label + _leaves(float(line.y.min()), top) for line in theory.lines]
+    entries += [line.label + _leaves(float(line.y.min()), top) for line in lines]
     columns = _columns(entries)
-    rows = 1 + -(-len(entries) // columns)
-    notes = _notes(simulation, theory)
+    notes = [
+        line for note in (*_notes(simulation), theory_note) for line in textwrap.wrap(note, 124)
+    ]
+    # In inches below the top of the figure: the panels, the legend and the small print.
+    panel_top = 0.87 if title else 0.55
+    legend_top = panel_top + _PANEL_HEIGHT + 0.67
+    notes_top = legend_top + (1 + -(-len(entries) // columns)) * _LINE + 0.06
     with drawing():
-        figure, panels = _panels(simulation, title, rows, notes)
+        from matplotlib.figure import Figure  # noqa: PLC0415
+
+        figure = Figure(figsize=(_WIDTH, notes_top + _SMALL_LINE * len(notes) + 0.14))
+        panels = _panels(figure, panel_top)
         for axes in panels:
             handles = [_draw(axes, simulation, one) for one in drawn]
-            handles += [_draw_theory(axes, line) for line in theory.lines]
+            handles += [_draw_theory(axes, line) for line in lines]
         lowest = min(float(one.low.min()) for one in drawn)
         # A little below 0, lest a curve that stays there is lost in the axis.
         _scale(panels, simulation, min(0.0, lowest) - 0.02 * top, top)
@@ -114,7 +148,7 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
             # A name that starts with an underscore would be left out: written afterwards.
             ["."] * len(handles),
             loc="upper left",
-            bbox_to_anchor=(0.055, _from_top(figure, _legend_top(title))),
+            bbox_to_anchor=(_LEFT, _from_top(figure, legend_top)),
             borderaxespad=0.0,
             borderpad=0.0,
             frameon=False,
@@ -130,29 +164,35 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
         legend.get_title().set(color=GREY)
         for i, (text, entry) in enumerate(zip(legend.get_texts(), entries, strict=True)):
             text.set(text=entry, parse_math=i >= len(drawn), color=INK)
+        if title:
+            write_title(figure, title, _LEFT)
+        y = _from_top(figure, panel_top - 0.4)
+        figure.text(_LEFT, y, _setting(simulation.problem), va="top", size=10, color=GREY)
+        for i, note in enumerate(notes):
+            y = _from_top(figure, notes_top + _SMALL_LINE * i)
+            figure.text(_LEFT, y, note, va="top", size=8.5, color=GREY, parse_math=False)
         return figure
 
 
 def look_of(names: Sequence[str]) -> dict[str, tuple[str, Dashes]]:
-    """The colour and the line style of every learner, whatever others are in the figure.
+    """Return the colour and the line style of every learner, whatever others are in the figure.
 
-    A learner of this package has its own; another one gets those that its name leads to. Only
-    where two such names lead to the same does the later one move on to the next that is free.
+    A learner of this package has its own look; another one gets a look by its name. Only where
+    two such names lead to the same look does the later one take the next that is free.
     """
-    looks = [(colour, dashes) for dashes in _OTHER_DASHES for colour in _OTHER_COLOURS]
     given: dict[str, tuple[str, Dashes]] = {}
     for name in names:
         if name in _LOOK:
             given[name] = _LOOK[name]
             continue
-        first = crc32(name.encode("utf-8", "replace")) % len(looks)
-        ring = looks[first:] + looks[:first]
+        first = crc32(name.encode("utf-8", "replace")) % len(_OTHER_LOOKS)
+        ring = _OTHER_LOOKS[first:] + _OTHER_LOOKS[:first]
         given[name] = next((look for look in ring if look not in given.values()), ring[0])
     return given
 
 
 def rounded(number: float, beside: float | None = None) -> str:
-    """A number as figures and tables write it: three digits or so, thousands set off.
+    """Write a number for figures and tables: three digits or so, thousands set off.
 
     Beside another number it has as many decimals as that one.
     """
@@ -169,7 +209,7 @@ def rounded(number: float, beside: float | None = None) -> str:
 
 
 def rounds_in_words(simulation: Simulation) -> str:
-    """How many rounds a simulation has, as figures and tables write it: "5,000 rounds"."""
+    """Write the number of rounds for figures and tables: "5,000 rounds"."""
     last = simulation.rounds
     return f"{_tick(last)} rounds" if last > 1 else "1 round"
 
@@ -186,7 +226,7 @@ class _Drawn(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of theory, and what the legend says of it."""
+    """A line of theory, and its entry in the legend."""
 
     x: Floats
     y: Floats
@@ -194,13 +234,8 @@ class _Line(NamedTuple):
     label: str
 
 
-class _Theory(NamedTuple):
-    lines: list[_Line]
-    note: str
-
-
 def _drawn_curves(simulation: Simulation) -> list[_Drawn]:
-    """The curves from the largest regret at the last round to the smallest."""
+    """Order the curves from the largest regret at the last round to the smallest."""
     looks = look_of(list(simulation.curves))
     drawn = [
         _Drawn(name, curve.mean, *curve.band(), *looks[name])
@@ -210,18 +245,17 @@ def _drawn_curves(simulation: Simulation) -> list[_Drawn]:
 
 
 def _top(drawn: Sequence[_Drawn]) -> float:
-    """The upper end of the y axis: all that is drawn, unless a curve is far above the five."""
-    all_of_it = max(float(one.high.max()) for one in drawn)
-    five = max((float(one.high.max()) for one in drawn if one.name in FIVE), default=all_of_it)
-    if five <= 0.0 or all_of_it <= _FAR_ABOVE * five:
-        five = all_of_it
-    return _HEADROOM * five if five > 0.0 else 1.0
+    """Return the upper end of the y axis: all of it, unless a curve is far above the five."""
+    highest = {one.name: float(one.high.max()) for one in drawn}
+    top = max(highest.values())
+    five = max((highest[name] for name in PAPER_LEARNERS if name in highest), default=top)
+    if 0.0 < _FAR_ABOVE * five < top:
+        top = five
+    return _HEADROOM * top if top > 0.0 else 1.0
 
 
 def _entry(one: _Drawn, top: float) -> str:
-    """What the legend says of a learner: name, regret at the last round, band, and if it
-    leaves the picture.
-    """  # noqa: D205
+    """Write the legend's entry of a learner: its name and its regret at the last round."""
     name = one.name if len(one.name) <= _LONGEST_NAME else one.name[: _LONGEST_NAME - 1] + "…"
     half = float(one.high[-1] - one.mean[-1])
     entry = f"{' '.join(name.split())}: {rounded(float(one.mean[-1]))}"
@@ -233,32 +267,30 @@ def _leaves(y: float, top: float) -> str:
     return " (↑ leaves the picture)" if y > top else ""
 
 
-def _theory(simulation: Simulation) -> _Theory:
-    """What is known of getbe-sm's regret, where it was simulated."""
-    name, problem = SAMPLE_MEAN.name, simulation.problem
+def _theory(simulation: Simulation) -> tuple[list[_Line], str]:
+    """Return what is known of getbe-sm's regret, where it was simulated: lines, and a note."""
+    name, problem, last = SAMPLE_MEAN.name, simulation.problem, simulation.rounds
     if name not in simulation.curves:
-        return _Theory([], "")
-    gamma = Control().gamma
-    last = simulation.rounds
-    lines = []
+        return [], ""
+    gamma, lines = Control().gamma, []
     if optimal_threshold(problem) == 0:
         lines += _guide(problem, gamma, last, float(simulation.curves[name].mean[-1]))
     theorem = getbe_bound(problem, gamma, last)
     if not theorem.applies:
-        return _Theory(lines, f"Theorem 3 gives no bound for {name} here: {theorem.why}.")
-    bound = [getbe_bound(problem, gamma, int(look)).regret_bound for look in simulation.checkpoints]
+        return lines, f"Theorem 3 gives no bound for {name} here: {theorem.why}."
+    bound = [getbe_bound(problem, gamma, int(k)).regret_bound for k in simulation.checkpoints]
     label = f"theory: Theorem 3, {name} at most {rounded(bound[-1])} at the last round"
     lines.append(_Line(simulation.checkpoints.astype(float), np.array(bound), _DOTTED, label))
-    return _Theory(lines, "")
+    return lines, ""
 
 
 def _guide(problem: Problem, gamma: float, last: int, regret: float) -> list[_Line]:
-    """The growth that forced exploration alone costs: gamma tries a unit of log, V* - p_f each.
+    """Return the growth that forced exploration alone costs, through the last point of a curve.
 
-    It is drawn through the regret at the last round, back to where it would start from 0; not
-    where so few rounds were played that the tries may not yet have come up with gamma log(rho).
+    It goes back to where it would start from 0. There is none where so few rounds were played
+    that the forced explorations may not yet number gamma log(rho).
     """
-    slope = gamma * (value(problem, 0) - problem.p_f)
+    slope = forced_exploration_slope(problem, gamma)
     if last <= max(1.0, 2.0 * gamma * math.log(last)) or slope <= 0.0 or regret <= 0.0:
         return []
     first = max(1.0, last * math.exp(-regret / slope))
@@ -270,54 +302,40 @@ def _guide(problem: Problem, gamma: float, last: int, regret: float) -> list[_Li
     return [_Line(x, regret + slope * np.log(x / last), (0, (3.0, 2.4)), label)]
 
 
-def _notes(simulation: Simulation, theory: _Theory) -> list[str]:
-    """The lines of small print under the legend."""
-    priced = {
-        "pseudo": "A round is priced by what its policy loses on average.",
-        "realised": "Realised regret: a round is priced by what was lost in fact.",
-        "by-start": "A round is priced by what its policy loses from the state it started in.",
+def _notes(simulation: Simulation) -> tuple[str, str]:
+    """Return the small print: how sure the curves are, and what a round counts."""
+    counted = {
+        "pseudo": "Pseudo-regret: a round counts the mean loss of the policy played in it.",
+        "realised": "Realised regret: a round counts what was actually lost in it.",
+        "by-start": "Pseudo-regret by start: a round counts the mean loss of the policy played in"
+        " it, from the state in which it started.",
     }[simulation.kind]
-    sure = "One run: nothing is said of confidence."
-    if simulation.replicas > 1:
-        sure = (
-            f"Means of {simulation.replicas:,} runs; a shade, and ± in the legend, holds the"
-            " whole true curve with 95% confidence."
-        )
-    notes = (sure, priced, theory.note)
-    return [line for note in notes for line in textwrap.wrap(note, 124)]
+    if simulation.replicas == 1:
+        return "One replica: there is no confidence band.", counted
+    sure = (
+        f"Means of {simulation.replicas:,} replicas; a shade, and ± in the legend, holds the whole"
+        " true mean curve with 95% confidence."
+    )
+    return sure, counted
 
 
 def _columns(entries: Sequence[str]) -> int:
-    """In how many columns the entries of the legend fit side by side, two at most."""
-    # What a formula is written with is longer than what is seen of it.
+    """Return in how many columns the entries of the legend fit side by side, two at most."""
+    # The source of a formula is longer than the formula.
     seen = [len(re.sub(r"\\[a-z]+", "x", entry.replace("$", ""))) for entry in entries]
     half = -(-len(seen) // 2)
     widest = max(seen[:half]) + max(seen[half:], default=0)
     return 2 if len(seen) > 3 and widest <= 96 else 1
 
 
-def _legend_top(title: str) -> float:
-    """How many inches below the top of the figure the legend starts."""
-    return (0.87 if title else 0.55) + _PANEL_HEIGHT + 0.67
-
-
 def _from_top(figure: "Figure", inches: float) -> float:
     return float(1.0 - inches / figure.get_figheight())
 
 
-def _panels(
-    simulation: Simulation, title: str, rows: int, notes: Sequence[str]
-) -> "tuple[Figure, list[Axes]]":
-    """A new figure with two empty panels, all that is written around them, and room for the
-    legend.
-    """  # noqa: D205
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    small_print = _legend_top(title) + rows * _LINE + 0.06
-    figure = Figure(figsize=(_WIDTH, small_print + 0.19 * len(notes) + 0.14))
-    height = figure.get_figheight()
-    bottom = _from_top(figure, _legend_top(title) - 0.67)
-    size = _PANEL_HEIGHT / height
+def _panels(figure: "Figure", top: float) -> "list[Axes]":
+    """Add two empty panels that share the regret, so many inches below the top of a figure."""
+    bottom = _from_top(figure, top + _PANEL_HEIGHT)
+    size = _PANEL_HEIGHT / figure.get_figheight()
     linear = figure.add_axes((0.072, bottom, 0.424, size))
     logarithmic = figure.add_axes((0.546, bottom, 0.424, size), sharey=linear)
     logarithmic.tick_params(labelleft=False)
@@ -328,21 +346,11 @@ def _panels(
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=10, color=GREY)
-    start = 0.055
-    if title:
-        shown = figure.text(start, _from_top(figure, 0.13), title, va="top", size=13, color=INK)
-        shown.set(parse_math=False, weight="bold")
-    line = _setting(simulation.problem)
-    y = _from_top(figure, 0.47 if title else 0.15)
-    figure.text(start, y, line, va="top", size=10, color=GREY)
-    for i, note in enumerate(notes):
-        y = _from_top(figure, small_print + 0.19 * i)
-        figure.text(start, y, note, va="top", size=8.5, color=GREY, parse_math=False)
-    return figure, [linear, logarithmic]
+    return [linear, logarithmic]
 
 
 def _setting(problem: Problem) -> str:
-    """The problem in one line."""
+    """Describe the problem in one line."""
     where = {
         Region.EXPLORATION: "exploration region: never finishing is optimal (threshold 0)",
         Region.NO_EXPLORATION: "no-exploration region: FINISH in state 1 is optimal (threshold 1)",
@@ -351,7 +359,7 @@ def _setting(problem: Problem) -> str:
 
 
 def _draw(axes: "Axes", simulation: Simulation, one: _Drawn) -> "Line2D":
-    """A learner's curve and band in one panel; the curve is what the legend shows."""
+    """Draw a learner's curve and band in one panel; return the curve for the legend."""
     rounds = simulation.checkpoints
     marker = "o" if len(rounds) == 1 else ""
     (line,) = axes.plot(
@@ -370,7 +378,7 @@ def _draw_theory(axes: "Axes", theory: _Line) -> "Line2D":
 
 
 def _scale(panels: "Sequence[Axes]", simulation: Simulation, low: float, top: float) -> None:
-    """The limits and ticks of both panels."""
+    """Set the limits and ticks of both panels."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
 
     linear, logarithmic = panels

@@ -1,9 +1,9 @@
-"""Figure 1: what the two actions do in a state."""
+"""Figure 1: the effect of the two actions in a state."""
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from grbp.figures.canvas import GREY, INK, drawing
 from grbp.model.transition import DEAD_END
@@ -16,28 +16,49 @@ if TYPE_CHECKING:
 _CONTINUE, _FINISH = "#0072B2", "#D55E00"
 """Blue and vermilion of the Okabe-Ito palette, told apart by every kind of colour vision."""
 
-_POINT = 72.0
+_POINT: Final = 72.0
 """Points in an inch; Figure 1 is laid out in points, so that text and circles fit."""
 
-_MOST_CIRCLES = 9
+_MOST_CIRCLES: Final = 9
 """The most places in the row of Figure 1; an ellipsis takes one."""
 
-_RADIUS = 23.0
+_RADIUS: Final = 23.0
 """The radius of a state's circle, in points; the largest goal fits into it."""
 
-_OUTER_RADIUS = _RADIUS + 3.5
+_OUTER_RADIUS: Final = _RADIUS + 3.5
 """The radius of the ring around a terminal state, in points."""
 
-_ARROW = "-|>,head_length=8,head_width=3.6"
+_DASHES: Final = (4.5, 2.2)
+_ARROW: Final = "-|>,head_length=8,head_width=3.6"
 
 
 def transition_figure(goal: int = 4, state: int | None = None) -> "Figure":
-    """Figure 1: what CONTINUE and FINISH do in one state (a middle one, unless given).
+    """Draw what CONTINUE and FINISH do in one state: Figure 1.
 
     Where the row of states would be too long to read, states are left out and three dots
     stand for them; 0, 1, the state with its neighbours, goal - 1 and the goal always stay.
 
+    Parameters
+    ----------
+    goal : int
+        The state that wins a round.
+    state : int, optional
+        By default it is a state in the middle.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
     Paper: fig:GRBP
+
+    Examples
+    --------
+    >>> import grbp
+    >>> figure = grbp.transition_figure(goal=5, state=2)
+    >>> [text.get_text() for text in figure.axes[0].texts if "p_" in text.get_text()]
+    ['$1-p_C$', '$p_C$', '$1-p_F$', '$p_F$']
     """
     goal = check_goal(goal)
     state = goal // 2 if state is None else check_whole("state", state, 1, goal - 1)
@@ -62,7 +83,7 @@ def transition_figure(goal: int = 4, state: int | None = None) -> "Figure":
 
 
 def _shown_states(goal: int, state: int) -> list[int | None]:
-    """The row of Figure 1 from left to right; None is an ellipsis for two states or more."""
+    """Return the row of states from left to right; None is an ellipsis for two or more."""
     if goal < _MOST_CIRCLES:
         return list(range(goal + 1))
     kept = sorted({0, 1, state - 1, state, state + 1, goal - 1, goal})
@@ -77,7 +98,7 @@ def _shown_states(goal: int, state: int) -> list[int | None]:
 
 
 def _places(row: Sequence[int | None], state: int) -> tuple[list[float], float]:
-    """Where the centre of every place in the row is, and how wide the whole figure is.
+    """Return where the centre of every place in the row is, and how wide the figure is.
 
     The two steps out of the state are wider than the others: they carry a label.
     """
@@ -96,25 +117,24 @@ def _radius(state: int, goal: int) -> float:
 
 
 def _rise(length: float) -> float:
-    """How high the inner points of an arc over that length are: flatter the longer it is."""
+    """Return how high the inner points of an arc over that length are: flatter if longer."""
     return min(132.0, 80.0 + 0.17 * length)
 
 
 def _point_axes(width: float, top: float) -> "tuple[Figure, Axes]":
-    """A new figure, and axes over all of it in points, with the row of states at y = 0."""
+    """Make a figure, and axes over all of it in points, with the row of states at y = 0."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     bottom = -118.0
     figure = Figure(figsize=(width / _POINT, (top - bottom) / _POINT))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
-    axes.set_xlim(0.0, width)
-    axes.set_ylim(bottom, top)
+    axes.set(xlim=(0.0, width), ylim=(bottom, top))
     return figure, axes
 
 
 def _draw_state(axes: "Axes", x: float, here: int, goal: int, state: int) -> None:
-    """One circle with its number in it and its name under it."""
+    """Draw one circle with its number in it and its name under it."""
     from matplotlib.patches import Circle  # noqa: PLC0415
 
     fill, name = "white", ""
@@ -142,28 +162,20 @@ def _draw_state(axes: "Axes", x: float, here: int, goal: int, state: int) -> Non
 
 
 def _draw_continue(axes: "Axes", start: float, end: float, radius: float, label: str) -> None:
-    """A straight solid arrow to the circle of a neighbour, its label above it."""
+    """Draw a straight solid arrow to the circle of a neighbour, its label above it."""
     from matplotlib.patches import FancyArrowPatch  # noqa: PLC0415
 
     way = math.copysign(1.0, end - start)
     tail, tip = start + way * (_RADIUS + 1.0), end - way * (radius + 1.5)
-    axes.add_patch(
-        FancyArrowPatch(
-            (tail, 0.0),
-            (tip, 0.0),
-            arrowstyle=_ARROW,
-            mutation_scale=1.0,
-            shrinkA=0.0,
-            shrinkB=0.0,
-            linewidth=1.7,
-            color=_CONTINUE,
-        )
-    )
+    ends = (tail, 0.0), (tip, 0.0)
+    arrow = FancyArrowPatch(*ends, arrowstyle=_ARROW, mutation_scale=1.0, shrinkA=0.0, shrinkB=0.0)
+    arrow.set(linewidth=1.7, color=_CONTINUE)
+    axes.add_patch(arrow)
     axes.text((tail + tip) / 2.0, 6.0, label, ha="center", va="bottom", color=_CONTINUE, size=13)
 
 
 def _draw_finish(axes: "Axes", start: float, end: float, label: str) -> None:
-    """A dashed arc over the row to a terminal state, its label above its top."""
+    """Draw a dashed arc over the row to a terminal state, its label above its top."""
     from matplotlib.patches import FancyArrowPatch, PathPatch  # noqa: PLC0415
     from matplotlib.path import Path as Curve  # noqa: PLC0415
 
@@ -183,13 +195,11 @@ def _draw_finish(axes: "Axes", start: float, end: float, label: str) -> None:
         for tip in (inside_head, last)
     )
     # Dashes would also break the outline of the head, so that is drawn on its own, unlined.
-    dashed = (0, (4.5, 2.2))
-    axes.add_patch(PathPatch(shaft, fill=False, edgecolor=_FINISH, linewidth=1.7, linestyle=dashed))
-    axes.add_patch(
-        FancyArrowPatch(
-            path=whole, arrowstyle=_ARROW, mutation_scale=1.35, linewidth=0.0, color=_FINISH
-        )
-    )
+    dashed = PathPatch(shaft, fill=False, edgecolor=_FINISH, linewidth=1.7, linestyle=(0, _DASHES))
+    head = FancyArrowPatch(path=whole, arrowstyle=_ARROW, mutation_scale=1.35)
+    head.set(linewidth=0.0, color=_FINISH)
+    axes.add_patch(dashed)
+    axes.add_patch(head)
     # The middle of a cubic is three quarters of the way from its ends to its inner points.
     top = (first[1] + last[1]) / 8.0 + 0.75 * rise
     middle = (first[0] + last[0]) / 2.0
@@ -197,11 +207,11 @@ def _draw_finish(axes: "Axes", start: float, end: float, label: str) -> None:
 
 
 def _explain_arrows(axes: "Axes", middle: float, goal: int) -> None:
-    """The legend of the two kinds of arrow, and what the other states do, under the row."""
+    """Write the legend of the two kinds of arrow, and a note on the other states."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
     solid = Line2D([], [], color=_CONTINUE, linewidth=1.7, label="continue (C)")
-    dashed = Line2D([], [], color=_FINISH, linewidth=1.7, dashes=(4.5, 2.2), label="finish (F)")
+    dashed = Line2D([], [], color=_FINISH, linewidth=1.7, dashes=_DASHES, label="finish (F)")
     axes.legend(
         handles=[solid, dashed],
         loc="upper center",

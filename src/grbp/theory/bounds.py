@@ -16,7 +16,7 @@ import numpy as np
 from grbp.model.problem import Problem
 from grbp.model.validation import check_positive, check_whole
 from grbp.numerics.special import divergence_apart
-from grbp.theory.gaps import gap_max, policy_gaps
+from grbp.theory.gaps import gap, gap_max, policy_gaps
 from grbp.theory.margin import margin
 from grbp.theory.round_length import continue_probability, expected_continues, finish_probability
 from grbp.theory.values import boundary, excess, optimal_threshold
@@ -379,6 +379,14 @@ def gamma_bounded(problem: Problem) -> float:
     if over <= 0.0:
         return 0.0 if over == 0.0 and _all_start_in_1(problem) else math.inf
     return 0.0 if problem.p_f == 1.0 else 1.0 / divergence_apart(problem.p_f - over, over)
+
+
+def forced_exploration_slope(problem: Problem, gamma: float) -> float:
+    """Return what forced exploration costs per unit of log(rounds): gamma (V* - p_f).
+
+    GETBE forces FINISH gamma log(rho) times; each time it plays the threshold goal - 1.
+    """
+    return gamma * gap(problem, problem.goal - 1)
 
 
 def _all_start_in_1(problem: Problem) -> bool:
