@@ -7,7 +7,7 @@ costs V* - p_f.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
 import numpy as np
@@ -91,8 +91,15 @@ class Curve:
         -------
         low, high : ndarray, shape (checkpoints,)
         """
-        width = band_width(self.covariance, level) * self.se
+        if level not in self._band_widths:
+            self._band_widths[level] = band_width(self.covariance, level)
+        width = self._band_widths[level] * self.se
         return self.mean - width, self.mean + width
+
+    @cached_property
+    def _band_widths(self) -> dict[float, float]:
+        """Keep the widths of bands by their level: the table, figure and page share them."""
+        return {}
 
 
 def band_width(covariance: Floats, level: float) -> float:
