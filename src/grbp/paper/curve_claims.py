@@ -1,4 +1,4 @@
-"""What curves of regret say about the claims of the paper."""
+"""The claims of the paper about curves of regret."""
 
 from typing import Final
 
@@ -17,9 +17,10 @@ from grbp.paper.growth import (
     Results,
     estimate,
     growth,
+    needed,
     onset,
 )
-from grbp.theory.bounds import gamma_bounded, getbe_bound
+from grbp.theory.bounds import forced_exploration_slope, gamma_bounded, getbe_bound
 from grbp.theory.gaps import gap
 from grbp.theory.values import boundary, optimal_threshold, value
 
@@ -30,34 +31,30 @@ _FURTHER: Final = {
 """Where the curves of a figure are followed further."""
 
 
-def _curves(results: Results, name: str) -> CurveResult:
-    found = results.get(name)
-    if not isinstance(found, CurveResult):
-        raise Missing(name)
-    return found
-
-
-def _far(results: Results, figure: str, learner: str) -> CurveResult:
-    """The result that follows a learner of a figure furthest."""
-    names = _FURTHER[figure]
-    found = [results[name] for name in names if name in results]
-    for result in found:
-        if isinstance(result, CurveResult) and learner in result.simulation.curves:
+def _furthest(results: Results, figure: str, learner: str) -> CurveResult:
+    """Return the result that follows a learner of a figure furthest."""
+    names = [name for name in _FURTHER[figure] if name in results]
+    for name in names:
+        result = needed(results, name, CurveResult)
+        if learner in result.simulation.curves:
             return result
-    raise Missing(f"{learner} in {' or '.join(names)}" if found else names[0])
+    every = _FURTHER[figure]
+    raise Missing(f"{learner} in {' or '.join(every)}" if names else every[0])
 
 
-def _at_end(results: Results, name: str, learner: str) -> str:
-    """The mean regret at the last round of a figure, in words; nothing if it was not run."""
-    found = results.get(name)
-    if not isinstance(found, CurveResult) or learner not in found.simulation.curves:
+def _at_end(results: Results, figure: str, learner: str) -> str:
+    """Say what the mean regret is at the last round of a figure; nothing if it was not run."""
+    if figure not in results:
+        return ""
+    found = needed(results, figure, CurveResult)
+    if learner not in found.simulation.curves:
         return ""
     end = _final(found.simulation.curves[learner].final)
     return f"regret at T = {found.spec.rounds:,}: {end}; "
 
 
 def _final(samples: Floats) -> Estimate:
-    """The mean of independent samples."""
+    """Estimate the mean of independent samples."""
     count = len(samples)
     variance = float(samples.var(ddof=1)) / count if count > 1 else 0.0
     return estimate(float(samples.mean()), variance)
@@ -65,7 +62,7 @@ def _final(samples: Floats) -> Estimate:
 
 def threshold_is_optimal(figure: str, threshold: int, results: Results) -> Finding:
     """Judge whether a threshold is the optimal one."""
-    problem = _curves(results, figure).spec.problem
+    problem = needed(results, figure, CurveResult).spec.problem
     best, b = optimal_threshold(problem), boundary(problem.goal, problem.p_c)
     return Finding(
         HELD if best == threshold else DID_NOT_HOLD,
@@ -77,7 +74,7 @@ def threshold_is_optimal(figure: str, threshold: int, results: Results) -> Findi
 
 def is_finite(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner's regret stays finite."""
-    grown = growth(_far(results, figure, learner), learner)
+    grown = growth(_furthest(results, figure, learner), learner)
     outcome = grown.finite()
     whys = {
         HELD: f"the gains have faded by T = {grown.ends[-1]:,.0f}; what happens in fewer than 3 of"
@@ -89,18 +86,18 @@ def is_finite(figure: str, learner: str, results: Results) -> Finding:
 
 
 def sample_mean_is_finite(figure: str, near: str, results: Results) -> Finding:
-    """The claim for GETBE-SM, whose rare stuck replicas only theory shows at this distance."""
+    """Judge the claim for GETBE-SM, whose rare stuck replicas only theory shows so far away."""
     learner = GETBE[0]
     measured = is_finite(figure, learner, results)
-    here, there = _far(results, figure, learner), _curves(results, near)
+    here, there = _furthest(results, figure, learner), needed(results, near, CurveResult)
     gamma = here.meta.constants[learner]["gamma"]
     asked, asked_near = (gamma_bounded(r.spec.problem) for r in (here, there))
     grown = growth(there, learner)
     first, last = grown.slopes()[-2:]
     fold = 10.0 ** (1.0 - gamma / asked_near)
     evidence = (
-        f"{measured.evidence}; finite regret asks for gamma > 1/KL(B, p_f) = {asked:.4g} and"
-        f" gamma is {gamma:g}; at p_f = {there.spec.problem.p_f:g} (asked: {asked_near:.4g}) the"
+        f"{measured.evidence}; finite regret requires gamma > 1/KL(B, p_f) = {asked:.4g} and"
+        f" gamma is {gamma:g}; at p_f = {there.spec.problem.p_f:g} (required: {asked_near:.4g}) the"
         f" gain per unit of log T goes from {first} to {last} in the last two tenfold spans"
         f" ({grown.replicas:,} replicas; by theory about {fold:.2g}-fold)"
     )
@@ -116,14 +113,14 @@ def sample_mean_is_finite(figure: str, near: str, results: Results) -> Finding:
         DID_NOT_HOLD,
         evidence,
         f"by theory about T^-{share:.2f} of the replicas are stuck with a low estimate of p_f and"
-        f" try FINISH too seldom, so the regret grows like T^{1.0 - share:.2f}; the curve of this"
-        f" setting {seen} up to T = {here.spec.rounds:,}, that nearer the boundary is",
+        f" try FINISH too rarely, so the regret grows like T^{1.0 - share:.2f}; the curve of this"
+        f" setting {seen} up to T = {here.spec.rounds:,}, the one nearer the boundary is",
     )
 
 
 def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner's regret grows like log(T)."""
-    result = _far(results, figure, learner)
+    result = _furthest(results, figure, learner)
     grown = growth(result, learner)
     outcome = grown.steady(np.log(grown.ends))
     whys = {
@@ -142,14 +139,14 @@ def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
 
 
 def _slope_in_theory(result: CurveResult, learner: str) -> str:
-    """What the slope tends to, in words, where that is known; else nothing.
+    """Say what the slope tends to, where that is known.
 
-    Forced explorations: gamma (V* - p_f), that is gamma times the gap of the threshold
-    goal - 1. UCB1 with two arms: 2/gap, for it plays the worse one 2 log(T)/gap^2 times.
+    Forced explorations cost gamma (V* - p_f). UCB1 with two arms costs 2/gap, for it plays the
+    worse one 2 log(T)/gap^2 times.
     """
     problem = result.spec.problem
     if learner == "getbe-sm" and optimal_threshold(problem) == 0:
-        slope = result.meta.constants[learner]["gamma"] * gap(problem, problem.goal - 1)
+        slope = forced_exploration_slope(problem, result.meta.constants[learner]["gamma"])
         return f"; in the long run it is gamma (V* - p_f) = {slope:.3g}"
     if learner == "ucb-polselection":
         return f"; in the long run it is 2/gap = {2.0 / gap(problem):.3g}"
@@ -158,13 +155,13 @@ def _slope_in_theory(result: CurveResult, learner: str) -> str:
 
 def is_linear(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner's regret grows like T."""
-    grown = growth(_far(results, figure, learner), learner)
+    grown = growth(_furthest(results, figure, learner), learner)
     outcome = grown.steady(grown.ends)
     before, last = grown.gains(grown.ends)[-2:]
     whys = {
-        HELD: "what a round costs stays the same: replicas whose estimate of p_f is too low"
+        HELD: "the cost of a round stays the same: replicas whose estimate of p_f is too low"
         " never try FINISH again",
-        DID_NOT_HOLD: "what a round costs does not stay the same",
+        DID_NOT_HOLD: "the cost of a round does not stay the same",
         UNDECIDED: "the intervals are too wide to tell a steady cost from another",
     }
     return Finding(
@@ -178,13 +175,13 @@ def is_linear(figure: str, learner: str, results: Results) -> Finding:
 
 def is_lowest(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner has the lowest regret of the paper's five."""
-    result = _curves(results, figure)
+    result = needed(results, figure, CurveResult)
     curves = result.simulation.curves
     others = [name for name in PAPER_LEARNERS if name in curves and name != learner]
     if learner not in curves or len(others) < len(PAPER_LEARNERS) - 1:
         raise Missing(f"curve of every learner of the paper in {figure}")
     own = curves[learner].final
-    # Replica by replica: what differs between replicas alone counts for nothing.
+    # Replica by replica: differences between replicas cancel.
     more = {name: _final(curves[name].final - own) for name in others}
     listed = ", ".join(f"{TITLES[name]} {estimate}" for name, estimate in more.items())
     evidence = (
@@ -195,13 +192,13 @@ def is_lowest(figure: str, learner: str, results: Results) -> Finding:
     if better:
         return Finding(DID_NOT_HOLD, evidence, f"{', '.join(better)} is lower")
     if all(estimate.low > 0.0 for estimate in more.values()):
-        return Finding(HELD, evidence, "every other learner of the paper regrets more")
-    return Finding(UNDECIDED, evidence, "an interval of a difference holds 0")
+        return Finding(HELD, evidence, "every other learner of the paper has more regret")
+    return Finding(UNDECIDED, evidence, "the interval of a difference contains 0")
 
 
 def theorem_applies(figure: str, results: Results) -> Finding:
     """Judge whether Theorem 3 applies with the paper's gamma."""
-    result = _curves(results, figure)
+    result = needed(results, figure, CurveResult)
     gamma = result.meta.constants.get(GETBE[0], {}).get("gamma")
     if gamma is None:
         raise Missing(f"{GETBE[0]} in {figure}")

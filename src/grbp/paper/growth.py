@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _DRIFT: Final = 0.2
 """A slope that changes by more than this share from one span to the next has not settled."""
 
 _ROUNDING: Final = 1e-12
-"""What is less than this share of the terms it is the sum of is rounding error."""
-
+"""A sum that is smaller than this share of its terms is rounding error."""
 
 _POWERS: Final = frozenset(10**k for k in range(1, 19))
 
@@ -56,18 +55,34 @@ class Finding(NamedTuple):
 Results: TypeAlias = Mapping[str, Result]
 """Results by the name of their experiment."""
 
+R = TypeVar("R", bound=Result)
+
 
 class Missing(LookupError):
-    """A result that a claim needs and that is not there."""
+    """A result that a claim needs is not there."""
+
+
+def needed(results: Results, name: str, kind: type[R]) -> R:
+    """Return the result of an experiment, which must be of a kind; or say that it is missing."""
+    found = results.get(name)
+    if not isinstance(found, kind):
+        raise Missing(name)
+    return found
 
 
 @dataclass(frozen=True)
 class Growth:
     """The gains of one mean curve in its last tenfold spans of rounds.
 
-    ends    the rounds between which the gains are taken, in order
-    mean    the mean regret at the ends
-    spread  the covariance of these means
+    Attributes
+    ----------
+    ends : ndarray
+        The rounds between which the gains are taken, in order.
+    mean : ndarray
+        The mean regret at the ends.
+    spread : ndarray
+        The covariance of these means.
+    replicas : int
     """
 
     ends: Floats
@@ -76,45 +91,44 @@ class Growth:
     replicas: int
 
     def contrast(self, weights: Floats) -> Estimate:
-        """A linear combination of the means at the ends."""
+        """Estimate a linear combination of the means at the ends."""
         variance = stable_sum(np.outer(weights, weights) * self.spread)
         return estimate(stable_sum(weights * self.mean), variance)
 
     def _weights(self, span: int, scale: Floats) -> Floats:
-        """Those of the gain in a span, per unit of a scale; span -1 is the last."""
+        """Return the weights of the gain in a span, per unit of a scale; span -1 is the last."""
         k = span % (len(self.ends) - 1)
         weights = np.zeros(len(self.ends))
-        weights[k + 1] = 1.0 / (scale[k + 1] - scale[k])
-        weights[k] = -weights[k + 1]
+        weights[k : k + 2] = np.array([-1.0, 1.0]) / (scale[k + 1] - scale[k])
         return weights
 
     def gains(self, scale: Floats) -> list[Estimate]:
-        """The gain in each span, per unit of a scale."""
+        """Estimate the gain in each span, per unit of a scale."""
         return [self.contrast(self._weights(k, scale)) for k in range(len(self.ends) - 1)]
 
     def slopes(self) -> list[Estimate]:
-        """The gain in each span, per unit of log(T)."""
+        """Estimate the gain in each span, per unit of log(T)."""
         return self.gains(np.log(self.ends))
 
     def excess(self, factor: float, scale: Floats) -> Estimate:
-        """The last gain less a multiple of the one before, both per unit of a scale."""
+        """Estimate the last gain less a multiple of the one before, per unit of a scale."""
         return self.contrast(self._weights(-1, scale) - factor * self._weights(-2, scale))
 
     @property
     def flat(self) -> bool:
-        """Whether the last span adds nothing to speak of."""
+        """Return whether the last span adds next to nothing."""
         added = self.contrast(self._weights(-1, np.arange(len(self.ends), dtype=float)))
         return added.high <= _FLAT * float(self.mean[-1])
 
     def finite(self) -> Judgement:
-        """Whether gains fade: nothing is added, or less than half of what was added before."""
+        """Judge whether gains fade: nothing is added, or less than half of the gain before."""
         over_half = self.excess(0.5, np.log(self.ends))
         if self.flat or over_half.high < 0.0:
             return HELD
         return DID_NOT_HOLD if over_half.low > 0.0 else UNDECIDED
 
     def steady(self, scale: Floats) -> Judgement:
-        """Whether gains per unit of a scale stay the same, within half and twice."""
+        """Judge whether gains per unit of a scale stay the same, within half and twice."""
         half, twice = self.excess(0.5, scale), self.excess(2.0, scale)
         if self.flat or half.high < 0.0 or twice.low > 0.0:
             return DID_NOT_HOLD
@@ -122,13 +136,13 @@ class Growth:
 
     @property
     def drifting(self) -> bool:
-        """Whether the slope on log(T) surely changes, and by more than a fifth."""
+        """Return whether the slope on log(T) surely changes, and by more than a fifth."""
         change, before = self.excess(1.0, np.log(self.ends)), self.slopes()[-2].value
         sure = change.low > 0.0 or change.high < 0.0
         return sure and abs(change.value) > _DRIFT * abs(before)
 
     def tendency(self) -> str:
-        """What the slope on log(T) still does, in words."""
+        """Say how the slope on log(T) still changes."""
         change = self.excess(1.0, np.log(self.ends))
         if change.low > 0.0:
             return f"still rising (change {change})"
@@ -143,7 +157,7 @@ class Growth:
 
 
 def growth(result: CurveResult, learner: str) -> Growth:
-    """The gains of a learner's mean regret in the last three tenfold spans of rounds."""
+    """Take the gains of a learner's mean regret in the last three tenfold spans of rounds."""
     simulation = result.simulation
     if learner not in simulation.curves:
         raise Missing(f"{learner} in {result.spec.name}")
@@ -160,9 +174,13 @@ def growth(result: CurveResult, learner: str) -> Growth:
 class Onset(NamedTuple):
     """Where a mean regret curve becomes a logarithm.
 
-    begins   the round from which on the slope on log(T), tenfold span by tenfold span, stays
-             within a fifth of its last value
-    peak     the largest slope, and the rounds between which it is that
+    Attributes
+    ----------
+    begins : float
+        The round from which on the slope on log(T), tenfold span by tenfold span, stays within a
+        fifth of its last value.
+    peak, peak_from, peak_to : float
+        The largest slope, and the rounds between which the curve has it.
     """
 
     begins: float
@@ -179,7 +197,7 @@ class Onset(NamedTuple):
 
 
 def onset(result: CurveResult, learner: str) -> Onset | None:
-    """Where a learner's curve becomes a logarithm; None where its last two spans still differ."""
+    """Find where a learner's curve becomes a logarithm; None if its last two spans differ."""
     curve, rounds = result.simulation.curves[learner], result.simulation.checkpoints
     ends = [k for k, look in enumerate(rounds.tolist()) if look in _POWERS]
     slopes = np.diff(curve.mean[ends]) / math.log(10.0)
@@ -191,21 +209,17 @@ def onset(result: CurveResult, learner: str) -> Onset | None:
     if settled == len(slopes) - 1:
         return None
     top = int(slopes.argmax())
-    return Onset(
-        float(rounds[ends[settled]]),
-        float(slopes[top]),
-        float(rounds[ends[top]]),
-        float(rounds[ends[top + 1]]),
-    )
+    begins, start, stop = (float(rounds[ends[k]]) for k in (settled, top, top + 1))
+    return Onset(begins, float(slopes[top]), start, stop)
 
 
 def stable_sum(terms: Floats) -> float:
-    """The sum of terms; 0 where they cancel but for what rounding leaves."""
+    """Add terms; the sum is 0 where they cancel but for rounding errors."""
     total = math.fsum(terms.ravel())
     return total if abs(total) > _ROUNDING * float(np.abs(terms).sum()) else 0.0
 
 
 def estimate(mean: float, variance: float) -> Estimate:
-    """A mean with its interval, from the variance of that mean."""
+    """Return a mean with its interval, from the variance of that mean."""
     width = Z_95 * math.sqrt(max(variance, 0.0))
     return Estimate(mean, mean - width, mean + width)

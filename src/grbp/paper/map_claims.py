@@ -1,4 +1,4 @@
-"""What a map of regret over all probabilities says about the paper's claims."""
+"""The claims of the paper about a map of regret over all probabilities."""
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from grbp.paper.growth import (
     Missing,
     Results,
     estimate,
+    needed,
 )
 from grbp.theory.values import boundary, optimal_threshold
 
 
 def regions_differ(figure: str, results: Results) -> Finding:
-    """Whether regret is higher in the exploration region, on the average over a map."""
-    found = _map(results, figure)
+    """Judge whether regret is higher in the exploration region, on average over a map."""
+    found = needed(results, figure, GridResult)
     explored = _explored(found)
     if explored.all() or not explored.any():
         raise Missing(f"map of both regions in {figure}")
@@ -31,7 +32,7 @@ def regions_differ(figure: str, results: Results) -> Finding:
     whys = {
         HELD: "learning costs more where FINISH must be forced and is never right",
         DID_NOT_HOLD: "learning costs less in the exploration region",
-        UNDECIDED: "the interval of the difference holds 0",
+        UNDECIDED: "the interval of the difference contains 0",
     }
     return Finding(
         outcome,
@@ -44,14 +45,12 @@ def regions_differ(figure: str, results: Results) -> Finding:
 
 
 def every_line_rises(figure: str, results: Results) -> Finding:
-    """The same for each line of the map that crosses the boundary, at one p_f or one p_c."""
-    found = _map(results, figure)
+    """Judge the same for each line of the map that crosses the boundary, at one p_f or p_c."""
+    found = needed(results, figure, GridResult)
     explored = _explored(found)
-    spec, lines = found.spec, {}
-    for i, p_f in enumerate(spec.p_f):
-        lines[f"p_f = {p_f:g}"] = (found.mean[i], found.se[i], explored[i])
-    for j, p_c in enumerate(spec.p_c):
-        lines[f"p_c = {p_c:g}"] = (found.mean[:, j], found.se[:, j], explored[:, j])
+    arrays = found.mean, found.se, explored
+    lines = {f"p_f = {p:g}": [a[i] for a in arrays] for i, p in enumerate(found.spec.p_f)}
+    lines |= {f"p_c = {p:g}": [a[:, j] for a in arrays] for j, p in enumerate(found.spec.p_c)}
     rises = {
         line: _difference(mean, se, inside)
         for line, (mean, se, inside) in lines.items()
@@ -69,47 +68,37 @@ def every_line_rises(figure: str, results: Results) -> Finding:
     )
     evidence += f" ({'; '.join(fall)})" if fall else ""
     if fall:
-        lies = ", ".join(line.partition(":")[0] for line in fall)
-        return Finding(
-            DID_NOT_HOLD, evidence, f"there is less regret beyond the boundary at {lies}"
-        )
+        at = ", ".join(line.partition(":")[0] for line in fall)
+        return Finding(DID_NOT_HOLD, evidence, f"there is less regret beyond the boundary at {at}")
     if up < len(rises):
-        return Finding(UNDECIDED, evidence, "an interval of a difference holds 0")
+        return Finding(UNDECIDED, evidence, "the interval of a difference contains 0")
     return Finding(HELD, evidence, "every line has more regret beyond the boundary than before it")
 
 
-def _map(results: Results, name: str) -> GridResult:
-    found = results.get(name)
-    if not isinstance(found, GridResult):
-        raise Missing(name)
-    return found
-
-
 def _explored(found: GridResult) -> Bools:
-    """Which cells of a map lie in the exploration region: [p_f, p_c]."""
-    spec = found.spec
-    return np.array(
-        [
-            [optimal_threshold(Problem(spec.goal, p_c, p_f)) == 0 for p_c in spec.p_c]
-            for p_f in spec.p_f
-        ]
-    )
+    """Return which cells of a map lie in the exploration region: [p_f, p_c]."""
+    goal, p_c = found.spec.goal, found.spec.p_c
+    rows = [[optimal_threshold(Problem(goal, p, p_f)) == 0 for p in p_c] for p_f in found.spec.p_f]
+    return np.array(rows)
 
 
 def _depth(found: GridResult) -> Floats:
-    """B(p_c) - p_f in every cell: how deep in the exploration region it lies."""
+    """Return B(p_c) - p_f in every cell: how deep in the exploration region it lies."""
     edge: Floats = boundary(found.spec.goal, found.spec.p_c)
     depth: Floats = edge[None, :] - np.array(found.spec.p_f)[:, None]
     return depth
 
 
 def _difference(mean: Floats, se: Floats, explored: Bools) -> Estimate:
-    """The mean over the cells to explore less that over the others; cells are independent."""
+    """Estimate the mean over the exploration region less that elsewhere.
+
+    The cells are independent of each other.
+    """
     weights = np.where(explored, 1.0 / explored.sum(), -1.0 / (~explored).sum())
     return estimate(float((weights * mean).sum()), float((weights**2 * se**2).sum()))
 
 
 def _rank_correlation(x: Floats, y: Floats) -> float:
-    """Spearman's, for numbers without ties."""
+    """Compute Spearman's rank correlation, for numbers without ties."""
     first, second = (values.ravel().argsort().argsort() for values in (x, y))
     return float(np.corrcoef(first, second)[0, 1])

@@ -1,11 +1,10 @@
 """The paper again: its figures by their numbers, and all of it with one call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-import numpy as np
-
+from grbp._io import write_whole
 from grbp.errors import InvalidInput
 from grbp.experiments import (
     EXPERIMENTS,
@@ -14,7 +13,6 @@ from grbp.experiments import (
     FIGURE_5,
     FOLDER,
     AnySpec,
-    CurveResult,
     GridResult,
     Result,
     as_printed,
@@ -29,8 +27,8 @@ from grbp.figures import (
     save,
     transition_figure,
 )
-from grbp.figures.canvas import drawing
-from grbp.paper.report import Section, regret_table, report_html, write_page
+from grbp.figures.canvas import drawing, render, write_pictures
+from grbp.paper.report import Section, environment, regret_table, report_html
 from grbp.paper.verdict import Verdict, verdicts
 
 if TYPE_CHECKING:
@@ -50,43 +48,53 @@ _MEASURED: Final[dict[int, AnySpec]] = {3: FIGURE_3, 4: FIGURE_4, 5: FIGURE_5}
 _READING: Final = {
     1: "A round starts in one of the states between the dead end and the goal. Continuing moves"
     " it one state up or down; finishing ends it at once, at the goal or at the dead end.",
-    2: "Each curve is the chance of reaching the goal from state 1 by continuing for ever. Where"
+    2: "Each curve is the chance of reaching the goal from state 1 by always continuing. Where"
     " finishing succeeds more often than that, finishing in state 1 is right (no-exploration"
     " region); elsewhere it never is, and a learner must try it on purpose to know (exploration"
     " region).",
     3: "The optimal policy finishes in state 1, so every round of it teaches something about"
-    " both actions, and a learner may stop paying. The paper has 200 runs of each learner; two"
-    " hundred cannot tell these means apart, so there are more here. Shades are simultaneous"
+    " both actions, and a learner may stop paying. The paper has 200 replicas of each learner;"
+    " these are too few to tell the means apart, so there are more here. Shades are simultaneous"
     " 95% bands. The verdicts above use intervals for one number at a time, which are narrower.",
-    4: "The optimal policy never finishes, so finishing must be tried on purpose, at a price, for"
-    " ever: regret grows at least with the logarithm of the rounds. The dashed guide is what"
-    " forced exploration costs in theory.",
+    4: "The optimal policy never finishes, so finishing must be tried on purpose, at a price,"
+    " again and again: regret grows at least with the logarithm of the rounds. The dashed guide"
+    " is what forced exploration costs in theory.",
     5: "The regret of GETBE-SM for every pair of probabilities, as a map and as a surface. The"
     " black line is the boundary of Figure 2 for this goal.",
 }
 
 _FURTHER: Final = {
-    "growth-3": "Figure 3, followed a hundred thousand times further. What is bounded stays where"
-    " it is; NoExplore, whose regret grows with every round, leaves the picture at once.",
-    "growth-3-policies": "The same for the two learners that compare policies by their wins. On"
-    " the logarithmic axis a logarithm is a straight line; that of UCB-PolSelection is steeper at"
-    " first than it will be.",
-    "growth-4": "Figure 4, followed a hundred thousand times further: straight lines.",
-    "growth-4-ucb": "The same for the learners with upper confidence bounds, which bend before"
-    " they are straight.",
+    "growth-3": (
+        "3",
+        "Figure 3, followed out to a billion rounds. Bounded regret stays where it is; NoExplore,"
+        " whose regret grows with every round, leaves the picture at once.",
+    ),
+    "growth-3-policies": (
+        "3, learners of policies",
+        "The same for the two learners that compare policies by their wins. On the logarithmic"
+        " axis a logarithm is a straight line; that of UCB-PolSelection is steeper at first than"
+        " it will be.",
+    ),
+    "growth-4": ("4", "Figure 4, followed out to a billion rounds: straight lines."),
+    "growth-4-ucb": (
+        "4, upper confidence bounds",
+        "The same for the learners with upper confidence bounds, which bend before they are"
+        " straight.",
+    ),
 }
-"""The curves beyond the paper's horizon, and what to see in them."""
+"""The curves beyond the paper's horizon: the figure that each goes on from, and what to see."""
 
-_BEYOND: Final = {
-    "growth-3": "3",
-    "growth-3-policies": "3, learners of policies",
-    "growth-4": "4",
-    "growth-4-ucb": "4, upper confidence bounds",
+_EXACT: Final[dict[str, Callable[[], "Figure"]]] = {
+    "figure-1": transition_figure,
+    "figure-2": boundary_figure,
 }
-"""The figure of the paper that each goes on from, and with whom."""
+"""The figures that are not measured."""
 
-Say = Callable[[str], None]
-"""Called with a line that says what has been done."""
+Say: TypeAlias = Callable[[str], None]
+"""A function that is called with a line on what has been done."""
+
+Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]
+"""The head and the rows of a table."""
 
 
 def paper_figure(
@@ -96,15 +104,38 @@ def paper_figure(
     folder: Path = FOLDER,
     progress: Progress | None = None,
 ) -> "Figure":
-    """One figure of the paper; Figures 1 and 2 for the goals given, or the usual ones.
+    """Draw one figure of the paper.
 
-    Figures 3 to 5 are measured: their data are taken from the folder, or made and kept there.
+    Parameters
+    ----------
+    number : int
+        A key of `PAPER_FIGURES`.
+    goals : sequence of int, optional
+        The goal of Figure 1 or the goals of Figure 2.
+    folder : Path, optional
+        Figures 3 to 5 are measured: their data are taken from this folder, or made and kept
+        there.
+    progress : callable, optional
+        It is called with (what runs, replicas done, replicas in all).
 
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
     Paper: fig:GRBP
     Paper: fig:Boundary
     Paper: fig:regretinf
     Paper: fig:closetobound
     Paper: fig:3D
+
+    Examples
+    --------
+    >>> import grbp
+    >>> figure = grbp.paper_figure(2, [2, 10])
+    >>> len(figure.axes[0].get_lines())
+    2
     """
     if number not in PAPER_FIGURES:
         known = ", ".join(map(str, PAPER_FIGURES))
@@ -117,18 +148,66 @@ def paper_figure(
         return transition_figure(*goals)
     if number == 2:
         return boundary_figure(goals) if goals else boundary_figure()
-    return _drawn(run(_MEASURED[number], folder, progress), _title(number))
+    return _drawn(run(_MEASURED[number], folder, progress), _title(number))[0]
 
 
 def save_figure(figure: "Figure", folder: Path, number: int) -> list[Path]:
-    """The files a figure was written to: figure-NUMBER.png and .svg in the folder, or neither."""
+    """Write a figure of the paper to figure-NUMBER.png and .svg, both of them or neither.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure, as `paper_figure` returns it.
+    folder : Path
+        It is made if it is missing.
+    number : int
+        The figure's number in the paper.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import grbp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = grbp.save_figure(grbp.paper_figure(1), Path(folder), 1)
+    >>> [path.name for path in files]
+    ['figure-1.png', 'figure-1.svg']
+    """
     return save(figure, folder / f"figure-{number}")
 
 
 def save_simulation(simulation: Simulation, path: Path) -> list[Path]:
-    """The files that the curves of a simulation were drawn into: .png and .svg, or neither."""
-    stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path
-    return save(regret_figure(simulation), stem)
+    """Draw the curves of a simulation into path.png and path.svg, both of them or neither.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        The curves, as `simulate` returns them.
+    path : Path
+        Where to; an ending .png or .svg makes no difference.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import grbp
+    >>> result = grbp.simulate(grbp.Problem(4, 0.65, 0.3), ["getbe-sm"], 100, replicas=5, seed=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = grbp.save_simulation(result, Path(folder) / "curves")
+    >>> [path.name for path in files]
+    ['curves.png', 'curves.svg']
+    """
+    return save(regret_figure(simulation), path)
 
 
 def reproduce(
@@ -138,72 +217,87 @@ def reproduce(
     progress: Progress | None = None,
     say: Say = lambda _: None,
 ) -> list[Verdict]:
-    """The verdict on every claim; figures, tables and the report are written to the folder.
+    """Run every experiment of the paper; write its figures, tables and a report; judge it.
 
-    What an earlier call has measured is found again in its subfolder `data`. With printed, as
-    many replicas as the paper has, which is too few to decide much.
+    Parameters
+    ----------
+    folder : Path
+        Where to write. Results of an earlier call are found again in its subfolder `data`.
+    printed : bool, optional
+        Whether to use the paper's 200 replicas, which are too few to decide much.
+    progress : callable, optional
+        It is called with (what runs, replicas done, replicas in all).
+    say : callable, optional
+        It is called with a line on everything that has been done.
 
+    Returns
+    -------
+    list of Verdict
+        The verdict on every claim of the paper.
+
+    Notes
+    -----
     Paper: sec:numeric
+
+    Examples
+    --------
+    It takes minutes:
+
+    >>> from pathlib import Path
+    >>> import grbp
+    >>> rows = grbp.reproduce(Path("results"), say=print)  # doctest: +SKIP
     """
+    # What is not installed is missed now and not after everything was measured.
+    environment()
     with drawing():
-        pass  # without Matplotlib, refuse now and not after everything was measured
+        pass
     results: dict[str, Result] = {}
     for done, (name, spec) in enumerate(EXPERIMENTS.items(), start=1):
         asked = as_printed(spec) if printed else spec
-        size = f"{asked.replicas:,} replicas of {asked.rounds:,} rounds"
-        say(f"[{done}/{len(EXPERIMENTS)}] {name}: {size}")
+        say(f"[{done}/{len(EXPERIMENTS)}] {_size(asked)}")
         results[name] = run(asked, folder / "data", progress)
         to_csv(results[name], folder / f"{name}.csv")
+    parts = [(f"figure-{number}", _title(number), text) for number, text in _READING.items()]
+    for name, (figure, text) in _FURTHER.items():
+        parts.append((name, f"Figure {figure}, out to {results[name].spec.rounds:,} rounds", text))
     sections = []
-    for number, shows in PAPER_FIGURES.items():
-        result = results.get(f"figure-{number}")
-        # On the page the heading says what the file must say itself.
-        figure = paper_figure(number) if result is None else _drawn(result)
-        titled = figure if result is None else _drawn(result, _title(number))
-        save_figure(titled, folder, number)
-        say(f"figure-{number}.png and figure-{number}.svg")
-        head, rows = (
-            regret_table(result.simulation) if isinstance(result, CurveResult) else ((), ())
-        )
-        title = f"Figure {number}. {shows}"
-        sections.append(Section(title, _READING[number], figure, shows, head, rows))
-    for name, text in _FURTHER.items():
-        result = results[name]
-        if isinstance(result, CurveResult):
-            title = f"Figure {_BEYOND[name]}, out to {result.spec.rounds:,} rounds"
-            figure = regret_figure(result.simulation)
-            save(regret_figure(result.simulation, title), folder / name)
-            say(f"{name}.png and {name}.svg")
-            head, rows = regret_table(result.simulation)
-            sections.append(Section(title, text, figure, title, head, rows))
+    for stem, title, text in parts:
+        picture, table = _drawn(results[stem], title) if stem in results else (_EXACT[stem](), ())
+        pictures = render(picture)
+        write_pictures(pictures, folder / stem)
+        say(f"{stem}.png and {stem}.svg")
+        sections.append(Section(title, text, pictures["svg"], title, *table))
     found = verdicts(results)
-    write_page(report_html(sections, found, _facts(results)), folder / "report.html")
+    page = report_html(sections, found, _facts(results))
+    write_whole(folder / "report.html", page.encode())
     say("report.html: every claim of the paper, and whether it held")
     return found
 
 
 def _title(number: int) -> str:
-    return f"Figure {number}: {PAPER_FIGURES[number][0].lower()}{PAPER_FIGURES[number][1:]}"
+    return f"Figure {number}. {PAPER_FIGURES[number]}"
 
 
-def _drawn(result: Result, title: str = "") -> "Figure":
-    """The figure of a result."""
+def _drawn(result: Result, title: str) -> "tuple[Figure, Table | tuple[()]]":
+    """Draw the figure of a result, and make the table under it, if there is one."""
     if isinstance(result, GridResult):
         spec = result.spec
-        p_c, p_f = np.array(spec.p_c), np.array(spec.p_f)
-        return regret_map_figure(p_c, p_f, result.mean.T, spec.goal, title)
-    return regret_figure(result.simulation, title)
+        return regret_map_figure(spec.p_c, spec.p_f, result.mean, spec.goal, title), ()
+    return regret_figure(result.simulation, title), regret_table(result.simulation)
 
 
-def _facts(results: dict[str, Result]) -> dict[str, str]:
-    """How the numbers were made, in words."""
+def _size(spec: AnySpec) -> str:
+    return f"{spec.name}: {spec.replicas:,} replicas of {spec.rounds:,} rounds"
+
+
+def _facts(results: Mapping[str, Result]) -> dict[str, str]:
+    """Say how the numbers were made."""
     metas = [result.meta for result in results.values()]
-    versions = {f"{name} {version}" for meta in metas for name, version in meta.versions.items()}
     specs = [result.spec for result in results.values()]
-    sizes = [f"{s.name}: {s.replicas:,} replicas of {s.rounds:,} rounds" for s in specs]
+    versions = {f"{name} {version}" for meta in metas for name, version in meta.versions.items()}
     return {
         "Command": "make reproduce",
-        "Experiments": "; ".join(sizes),
+        "Experiments": "; ".join(map(_size, specs)),
         "Seeds": ", ".join(sorted({str(spec.seed) for spec in specs})),
         "Versions": ", ".join(sorted(versions)),
         "Code revision": ", ".join(sorted({meta.revision for meta in metas})),
