@@ -16,7 +16,6 @@ from runs import without_notes
 import grbp
 from grbp import Problem
 from grbp.cli import main
-from grbp.cli.progress import Bar
 from grbp.engine import decisions
 from grbp.learners.getbe import getbe_sm
 
@@ -113,12 +112,15 @@ def test_csv_holds_every_number(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     file = tmp_path / "new" / "curves.csv"
     assert said(capsys, *TWO, "--csv", str(file)) == f"{file}\n"
     rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
+    assert list(rows[0]) == ["learner", "round", "mean", "se", "low", "high"]
     result = expected()
     for name, curve in result.curves.items():
         mine = [row for row in rows if row["learner"] == name]
         assert [int(row["round"]) for row in mine] == result.checkpoints.tolist()
         assert [float(row["mean"]) for row in mine] == curve.mean.tolist()
         assert [float(row["se"]) for row in mine] == curve.se.tolist()
+        for name_of_end, end in zip(("low", "high"), curve.band(), strict=True):
+            assert [float(row[name_of_end]) for row in mine] == end.tolist()
 
 
 def test_plot_writes_both_kinds(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -244,26 +246,3 @@ def test_compiling_is_told_and_done_once(tmp_path: Path) -> None:
     assert all(line.endswith("once; the next start finds it") for line in notes)
     assert without_notes(first.stderr) == second.stderr == ""
     assert second.stdout == first.stdout
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_bar_appears_only_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr("grbp.cli.progress.time.monotonic", lambda: now[0])
-    screen, log = Terminal(), io.StringIO()
-    on_screen, in_log = Bar(screen), Bar(log)
-    for second, done in enumerate(np.arange(5)):
-        now[0] = 0.6 * second
-        for shown in (on_screen, in_log):
-            shown("getbe-sm", int(done), 4)
-    pictures = screen.getvalue().split("\r")
-    assert "50%" in pictures[1]  # nothing before a second has passed
-    assert "100%" in pictures[-1]
-    assert max(map(len, pictures)) <= 80
-    on_screen.clear()
-    assert screen.getvalue().endswith(" " * 10 + "\r")
-    assert log.getvalue() == "getbe-sm: done in 2.4 s\n"

@@ -1,28 +1,32 @@
-"""The command about many learners on many problems: league."""
+"""The command `league`: many learners on many problems."""
 
 import argparse
-import csv
-import io
-import sys
-import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import grbp
-from grbp._io import write_whole
-from grbp.cli.options import add_folder, add_json, number, whole
-from grbp.cli.printing import print_json
-from grbp.cli.progress import bar
-from grbp.errors import InvalidInput
+from grbp._io import write_table
+from grbp.cli.options import (
+    add_folder,
+    add_json,
+    add_threads,
+    check_one_output,
+    given,
+    number,
+    whole,
+    wholes,
+)
+from grbp.cli.printing import paragraph, print_json
+from grbp.cli.progress import progress_bar
 
-_NAME = 20
+_NAME: Final = 20
 """Columns for a name; a longer one has a line of its own."""
 
-_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_UNITS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds what the command can be told."""
+    """Add the options of the command."""
     usual = grbp.LeagueSpec()
     parser.add_argument(
         "--learner", action="append",
@@ -34,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", help=f"rounds in a replica ({usual.rounds:,})")
     parser.add_argument("--replicas", help=f"independent repetitions ({usual.replicas:,})")
     parser.add_argument("--seed", help=f"a whole number; same seed, same result ({usual.seed})")
-    parser.add_argument("--threads", help="threads to use (as many as cores)")
+    add_threads(parser)
     add_folder(parser)
     parser.add_argument("--pairs", action="store_true", help="list every two learners as well")
     add_json(parser)
@@ -44,26 +48,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def league(options: argparse.Namespace) -> None:
-    """Plays a league and shows its tables."""
-    outputs = [name for name in ("pairs", "json", "csv", "plot") if getattr(options, name)]
-    if len(outputs) > 1:
-        raise InvalidInput(f"--{outputs[0]} and --{outputs[1]} were given; there must be one")
-    spec = _spec(options)
-    threads = None if options.threads is None else whole(options.threads)
-    data = Path(options.out) / "data"
-    try:
-        with bar() as progress:
-            played = grbp.run_league(spec, data, progress, threads)
-    except KeyboardInterrupt:
-        print(f"\nInterrupted; what was measured is kept in {data}.", file=sys.stderr)
-        print("The same command goes on from there.", file=sys.stderr)
-        raise
+def run(options: argparse.Namespace) -> None:
+    """Play a league and show its tables."""
+    check_one_output(options, "pairs", "json", "csv", "plot")
+    spec, data = _spec(options), Path(options.out) / "data"
+    with progress_bar(data) as progress:
+        played = grbp.run_league(spec, data, progress, given(options.threads))
     if options.json:
         print_json(played.as_json())
     elif options.csv:
-        write_whole(Path(options.csv), _as_csv(played).encode())
-        print(options.csv)
+        columns = ("goal", "learner", "p_c", "p_f", "mean", "se")
+        print(write_table(Path(options.csv), columns, played.cells()))
     elif options.plot:
         print(*grbp.save_league(played, Path(options.plot)), sep="\n")
     else:
@@ -71,27 +66,18 @@ def league(options: argparse.Namespace) -> None:
 
 
 def _spec(options: argparse.Namespace) -> grbp.LeagueSpec:
-    """The league that the options describe."""
-    asked: dict[str, Any] = {}
+    """Return the league that the options describe."""
+    readers = {"step": number, "rounds": whole, "replicas": whole, "seed": whole}
+    asked: dict[str, Any] = {
+        name: read(getattr(options, name))
+        for name, read in readers.items()
+        if getattr(options, name) is not None
+    }
     if options.learner is not None:
         asked["learners"] = tuple(options.learner)
     if options.goal is not None:
-        asked["goals"] = tuple(whole(part) for part in options.goal.split(","))
-    if options.step is not None:
-        asked["step"] = number(options.step)
-    for name in ("rounds", "replicas", "seed"):
-        if getattr(options, name) is not None:
-            asked[name] = whole(getattr(options, name))
+        asked["goals"] = tuple(wholes(options.goal))
     return grbp.LeagueSpec(**asked)
-
-
-def _as_csv(played: grbp.League) -> str:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["goal", "learner", "p_c", "p_f", "mean", "se"])
-    for goal, learner, *numbers in played.cells():
-        rows.writerow([goal, learner, *map(repr, numbers)])
-    return text.getvalue()
 
 
 def _show(played: grbp.League, pairs: bool) -> None:
@@ -100,7 +86,7 @@ def _show(played: grbp.League, pairs: bool) -> None:
     print(f"{spec.replicas:,} replicas of {spec.rounds:,} rounds, seed {spec.seed}")
     print(f"p_c and p_f from {spec.grid[0]:g} to {spec.grid[-1]:g}: {points**2:,} problems a goal")
     for goal, names in spec.left_out.items():
-        _say(f"left out at goal {goal:,}, which they cannot play: {', '.join(names)}")
+        paragraph(f"left out at goal {goal:,}, which they cannot play: {', '.join(names)}")
     tables = [played.table(goal) for goal in spec.goals]
     if len(tables) > 1:
         tables.append(played.table())
@@ -109,15 +95,15 @@ def _show(played: grbp.League, pairs: bool) -> None:
         if pairs:
             _show_pairs(table)
     print()
-    _say(
-        "mean: regret over all problems; worst: the largest, and where; best: problems in which"
-        " a learner is clearly better than every other; behind: how far the mean is behind the"
-        " first. +- holds 95 %, for one number at a time."
+    paragraph(
+        "mean: the regret averaged over all problems; worst: the largest regret, and where; best:"
+        " in how many problems a learner is clearly better than every other; behind: its mean less"
+        " that of the first. +- is half a 95 % interval, for each number on its own."
     )
     if tables[0].hindsight is not None:
-        _say(
+        paragraph(
             f"{tables[0].hindsight.learner}: at each problem the best of the paper's five learners,"
-            " chosen after all have played."
+            " chosen after all of them have played."
         )
 
 
@@ -136,7 +122,7 @@ def _show_table(table: grbp.LeagueTable) -> None:
 
 
 def _show_standing(standing: grbp.Standing, pair: grbp.Pair | None, with_goal: bool) -> None:
-    """Prints a learner, with the first against it."""
+    """Print a learner, with the first against it."""
     name = standing.learner
     if len(name) >= _NAME:
         print("  " + name)
@@ -155,14 +141,14 @@ def _line(name: str, *cells: str) -> str:
 
 
 def _place(place: tuple[int, float, float], with_goal: bool) -> str:
-    """A problem as a person reads it: the goal where it is not said above, and p_c, p_f."""
+    """Write a problem: its p_c and p_f, after the goal where that is not said above."""
     goal, *probabilities = place
     where = ", ".join(f"{p:.2g}".removeprefix("0") for p in probabilities)
     return f"{goal if goal < 10**5 else format(goal, '.0e')}: {where}" if with_goal else where
 
 
 def _show_pairs(table: grbp.LeagueTable) -> None:
-    """Prints every two learners, and every one with the five in hindsight."""
+    """Print every two learners, and every one with the five in hindsight."""
     print(f"\n  {'first':<20}{'second':<20}  second behind     +-  1st wins  2nd")
     for pair in (*table.pairs, *table.against_hindsight):
         names = f"{pair.first:<20}{pair.second:<20}"
@@ -174,8 +160,8 @@ def _show_pairs(table: grbp.LeagueTable) -> None:
 
 
 def _short(value: float, digits: int = 4) -> str:
-    """A number in at most six columns and a sign; thousands as k and so on where they are many."""
-    value += 0.0  # not minus nothing
+    """Write a number in at most six columns and a sign, thousands as k and so on."""
+    value += 0.0  # -0.0 would be shown with its sign
     size = abs(value)
     if 0.0 < size < 0.1:
         return f"{value:.2g}" if size >= 0.001 else f"{value:.0e}"
@@ -185,7 +171,3 @@ def _short(value: float, digits: int = 4) -> str:
         return f"{value:,.0f}"
     unit, letter = next(pair for pair in _UNITS if size >= pair[0])
     return f"{value / unit:.{max(digits, 3)}g}{letter}"
-
-
-def _say(text: str) -> None:
-    print(textwrap.fill(text, 78, subsequent_indent="  "))

@@ -1,4 +1,4 @@
-"""The options that several commands share, and what their texts mean."""
+"""The options that several commands share, and how their texts are read."""
 
 import argparse
 import re
@@ -9,7 +9,7 @@ from grbp.errors import InvalidInput
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that say what the problem is."""
+    """Add the options that say what the problem is."""
     parser.add_argument("--goal", required=True, help="the state G that wins a round")
     parser.add_argument("--p-c", required=True, help="chance that continuing moves up")
     parser.add_argument("--p-f", required=True, help="chance that finishing wins")
@@ -19,32 +19,50 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Adds the option for programs."""
+    """Add the option for programs."""
     parser.add_argument("--json", action="store_true", help="one JSON object and nothing else")
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
-    """Adds the option for where to write."""
+    """Add the option for where to write."""
     parser.add_argument("--out", default="results", help="the folder to write to (results)")
 
 
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """Add the option for how many threads to use."""
+    parser.add_argument("--threads", help="threads to use (as many as cores)")
+
+
+def check_one_output(options: argparse.Namespace, *names: str) -> None:
+    """Refuse two kinds of output at once."""
+    given = [f"--{name}" for name in names if getattr(options, name)]
+    if len(given) > 1:
+        raise InvalidInput(f"{given[0]} and {given[1]} were given; there must be one")
+
+
 def problem_of(options: argparse.Namespace) -> grbp.Problem:
-    """The problem that the options describe."""
-    return grbp.Problem(
-        whole(options.goal),
-        number(options.p_c),
-        number(options.p_f),
-        _start(options.start),
-    )
+    """Return the problem that the options describe."""
+    probabilities = number(options.p_c), number(options.p_f)
+    return grbp.Problem(whole(options.goal), *probabilities, _start(options.start))
 
 
 def whole(text: str) -> Any:
-    """The whole number that a text means; the text itself if none, for the model to refuse."""
+    """Read a whole number; return other text as it is, for the model to refuse."""
     return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else text
 
 
+def wholes(text: str) -> list[Any]:
+    """Read whole numbers with commas between them."""
+    return [whole(part) for part in text.split(",")]
+
+
+def given(text: str | None) -> Any:
+    """Read a whole number, if one was given."""
+    return None if text is None else whole(text)
+
+
 def number(text: str) -> Any:
-    """The number that a text means; the text itself if none, for the model to refuse."""
+    """Read a number; return other text as it is, for the model to refuse."""
     try:
         # Python also reads 1_0 and digits of other scripts, which nobody means here.
         return float(text) + 0.0 if text.isascii() and "_" not in text else text
@@ -53,7 +71,7 @@ def number(text: str) -> Any:
 
 
 def _start(text: str) -> Any:
-    """The start distribution that a text means: uniform, 2, or 1=.9,2=.1."""
+    """Read a start distribution: uniform, 2, or 1=.9,2=.1."""
     if "=" not in text:
         return whole(text)
     pairs = [part.split("=", 1) for part in text.split(",")]

@@ -1,4 +1,4 @@
-"""How answers are printed: for a person at 80 columns, for a program as one JSON object."""
+"""Printing answers: for a person at 80 columns, for a program as one JSON object."""
 
 import json
 import math
@@ -9,35 +9,38 @@ import grbp
 
 
 def print_json(answer: Mapping[str, object]) -> None:
-    """Prints one object and nothing else."""
-    print(json.dumps(plain(answer), allow_nan=False))
+    """Print one object and nothing else."""
+    print(json.dumps(_plain(answer), allow_nan=False))
 
 
-def plain(value: object) -> object:
-    """The value with null where a number is infinite, which JSON cannot say."""
+def _plain(value: object) -> object:
+    """Replace infinite numbers, which JSON cannot say, by None."""
     if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
 
 def title(problem: grbp.Problem) -> None:
-    """Prints which problem was asked about."""
-    start = problem.start if isinstance(problem.start, str) else _start_text(problem)
+    """Print which problem was asked about."""
+    start: str | tuple[tuple[int, float], ...] = problem.canonical_start
+    if isinstance(start, tuple):
+        named = [f"{state}={q:g}" for state, q in start]
+        start = ", ".join(named[:4]) + (", ..." if len(named) > 4 else "")
     asked = f"goal {problem.goal:,}, p_c = {problem.p_c:g}, p_f = {problem.p_f:g}, start {start}"
     print(textwrap.fill(asked, 80, subsequent_indent="  ") + "\n")
 
 
-def _start_text(problem: grbp.Problem) -> str:
-    named = [f"{s}={q:g}" for s, q in enumerate(problem.start_probabilities.tolist(), 1) if q]
-    return ", ".join(named[:4]) + (", ..." if len(named) > 4 else "")
+def paragraph(text: str, first: str = "") -> None:
+    """Print text in lines of at most 78 columns, all but the first indented."""
+    print(textwrap.fill(text, 78, initial_indent=first, subsequent_indent="  "))
 
 
 def facts(rows: Sequence[tuple[str, object, str]]) -> None:
-    """Prints names with their values and what those mean."""
+    """Print names with their values and what those mean."""
     for name, value, meaning in rows:
         print(f"  {name:<16} {shown_number(value):<14}  {meaning}".rstrip())
 
@@ -50,7 +53,7 @@ def table(
     width: int = 14,
     digits: int = 6,
 ) -> None:
-    """Prints a table, its first column left, the others right; dots where states are left out."""
+    """Print a table, its first column left, the others right; dots where states are left out."""
     print("  " + f"{head[0]:<{first}}" + "".join(f"{name:>{width}}" for name in head[1:]))
     previous = 0
     for label, *numbers in rows:
@@ -63,7 +66,7 @@ def table(
 
 
 def shown_number(value: object, digits: int = 6) -> str:
-    """A number as a person reads it; none where there is none."""
+    """Write a number as a person reads it; "none" where it is infinite."""
     if isinstance(value, float):
         if math.isinf(value):
             return "none"

@@ -1,63 +1,90 @@
-"""A bar on standard error for what takes longer than a moment."""
+"""Progress on standard error for whatever takes longer than a moment."""
 
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from pathlib import Path
+from typing import Any, Final, TextIO
 
-_PATIENCE = 1.0
-"""Seconds before a bar appears."""
-
-_EVERY = 0.1
-"""Seconds between two pictures of it."""
-
-_WIDTH = 30
+_PATIENCE: Final = 1.0
+"""Seconds before anything is shown."""
 
 
-class Bar:
-    """A bar that is drawn over itself on a terminal; elsewhere a line when a part is done."""
+class ProgressBar:
+    """A bar on a terminal and in a notebook; elsewhere a line when something long is done.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream, self._live = stream, stream.isatty()
-        self._began = self._drawn = time.monotonic()
-        self._name, self._length = "", 0
+    It is called as `simulate`, `run` and `run_league` call their argument `progress`. A learner
+    may be compiled before its first replicas are done, so that the time up to its first report
+    does not count in the estimate of the time left.
+    """
+
+    def __init__(self) -> None:
+        self._name, self._done, self._total = "", 0, 0
+        self._began, self._may_compile = 0.0, False
+        self._bar: Any = None  # tqdm does not say its types
 
     def __call__(self, name: str, done: int, total: int) -> None:
-        """Nothing; shows how far a part of that name is."""
-        now = time.monotonic()
-        if name != self._name:
-            self._name, self._began = name, now
-        slow, late = now - self._began > _PATIENCE, now - self._drawn > _EVERY
-        if self._live and slow and (late or done == total):
-            share = done / total if total else 1.0
-            full = int(share * _WIDTH)
-            left = (now - self._began) * (1.0 - share) / share if share else 0.0
-            bar = "#" * full + "." * (_WIDTH - full)
-            self._draw(f"{name:<22.22} [{bar}] {share:4.0%}  {left:4.0f} s left")
-            self._drawn = now
-        elif not self._live and slow and done == total:
-            self._stream.write(f"{name}: done in {now - self._began:.1f} s\n")
+        """Show how much is done, and how much there is in all."""
+        if self._done == self._total or total != self._total or done < self._done:
+            self.close()  # something else has begun
+            self._began = time.monotonic()
+        seconds = time.monotonic() - self._began
+        if self._bar is not None:
+            self._advance(name, done)
+        elif seconds > _PATIENCE and (bar := _bar_class()) is not None:
+            self._bar = bar(
+                desc=name, total=total, initial=done, leave=False, smoothing=0.0, miniters=1,
+                bar_format="{desc} {percentage:3.0f}%|{bar}| {remaining} left", dynamic_ncols=True,
+            )  # fmt: skip
+        elif seconds > _PATIENCE and done == total:
+            whole = name.partition(": ")[0]
+            write_line(f"{whole}: done in {seconds:.1f} s", sys.stderr)
+        self._may_compile = name != self._name
+        self._name, self._done, self._total = name, done, total
 
-    def clear(self) -> None:
-        """Nothing; takes the bar off the terminal."""
-        if self._length:
-            self._draw("")
-            self._stream.write("\r")
-            self._stream.flush()
-            self._length = 0
+    def _advance(self, name: str, done: int) -> None:
+        bar = self._bar
+        bar.set_description_str(name, refresh=False)
+        if self._may_compile:
+            bar.unpause()
+            bar.initial += done - bar.n
+        bar.update(done - bar.n)
 
-    def _draw(self, text: str) -> None:
-        self._stream.write("\r" + text.ljust(self._length))
-        self._stream.flush()
-        self._length = max(len(text), self._length)
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
 
 
 @contextmanager
-def bar() -> Iterator[Bar]:
-    """A bar on standard error, gone when the block ends."""
-    shown = Bar(sys.stderr)
+def progress_bar(kept_in: Path | None = None) -> Iterator[ProgressBar]:
+    """Show progress during a block; if it is interrupted, say where its results are kept."""
+    bar = ProgressBar()
     try:
-        yield shown
+        yield bar
+    except KeyboardInterrupt:
+        bar.close()
+        if kept_in is not None:
+            print(f"\nInterrupted; the results so far are kept in {kept_in}.", file=sys.stderr)
+            print("The same command goes on from there.", file=sys.stderr)
+        raise
     finally:
-        shown.clear()
+        bar.close()
+
+
+def write_line(line: str, stream: TextIO) -> None:
+    """Write a line without disturbing a bar."""
+    from tqdm import tqdm  # noqa: PLC0415 (loaded only when something is shown)
+
+    with tqdm.external_write_mode(file=stream):
+        print(line, file=stream, flush=True)
+
+
+def _bar_class() -> Any:
+    """Return tqdm's bar; None where no bar can be shown."""
+    from tqdm import auto, std  # noqa: PLC0415 (slow to import)
+
+    in_notebook = auto.notebook_tqdm is not std.tqdm
+    return auto.tqdm if in_notebook or sys.stderr.isatty() else None

@@ -1,0 +1,25 @@
+"""The command `figure`: one figure of the paper."""
+
+import argparse
+from pathlib import Path
+
+import grbp
+from grbp.cli.options import add_folder, wholes
+from grbp.cli.progress import progress_bar
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    numbers = [str(number) for number in grbp.PAPER_FIGURES]
+    parser.add_argument("number", choices=numbers, help=f"one of {', '.join(numbers)}")
+    parser.add_argument("--goal", help="the goal (Figure 1), or several: 2,4,10 (Figure 2)")
+    add_folder(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Draw the figure and print the names of its files."""
+    number, folder = int(options.number), Path(options.out)
+    goals = [] if options.goal is None else wholes(options.goal)
+    with progress_bar(folder / "data") as progress:
+        figure = grbp.paper_figure(number, goals, folder=folder / "data", progress=progress)
+    print(*grbp.save_figure(figure, folder, number), sep="\n")

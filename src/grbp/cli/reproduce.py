@@ -1,0 +1,33 @@
+"""The command `reproduce`: every figure of the paper, the tables, the report, the verdicts."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import grbp
+from grbp.cli.options import add_folder
+from grbp.cli.progress import progress_bar, write_line
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument(
+        "--as-printed", action="store_true", help="with the paper's 200 replicas only"
+    )
+    add_folder(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Make everything and print the verdicts."""
+    folder, began = Path(options.out), time.monotonic()
+    with progress_bar(folder / "data") as progress:
+        found = grbp.reproduce(
+            folder,
+            printed=options.as_printed,
+            progress=progress,
+            say=lambda line: write_line(line, sys.stdout),
+        )
+    print("\nWhat the paper claims, and what was measured:")
+    print(*grbp.short_lines(found), sep="\n")
+    print(f"\nDone in {time.monotonic() - began:.0f} s; open {folder / 'report.html'}.")
