@@ -15,7 +15,7 @@ from simulations import SIX, simulation
 from grbp.errors import InvalidInput, MissingExtra
 from grbp.figures import transition_figure
 from grbp.figures.canvas import render
-from grbp.figures.regret_curves import rounded
+from grbp.figures.numbers import rounded
 from grbp.paper.report import Section, regret_table, report_html
 from grbp.paper.verdict import Verdict
 

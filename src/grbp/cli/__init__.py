@@ -68,18 +68,11 @@ def _note(message: Warning | str, *_: object) -> None:
     write_line(f"grbp: note: {message}", sys.stderr)
 
 
-class _Notes(logging.Handler):
-    """A handler that shows what the package logs as one line."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Show a record."""
-        _note(record.getMessage())
-
-
 @contextmanager
 def _notes_shown() -> Iterator[None]:
     """Show what the package logs, such as that it compiles, for one block."""
-    log, notes = logging.getLogger("grbp"), _Notes()
+    log, notes = logging.getLogger("grbp"), logging.Handler()
+    notes.emit = lambda record: _note(record.getMessage())  # type: ignore[method-assign]
     before = log.level
     log.addHandler(notes)
     log.setLevel(logging.INFO)

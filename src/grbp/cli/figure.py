@@ -19,7 +19,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Draw the figure and print the names of its files."""
     number, folder = int(options.number), Path(options.out)
-    goals = [] if options.goal is None else wholes(options.goal)
+    goals = wholes(options.goal) or []
     with progress_bar(folder / "data") as progress:
         figure = grbp.paper_figure(number, goals, folder=folder / "data", progress=progress)
     print(*grbp.save_figure(figure, folder, number), sep="\n")

@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import grbp
 from grbp._io import write_table
@@ -11,7 +11,6 @@ from grbp.cli.options import (
     add_json,
     add_threads,
     check_one_output,
-    given,
     number,
     whole,
     wholes,
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     check_one_output(options, "pairs", "json", "csv", "plot")
     spec, data = _spec(options), Path(options.out) / "data"
     with progress_bar(data) as progress:
-        played = grbp.run_league(spec, data, progress, given(options.threads))
+        played = grbp.run_league(spec, data, progress, whole(options.threads))
     if options.json:
         print_json(played.as_json())
     elif options.csv:
@@ -67,17 +66,13 @@ def run(options: argparse.Namespace) -> None:
 
 def _spec(options: argparse.Namespace) -> grbp.LeagueSpec:
     """Return the league that the options describe."""
-    readers = {"step": number, "rounds": whole, "replicas": whole, "seed": whole}
-    asked: dict[str, Any] = {
-        name: read(getattr(options, name))
-        for name, read in readers.items()
-        if getattr(options, name) is not None
+    asked = {
+        "learners": options.learner,
+        "goals": wholes(options.goal),
+        "step": number(options.step),
+        **{name: whole(getattr(options, name)) for name in ("rounds", "replicas", "seed")},
     }
-    if options.learner is not None:
-        asked["learners"] = tuple(options.learner)
-    if options.goal is not None:
-        asked["goals"] = tuple(wholes(options.goal))
-    return grbp.LeagueSpec(**asked)
+    return grbp.LeagueSpec(**{name: value for name, value in asked.items() if value is not None})
 
 
 def _show(played: grbp.League, pairs: bool) -> None:

@@ -46,23 +46,20 @@ def problem_of(options: argparse.Namespace) -> grbp.Problem:
     return grbp.Problem(whole(options.goal), *probabilities, _start(options.start))
 
 
-def whole(text: str) -> Any:
-    """Read a whole number; return other text as it is, for the model to refuse."""
-    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else text
+def whole(text: str | None) -> Any:
+    """Read a whole number, if one is given; return other text as it is, for the model to refuse."""
+    return int(text) if text is not None and re.fullmatch(r"[+-]?[0-9]+", text) else text
 
 
-def wholes(text: str) -> list[Any]:
-    """Read whole numbers with commas between them."""
-    return [whole(part) for part in text.split(",")]
+def wholes(text: str | None) -> Any:
+    """Read whole numbers with commas between them, if they are given."""
+    return None if text is None else [whole(part) for part in text.split(",")]
 
 
-def given(text: str | None) -> Any:
-    """Read a whole number, if one was given."""
-    return None if text is None else whole(text)
-
-
-def number(text: str) -> Any:
-    """Read a number; return other text as it is, for the model to refuse."""
+def number(text: str | None) -> Any:
+    """Read a number, if one is given; return other text as it is, for the model to refuse."""
+    if text is None:
+        return None
     try:
         # Python also reads 1_0 and digits of other scripts, which nobody means here.
         return float(text) + 0.0 if text.isascii() and "_" not in text else text

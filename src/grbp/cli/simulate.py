@@ -12,7 +12,6 @@ from grbp.cli.options import (
     add_problem,
     add_threads,
     check_one_output,
-    given,
     problem_of,
     whole,
     wholes,
@@ -62,11 +61,11 @@ def run(options: argparse.Namespace) -> None:
             whole(options.rounds),
             whole(options.replicas),
             whole(options.seed),
-            checkpoints=None if options.at is None else wholes(options.at),
+            checkpoints=wholes(options.at),
             regret=options.regret,
             opening=options.opening,
             engine=options.engine,
-            threads=given(options.threads),
+            threads=whole(options.threads),
             progress=progress,
         )
     if options.json:

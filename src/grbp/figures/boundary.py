@@ -65,11 +65,9 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
         axes.legend(
             loc="upper left",
             bbox_to_anchor=(0.035, 0.81),
-            borderaxespad=0.0,
             borderpad=0.0,
             handlelength=1.5,
             labelspacing=0.4,
-            frameon=False,
             title="boundary for the goal",
             title_fontsize=10,
             alignment="left",

@@ -20,6 +20,8 @@ GREY: Final = "#555555"
 
 _STYLE: Final = {
     "font.size": 11.0,
+    "legend.frameon": False,
+    "legend.borderaxespad": 0.0,
     # Outlines instead of letters: the same picture where our font is not installed.
     "svg.fonttype": "path",
     # Names inside the file are otherwise drawn at random.

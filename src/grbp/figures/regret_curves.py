@@ -13,6 +13,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.simulation import Simulation
 from grbp.figures.canvas import GREY, INK, drawing, write_title
+from grbp.figures.numbers import rounded, rounds_in_words, tick
 from grbp.learners.getbe import SAMPLE_MEAN, Control
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
@@ -149,9 +150,7 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
             ["."] * len(handles),
             loc="upper left",
             bbox_to_anchor=(_LEFT, _from_top(figure, legend_top)),
-            borderaxespad=0.0,
             borderpad=0.0,
-            frameon=False,
             ncols=columns,
             fontsize=9.5,
             handlelength=3.4,
@@ -189,29 +188,6 @@ def look_of(names: Sequence[str]) -> dict[str, tuple[str, Dashes]]:
         ring = _OTHER_LOOKS[first:] + _OTHER_LOOKS[:first]
         given[name] = next((look for look in ring if look not in given.values()), ring[0])
     return given
-
-
-def rounded(number: float, beside: float | None = None) -> str:
-    """Write a number for figures and tables: three digits or so, thousands set off.
-
-    Beside another number it has as many decimals as that one.
-    """
-    size = max(abs(number), 0.0 if beside is None else abs(beside))
-    decimals = 0 if size >= 99.95 else 1 if size >= 9.995 else 2
-    if size >= 1e9 or not math.isfinite(size):
-        said = f"{number:.3g}"
-    elif 0.0 < abs(number) < 0.5 * 10.0**-decimals:
-        # What is small must not read as nothing.
-        said = f"{number:.1g}"
-    else:
-        said = f"{number:,.{decimals}f}"
-    return said.replace("-", "\N{MINUS SIGN}")
-
-
-def rounds_in_words(simulation: Simulation) -> str:
-    """Write the number of rounds for figures and tables: "5,000 rounds"."""
-    last = simulation.rounds
-    return f"{_tick(last)} rounds" if last > 1 else "1 round"
 
 
 class _Drawn(NamedTuple):
@@ -395,8 +371,4 @@ def _scale(panels: "Sequence[Axes]", simulation: Simulation, low: float, top: fl
     logarithmic.xaxis.set_minor_locator(FixedLocator([x for x in minor if x <= last]))
     logarithmic.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
     for axis in (linear.xaxis, logarithmic.xaxis):
-        axis.set_major_formatter(FuncFormatter(lambda x, _: _tick(x)))
-
-
-def _tick(x: float) -> str:
-    return f"{x:,.0f}" if x < 1e6 else f"{x:.3g}".replace("e+0", "e").replace("e+", "e")
+        axis.set_major_formatter(FuncFormatter(lambda x, _: tick(x)))

@@ -217,9 +217,7 @@ def _explain_arrows(axes: "Axes", middle: float, goal: int) -> None:
         loc="upper center",
         bbox_to_anchor=(middle, -70.0),
         bbox_transform=axes.transData,
-        borderaxespad=0.0,
         ncols=2,
-        frameon=False,
         handlelength=2.77,  # three dashes
         columnspacing=2.5,
     )

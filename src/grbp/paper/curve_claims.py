@@ -31,23 +31,27 @@ _FURTHER: Final = {
 """Where the curves of a figure are followed further."""
 
 
+def _with(learner: str, results: Results, *names: str) -> CurveResult | None:
+    """Return the first of some results, by their names, that has a curve of a learner."""
+    found = (results.get(name) for name in names)
+    curves = (result for result in found if isinstance(result, CurveResult))
+    return next((result for result in curves if learner in result.simulation.curves), None)
+
+
 def _furthest(results: Results, figure: str, learner: str) -> CurveResult:
     """Return the result that follows a learner of a figure furthest."""
-    names = [name for name in _FURTHER[figure] if name in results]
-    for name in names:
-        result = needed(results, name, CurveResult)
-        if learner in result.simulation.curves:
-            return result
-    every = _FURTHER[figure]
-    raise Missing(f"{learner} in {' or '.join(every)}" if names else every[0])
+    names = _FURTHER[figure]
+    found = _with(learner, results, *names)
+    if found is None:
+        some = any(name in results for name in names)
+        raise Missing(f"{learner} in {' or '.join(names)}" if some else names[0])
+    return found
 
 
 def _at_end(results: Results, figure: str, learner: str) -> str:
     """Say what the mean regret is at the last round of a figure; nothing if it was not run."""
-    if figure not in results:
-        return ""
-    found = needed(results, figure, CurveResult)
-    if learner not in found.simulation.curves:
+    found = _with(learner, results, figure)
+    if found is None:
         return ""
     end = _final(found.simulation.curves[learner].final)
     return f"regret at T = {found.spec.rounds:,}: {end}; "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grbp.errors import InvalidInput, MissingExtra
 from grbp.experiments.simulation import Simulation
-from grbp.figures.regret_curves import rounded, rounds_in_words
+from grbp.figures.numbers import rounded, rounds_in_words
 from grbp.paper.verdict import Verdict, tally
 
 if TYPE_CHECKING:

@@ -147,15 +147,14 @@ _FIG_3, _FIG_4, _FIG_5 = "Fig. 3", "Fig. 4", "Fig. 5"
 _CUT_3, _CUT_4 = "Fig. 3 (comment)", "Fig. 4 (comment)"
 
 _FINITE, _LOGARITHMIC = "{} achieves finite regret", "the regret of {} grows logarithmically"
+_HIGHER = "regret is higher in the exploration region, over the whole map"
+_RISES = "regret rises across the boundary, along every line of the map"
 _THEOREM_3 = "gamma = 15 is large enough for Theorem 3 to apply"
 
 _CLAIMS: Final[list[tuple[Any, ...]]] = [
     ("the optimal policy is threshold 1", _FIG_3, threshold_is_optimal, "figure-3", 1),
     (_FINITE.format("GETBE-SM"), _FIG_3, sample_mean_is_finite, "figure-3", "near-boundary"),
-    *(
-        (_FINITE.format(TITLES[name]), _FIG_3, is_finite, "figure-3", name)
-        for name in GETBE[1:]
-    ),
+    *((_FINITE.format(TITLES[name]), _FIG_3, is_finite, "figure-3", name) for name in GETBE[1:]),
     *(
         (_LOGARITHMIC.format(TITLES[name]), _FIG_3, is_logarithmic, "figure-3", name)
         for name in PAPER_LEARNERS[3:]
@@ -170,14 +169,8 @@ _CLAIMS: Final[list[tuple[Any, ...]]] = [
     ("GETBE-PS achieves the lowest regret", _FIG_4, is_lowest, "figure-4", "getbe-ps"),
     (_FINITE.format("NoExplore"), _CUT_4, is_finite, "figure-4", "no-explore"),
     (_THEOREM_3, _FIG_4, theorem_applies, "figure-4"),
-    (
-        "regret is higher in the exploration region, over the whole map",
-        _FIG_5, regions_differ, "figure-5",
-    ),
-    (
-        "regret rises across the boundary, along every line of the map",
-        _FIG_5, every_line_rises, "figure-5",
-    ),
-]  # fmt: skip
+    (_HIGHER, _FIG_5, regions_differ, "figure-5"),
+    (_RISES, _FIG_5, every_line_rises, "figure-5"),
+]
 """Each claim, where the paper makes it (a comment is in its source, not in print), its judge and
 what that is asked about."""
