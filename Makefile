@@ -26,7 +26,7 @@ test: .venv/.ready-test ## lint, types and all tests
 check: .venv/.ready-test ## before a commit: formatting, lint, types, the fast tests
 	@$(MAKE) --no-print-directory lint
 	@echo "== fast tests"
-	@$(BIN)/python -m pytest -n auto -m "not slow"
+	@GRBP_EXAMPLES=few $(BIN)/python -m pytest -n auto -m "not slow"
 
 fuzz: .venv/.ready-test ## the tests that draw examples, with fresh draws and ten times as many
 	@GRBP_EXAMPLES=fresh $(BIN)/python -m pytest -n auto -m hypothesis

@@ -11,8 +11,9 @@ os.environ.setdefault(
     "GRBP_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")
 )
 
-# `make test` draws the same examples every time; `make fuzz` draws fresh ones.
+# `make test` draws the same examples every time, `make check` fewer, `make fuzz` fresh ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=150)
+settings.register_profile("few", derandomize=True, deadline=None, max_examples=25)
 settings.register_profile("fresh", deadline=None, max_examples=1500, print_blob=True)
 settings.load_profile(os.environ.get("GRBP_EXAMPLES", "repeatable"))
 

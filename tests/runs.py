@@ -22,6 +22,12 @@ CURVES = Spec(
 GRID = GridSpec("small-map", 4, (0.25, 0.5, 0.75), (0.2, 0.6), "getbe-sm", 50, 30, seed=7)
 
 
+def slow_but(quick: set[str], names: Any) -> list[Any]:
+    """Parameters that are slow, as each is compiled anew, but for a few that stand for all."""
+    marks = {True: (), False: pytest.mark.slow}
+    return [pytest.param(name, marks=marks[name in quick], id=name) for name in names]
+
+
 def all_at_once(
     problem: Problem,
     learner: AnyLearner | str,

@@ -41,6 +41,7 @@ def test_documents_are_found() -> None:
 
 
 # The gallery is run by the test of its pictures.
+@pytest.mark.slow
 @pytest.mark.parametrize("document", sorted({*with_blocks("python")} - {"docs/gallery.md"}))
 def test_python_in_the_documents_runs_and_prints_what_it_says(
     document: str, tmp_path: Path

@@ -213,12 +213,14 @@ def test_totals_of_long_rounds_have_their_law(threshold: int) -> None:
         assert_alike(drawn(problem, threshold, rounds), walked(problem, threshold, rounds))
 
 
+@pytest.mark.slow
 def test_the_judge_would_notice_one_in_a_hundred() -> None:
     for off in (Problem(4, 0.4545, 0.3), Problem(4, 0.45, 0.303)):
         with pytest.raises(AssertionError):
             assert_alike(drawn(off, 1, 300), walked(PROBLEMS[4], 1, 300))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [10**6, 10**9])
 @EACH
 def test_large_totals_have_their_exact_moments(goal: int, threshold: int, rounds: int) -> None:
@@ -256,6 +258,7 @@ def test_rounds_start_where_the_distribution_says(goal: int, threshold: int) -> 
 # Parts.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [2, 3, 9, 50])
 def test_halves_add_up_to_the_whole_at_every_depth(goal: int) -> None:
     rng = np.random.default_rng(goal)
@@ -288,6 +291,7 @@ def test_halves_add_up_to_the_whole_at_every_depth(goal: int) -> None:
             assert whole.f == (threshold > 0 and not top)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [3, 9])
 def test_all_leaves_of_a_batch_add_up_to_it(goal: int) -> None:
     law, work, one = bt.batch_law(PROBLEMS[goal]), bt.workspace_for(goal), fast(draw_batch)
@@ -314,6 +318,7 @@ def test_a_part_is_the_same_whenever_it_is_asked_for() -> None:
         assert np.array_equal(shared.starts, fresh.starts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [3, 4, 50])
 def test_interpreted_parts_are_the_compiled_ones(goal: int) -> None:
     law, work = bt.batch_law(PROBLEMS[goal]), bt.workspace_for(goal)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN, all_at_once
+from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN, all_at_once, slow_but
 from scipy import stats
 
 from grbp import Problem, expected_slots, value
@@ -148,7 +148,7 @@ def test_final_regret_has_the_law_of_the_naive_twin(
 # One definition, two lives.
 
 
-@pytest.mark.parametrize("name", [*LEARNERS, "threshold-2"])
+@pytest.mark.parametrize("name", slow_but({"getbe-sm"}, [*LEARNERS, "threshold-2"]))
 @pytest.mark.parametrize("regret", ["realised", "by-start"])
 def test_interpreted_replicas_are_the_compiled_ones_bit_for_bit(
     name: str, regret: Kind, monkeypatch: pytest.MonkeyPatch
@@ -180,6 +180,7 @@ def in_numbers(_goal: int, k: Control, n: Counters, key: int) -> int:
     return 1 if uniform(key, 0) * n.rho > k.gamma else 0
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 def test_what_numba_does_not_take_runs_all_the_same(engine: Engine) -> None:
     asked: Any = (FIGURE_4, Learner("in-words", in_words, Control(9.0)), [1, 10, 100], 20, 4)
@@ -231,6 +232,7 @@ def test_threads_change_nothing(engine: Engine) -> None:
         )
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 @pytest.mark.parametrize("block", [1, 7, 64])
 def test_blocks_and_slices_change_nothing(
@@ -363,6 +365,7 @@ def test_rounds_are_as_long_as_the_exact_mean_says(problem: Problem) -> None:
         assert abs(out.mean() - expected_slots(problem, threshold)) <= 4 * se
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 def test_each_action_is_taken_once_before_round_1_if_asked(engine: Engine) -> None:
     """Algorithm 1's own beginning: the estimates are 0 or 1, as often as the chances say."""
@@ -403,6 +406,7 @@ def peak_memory(rounds: int, replicas: int, engine: Engine) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 def test_memory_does_not_grow_with_rounds_times_replicas(
     engine: Engine, monkeypatch: pytest.MonkeyPatch

@@ -104,6 +104,7 @@ def assert_same_play(problem: Problem, learner: Any, ours: Ints, theirs: Ints) -
     assert_alike((ours[:, -1] @ gaps).round(9), (theirs[:, -1] @ gaps).round(9), "regret")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STABLE)
 @pytest.mark.parametrize("problem", [LOW, EARLY, EDGE, LARGE, Problem(20, 0.5, 0.05)])
 def test_short_batches_are_bit_for_bit_rounds_one_by_one(
@@ -177,6 +178,7 @@ def assert_binomial(seen: Any, rounds: tuple[int, int], chance: float) -> None:
         assert_alike(some, stats.binom.rvs(count, chance, size=300_000, random_state=count))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("single", "share"), [(256, None), (16, None), (NEVER, 0.3), (16, 0.6)])
 def test_what_is_seldom_drawn_is_drawn_as_often_as_it_should(
     single: int, share: float | None, boxes: Boxes
@@ -187,6 +189,7 @@ def test_what_is_seldom_drawn_is_drawn_as_often_as_it_should(
     assert_binomial(played(LOW, RARE, (50, 400), size).played[:, :, 1], (50, 400), CHANCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", [LOW, LARGE], ids=["4", "20"])
 def test_rounds_of_one_threshold_are_won_with_its_value(problem: Problem, boxes: Boxes) -> None:
     boxes(16)
@@ -288,6 +291,7 @@ def scaled(n: Counters, by: Any) -> Counters:
     return Counters(n.rho, *np.column_stack([wins + losses, wins]).ravel().tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "n",
     [
@@ -344,6 +348,7 @@ def test_wins_starts_and_openings_have_the_law_of_walking(
             assert_alike(ours.won[:, checkpoint], theirs.won[:, checkpoint], (checkpoint, "won"))
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("problem", [EARLY, LARGE], ids=["4", "20"])
 def test_neither_checkpoints_nor_threads_nor_blocks_change_a_bit(
@@ -392,6 +397,7 @@ def test_leaps_are_right_where_moves_are_certain(goal: int, p_c: float) -> None:
             assert_alike(ours.played[:, -1, column], theirs.played[:, -1, column])
 
 
+@pytest.mark.slow
 def test_a_large_goal_and_many_rounds_can_be_played() -> None:
     for problem in (Problem(4000, 0.45, 0.3), Problem(4000, 0.55, 0.1)):
         simulate(problem, ["getbe-sm"], 10, 1, 0, engine="leap")

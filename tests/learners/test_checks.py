@@ -94,6 +94,7 @@ class Named(NamedTuple):
     word: Any
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", BUILT_IN, ids=lambda learner: learner.name)
 def test_nothing_is_wrong_with_a_learner_of_this_package(learner: Learner) -> None:
     assert check_learner(learner, goal=5, seed=3) == []

@@ -156,6 +156,7 @@ def no_resolve(_goal: int, _: Any, n: Counters, _doubt: Doubt, _key: int) -> int
     return int(1.0 / (n.wins_0 - n.wins_0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(
     ("thinning", "words"),
@@ -218,6 +219,7 @@ def test_a_claim_that_raises_is_told() -> None:
     assert re.match(r"stable raised ZeroDivisionError \(.*\) at goal = ", said)
 
 
+@pytest.mark.slow
 def test_a_claim_too_much_costs_the_law() -> None:
     """Why it is checked: who is skipped where exploration would have ended explores on."""
     wrong = replace(SAMPLE_MEAN, name="wrong", stable=no_explore_stable)

@@ -201,6 +201,7 @@ def exact_excess(plays_0: int, wins_0: int, plays_1: int, wins_1: int) -> Any:
     return excess(plays_1, wins_1, low)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [12, 60, 400])
 def test_bayes_ucb_next_to_ties_against_many_digits(most: int) -> None:
     rng = np.random.default_rng(most)
@@ -327,6 +328,7 @@ def test_claims_are_made_where_an_arm_dominates(learner: Learner) -> None:
     assert not stable(4, NONE, never, never)
 
 
+@pytest.mark.slow
 @INDICES
 def test_a_claim_is_right_as_far_as_it_goes(learner: Learner) -> None:
     """At every corner of about the largest box that is claimed, in its first and last round."""
