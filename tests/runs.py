@@ -24,8 +24,8 @@ GRID = GridSpec("small-map", 4, (0.25, 0.5, 0.75), (0.2, 0.6), "getbe-sm", 50, 3
 
 def slow_but(quick: set[str], names: Any) -> list[Any]:
     """Parameters that are slow, as each is compiled anew, but for a few that stand for all."""
-    marks = {True: (), False: pytest.mark.slow}
-    return [pytest.param(name, marks=marks[name in quick], id=name) for name in names]
+    marks = [[] if name in quick else [pytest.mark.slow] for name in names]
+    return [pytest.param(name, marks=mark) for name, mark in zip(names, marks, strict=True)]
 
 
 def all_at_once(
