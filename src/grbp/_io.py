@@ -10,9 +10,9 @@ from pathlib import Path
 from grbp.errors import CannotWrite, InvalidInput
 
 
-def write_whole(path: Path, data: bytes) -> Path:
+def write_whole(path: Path, data: bytes, mode: int = 0o666) -> Path:
     """Write one file; on failure whatever was there before stays."""
-    return write_together({path: data})[0]
+    return write_together({path: data}, mode)[0]
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
@@ -22,11 +22,12 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[obje
     return write_whole(path, text.getvalue().encode())
 
 
-def write_together(files: Mapping[Path, bytes]) -> list[Path]:
+def write_together(files: Mapping[Path, bytes], mode: int = 0o666) -> list[Path]:
     """Write several files, all of them or none; on failure what was there before stays.
 
     The folders are made when they are missing. The data first go into files of other names in
-    the same folders, which then take the places of the old ones.
+    the same folders, which then take the places of the old ones. The mode says who may read and
+    write them, as far as the user's umask allows.
     """
     for path in files:
         check_file_name(path)
@@ -36,6 +37,7 @@ def write_together(files: Mapping[Path, bytes]) -> list[Path]:
     before: dict[Path, bytes | None] = {}
     try:
         for path, draft in drafts.items():
+            draft.touch(mode, exist_ok=False)
             draft.write_bytes(files[path])
         for path, draft in drafts.items():
             old = path.read_bytes() if len(files) > 1 and path.is_file() else None

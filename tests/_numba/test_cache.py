@@ -1,10 +1,8 @@
 """Compiled code that is kept: found again, and never again once anything in it has changed."""
 
-import gc
 import json
 import logging
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -12,288 +10,382 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba
-import numpy as np
 import pytest
+from runs import BUILT_IN
 
-from grbp._numba import cache as _compiled_cache
-from grbp._numba.jit import compiled, kernel
+import grbp
+from grbp._numba import cache as kernel_cache, jit
+from grbp._numba.fingerprint import Fingerprint
+from grbp._numba.jit import compiled
+from grbp.engine.leap.loop import leaping
+from grbp.engine.walk import walking
 
 PROMISE = " for this machine, once; the next start finds it"
 
+# Two modules that are put into a copy of the package.
 PARTS = """
-import enum
-from typing import NamedTuple
-import numpy as np
-from grbp._numba.jit import kernel
-NUMBER, STEP, READ = 10, 20, 40
-TABLE = np.array([30.0, 0.1])
-class Pair(NamedTuple): first: int; second: int
-class Kind(enum.IntEnum): ONE = 1
+from grbp._numba.jit import inlined, kernel
+STEP = 10
 @kernel
-def deepest(x): return x + 50
-@kernel
-def helper(x, more=60): return deepest(x) + more
-@kernel
-def reader(x): return x + READ
+def deepest(x): return x + STEP
+@inlined
+def helper(x): return deepest(x) * 2
 """
-
-MAIN = """
-import json, logging, math
+# So long that it is called where it stands, and not copied to where it is called from.
+LONG = "\n".join(f"        y = y * {k + 3} % 1000003 + (y >> {k % 7})" for k in range(24))
+LOOPS = f"""
 from typing import NamedTuple
-import parts
-from parts import NUMBER, TABLE, Kind, Pair, helper
-from grbp._numba.jit import compiled, u64
-class Here(NamedTuple): second: int; first: int
-def number(x): return x + NUMBER
-def module(x): return x + parts.NUMBER
-def array(x): return math.sin(x * TABLE[0]) + TABLE[1]
-def fields(pair): return pair.first - pair.second
-def made(x): return Pair(x, 7).second
-def member(x): return 1 if x == Kind.ONE else 0
-def calls(x): return helper(x)
+from grbp._numba.jit import compiled, kernel, u64
+from grbp.parts import deepest, helper
+class Pair(NamedTuple): first: int; second: int
 def unsigned(x): return u64(x) >> u64(1)
-def adding(step):
-    def run(x): return x + step
+def loop_for(decide, step):
+    @kernel
+    def play(x):
+        y = decide(x) + step
+{LONG}
+        return y
+    def run(pair): return play(pair.first) - play(pair.second)
     return run
-def loop_for(decide):
-    def run(pair, x): return decide(pair.first) + x
-    return run
+LOOPS = {{"deepest": loop_for(deepest, 1), "helper": loop_for(helper, 1), "2": loop_for(helper, 2)}}
+def answer(name):
+    if name == "unsigned": return compiled(unsigned, name)(-1)
+    given = compiled(LOOPS[name], name)(Pair(3, 1))
+    assert given == LOOPS[name](Pair(3, 1))
+    return given
+"""
+ANSWERS = {"deepest": 118_914, "helper": 869_632, "2": -441_510, "unsigned": 2**63 - 1}
 
-answers, heard, ear = {}, [], logging.Handler()
+LISTEN = """
+import json, logging, os, sys
+heard, ear = [], logging.Handler()
 ear.emit = lambda record: heard.append(record.getMessage())
 logging.getLogger("grbp").addHandler(ear)
 logging.getLogger("grbp").setLevel(logging.INFO)
-for name, function, *arguments in [
-    ("number", number, 1), ("module", module, 1), ("array", array, 0.7),
-    ("fields", fields, Pair(5, 3)), ("here", fields, Here(5, 3)), ("made", made, 1),
-    ("member", member, 1), ("calls", calls, 1), ("unsigned", unsigned, -1),
-    ("closure", adding(parts.STEP), 1), ("kernel", loop_for(parts.reader), Pair(1, 2), 3),
-    ("dispatcher", loop_for(compiled(parts.reader, "reader")), Pair(1, 2), 3),
-]:
-    run = compiled(function, name)
-    answers[name] = repr([run(*arguments), run(*arguments)])
-print(json.dumps([answers, heard]))
 """
-
-
-SWAPPED = {"fields": -2, "made": 1, "kernel": 45, "dispatcher": 45}
+ASK = f"""{LISTEN}
+from grbp.loops import answer
+print(json.dumps([{{name: answer(name) for name in sys.argv[1:]}}, heard]))
+"""
+ASK_IN_A_FORK = """
+import os, sys
+from grbp.loops import answer
+answer("unsigned")
+parent = os.fork()
+answer(sys.argv[1] if parent else sys.argv[2])
+if parent: os.wait()
+print("[{}, []]")
+"""
 
 
 class Said(NamedTuple):
     """What a process answered, and what its log said."""
 
-    answers: dict[str, str]
+    answers: dict[str, Any]
     heard: list[str]
 
-    @property
-    def compiled(self) -> set[str]:
-        return {line.removeprefix("compiling ").removesuffix(PROMISE) for line in self.heard}
 
-
-def process(script: Path, place: Path, *arguments: str, **settings: str) -> Any:
-    """What a new process prints, with its cache in a place."""
-    settings |= {"GRBP_CACHE_DIR": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [sys.executable, script, *arguments],
-        capture_output=True, text=True, check=False, env={**os.environ, **settings}, timeout=120,
+def start(folder: Path, script: str, *names: str, **settings: str) -> "subprocess.Popen[str]":
+    """A process that finds the package, or modules, in a folder, and keeps its code there."""
+    found = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    settings |= {"PYTHONPATH": found, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *names], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env={**os.environ, "GRBP_CACHE_DIR": str(folder / "cache"), **settings},
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
 
 
-def main(folder: Path, parts: str = PARTS, **settings: str) -> Said:
-    """What the script above says, next to a file that it imports and to its cache."""
-    (folder / "parts.py").write_text(parts, "utf-8")
-    (folder / "main.py").write_text(MAIN, "utf-8")
-    return Said(*process(folder / "main.py", folder / "cache", **settings))
+def end(process: "subprocess.Popen[str]") -> Said:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return Said(*json.loads(out.splitlines()[-1]))
 
 
-def entries(place: Path) -> list[Path]:
-    return sorted(place.glob("*.code"))
+def ask(folder: Path, *names: str, **settings: str) -> Said:
+    return end(start(folder, ASK, *names or ANSWERS, **settings))
 
 
-def misses(run: Any) -> int:
-    return sum(run.stats.cache_misses.values())
+def kept(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.code"))
+
+
+def promises(*names: str) -> list[str]:
+    return [f"compiling {name}{PROMISE}" for name in names]
 
 
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Said]:
-    folder = tmp_path_factory.mktemp("first")
-    return folder / "cache", main(folder)
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of the package, to which two modules are added."""
+    folder = tmp_path_factory.mktemp("package")
+    shutil.copytree(Path(grbp.__file__).parent, folder / "grbp")
+    (folder / "grbp" / "parts.py").write_text(PARTS, "utf-8")
+    (folder / "grbp" / "loops.py").write_text(LOOPS, "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def filled(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, with the code that two processes kept when they began at the same time."""
+    folder = tmp_path_factory.mktemp("filled")
+    shutil.copytree(package, folder, dirs_exist_ok=True)
+    both = [start(folder, ASK, *ANSWERS) for _ in range(2)]
+    for process in both:
+        said = end(process)
+        assert said.answers == ANSWERS
+        assert set(said.heard) <= set(promises(*ANSWERS))
+    assert len(kept(folder / "cache")) == len(ANSWERS)
+    return folder
 
 
 @pytest.fixture
-def before(first: tuple[Path, Said], tmp_path: Path) -> Said:
-    """What a process said that has filled the cache."""
-    shutil.copytree(first[0], tmp_path / "cache")
-    return first[1]
+def copied(filled: Path, tmp_path: Path) -> Path:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def test_the_next_process_compiles_nothing_and_answers_the_same(filled: Path) -> None:
+    assert ask(filled) == Said(ANSWERS, [])
+
+
+def test_other_settings_of_the_compiler_are_another_key(copied: Path) -> None:
+    assert ask(copied, "2", NUMBA_OPT="0") == Said({"2": ANSWERS["2"]}, promises("2"))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "answers"),
+    [
+        ("parts.py", "STEP = 10", "STEP = 11", {"helper": -362_053}),
+        ("errors.py", "", "# Something else.\n", {"helper": ANSWERS["helper"]}),
+    ],
+    ids=["what a kernel of a kernel reads", "anything"],
+)  # fmt: skip
+def test_after_an_edit_anywhere_in_the_package_all_is_compiled_anew(
+    copied: Path, file: str, old: str, new: str, answers: dict[str, int]
+) -> None:
+    source = copied / "grbp" / file
+    source.write_text(source.read_text("utf-8").replace(old, new, 1), "utf-8")
+    assert ask(copied, *answers) == Said(answers, promises(*answers))
+
+
+@pytest.mark.parametrize("forked", [False, True], ids=["processes", "a fork"])
+def test_namesakes_compiled_apart_and_loaded_together_do_not_mix(
+    package: Path, tmp_path: Path, forked: bool
+) -> None:
+    """Numba gives all of them the same symbols, if each is the first in its process."""
+    place = {"GRBP_CACHE_DIR": str(tmp_path)}
+    if forked:
+        end(start(package, ASK_IN_A_FORK, "helper", "2", **place))
+    else:
+        for name in ("helper", "2"):
+            assert ask(package, name, **place) == Said({name: ANSWERS[name]}, promises(name))
+    both = {name: ANSWERS[name] for name in ("2", "helper")}
+    assert ask(package, *both, **place) == Said(both, [])
+
+
+DECIDE = f"""{LISTEN}
+from grbp import Problem, find_learner
+from grbp.engine.decisions import decisions
+problem, answers = Problem(4, 0.45, 0.3), {{}}
+for name in sys.argv[2:]:
+    learner = find_learner(name, problem)
+    (block,) = decisions(problem, learner, [9, 99], 3, seed=1, engine=sys.argv[1])
+    answers[name] = [block.played.tolist(), block.won.tolist()]
+print(json.dumps([answers, [line for line in heard if "blocks of rounds" not in line]]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["walk", "leap"])
+def test_loops_of_learners_compiled_apart_and_loaded_together_play_their_own(
+    tmp_path: Path, engine: str
+) -> None:
+    names = ("getbe-sm", "threshold-3")
+    apart = [end(start(tmp_path, DECIDE, engine, name)) for name in names]
+    assert [said.heard for said in apart] == [promises(name) for name in names]
+    together = end(start(tmp_path, DECIDE, engine, *names))
+    assert together.heard == []
+    answers = [said.answers[name] for said, name in zip(apart, names, strict=True)]
+    assert [together.answers[name] for name in names] == answers
+    assert len({repr(answer) for answer in answers}) == len(names)
+
+
+def test_every_loop_of_every_learner_is_kept_under_a_key_of_its_own() -> None:
+    keys: dict[Any, Any] = {}
+    for learner in BUILT_IN:
+        for tabled in (None, False, True):
+            told = learner.decide, learner.stable, learner.thinning
+            loop = walking(learner.decide) if tabled is None else leaping(*told, tabled)
+            fingerprint = Fingerprint(loop, ())
+            assert fingerprint.own
+            assert keys.setdefault(fingerprint.key, (*told, tabled)) == (*told, tabled)
+
+
+MINE = """
+from numba.extending import overload
+from grbp._numba.jit import compiled, kernel
+def told(x): return x
+@overload(told)
+def compiled_told(x): return lambda x: x + 1
+@kernel
+def helper(x): return told(x)
+def run(x): return helper(x) * 2
+"""
+ASK_MINE = """
+import mine
+answers = {"main": compiled(run, "main")(1), "mine": compiled(mine.run, "mine")(1)}
+print(json.dumps([answers, heard]))
+"""
+
+
+def test_what_others_wrote_is_never_answered_by_old_code(tmp_path: Path) -> None:
+    for more in (1, 2):
+        source = MINE.replace("x + 1", f"x + {more}")
+        (tmp_path / "mine.py").write_text(source, "utf-8")
+        said = end(start(tmp_path, LISTEN + source + ASK_MINE))
+        assert said.answers == {"main": 2 * (1 + more), "mine": 2 * (1 + more)}
+        assert said.heard == ["compiling main", "compiling mine"]
+    assert kept(tmp_path / "cache") == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import sys; sys.modules['numba'] = None",
+        "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'",
+        "import numba; del numba.core.bytecode",
+    ],
+    ids=["no Numba", "switched off", "another Numba"],
+)
+def test_without_numba_or_with_another_one_all_works_and_nothing_is_kept(
+    package: Path, tmp_path: Path, script: str
+) -> None:
+    said = end(start(package, script + ASK, "helper", GRBP_CACHE_DIR=str(tmp_path)))
+    assert said == Said({"helper": ANSWERS["helper"]}, [])
+    assert kept(tmp_path) == []
 
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache for what this process compiles."""
+    """An empty folder for the code that this process keeps."""
     monkeypatch.setenv("GRBP_CACHE_DIR", str(tmp_path / "own"))
     return tmp_path / "own"
 
 
-def test_the_second_process_compiles_nothing_and_answers_the_same(
-    before: Said, tmp_path: Path
+def adding(step: float) -> Callable[[float], float]:
+    """A function that the package could have written."""
+
+    def run(x: float) -> float:
+        return x + step
+
+    run.__module__ = "grbp.errors"
+    return run
+
+
+class Mine(NamedTuple):
+    """The constants of a learner that somebody else wrote."""
+
+    first: float
+
+
+def test_code_for_the_classes_of_others_is_not_kept(
+    own: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    names = {*before.answers, "reader"}
-    assert set(before.heard) == {f"compiling {name}{PROMISE}" for name in names}
-    assert len(entries(tmp_path / "cache")) == len(names)
-    assert main(tmp_path) == Said(before.answers, [])
-    assert before.answers["unsigned"] == repr([2**63 - 1] * 2)
-    assert main(tmp_path, NUMBA_OPT="0").compiled == names
+    caplog.set_level(logging.INFO, "grbp")
+
+    def inner(nested: Any) -> float:
+        return float(nested[0].first)
+
+    inner.__module__ = "grbp.errors"
+    assert compiled(inner, "it")((Mine(2.5), 1)) == 2.5
+    assert [record.message for record in caplog.records] == ["compiling it"]
+    assert kept(own) == []
+
+
+Damage = Callable[[Path], object]
 
 
 @pytest.mark.parametrize(
-    ("edits", "answers"),
+    "damage",
     [
-        ({"NUMBER, STEP, READ = 10": "NUMBER, STEP, READ = 11"}, {"number": 12, "module": 12}),
-        ({"30.0, 0.1": "0.0, 0.1", "x + 50": "x + 51"}, {"array": 0.1, "calls": 112}),
-        ({"10, 20, 40": "10, 20.0, 41"}, {"closure": 21.0, "kernel": 45, "dispatcher": 45}),
-        ({"ONE = 1": "ONE = 4", "more=60": "more=61"}, {"member": 0, "calls": 112}),
-        ({"first": "second", "second": "first"}, SWAPPED),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(path.read_bytes()[:999]),
+        lambda path: path.write_bytes(path.read_bytes()[:-9] + bytes(9)),
+        lambda path: path.write_bytes(max(path.parent.glob("other")).read_bytes()),
+        lambda path: path.chmod(0o620),
+        lambda path: path.chmod(0o602),
     ],
-    ids=["number", "array, far helper", "closure, near helper", "member, default", "fields"],
+    ids=["empty", "cut off", "overwritten", "another one", "a group's", "anybody's"],
 )
-def test_an_edit_compiles_anew_what_it_reaches_and_only_that(
-    before: Said, tmp_path: Path, edits: dict[str, str], answers: dict[str, float]
+def test_an_entry_that_may_not_be_ours_is_replaced(
+    own: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, damage: Damage
 ) -> None:
-    parts = re.sub("|".join(map(re.escape, edits)), lambda old: edits[old.group()], PARTS)
-    said = main(tmp_path, parts)
-    changed = {name: repr([answer] * 2) for name, answer in answers.items()}
-    assert said.answers == {**before.answers, **changed}
-    assert said.compiled == set(changed) | ({"reader"} if "41" in parts else set())
+    caplog.set_level(logging.INFO, "grbp")
+
+    def anew(step: float) -> list[str]:
+        monkeypatch.setattr(jit, "_DISPATCHERS", {})
+        caplog.clear()
+        assert compiled(adding(step), "it")(1.0) == 1.0 + step
+        return [record.message for record in caplog.records]
+
+    assert anew(0.5) == promises("it")
+    kept(own)[0].rename(own / "other")
+    assert anew(1.5) == promises("it")
+    assert anew(1.5) == []
+    damage(kept(own)[0])
+    assert anew(1.5) == promises("it")
+    assert anew(1.5) == []
 
 
-CLOSURES = """
-import json, os, sys
-from grbp._numba.jit import compiled
-def adding(step): return lambda x: x + step
-compiled(adding(0.0))
-if sys.argv[2:] and os.fork() == 0:
-    sys.argv[1:] = sys.argv[2:]
-runs = [compiled(adding(float(step))) for step in sys.argv[1].split(",")]
-answers = [run(1) for run in runs]
-if sys.argv[2:]: os.wait()
-print(json.dumps([answers, sum(sum(run.stats.cache_misses.values()) for run in runs)]))
-"""
+def test_entries_are_for_the_user_alone(own: Path) -> None:
+    before = os.umask(0)
+    try:
+        compiled(adding(3.5))(1.0)
+    finally:
+        os.umask(before)
+    assert own.stat().st_mode & 0o777 == 0o700
+    assert [path.stat().st_mode & 0o777 for path in kept(own)] == [0o600]
 
 
-@pytest.mark.parametrize("calls", [["1", "2"], ["1 2"]], ids=["processes", "a fork"])
-def test_namesakes_compiled_apart_and_loaded_together_do_not_mix(
-    calls: list[str], tmp_path: Path
-) -> None:
-    """Numba gives both the same symbol, if each is the first in its process."""
-    script, place = tmp_path / "closures.py", tmp_path / "cache"
-    script.write_text(CLOSURES, "utf-8")
-    for call in calls:
-        process(script, place, *call.split())
-    assert len(entries(place)) == 2
-    assert process(script, place, "2,1,2") == [[3.0, 2.0, 3.0], 0]
-
-
-def test_a_damaged_entry_is_replaced(before: Said, tmp_path: Path) -> None:
-    whole = {path: path.read_bytes() for path in entries(tmp_path / "cache")}
-    other = min(whole.values())
-    for k, (path, data) in enumerate(whole.items()):
-        flipped = data[:-9] + bytes([data[-9] ^ 1]) + data[-8:]
-        path.write_bytes([flipped, b"", data[:999], other if data != other else b"?"][k % 4])
-    assert main(tmp_path) == before
-    assert main(tmp_path).heard == []
-
-
-def table_of(table: Any) -> Callable[[int], float]:
-    return lambda x: float(table[x])
-
-
-def test_within_a_process_code_is_shared_and_outlives_whoever_compiled_it(
-    own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = [compiled(table_of(np.array([step]))) for step in (0.5, 1.5, 0.5, 0.5)]
-    assert [run(0) for run in runs] == [0.5, 1.5, 0.5, 0.5]
-    assert [misses(run) for run in runs] == [1, 1, 0, 0]
-    del runs[0]
-    gc.collect()
-    last = runs[-1]
-    assert compiled(lambda x: last(x) + 1.0)(0) == 1.5
-    assert len(entries(own)) == 3
-    # Another source of the package is another key.
-    monkeypatch.setattr(_compiled_cache, "_package", "other".upper)
-    anew = compiled(table_of(np.array([0.5])))
-    assert (anew(0), misses(anew)) == (0.5, 1)
-
-
-def test_without_a_folder_everything_is_compiled(
+def test_without_a_private_folder_everything_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
-    (tmp_path / "all").mkdir()
-    (tmp_path / "all").chmod(0o777)  # Anybody may have put an entry there.
-    places = ["", str(tmp_path / "file"), str(tmp_path / "file" / "inside"), str(tmp_path / "all")]
+    for name, mode in [("group", 0o770), ("all", 0o707), ("sticky", 0o1777)]:
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(mode)
+    (tmp_path / "link").symlink_to(tmp_path / "group")
     caplog.set_level(logging.INFO, "grbp")
-    for place in places:
+    places = ["", *map(str, (tmp_path / "file", tmp_path / "file" / "in", tmp_path / "link"))]
+    places += [str(tmp_path / name) for name in ("group", "all", "sticky")]
+    for k, place in enumerate(places):
         monkeypatch.setenv("GRBP_CACHE_DIR", place)
-        assert compiled(table_of(np.array([3.5])), "it")(0) == 3.5
+        assert compiled(adding(0.25 + k), "it")(1.0) == 1.25 + k
     assert [record.message for record in caplog.records] == ["compiling it"] * len(places)
-    assert list((tmp_path / "all").iterdir()) == []
+    assert list(tmp_path.rglob("*.code")) == []
 
     # Nor in a folder of another user; by default it is where the system wants it.
-    monkeypatch.delenv("GRBP_CACHE_DIR", raising=False)
-    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("GRBP_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert _compiled_cache.folder() == tmp_path / "grbp" / "compiled"
+    if sys.platform == "linux":
+        assert kernel_cache.folder() == tmp_path / "grbp" / "compiled"
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert _compiled_cache.folder() is None
+    assert kernel_cache.folder() is None
 
 
-SMALL: Any = numba.float32
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments", "promise"),
-    [
-        (lambda x: float(SMALL(x)), (0.5,), ""),
-        (lambda decide, x: decide(x), (numba.njit(table_of(np.array([0.5]))), 0), ""),
-        (table_of(np.full(200_000, 0.5)), (1,), PROMISE),
-    ],
-    ids=["a type of Numba's", "a dispatcher as an argument", "an array left in place"],
-)
-def test_what_has_no_certain_content_is_not_kept(
-    own: Path, caplog: pytest.LogCaptureFixture, function: Any, arguments: Any, promise: str
+def test_nothing_is_kept_of_a_package_that_was_edited_while_it_ran(
+    own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caplog.set_level(logging.INFO, "grbp")
-    for _ in range(2):
-        assert compiled(function, "it")(*arguments) == 0.5
-    assert [record.message for record in caplog.records] == [f"compiling it{promise}"] * 2
-    assert entries(own) == []
-
-
-level = 1
-
-
-@kernel
-def risen(x: int) -> int:
-    return x + level
-
-
-def test_a_mixture_of_old_and_new_is_not_kept(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numba keeps the helper that it compiled first, whatever the helper has become since."""
-    assert compiled(lambda x: risen(x))(1) == 2  # noqa: PLW0108
-    monkeypatch.setitem(globals(), "level", 5)
-    assert compiled(lambda x: risen(x) * 2)(1) == 4
-    assert len(entries(own)) == 1
+    monkeypatch.setattr(kernel_cache, "STARTED", 0)
+    assert compiled(adding(1.5))(1.0) == 2.5
+    assert kept(own) == []
 
 
 def test_only_so_many_entries_are_kept(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_compiled_cache, "MOST", 3)
-    own.mkdir()
-    for k, name in enumerate(["other", "0.code", "1.code", "2.code"]):
+    monkeypatch.setattr(kernel_cache, "MOST", 3)
+    own.mkdir(mode=0o700)
+    for k, name in enumerate(["other", ".grbp-draft", "0.code", "1.code", "2.code"]):
         (own / name).write_bytes(b"")
         os.utime(own / name, (k, k))
-    compiled(table_of(np.array([4.5])))(0)
-    assert len(entries(own)) == 3
+    compiled(adding(2.5))(1.0)
+    assert len(kept(own)) == 3
     assert {path.name for path in own.iterdir()} > {"other", "1.code", "2.code"}

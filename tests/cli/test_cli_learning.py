@@ -16,7 +16,6 @@ from runs import without_notes
 import grbp
 from grbp import Problem
 from grbp.cli import main
-from grbp.engine import decisions
 from grbp.learners.getbe import getbe_sm
 
 ASKED = ["--goal", "4", "--p-c", ".45", "--p-f", ".3"]
@@ -217,7 +216,6 @@ def test_a_warning_is_one_line_for_a_person(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grbp.engine.decisions.numba", lambda: None)
-    monkeypatch.setattr("grbp.engine.decisions._compiled", decisions._compiled.__wrapped__)
     monkeypatch.setattr("grbp.engine.decisions.compiled", lambda function, *_: function)
     size = ["--rounds", "20", "--replicas", "2", "--seed", "7", "--learner", "no-explore"]
     assert main(["simulate", *ASKED, *size, "--json"]) == 0

@@ -9,115 +9,115 @@ Python refuses and compiled code does not (a division by zero, the logarithm of 
 """
 
 import functools
-import logging
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any, Final, ParamSpec, TypeVar
 
 import numpy as np
 
+from grbp._numba.fingerprint import Fingerprint, is_own
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_KERNELS: dict[Callable[..., Any], bool] = {}
-"""Those that Numba does not know of yet, and whether they go into their callers whole."""
+STARTED: Final = time.time_ns()
+"""When the first kernels were imported, about."""
 
-_KNOWN: set[Callable[..., Any]] = set()
+_KERNELS: dict[Callable[..., Any], bool] = {}
+"""All functions that were marked, and whether they go into their callers whole."""
+
+_REGISTERED: set[Callable[..., Any]] = set()
+"""Those that Numba knows of."""
+
+_REMEMBERED: list[dict[Any, Any]] = []
+"""What Numba holds on to of those that may read something that changes."""
+
+_DISPATCHERS: dict[tuple[Any, ...], tuple[Callable[..., Any], Fingerprint]] = {}
 _LOCK: Final = threading.Lock()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """The function itself, which compiled code may call from now on."""
-    if isinstance(function, FunctionType) and function not in _KNOWN:
+    """Return the function itself, which compiled code may call from now on."""
+    if isinstance(function, FunctionType):
         _KERNELS.setdefault(function, False)
     return function
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """The function itself, a kernel so small and so often called that compiled code copies it."""
-    if isinstance(function, FunctionType) and function not in _KNOWN:
+    """Return the function itself, a kernel so small that compiled code copies it."""
+    if isinstance(function, FunctionType) and function not in _REGISTERED:
         _KERNELS[function] = True
     return function
 
 
 def u64(number: int) -> int:
-    """The number, in compiled code as an unsigned 64-bit one (interpreted, as it is)."""
+    """Return the number, in compiled code as an unsigned 64-bit one (interpreted, as it is)."""
     return int(number)
 
 
 def i64(number: int) -> int:
-    """The number, in compiled code as a signed 64-bit one (interpreted, as it is)."""
+    """Return the number, in compiled code as a signed 64-bit one (interpreted, as it is)."""
     return int(number)
-
-
-# Numba compares the two signatures to the letter, annotations included.
-_COMPILED_U64: Final = lambda number: lambda number: np.uint64(number)  # noqa: ARG005, E731, PLW0108
-
-
-_COMPILED_I64: Final = lambda number: lambda number: np.int64(number)  # noqa: ARG005, E731, PLW0108
 
 
 @functools.cache
 def numba() -> ModuleType | None:
-    """Numba, which knows of `u64`; None where it is not installed."""
+    """Return Numba, which knows of `u64` and `i64`; None where it is not installed."""
     try:
         import numba as compiler  # noqa: PLC0415 (slow to import, and optional)
     except ImportError:
         return None
-    compiler.extending.overload(u64)(_COMPILED_U64)
-    compiler.extending.overload(i64)(_COMPILED_I64)
+    # It compares the two signatures to the letter, annotations included.
+    compiler.extending.overload(u64)(lambda number: lambda number: np.uint64(number))  # noqa: ARG005, PLW0108
+    compiler.extending.overload(i64)(lambda number: lambda number: np.int64(number))  # noqa: ARG005, PLW0108
     return compiler
 
 
-@functools.cache
-def _cache() -> ModuleType | None:
-    """What keeps compiled code; None where Numba is not as it must be for that."""
-    try:
-        from grbp._numba import (  # noqa: PLC0415 (they import Numba)
-            cache as _compiled_cache,
-            contents as _contents,
-        )
-
-        _contents.taught(u64, _COMPILED_U64)
-        _contents.taught(i64, _COMPILED_I64)
-    except Exception as error:
-        logging.getLogger("grbp").debug("compiled code is not kept: %s", error)
-        return None
-    return _compiled_cache
-
-
 def compiled(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
-    """The function compiled, to run without holding the interpreter back; needs Numba.
+    """Return the function compiled, to run without holding the interpreter back; needs Numba.
 
-    The code is kept for the next process. The name is what a log calls the function.
+    It is compiled once, until something changes that it reads, and code of this package is kept
+    for the next process. The name is what a log calls the function.
     """
+    compiler = numba()
+    if compiler is None or compiler.config.DISABLE_JIT:
+        return function
     with _LOCK:
-        compiler = numba()
-        if compiler is None:
-            return function
-        cache = _cache()
-        while _KERNELS:
-            known, copied = _KERNELS.popitem()
-            _KNOWN.add(known)
-            if cache is None:
-                compiler.extending.register_jitable(forceinline=copied)(known)
-            else:
-                cache.learn(known, copied)
-    dispatcher: Callable[..., Any] = compiler.njit(nogil=True)(function)
-    if cache is not None:
-        cache.attach(dispatcher, name or function.__name__)
-    return dispatcher
+        fingerprint = Fingerprint(function, _KERNELS)
+        if fingerprint.key not in _DISPATCHERS:
+            dispatcher = compiler.njit(nogil=True)(function)
+            with suppress(Exception):  # Where Numba is made otherwise, there is no cache.
+                from grbp._numba.cache import KernelCache  # noqa: PLC0415 (it imports Numba)
+
+                dispatcher._cache = KernelCache(fingerprint, name or function.__name__)
+            _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
+        _register_kernels(compiler)
+        if not fingerprint.own:
+            for code in _REMEMBERED:
+                code.clear()
+        return _DISPATCHERS[fingerprint.key][0]
+
+
+def _register_kernels(compiler: Any) -> None:
+    """Make all kernels known to Numba."""
+    templates = compiler.core.typing.templates.builtin_registry.functions
+    for function in _KERNELS.keys() - _REGISTERED:
+        compiler.extending.register_jitable(forceinline=_KERNELS[function])(function)
+        _REGISTERED.add(function)
+        if function.__closure__ or not is_own(function):
+            _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))
 
 
 def compiler_errors() -> tuple[type[Exception], ...]:
-    """What Numba raises for what it cannot compile; nothing where it is not installed."""
+    """Return what Numba raises for what it cannot compile; nothing where it is not installed."""
     compiler = numba()
     return () if compiler is None else (compiler.core.errors.NumbaError,)
 
 
 def reason(error: BaseException) -> str:
-    """The line of a compiler's report that says what it minds: the first of the innermost."""
+    """Return the line of a compiler's report that says what it minds: the innermost."""
     inner = str(error).rpartition("Failed in nopython mode")[2].partition("\n")[2] or str(error)
-    telling = [line.strip() for line in inner.splitlines() if line.strip()]
-    return telling[0] if telling else type(error).__name__
+    return next((line.strip() for line in inner.splitlines() if line.strip()), type(error).__name__)

@@ -231,7 +231,6 @@ _walking = cache(walking)
 _leaping = cache(leaping)
 
 
-@cache
 def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Compile the function; return it as it is, with a warning, where Numba is not installed."""
     if numba() is None:

@@ -156,7 +156,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     Notes
     -----
     The first simulation with a learner compiles it, which takes some seconds; the compiled code
-    is kept for later processes.
+    of the package's own learners is kept for later processes.
 
     Paper: sec:numeric
 
