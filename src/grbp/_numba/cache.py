@@ -39,7 +39,7 @@ MOST: Final = 200
 _SOURCE: Final = Path(__file__).parent.parent
 _LOG: Final = logging.getLogger("grbp")
 _NOT_CODE: Final = ("NUM_THREADS", "CACHE", "CUDA", "COLOR", "HELP")
-"""In the names of settings that change no code, and may differ from one start to the next."""
+"""Parts of the names of settings that change no code, and may differ between two starts."""
 
 
 def _number_apart() -> None:
@@ -57,9 +57,11 @@ if hasattr(os, "register_at_fork"):
 
 
 class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
-    """What a dispatcher asks before it compiles, and tells when it has.
+    """Answer a dispatcher that asks before it compiles, and keep what it has compiled.
 
-    Numba holds its lock during both, so they need none of their own.
+    Numba holds its lock during both, so they need none of their own. Its `FunctionCache` is no
+    base for this: it writes for everybody to read, two processes that write at once can give one
+    function the code of another, and it loads all of Numba before it loads an entry.
     """
 
     def __init__(self, fingerprint: Fingerprint, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What compiled code is made from: a function, and everything that it reads.
+"""Tell what compiled code is made from: a function, and everything that it reads.
 
 Numba takes what a function reads from outside (globals, closure cells, defaults) for constants
 and never looks again; so we look, each time that code is asked for.

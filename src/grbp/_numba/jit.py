@@ -24,30 +24,78 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 STARTED: Final = time.time_ns()
-"""When the first kernels were imported, about."""
+"""The time at which the package began to be imported, about."""
 
 _KERNELS: dict[Callable[..., Any], bool] = {}
-"""All functions that were marked, and whether they go into their callers whole."""
+"""All functions that were marked, and whether each is inlined."""
 
 _REGISTERED: set[Callable[..., Any]] = set()
 """Those that Numba knows of."""
 
 _REMEMBERED: list[dict[Any, Any]] = []
-"""What Numba holds on to of those that may read something that changes."""
+"""The code that Numba holds on to of those that may read something that changes."""
 
 _DISPATCHERS: dict[tuple[Any, ...], tuple[Callable[..., Any], Fingerprint]] = {}
 _LOCK: Final = threading.Lock()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function itself, which compiled code may call from now on."""
+    """Mark a function that compiled code calls.
+
+    Parameters
+    ----------
+    function : callable
+        A function of numbers and named tuples, in the dialect that Numba compiles.
+
+    Returns
+    -------
+    callable
+        The function itself: interpreted, it is what it was.
+
+    See Also
+    --------
+    inlined : Marks a function that is small and called often.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> @grbp.kernel
+    ... def share(won, tried):
+    ...     return won / tried if tried > 0 else 0.5
+    >>> share(3, 4)
+    0.75
+    """
     if isinstance(function, FunctionType):
         _KERNELS.setdefault(function, False)
     return function
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function itself, a kernel so small that compiled code copies it."""
+    """Mark a kernel so small, and called so often, that compiled code copies it.
+
+    Parameters
+    ----------
+    function : callable
+        A function of numbers and named tuples, in the dialect that Numba compiles.
+
+    Returns
+    -------
+    callable
+        The function itself: interpreted, it is what it was.
+
+    See Also
+    --------
+    kernel : Marks any other function that compiled code calls.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> @grbp.inlined
+    ... def larger(a, b):
+    ...     return a if a > b else b
+    >>> larger(2, 3)
+    3
+    """
     if isinstance(function, FunctionType) and function not in _REGISTERED:
         _KERNELS[function] = True
     return function
