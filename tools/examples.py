@@ -34,7 +34,8 @@ def run_notebooks(folder: Path) -> None:
     for path in sorted((ROOT / "examples").glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
         # Neither times nor the version of the interpreter: the same outputs are the same file.
-        NotebookClient(notebook, timeout=600, record_timing=False).execute(cwd=str(folder))
+        run = NotebookClient(notebook, timeout=600, record_timing=False, coalesce_streams=True)
+        run.execute(cwd=str(folder))
         notebook.metadata.pop("language_info", None)
         nbformat.write(notebook, folder / path.name)
 

@@ -14,7 +14,6 @@ know; so what a name is (a class, a function, a constant) is found here when the
 import inspect
 from enum import Enum
 from functools import cache
-from itertools import pairwise
 from pkgutil import resolve_name, walk_packages
 
 from docutils import nodes
@@ -79,17 +78,6 @@ def describe(
     lines[:] = [part for line in lines for part in ([""] * line.startswith(LABELS) + [line])]
 
 
-def keep_lines(
-    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
-) -> None:
-    """Show a docstring without sections line by line where its lines hang below each other."""
-    del app, what, name, thing, options
-    hangs = any(a.strip() and b.startswith(" ") for a, b in pairwise(lines))
-    if not any(line and not line.strip("-") for line in lines):
-        plain = [line.replace("|", r"\|") for line in lines]
-        lines[:] = [f"| {line}" for line in plain] if hangs else plain
-
-
 def skip(
     app: Sphinx, what: str, name: str, thing: object, skipped: bool, options: object
 ) -> bool | None:
@@ -101,7 +89,6 @@ def skip(
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the directive, and what is done to docstrings."""
     app.add_directive("public", Public)
-    app.connect("autodoc-process-docstring", keep_lines, priority=100)
     app.connect("autodoc-process-docstring", describe)
     app.connect("autodoc-skip-member", skip)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
