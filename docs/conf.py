@@ -36,7 +36,7 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what is allowed, in words
 autosummary_generate = False
-default_role = "code"
+default_role = "py:obj"  # a link where a name is public, and code elsewhere
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = True
 DEFAULT_LINKS.clear()  # they lead to other sites
