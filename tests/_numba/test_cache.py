@@ -190,7 +190,7 @@ for name in sys.argv[2:]:
     learner = find_learner(name, problem)
     (block,) = decisions(problem, learner, [9, 99], 3, seed=1, engine=sys.argv[1])
     answers[name] = [block.played.tolist(), block.won.tolist()]
-print(json.dumps([answers, [line for line in heard if "blocks of rounds" not in line]]))
+print(json.dumps([answers, [line for line in heard if "batches of rounds" not in line]]))
 """
 
 
