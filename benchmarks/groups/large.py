@@ -25,7 +25,7 @@ def sampler_time(goal: int, p_c: float, rounds: int) -> float:
 @cache
 def drawn_with(goal: int, p_c: float) -> tuple[Hops, World]:
     """What rounds of a problem are drawn with: by hops, also where the engine has a table."""
-    return hops_of(grbp.Problem(goal, p_c, 0.3)), World(goal, p_c, 0.3)
+    return hops_of(grbp.Problem(goal, p_c, 0.3), always=True), World(goal, p_c, 0.3)
 
 
 def draw_many(hops: Hops, world: World, rounds: int) -> int:

@@ -20,6 +20,7 @@ from grbp.experiments.store import FOLDER
 from grbp.learners.registry import LEARNERS, find_learner
 from grbp.model.validation import check_goal, check_positive, check_whole
 
+_EVERYONE: Final = tuple(name for name in LEARNERS if name != "oracle")
 _MOST_STEPS: Final = 100
 
 
@@ -79,12 +80,12 @@ class LeagueSpec:
 
     def players(self, goal: int) -> tuple[str, ...]:
         """Return the learners that play at a goal."""
-        return self.learners or tuple(name for name in _everyone() if _can_play(name, goal))
+        return self.learners or tuple(name for name in _EVERYONE if _can_play(name, goal))
 
     @property
     def left_out(self) -> dict[int, tuple[str, ...]]:
         """The learners that cannot play at a goal, where there are some."""
-        everyone = self.learners or _everyone()
+        everyone = self.learners or _EVERYONE
         missing = {
             goal: tuple(name for name in everyone if name not in self.players(goal))
             for goal in self.goals
@@ -237,11 +238,6 @@ def _under_name(progress: Progress | None, name: str) -> Progress | None:
     if progress is None:
         return None
     return lambda _, done, total: progress(name, done, total)
-
-
-def _everyone() -> tuple[str, ...]:
-    """Return the learners of a league where none are named."""
-    return tuple(name for name in LEARNERS if name != "oracle")
 
 
 def _can_play(name: str, goal: int) -> bool:

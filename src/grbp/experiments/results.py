@@ -57,8 +57,8 @@ class CurveResult:
     @classmethod
     def play(cls, spec: Spec, report: Report, threads: int | None) -> "CurveResult":
         """Simulate a specification."""
-        done = _simulated(spec, threads, lambda _, done, __: report(done))
-        return cls(spec, done, meta_now(spec))
+        simulation = _simulated(spec, threads, lambda _, done, __: report(done))
+        return cls(spec, simulation, meta_now(spec))
 
     @classmethod
     def join(cls, spec: Spec, parts: "Sequence[CurveResult]") -> "CurveResult":

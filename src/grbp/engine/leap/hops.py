@@ -12,7 +12,7 @@ import numpy as np
 from grbp._numba.jit import i64, inlined, kernel, u64
 from grbp.engine.leap.alias import alias_table, bits_for
 from grbp.engine.leap.exit_time import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
-from grbp.engine.leap.round_table import CUT, LAST_DRAW, WORD_MASK, ended
+from grbp.engine.leap.round_table import CUT, LAST_DRAW, TABLE_GOAL, WORD_MASK, ended
 from grbp.engine.recorder import World
 from grbp.learners.counters import Round
 from grbp.model.problem import Problem
@@ -40,14 +40,18 @@ OTHER, STATE = 1, 2
 """The columns of `Hops.starts` that follow CUT."""
 
 
-def hops_of(problem: Problem) -> Hops:
-    """Make the tables for a problem's rounds; `exit_time` says how large they are."""
+def hops_of(problem: Problem, always: bool = False) -> Hops:
+    """Make the tables for a problem's rounds; where `round_table` has one, only if always.
+
+    `exit_time` says how large they are.
+    """
     states = problem.start_table[0]
     bits = bits_for(len(states))
     starts = np.zeros((1 << bits, 3), dtype=np.uint64)
     starts[:, CUT], starts[:, OTHER] = alias_table(problem.start_probabilities[states - 1], bits)
     starts[: len(states), STATE] = states.astype(np.uint64)
-    return Hops(starts, exit_tables(problem.p_c, problem.goal // 2))
+    farthest = problem.goal // 2 if always or problem.goal > TABLE_GOAL else 0
+    return Hops(starts, exit_tables(problem.p_c, farthest))
 
 
 @inlined

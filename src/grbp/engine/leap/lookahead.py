@@ -24,7 +24,8 @@ _LIKELY: Final = 0.05
 _UNUSUAL: Final = 2.0
 """The number of unusual rounds, about, after which a batch is planned anew."""
 
-_FOREVER: Final = 1 << 62
+FOREVER: Final = 1 << 62
+"""More rounds than are ever played."""
 
 Plan: TypeAlias = Callable[..., tuple[int, Doubt]]
 """(constants, counters, goal, threshold, sizes, column, tried, limit, single) -> the length of the
@@ -93,8 +94,8 @@ def certainty(stable: Stable) -> Callable[..., Doubt]:
 def gap_before(key: int, chance: float) -> int:
     """Draw how many rounds pass before one in which something of a chance happens."""
     if chance <= 0.0:
-        return _FOREVER
+        return FOREVER
     if chance >= 1.0:
         return 0
     gap = math.log(1.0 - uniform(key, 0)) / math.log1p(-chance)
-    return int(gap) if gap < 4e18 else _FOREVER
+    return int(gap) if gap < 4e18 else FOREVER

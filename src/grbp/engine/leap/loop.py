@@ -22,7 +22,7 @@ from grbp.engine.leap.batch_totals import BatchLaw, Workspace, batch_law
 from grbp.engine.leap.batches import NOTHING, from_table, long_batch, plus
 from grbp.engine.leap.counter_box import Box, box_of, inside, sizes_of
 from grbp.engine.leap.hops import Hops, hop_round, hops_of
-from grbp.engine.leap.lookahead import FEWEST, Plan, certainty, gap_before, planning
+from grbp.engine.leap.lookahead import FEWEST, FOREVER, Plan, certainty, gap_before, planning
 from grbp.engine.leap.round_table import PACKED, TABLE_GOAL, Table, table_of, table_round
 from grbp.engine.recorder import Recorder, World, begin_replica, carry_forward, columns_of
 from grbp.engine.walk import DONE, Loop
@@ -43,8 +43,6 @@ _LONGEST_WAIT: Final = 1024
 _APART: Final = 1 << 32
 """The part of a round's key for draws that concern more than that round."""
 
-_NEVER: Final = 1 << 62
-
 _ASK: Final = DONE
 """In place of a threshold, which no learner can mean: ask the learner, or plan for nothing."""
 
@@ -55,8 +53,10 @@ class Leaps(NamedTuple):
     Attributes
     ----------
     world : World
-    law : Table or Hops
-        The law of single rounds.
+    table : Table
+        The law of single rounds of a small goal.
+    hops : Hops
+        The law of single rounds of a larger goal. The one of the two that is not used is empty.
     batches : BatchLaw
         The law of batches.
     columns : ndarray, shape (goal,)
@@ -68,7 +68,8 @@ class Leaps(NamedTuple):
     """
 
     world: World
-    law: Table | Hops
+    table: Table
+    hops: Hops
     batches: BatchLaw
     columns: Ints
     sizes: Floats
@@ -78,14 +79,15 @@ class Leaps(NamedTuple):
 @lru_cache(maxsize=8)
 def leaps_of(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
     """Make the tables for a problem's rounds under some thresholds; learners share them."""
-    goal, tabled = problem.goal, problem.goal <= TABLE_GOAL
+    goal = problem.goal
     return Leaps(
         World(goal, problem.p_c, problem.p_f),
-        table_of(problem, thresholds) if tabled else hops_of(problem),
+        table_of(problem, thresholds),
+        hops_of(problem),
         batch_law(problem),
         columns_of(goal, thresholds),
         sizes_of(problem, thresholds) if goal <= BATCH_GOAL else np.zeros((1, 1, 1)),
-        3 * PACKED if tabled else 4 * goal,
+        3 * PACKED if goal <= TABLE_GOAL else 4 * goal,
     )
 
 
@@ -113,15 +115,16 @@ def _asking(decide: Decide, tabled: bool) -> Loop:
     play = _playing(decide, None, tabled)
 
     def leap(constants: Any, leaps: Leaps, _work: Workspace, recorder: Recorder) -> int:
+        law = leaps.table if tabled else leaps.hops
         gate = np.empty_like(leaps.columns)
         for threshold in range(len(gate)):
-            gate[threshold] = _NEVER if leaps.columns[threshold] >= 0 else 0
+            gate[threshold] = FOREVER if leaps.columns[threshold] >= 0 else 0
         for r in range(len(recorder.keys)):
             world_key, learner_key, n = begin_replica(leaps.world, recorder, r)
             for checkpoint in range(len(recorder.checkpoints)):
                 carry_forward(recorder, r, checkpoint)
                 n, threshold = play(
-                    constants, n, world_key, learner_key, leaps.law, leaps.world, leaps.columns,
+                    constants, n, world_key, learner_key, law, leaps.world, leaps.columns,
                     gate, recorder.played, recorder.won, r, checkpoint,
                     recorder.checkpoints[checkpoint], recorder.stride, recorder.wins, _ASK,
                 )  # fmt: skip
@@ -142,7 +145,8 @@ def _skipping(  # noqa: C901 (the loop inside counts)
     short, long = _short_batch(tabled), compiled(long_batch, "batches of rounds")
 
     def leap(constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder) -> int:
-        goal, world, columns, law = leaps.world.goal, leaps.world, leaps.columns, leaps.law
+        goal, world, columns = leaps.world.goal, leaps.world, leaps.columns
+        law = leaps.table if tabled else leaps.hops
         cut = recorder.wins or recorder.stride > 0
         tried = np.empty(len(leaps.sizes), dtype=np.int64)
         wait, gate = np.empty_like(tried), np.empty_like(columns)

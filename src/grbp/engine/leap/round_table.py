@@ -52,7 +52,7 @@ class Table(NamedTuple):
         the two rounds (see `pack`); PLACES, 16 bits of each: its first state and, 8 bits
         higher, the state in which it stands if it is not over.
     shift : int
-        64 less the number of bits that choose a cell.
+        64 less the number of bits that choose a cell; 0 where there is no table.
     """
 
     cells: Words
@@ -64,7 +64,9 @@ CUT, FIRST, SECOND, PLACES = 0, 1, 2, 3
 
 
 def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
-    """Make the table of a problem's rounds: below 300 kB a threshold."""
+    """Make the table of a problem's rounds, below 300 kB a threshold; empty for a large goal."""
+    if problem.goal > TABLE_GOAL:
+        return Table(np.zeros((1, 1, 4), dtype=np.uint64), 0)
     laws = [_law(problem, threshold) for threshold in thresholds]
     bits = max(bits_for(len(law)) for law in laws)
     cells = np.zeros((len(laws), 1 << bits, 4), dtype=np.uint64)
