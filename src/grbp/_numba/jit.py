@@ -36,6 +36,7 @@ _REMEMBERED: list[dict[Any, Any]] = []
 """The code that Numba holds on to of those that may read something that changes."""
 
 _DISPATCHERS: dict[tuple[Any, ...], tuple[Callable[..., Any], Fingerprint]] = {}
+_OWN: dict[Callable[..., Any], Fingerprint] = {}
 _LOCK: Final = threading.Lock()
 
 
@@ -134,7 +135,9 @@ def compiled(function: Callable[..., Any], name: str = "") -> Callable[..., Any]
     if compiler is None or compiler.config.DISABLE_JIT:
         return function
     with _LOCK:
-        fingerprint = Fingerprint(function, _KERNELS)
+        fingerprint = _OWN.get(function) or Fingerprint(function, _KERNELS)
+        if fingerprint.own:  # This package does not change while it runs.
+            _OWN[function] = fingerprint
         if fingerprint.key not in _DISPATCHERS:
             dispatcher = compiler.njit(nogil=True)(function)
             with suppress(Exception):  # Where Numba is made otherwise, there is no cache.

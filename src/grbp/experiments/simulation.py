@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -222,7 +222,14 @@ def checkpoints_up_to(rounds: int, asked: Sequence[int] | None = None) -> Ints:
     """
     given: object = asked
     if asked is None:
-        asked = np.floor(np.geomspace(1, rounds, _CHECKPOINTS) + 0.5).astype(np.int64).tolist()
-    elif isinstance(given, str) or not isinstance(given, Iterable):
+        return _spaced(rounds).copy()
+    if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInput(f"checkpoints = {asked!r} was given; it must be a list of rounds")
     return np.unique([rounds, *(check_whole("checkpoints", one, 1, rounds) for one in asked)])
+
+
+@lru_cache(maxsize=64)
+def _spaced(rounds: int) -> Ints:
+    """Return the default checkpoints; simulations ask for the same ones again and again."""
+    spaced = np.floor(np.geomspace(1, rounds, _CHECKPOINTS) + 0.5).astype(np.int64)
+    return np.unique([rounds, *spaced.tolist()])
