@@ -23,9 +23,10 @@ from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, walk_policies, walking
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
+from grbp.learners.counters import Counters
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
-from grbp.numerics.arrays import Ints, Words
+from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
 
 Engine: TypeAlias = Literal["walk", "leap"]
@@ -108,12 +109,15 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     threads: int | None = None,
     regret: Kind = "realised",
     opening: Opening = "drawn",
+    counters: Floats | None = None,
     report: Report | None = None,
 ) -> Iterator[Decisions]:
     """Yield the decisions of all replicas, block by block, up to each checkpoint.
 
     They are counted as the kind of regret needs them. For realised regret and regret by first
-    state, the batches of a leap end at every checkpoint.
+    state, the batches of a leap end at every checkpoint. If `counters` are given, with a row for
+    each replica, replicas go on from there (from round 1 where the row is zero), and the counters
+    with which they end take their place.
 
     Notes
     -----
@@ -136,6 +140,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
                 _keys(seed, range(first, first + size)),
                 _zeros(size, len(kept), starts * choices),
                 _zeros(size, len(kept) if wins else 0),
+                _fresh(size) if counters is None else counters[first : first + size],
                 choices if by_start else 0,
                 wins,
                 opening == "once",
@@ -167,8 +172,20 @@ def _zeros(*shape: int) -> Ints:
     return np.zeros(shape, dtype=np.int64)
 
 
+def _fresh(replicas: int) -> Floats:
+    """Return the counters of replicas that begin at round 1."""
+    return np.zeros((replicas, len(Counters._fields)))
+
+
 _NO_REPLICAS: Final = Recorder(
-    _zeros(0), _keys(0, range(0)), _zeros(0, 0, 0), _zeros(0, 0), 0, False, False
+    _zeros(0),
+    _keys(0, range(0)),
+    _zeros(0, 0, 0),
+    _zeros(0, 0),
+    _fresh(0),
+    0,
+    False,
+    False,
 )
 """A recorder to try whether a loop compiles."""
 
@@ -179,7 +196,8 @@ def _slices(block: Recorder, engine: Engine) -> Iterator[Recorder]:
     size = max(1, _SLICE // (rounds if engine == "walk" else min(rounds, _LEAPT)))
     for k in range(0, len(block.keys), size):
         part = slice(k, k + size)
-        yield block._replace(keys=block.keys[part], played=block.played[part], won=block.won[part])
+        arrays = ("keys", "played", "won", "counters")
+        yield block._replace(**{name: getattr(block, name)[part] for name in arrays})
 
 
 def _loop(

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import inlined, kernel, u64
+from grbp._numba.jit import i64, inlined, kernel, u64
 from grbp.learners.counters import Counters, opening
-from grbp.numerics.arrays import Ints, Words
+from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import uniform
 
 
@@ -31,6 +31,9 @@ class Recorder(NamedTuple):
         How many rounds were played with each of the learner's choices.
     won : ndarray, shape (replicas, checkpoints)
         How many rounds were won.
+    counters : ndarray, shape (replicas, 9)
+        The counters of each replica: before, those with which it begins, or zeros where it begins
+        at round 1; afterwards, those with which it ended.
     stride : int
         The distance between the columns of two first states; 0 if they are not told apart.
     wins : bool
@@ -44,6 +47,7 @@ class Recorder(NamedTuple):
     keys: Words
     played: Ints
     won: Ints
+    counters: Floats
     stride: int
     wins: bool
     once: bool
@@ -70,7 +74,18 @@ def first_counters(p_c: float, p_f: float, once: bool, key: int) -> Counters:
 def begin_replica(world: World, recorder: Recorder, r: int) -> tuple[int, int, Counters]:
     """Return the keys of a replica's world and of the learner's draws, and its first counters."""
     n = first_counters(world.p_c, world.p_f, recorder.once, u64(recorder.keys[r, 2]))
+    c = recorder.counters[r]
+    if c[0] > 0.0:
+        n = Counters(i64(c[0]), c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8])
     return u64(recorder.keys[r, 0]), u64(recorder.keys[r, 1]), n
+
+
+@kernel
+def end_replica(recorder: Recorder, r: int, n: Counters) -> None:
+    """Keep the counters with which a replica ended."""
+    c = recorder.counters[r]
+    c[0], c[1], c[2], c[3], c[4] = float(n.rho), n.f, n.f_goal, n.c, n.c_up
+    c[5], c[6], c[7], c[8] = n.plays_0, n.wins_0, n.plays_1, n.wins_1
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from grbp._numba.jit import kernel
-from grbp.engine.recorder import Recorder, World, begin_replica, carry_forward
+from grbp.engine.recorder import Recorder, World, begin_replica, carry_forward, end_replica
 from grbp.learners.base import Decide
 from grbp.learners.counters import play, settle
 from grbp.learners.ucb1_policies import play_policy, ucb1_choice
@@ -38,7 +38,7 @@ def walking(decide: Decide) -> Loop:
     def walk(constants: Any, world: World, starts: Starts, column: Ints, recorder: Recorder) -> int:
         for r in range(len(recorder.keys)):
             world_key, learner_key, n = begin_replica(world, recorder, r)
-            rho = 0
+            rho = n.rho - 1
             for checkpoint in range(len(recorder.checkpoints)):
                 carry_forward(recorder, r, checkpoint)
                 while rho < recorder.checkpoints[checkpoint]:
@@ -55,6 +55,7 @@ def walking(decide: Decide) -> Loop:
                     ] += 1
                     if recorder.wins:
                         recorder.won[r, checkpoint] += outcome.won
+            end_replica(recorder, r, n)
         return DONE
 
     return walk

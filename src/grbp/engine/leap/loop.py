@@ -24,7 +24,14 @@ from grbp.engine.leap.counter_box import Box, box_of, inside, sizes_of
 from grbp.engine.leap.hops import Hops, hop_round, hops_of
 from grbp.engine.leap.lookahead import FEWEST, FOREVER, Plan, certainty, gap_before, planning
 from grbp.engine.leap.round_table import PACKED, TABLE_GOAL, Table, table_of, table_round
-from grbp.engine.recorder import Recorder, World, begin_replica, carry_forward, columns_of
+from grbp.engine.recorder import (
+    Recorder,
+    World,
+    begin_replica,
+    carry_forward,
+    columns_of,
+    end_replica,
+)
 from grbp.engine.walk import DONE, Loop
 from grbp.learners.base import Decide, Stable, Thinning
 from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
@@ -130,6 +137,7 @@ def _asking(decide: Decide, tabled: bool) -> Loop:
                 )  # fmt: skip
                 if threshold != _ASK:
                     return int(threshold)
+            end_replica(recorder, r, n)
         return DONE
 
     return leap
@@ -201,6 +209,7 @@ def _skipping(  # noqa: C901 (the loop inside counts)
                         checkpoint += 1
                         carry_forward(recorder, r, checkpoint)
                     resolved = resolve(goal, constants, n, doubt, fold_in(learner_key, n.rho))
+            end_replica(recorder, r, n)
         return DONE
 
     return leap
