@@ -5,6 +5,7 @@ threshold played; a forced exploration, which finishes at once, is the threshold
 costs V* - p_f.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -44,6 +45,13 @@ class Curve:
     by_start : ndarray, shape (checkpoints, goal - 1), or None
         The part of the mean that rounds from each first state have, where regret by start was
         asked for.
+    weights : ndarray, shape (replicas,), or None
+        What every replica of `final` weighs, where they do not all weigh the same: after splitting.
+        They add up to 1, about.
+    unseen : ndarray, shape (checkpoints,), or None
+        How much replicas that are stuck with the wrong threshold could add to the mean without one
+        of them being among these, at most, with a confidence of 97.5 %. It is None where none can
+        be stuck, and after splitting, which looks for them.
 
     See Also
     --------
@@ -65,6 +73,8 @@ class Curve:
     final: Floats
     threshold_share: dict[int, float]
     by_start: Floats | None = None
+    weights: Floats | None = None
+    unseen: Floats | None = None
 
     @property
     def se(self) -> Floats:
@@ -74,13 +84,17 @@ class Curve:
     @property
     def sd(self) -> float:
         """The standard deviation of the regret of one replica at the last checkpoint."""
+        if self.weights is not None:
+            mean = math.fsum(self.weights * self.final)
+            return math.sqrt(math.fsum(self.weights * (self.final - mean) ** 2))
         return float(self.final.std(ddof=1)) if len(self.final) > 1 else 0.0
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Compute a band that holds the whole mean curve with a given probability.
 
         The largest of the standardised errors over all checkpoints is simulated from their
-        estimated correlation; the draws are the same each time.
+        estimated correlation; the draws are the same each time. What may be `unseen` is added to
+        the upper end.
 
         Parameters
         ----------
@@ -94,7 +108,12 @@ class Curve:
         if level not in self._band_widths:
             self._band_widths[level] = band_width(self.covariance, level)
         width = self._band_widths[level] * self.se
-        return self.mean - width, self.mean + width
+        return self.mean - width, self.mean + width + (0.0 if self.unseen is None else self.unseen)
+
+    @property
+    def covered(self) -> bool:
+        """Whether the band is of use: what may be unseen does not exceed the mean itself."""
+        return self.unseen is None or bool(self.unseen[-1] <= self.mean[-1])
 
     @cached_property
     def _band_widths(self) -> dict[float, float]:
@@ -156,14 +175,14 @@ def curve(
         if kind == "realised":
             regret = value(problem, optimal_threshold(problem)) * checkpoints - block.won
         else:
-            regret = _weighted_sum(block.played, gaps)
+            regret = weighted_sum(block.played, gaps)
             if kind == "by-start":
                 starts = regret.sum(axis=0) + (0.0 if starts is None else starts)
-                regret = _weighted_sum(regret, np.ones(regret.shape[2]))
+                regret = weighted_sum(regret, np.ones(regret.shape[2]))
         centre = regret.sum(axis=0) / len(regret) if centre is None else centre
         off = regret - centre
         total += off.sum(axis=0)
-        products += _products()(off)
+        products += products_of(off)
         pieces.append(regret[:, -1].copy())
         shares += block.played[:, -1].reshape(-1, len(shares)).sum(axis=0)
         count += len(regret)
@@ -178,13 +197,30 @@ def curve(
             for choice, share in zip(choices, shares, strict=True)
         },
         by_start=None if starts is None else starts / count,
+        unseen=most_unseen(problem, learner, checkpoints, count),
     )
 
 
-def products_of(numbers: Floats) -> Floats:
+def most_unseen(
+    problem: Problem, learner: AnyLearner, checkpoints: Floats | Ints, replicas: int
+) -> Floats | None:
+    """Bound what stuck replicas could add to a mean although none is among those played.
+
+    Where finishing in state 1 is right, a learner that does not finish learns nothing about FINISH,
+    so that a replica may do so for ever. If none of n does, the chance of it is below
+    1 - .025^(1/n), with a confidence of 97.5 %.
+    """
+    choices = learner.choices(problem.goal)
+    if optimal_threshold(problem) == 0 or 0 not in choices or len(choices) == 1:
+        return None
+    chance = -math.expm1(math.log(0.025) / replicas)
+    return chance * _gap(problem, 0) * checkpoints.astype(np.float64)
+
+
+def _products_in_order(numbers: Floats) -> Floats:
     """Sum over rows the products of every two columns: [column, column].
 
-    The rows are added in order, for the reason given at `_weighted_sum`.
+    The rows are added in order, for the reason given at `weighted_sum`.
     """
     rows, columns = numbers.shape
     products = np.zeros((columns, columns))
@@ -196,17 +232,22 @@ def products_of(numbers: Floats) -> Floats:
     return products
 
 
+def products_of(numbers: Floats) -> Floats:
+    """Sum over rows the products of every two columns: [column, column]."""
+    return _products()(numbers)
+
+
 @cache
 def _products() -> Callable[[Floats], Floats]:
-    """Compile `products_of`; without Numba, use NumPy, which adds in the same order."""
+    """Compile the sum; without Numba, use NumPy, which adds in the same order."""
     if numba() is not None:
-        return compiled(products_of, "the curves")
+        return compiled(_products_in_order, "the curves")
     return lambda numbers: np.stack(
         [(numbers * numbers[:, k : k + 1]).sum(axis=0) for k in range(numbers.shape[1])]
     )
 
 
-def _weighted_sum(counts: Floats | Ints, weights: Floats) -> Floats:
+def weighted_sum(counts: Floats | Ints, weights: Floats) -> Floats:
     """Sum counts times weights over the last axis, in order.
 
     This is not a matrix product: the library behind those adds in an order, and rounds in a way,

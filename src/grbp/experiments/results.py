@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from grbp.errors import InvalidInput
 from grbp.experiments.provenance import Meta, meta_now
-from grbp.experiments.regret import Curve
+from grbp.experiments.regret import Curve, most_unseen
 from grbp.experiments.simulation import Progress, Simulation, checkpoints_up_to, simulate
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
+from grbp.learners.registry import find_learner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import replica_key
@@ -57,7 +58,10 @@ class CurveResult:
     @classmethod
     def play(cls, spec: Spec, report: Report, threads: int | None) -> "CurveResult":
         """Simulate a specification."""
-        simulation = _simulated(spec, threads, lambda _, done, __: report(done))
+        # Splitting plays more replicas than it ends with.
+        simulation = _simulated(
+            spec, threads, lambda _, done, total: report(done * spec.work // total)
+        )
         return cls(spec, simulation, meta_now(spec))
 
     @classmethod
@@ -80,7 +84,8 @@ class CurveResult:
         curves = self.simulation.curves
         shares = {name: list(curve.threshold_share.items()) for name, curve in curves.items()}
         arrays: Arrays = {"checkpoints": self.simulation.checkpoints}
-        for field in ("mean", "covariance", "final"):
+        kept = ("mean", "covariance", "final", "weights")
+        for field in kept if self.spec.splitting else kept[:-1]:
             arrays[field] = np.stack([getattr(curve, field) for curve in curves.values()])
         return {"threshold_share": shares}, arrays
 
@@ -95,12 +100,23 @@ class CurveResult:
         size = (len(spec.learners), len(kept))
         mean = _checked(arrays, "mean", size)
         covariance = _checked(arrays, "covariance", (*size, len(kept)))
-        final = _checked(arrays, "final", (len(spec.learners), spec.replicas))
+        each = (len(spec.learners), spec.replicas)
+        final = _checked(arrays, "final", each)
+        weights = _checked(arrays, "weights", each) if spec.splitting else [None] * each[0]
         shares = header["threshold_share"]
         curves = {}
         for k, name in enumerate(spec.learners):
             share = {int(threshold): float(x) for threshold, x in shares[name]}
-            curves[name] = Curve(mean[k], covariance[k], final[k], share)
+            learner = find_learner(name, spec.problem)
+            unseen = most_unseen(spec.problem, learner, kept, spec.replicas)
+            curves[name] = Curve(
+                mean[k],
+                covariance[k],
+                final[k],
+                share,
+                weights=weights[k],
+                unseen=None if spec.splitting else unseen,
+            )
         return cls.of_curves(spec, curves, meta)
 
     def rows(self) -> Iterator[tuple[str | float, ...]]:
@@ -215,6 +231,7 @@ def _simulated(spec: Spec, threads: int | None, progress: Progress | None = None
         spec.seed,
         checkpoints=spec.checkpoints,
         engine=spec.engine,
+        splitting=spec.splitting,
         threads=threads,
         progress=progress,
     )

@@ -18,6 +18,7 @@ from grbp.engine.decisions import (
 )
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
+from grbp.experiments.splitting import split_curve
 from grbp.learners.registry import LearnerLike, find_learner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_whole
@@ -93,6 +94,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     regret: Kind = "pseudo",
     opening: Opening = "drawn",
     engine: EngineLike = "auto",
+    splitting: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
@@ -132,6 +134,11 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         "leap" draws whole rounds, and many at once while a learner cannot change its mind: it
         has the same law with other draws, and a billion rounds take it seconds. "auto" leaps
         unless there is too little to play.
+    splitting : bool
+        Whether to look for rare replicas that carry the mean, by multilevel splitting. Where
+        finishing in state 1 is right, a replica can be stuck with never finishing, and one in a
+        million may then matter. `replicas`, at least 1,000, is then the size of a population that
+        is resampled as it plays, and replicas have weights.
     threads : int, optional
         The number of threads, by default one for each processor. It changes no bit.
     progress : callable, optional
@@ -197,8 +204,23 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
             f"the learners {names} were given; there must be one or more, each named once"
         )
     engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
+    if splitting and regret != "pseudo":
+        raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
     curves = {}
     for learner in found:
+        report = None if progress is None else partial(progress, learner.name)
+        if splitting:
+            curves[learner.name] = split_curve(
+                problem,
+                learner,
+                kept,
+                replicas,
+                seed,
+                engine=engines[learner.name],
+                threads=threads,
+                report=report,
+            )
+            continue
         blocks = decisions(
             problem,
             learner,
@@ -209,7 +231,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
             threads=threads,
             regret=regret,
             opening=opening,
-            report=None if progress is None else partial(progress, learner.name),
+            report=report,
         )
         curves[learner.name] = curve(problem, learner, kept.astype(np.float64), blocks, regret)
     return Simulation(problem, kept, replicas, seed, regret, curves, engines)

@@ -34,6 +34,8 @@ class Spec:
         The rounds at which curves are kept; about a hundred of them by default.
     engine : {"auto", "walk", "leap"}
         How rounds are played, see `simulate`.
+    splitting : bool
+        Whether rare replicas are looked for, see `simulate`.
 
     Notes
     -----
@@ -55,6 +57,7 @@ class Spec:
     seed: int = 0
     checkpoints: tuple[int, ...] | None = None
     engine: EngineLike = "auto"
+    splitting: bool = False
 
     def __post_init__(self) -> None:
         _check_sizes(self)
