@@ -13,7 +13,7 @@ from grbp.cli import main
 from grbp.experiments import EXPERIMENTS, GridSpec, find
 from grbp.paper import reproduce as paper
 
-FURTHER = ("growth-3", "growth-3-policies", "growth-4", "growth-4-ucb")
+FURTHER = ("growth-3", "growth-3-others", "growth-3-ucb", "growth-4", "growth-4-others")
 FILES = {
     "data",
     "report.html",

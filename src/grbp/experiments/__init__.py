@@ -6,10 +6,10 @@ from grbp.experiments.catalog import (
     FIGURE_4,
     FIGURE_5,
     GROWTH_3,
-    GROWTH_3_POLICIES,
+    GROWTH_3_OTHERS,
+    GROWTH_3_UCB,
     GROWTH_4,
-    GROWTH_4_UCB,
-    NEAR_BOUNDARY,
+    GROWTH_4_OTHERS,
     as_printed,
 )
 from grbp.experiments.provenance import Meta
@@ -20,7 +20,7 @@ from grbp.experiments.store import FOLDER, address, find, load, save, to_csv
 
 __all__ = [
     "EXPERIMENTS", "FIGURE_3", "FIGURE_4", "FIGURE_5", "FOLDER", "GROWTH_3",
-    "GROWTH_3_POLICIES", "GROWTH_4", "GROWTH_4_UCB", "NEAR_BOUNDARY", "AnySpec", "CurveResult",
+    "GROWTH_3_OTHERS", "GROWTH_3_UCB", "GROWTH_4", "GROWTH_4_OTHERS", "AnySpec", "CurveResult",
     "GridResult", "GridSpec", "Meta", "Result", "Spec", "address", "as_printed", "find", "load",
     "run", "save", "to_csv",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
+from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation
 from grbp.figures.canvas import GREY, INK, drawing, write_title
 from grbp.figures.numbers import rounded, rounds_in_words, tick
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+
+NOT_COVERED: Final = "not covered"
+"""Instead of an interval that rare replicas could belie."""
 
 Dashes: TypeAlias = str | tuple[int, tuple[float, ...]]
 
@@ -214,15 +218,21 @@ def _drawn_curves(simulation: Simulation) -> list[_Drawn]:
     """Order the curves from the largest regret at the last round to the smallest."""
     looks = look_of(list(simulation.curves))
     drawn = [
-        _Drawn(name, curve.mean, *curve.band(), *looks[name])
+        _Drawn(name, curve.mean, *_band(curve), *looks[name])
         for name, curve in simulation.curves.items()
     ]
     return sorted(drawn, key=lambda one: (-one.mean[-1], one.name))
 
 
+def _band(curve: Curve) -> tuple[Floats, Floats]:
+    """Return the band of a curve; not a number where it would not cover."""
+    nothing = np.full(len(curve.mean), math.nan)
+    return curve.band() if curve.covered else (nothing, nothing)
+
+
 def _top(drawn: Sequence[_Drawn]) -> float:
     """Return the upper end of the y axis: all of it, unless a curve is far above the five."""
-    highest = {one.name: float(one.high.max()) for one in drawn}
+    highest = {one.name: float(np.fmax(one.mean, one.high).max()) for one in drawn}
     top = max(highest.values())
     five = max((highest[name] for name in PAPER_LEARNERS if name in highest), default=top)
     if 0.0 < _FAR_ABOVE * five < top:
@@ -233,9 +243,15 @@ def _top(drawn: Sequence[_Drawn]) -> float:
 def _entry(one: _Drawn, top: float) -> str:
     """Write the legend's entry of a learner: its name and its regret at the last round."""
     name = one.name if len(one.name) <= _LONGEST_NAME else one.name[: _LONGEST_NAME - 1] + "…"
-    half = float(one.high[-1] - one.mean[-1])
-    entry = f"{' '.join(name.split())}: {rounded(float(one.mean[-1]))}"
-    entry += f" ± {rounded(half, float(one.mean[-1]))}" if half > 0.0 else ""
+    mean, low, high = (float(end[-1]) for end in (one.mean, one.low, one.high))
+    entry = f"{' '.join(name.split())}: {rounded(mean)}"
+    half, more = rounded(mean - low, mean), rounded(high - mean, mean)
+    if math.isnan(high):
+        entry += f" ({NOT_COVERED})"
+    elif half != more:
+        entry += f" ({rounded(low, mean)} to {rounded(high, mean)})"
+    elif high > mean:
+        entry += f" ± {half}"
     return entry + _leaves(float(one.mean.max()), top)
 
 
@@ -288,10 +304,14 @@ def _notes(simulation: Simulation) -> tuple[str, str]:
     }[simulation.kind]
     if simulation.replicas == 1:
         return "One replica: there is no confidence band.", counted
+    curves = simulation.curves.values()
+    split = any(curve.weights is not None for curve in curves)
     sure = (
-        f"Means of {simulation.replicas:,} replicas; a shade, and ± in the legend, holds the whole"
-        " true mean curve with 95% confidence."
+        f"Means of {simulation.replicas:,} replicas{', by splitting' if split else ''}; a shade,"
+        " and the interval in the legend, holds the whole true mean curve with 95% confidence."
     )
+    if not all(curve.covered for curve in curves):
+        sure += f" {NOT_COVERED.capitalize()}: stuck replicas, too rare to be seen, could add more."
     return sure, counted
 
 
@@ -342,8 +362,9 @@ def _draw(axes: "Axes", simulation: Simulation, one: _Drawn) -> "Line2D":
         rounds, one.mean, color=one.colour, linestyle=one.dashes, linewidth=1.9, marker=marker
     )
     line.set(label=f"curve of {one.name}", zorder=3, dash_capstyle="butt")
-    band = axes.fill_between(rounds, one.low, one.high, color=one.colour, alpha=0.22, linewidth=0)
-    band.set(label=f"band of {one.name}", zorder=2)
+    if not np.isnan(one.high).any():
+        band = axes.fill_between(rounds, one.low, one.high, color=one.colour, linewidth=0)
+        band.set(label=f"band of {one.name}", alpha=0.22, zorder=2)
     return line
 
 

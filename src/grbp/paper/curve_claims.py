@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp.experiments.catalog import GETBE, PAPER_LEARNERS, TITLES
+from grbp.experiments.catalog import EXPERIMENTS, GETBE, PAPER_LEARNERS, TITLES
 from grbp.experiments.results import CurveResult
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import (
@@ -25,8 +25,8 @@ from grbp.theory.gaps import gap
 from grbp.theory.values import boundary, optimal_threshold, value
 
 _FURTHER: Final = {
-    "figure-3": ("growth-3", "growth-3-policies"),
-    "figure-4": ("growth-4", "growth-4-ucb"),
+    "figure-3": ("growth-3", "growth-3-others", "growth-3-ucb"),
+    "figure-4": ("growth-4", "growth-4-others"),
 }
 """Where the curves of a figure are followed further."""
 
@@ -53,7 +53,8 @@ def _at_end(results: Results, figure: str, learner: str) -> str:
     found = _with(learner, results, figure)
     if found is None:
         return ""
-    end = _final(found.simulation.curves[learner].final)
+    curve = found.simulation.curves[learner]
+    end = estimate(float(curve.mean[-1]), float(curve.covariance[-1, -1]))
     return f"regret at T = {found.spec.rounds:,}: {end}; "
 
 
@@ -78,47 +79,31 @@ def threshold_is_optimal(figure: str, threshold: int, results: Results) -> Findi
 
 def is_finite(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner's regret stays finite."""
-    grown = growth(_furthest(results, figure, learner), learner)
+    result = _furthest(results, figure, learner)
+    grown = growth(result, learner)
     outcome = grown.finite()
     whys = {
-        HELD: f"the gains have faded by T = {grown.ends[-1]:,.0f}; what happens in fewer than 3 of"
-        f" {grown.replicas:,} replicas could go unseen",
+        HELD: f"the gains have faded by T = {grown.ends[-1]:,.0f}",
         DID_NOT_HOLD: f"the regret still grows at T = {grown.ends[-1]:,.0f}",
         UNDECIDED: "the interval is too wide to tell a fading gain from a lasting one",
     }
-    return Finding(outcome, f"{_at_end(results, figure, learner)}{grown}", whys[outcome])
+    theory = _growth_in_theory(result, learner)
+    if theory and outcome == HELD:
+        outcome, whys[UNDECIDED] = UNDECIDED, "the curve does not show what theory says"
+    evidence = f"{_at_end(results, figure, learner)}{grown}"
+    return Finding(outcome, evidence, f"{whys[outcome]}{theory}")
 
 
-def sample_mean_is_finite(figure: str, near: str, results: Results) -> Finding:
-    """Judge the claim for GETBE-SM, whose rare stuck replicas only theory shows so far away."""
-    learner = GETBE[0]
-    measured = is_finite(figure, learner, results)
-    here, there = _furthest(results, figure, learner), needed(results, near, CurveResult)
-    gamma = here.meta.constants[learner]["gamma"]
-    asked, asked_near = (gamma_bounded(r.spec.problem) for r in (here, there))
-    grown = growth(there, learner)
-    first, last = grown.slopes()[-2:]
-    fold = 10.0 ** (1.0 - gamma / asked_near)
-    evidence = (
-        f"{measured.evidence}; finite regret requires gamma > 1/KL(B, p_f) = {asked:.4g} and"
-        f" gamma is {gamma:g}; at p_f = {there.spec.problem.p_f:g} (required: {asked_near:.4g}) the"
-        f" gain per unit of log T goes from {first} to {last} in the last two tenfold spans"
-        f" ({grown.replicas:,} replicas; by theory about {fold:.2g}-fold)"
-    )
-    if gamma > asked:
-        return Finding(measured.outcome, evidence, measured.why)
-    if DID_NOT_HOLD not in (measured.outcome, grown.finite()):
-        return Finding(
-            UNDECIDED, evidence, "theory says the regret is not finite; no curve here shows it"
-        )
-    share = gamma / asked
-    seen = "is seen to grow" if measured.outcome == DID_NOT_HOLD else "is not seen to grow"
-    return Finding(
-        DID_NOT_HOLD,
-        evidence,
-        f"by theory about T^-{share:.2f} of the replicas are stuck with a low estimate of p_f and"
-        f" try FINISH too rarely, so the regret grows like T^{1.0 - share:.2f}; the curve of this"
-        f" setting {seen} up to T = {here.spec.rounds:,}, the one nearer the boundary is",
+def _growth_in_theory(result: CurveResult, learner: str) -> str:
+    """Say why the regret of GETBE-SM is not finite, where that is so."""
+    problem, gamma = result.spec.problem, result.meta.constants.get(learner, {}).get("gamma")
+    asked = gamma_bounded(problem)
+    if gamma is None or gamma > asked or optimal_threshold(problem) == 0:
+        return ""
+    return (
+        f"; a finite regret requires gamma > 1/KL(B, p_f) = {asked:.4g} and gamma is {gamma:g}:"
+        f" about T^-{gamma / asked:.2f} of the replicas are stuck with a low estimate of p_f and"
+        f" try FINISH too rarely, so the regret grows like T^{1.0 - gamma / asked:.2f}"
     )
 
 
@@ -139,6 +124,9 @@ def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
         )
     limit, begun = _slope_in_theory(result, learner), onset(result, learner)
     evidence = f"{_at_end(results, figure, learner)}{grown}" + (f"; {begun}" if begun else "")
+    printed = EXPERIMENTS[figure].rounds
+    if outcome == HELD and begun and begun.begins > printed:
+        limit += f"; the paper's {printed:,} rounds do not show it"
     return Finding(outcome, evidence, f"{whys[outcome]}{limit}")
 
 
@@ -196,7 +184,10 @@ def is_lowest(figure: str, learner: str, results: Results) -> Finding:
     if better:
         return Finding(DID_NOT_HOLD, evidence, f"{', '.join(better)} is lower")
     if all(estimate.low > 0.0 for estimate in more.values()):
-        return Finding(HELD, evidence, "every other learner of the paper has more regret")
+        why = "the other four of the five printed curves have more regret"
+        if "no-explore" in curves:
+            why += f" (NoExplore, which is not printed, has {_final(curves['no-explore'].final)})"
+        return Finding(HELD, evidence, why)
     return Finding(UNDECIDED, evidence, "the interval of a difference contains 0")
 
 

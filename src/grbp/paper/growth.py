@@ -10,6 +10,7 @@ import numpy as np
 from grbp.experiments.regret import Z_95
 from grbp.experiments.results import CurveResult, Result
 from grbp.numerics.arrays import Floats
+from grbp.theory.gaps import gap
 
 HELD: Final = "held"
 DID_NOT_HOLD: Final = "did not hold"
@@ -23,7 +24,7 @@ _DRIFT: Final = 0.2
 """A slope that changes by more than this share from one span to the next has not settled."""
 
 _ROUNDING: Final = 1e-12
-"""A sum that is smaller than this share of its terms is rounding error."""
+"""A sum or difference that is smaller than this share of its terms is rounding error."""
 
 _POWERS: Final = frozenset(10**k for k in range(1, 19))
 
@@ -83,12 +84,15 @@ class Growth:
     spread : ndarray
         The covariance of these means.
     replicas : int
+    round_cost : float
+        The most that one round can cost.
     """
 
     ends: Floats
     mean: Floats
     spread: Floats
     replicas: int
+    round_cost: float = 0.0
 
     def contrast(self, weights: Floats) -> Estimate:
         """Estimate a linear combination of the means at the ends."""
@@ -141,14 +145,23 @@ class Growth:
         sure = change.low > 0.0 or change.high < 0.0
         return sure and abs(change.value) > _DRIFT * abs(before)
 
+    def _trend(self) -> Estimate:
+        """Estimate the slope on log(T) in the last span less that in the first."""
+        scale = np.log(self.ends)
+        return self.contrast(self._weights(-1, scale) - self._weights(0, scale))
+
     def tendency(self) -> str:
-        """Say how the slope on log(T) still changes."""
-        change = self.excess(1.0, np.log(self.ends))
+        """Say how the slope on log(T) changes, from the first of the spans to the last."""
+        change = self._trend()
+        one_round = self.round_cost / math.log(self.ends[-1] / self.ends[-2])
+        if max(-change.low, change.high) <= one_round * (1.0 + _ROUNDING):
+            return "steady to within one round in a span"
+        spans = f"over {len(self.ends) - 1} spans, by {change}"
         if change.low > 0.0:
-            return f"still rising (change {change})"
+            return f"still rising ({spans})"
         if change.high < 0.0:
-            return f"falling (change {change})"
-        return f"not seen to change (change {change})"
+            return f"falling ({spans})"
+        return f"not seen to change ({spans})"
 
     def __str__(self) -> str:
         spans = zip(self.ends[:-1], self.ends[1:], self.slopes(), strict=True)
@@ -168,7 +181,8 @@ def growth(result: CurveResult, learner: str) -> Growth:
     if len(at) < 3:
         raise Missing(f"curve of {learner} over two tenfold spans in {result.spec.name}")
     spread = curve.covariance[np.ix_(at, at)]
-    return Growth(rounds[at], curve.mean[at], spread, simulation.replicas)
+    costs = [gap(simulation.problem, threshold) for threshold in curve.threshold_share]
+    return Growth(rounds[at], curve.mean[at], spread, simulation.replicas, max(costs, default=0.0))
 
 
 class Onset(NamedTuple):

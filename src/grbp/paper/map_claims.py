@@ -1,5 +1,7 @@
 """The claims of the paper about a map of regret over all probabilities."""
 
+from typing import Any
+
 import numpy as np
 
 from grbp.experiments.results import GridResult
@@ -47,32 +49,42 @@ def regions_differ(figure: str, results: Results) -> Finding:
 def every_line_rises(figure: str, results: Results) -> Finding:
     """Judge the same for each line of the map that crosses the boundary, at one p_f or p_c."""
     found = needed(results, figure, GridResult)
-    explored = _explored(found)
-    arrays = found.mean, found.se, explored
+    arrays = found.mean, found.se, _explored(found)
     lines = {f"p_f = {p:g}": [a[i] for a in arrays] for i, p in enumerate(found.spec.p_f)}
     lines |= {f"p_c = {p:g}": [a[:, j] for a in arrays] for j, p in enumerate(found.spec.p_c)}
-    rises = {
-        line: _difference(mean, se, inside)
-        for line, (mean, se, inside) in lines.items()
-        if inside.any() and not inside.all()
-    }
-    if not rises:
+    crossing = {name: line for name, line in lines.items() if line[2].any() and not line[2].all()}
+    if not crossing:
         raise Missing(f"line across the boundary in {figure}")
-    fall = [f"{line}: {rise}" for line, rise in rises.items() if rise.high < 0.0]
-    up = sum(rise.low > 0.0 for rise in rises.values())
-    smallest = min(rises, key=lambda line: rises[line].value)
+    rises = {name: _difference(*line) for name, line in crossing.items()}
+    steps = {name: _difference(*_next_to_boundary(*line)) for name, line in crossing.items()}
+    up, down = (_surely(rises, sign) for sign in (1.0, -1.0))
+    smallest = min(rises, key=lambda name: rises[name].value)
+    falls = "; ".join(f"{steps[name]} at {name}" for name in _surely(steps, -1.0))
     evidence = (
-        f"{up} of {len(rises)} lines that cross the boundary have more regret beyond it;"
-        f" smallest difference {rises[smallest]} at {smallest};"
-        f" less regret beyond it at {len(fall)} of them"
+        f"{len(up)} of {len(rises)} lines that cross the boundary have more regret beyond it, on"
+        f" average, and {len(down)} less; smallest difference {rises[smallest]} at {smallest};"
+        f" between the two cells next to the boundary it surely rises in"
+        f" {len(_surely(steps, 1.0))} lines and surely falls in {len(_surely(steps, -1.0))}"
+        f"{f' ({falls})' if falls else ''}"
     )
-    evidence += f" ({'; '.join(fall)})" if fall else ""
-    if fall:
-        at = ", ".join(line.partition(":")[0] for line in fall)
-        return Finding(DID_NOT_HOLD, evidence, f"there is less regret beyond the boundary at {at}")
-    if up < len(rises):
+    if down:
+        return Finding(
+            DID_NOT_HOLD, evidence, f"there is less regret beyond the boundary at {', '.join(down)}"
+        )
+    if len(up) < len(rises):
         return Finding(UNDECIDED, evidence, "the interval of a difference contains 0")
     return Finding(HELD, evidence, "every line has more regret beyond the boundary than before it")
+
+
+def _surely(differences: dict[str, Estimate], sign: float) -> list[str]:
+    """Return the names of the differences that surely have a sign."""
+    return [name for name, d in differences.items() if min(sign * d.low, sign * d.high) > 0.0]
+
+
+def _next_to_boundary(mean: Floats, se: Floats, explored: Bools) -> list[Any]:
+    """Return the two cells of a line between which the boundary lies."""
+    k = int(np.flatnonzero(np.diff(explored))[0])
+    return [array[k : k + 2] for array in (mean, se, explored)]
 
 
 def _explored(found: GridResult) -> Bools:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from grbp.errors import InvalidInput, MissingExtra
 from grbp.experiments.simulation import Simulation
 from grbp.figures.numbers import rounded, rounds_in_words
+from grbp.figures.regret_curves import NOT_COVERED
 from grbp.paper.verdict import Verdict, tally
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def regret_table(simulation: Simulation) -> tuple[list[str], list[list[str]]]:
     ):
         mean, interval, spread = float(curve.mean[-1]), _NO_NUMBER, _NO_NUMBER
         if simulation.replicas > 1:
-            interval = " to ".join(rounded(float(end[-1]), mean) for end in curve.band())
+            ends = (rounded(float(end[-1]), mean) for end in curve.band())
+            interval = " to ".join(ends) if curve.covered else NOT_COVERED
             spread = rounded(curve.sd)
         share = [_share(curve.threshold_share.get(tau)) for tau in shares]
         rows.append([name, rounded(mean), interval, spread, *share])

@@ -55,7 +55,8 @@ _READING: Final = {
     3: "The optimal policy finishes in state 1, so every round of it teaches something about"
     " both actions, and a learner may stop paying. The paper has 200 replicas of each learner;"
     " these are too few to tell the means apart, so there are more here. Shades are simultaneous"
-    " 95% bands. The verdicts above use intervals for one number at a time, which are narrower.",
+    " 95% bands; the verdicts use intervals for one number at a time, which are narrower."
+    " doorstep-lai is not the paper's: it is the default learner of this software.",
     4: "The optimal policy never finishes, so finishing must be tried on purpose, at a price,"
     " again and again: regret grows at least with the logarithm of the rounds. The dashed guide"
     " is what forced exploration costs in theory.",
@@ -66,20 +67,27 @@ _READING: Final = {
 _FURTHER: Final = {
     "growth-3": (
         "3",
-        "Figure 3, followed out to a billion rounds. Bounded regret stays where it is; NoExplore,"
-        " whose regret grows with every round, leaves the picture at once.",
+        "Figure 3, followed out to a billion rounds. Bounded regret is a level line. That of"
+        " GETBE-SM rises again: by then about one replica in a million is stuck with never"
+        " finishing, and that one costs millions. A plain simulation would hardly ever contain it;"
+        " splitting looks for it. NoExplore, whose regret grows with every round, leaves the"
+        " picture at once.",
     ),
-    "growth-3-policies": (
-        "3, learners of policies",
-        "The same for the two learners that compare policies by their wins. On the logarithmic"
-        " axis a logarithm is a straight line; that of UCB-PolSelection is steeper at first than"
-        " it will be.",
+    "growth-3-others": (
+        "3, two more learners",
+        "The same for PS-PolSelection, which compares the two policies by their wins, and for"
+        " doorstep-lai, which is not the paper's.",
+    ),
+    "growth-3-ucb": (
+        "3, UCB-PolSelection",
+        "The same for UCB-PolSelection. On the logarithmic axis a logarithm is a straight line;"
+        " this one is steeper at first than it will be.",
     ),
     "growth-4": ("4", "Figure 4, followed out to a billion rounds: straight lines."),
-    "growth-4-ucb": (
-        "4, upper confidence bounds",
+    "growth-4-others": (
+        "4, three more learners",
         "The same for the learners with upper confidence bounds, which bend before they are"
-        " straight.",
+        " straight, and for doorstep-lai, which is not the paper's.",
     ),
 }
 """The curves beyond the paper's horizon: the figure that each goes on from, and what to see."""
