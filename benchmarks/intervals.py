@@ -1,0 +1,278 @@
+"""How often the intervals that are printed hold the truth, at the settings where they are printed.
+
+    .venv/bin/python benchmarks/intervals.py            # prints, and writes intervals.md
+    .venv/bin/python benchmarks/intervals.py --quick    # a small version, which only prints
+    .venv/bin/python benchmarks/intervals.py --only exact
+
+An experiment is played several times over. The pool of all its replicas (of its batches, where
+there is splitting) then stands for the law: experiments of the printed size are drawn from it, and
+it is counted how often their intervals hold the mean of the pool. What is too rare for the pool
+is not in it; in the section "exact" the truth is a formula.
+"""
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import grbp
+from columns import Columns
+from grbp.engine.decisions import choose_engine, decisions
+from grbp.experiments import EXPERIMENTS, CurveResult, Spec
+from grbp.experiments.provenance import meta_now
+from grbp.experiments.regret import Curve, gap_per_threshold, most_unseen, weighted_sum
+from grbp.experiments.simulation import checkpoints_up_to
+from grbp.experiments.splitting import BATCHES, play_batches
+from grbp.numerics.arrays import Floats
+from grbp.paper.growth import growth
+from measure import Effort, say
+
+HERE = Path(__file__).parent
+
+SEED = 10**6
+"""The first seed of the pools, which no experiment of the package uses."""
+
+LEGEND = (
+    "Every interval is meant to hold the truth in 95 % of the cases. A share of 1,000 draws has a"
+    " standard error of .7 points."
+)
+
+
+def pool_of(spec: Spec, learner: str, replicas: int, times: int) -> Floats:
+    """Plays replicas, or batches of split ones: their regret, [one, checkpoint]."""
+    found = grbp.find_learner(learner, spec.problem)
+    kept = checkpoints_up_to(spec.rounds, spec.checkpoints)
+    engine = choose_engine(spec.problem, found, spec.rounds, spec.engine)
+    if spec.splitting:
+        runs = [
+            play_batches(spec.problem, found, kept, replicas, SEED + k, engine=engine)
+            for k in range(times)
+        ]
+        return np.concatenate([run.means.T for run in runs])
+    gaps = gap_per_threshold(spec.problem, found)
+    blocks = decisions(
+        spec.problem, found, kept.tolist(), times * replicas, SEED, engine=engine, regret="pseudo"
+    )
+    return np.concatenate([weighted_sum(block.played, gaps) for block in blocks])
+
+
+def drawn(pool: Floats, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draws an experiment from a pool: its mean curve, and the covariance of that."""
+    one = pool[rng.integers(0, len(pool), size)]
+    return one.mean(axis=0), np.atleast_2d(np.cov(one.T)) / size
+
+
+def experiments(effort: Effort) -> list[Columns]:
+    """The curves of `make reproduce`: the interval at the last round, the band, the last slope."""
+    table = Columns(
+        "The curves of make reproduce",
+        ["experiment, learner", "at the end", "whole band", "last slope", "pool"],
+        notes=[
+            "At the end: the interval in the table under a figure. Whole band: the shade, at every"
+            " checkpoint at once, which is wider than needed at each one. Last slope: the gain"
+            " per unit of log T in the last tenfold span, from which the verdict judges growth."
+            " The pool has replicas, or batches where there is splitting."
+        ],
+    )
+    for spec in EXPERIMENTS.values():
+        if isinstance(spec, Spec):
+            for learner in spec.learners:
+                say(f"{spec.name}: {learner}")
+                table.rows.append(_experiment(spec, learner, effort))
+    return [table]
+
+
+def _experiment(spec: Spec, learner: str, effort: Effort) -> list[str]:
+    replicas = effort.choose(1000 if spec.splitting else 20, spec.replicas)
+    pool = pool_of(spec, learner, replicas, effort.choose(1, 10))
+    kept = checkpoints_up_to(spec.rounds, spec.checkpoints)
+    found = grbp.find_learner(learner, spec.problem)
+    unseen = None if spec.splitting else most_unseen(spec.problem, found, kept, replicas)
+    size, meta = BATCHES if spec.splitting else replicas, meta_now(spec)
+    follows = spec.name.startswith("growth")
+
+    def result(mean: Floats, covariance: Floats) -> CurveResult:
+        curve = Curve(mean, covariance, np.zeros(2), {}, unseen=unseen)
+        return CurveResult.of_curves(replace(spec, learners=(learner,)), {learner: curve}, meta)
+
+    truth = pool.mean(axis=0)
+    slope = growth(result(truth, np.zeros((len(kept),) * 2)), learner).slopes()[-1].value
+    rng, draws, held = np.random.default_rng(SEED), effort.choose(20, 1000), np.zeros(3)
+    for _ in range(draws):
+        one = result(*drawn(pool, size, rng))
+        curve = one.simulation.curves[learner]
+        low, high = curve.band()
+        inside = (low <= truth) & (truth <= high)
+        # Where all replicas agree there is nothing to hold but rounding.
+        held += inside[-1], inside[curve.se > 1e-9 * curve.mean].all(), 0.0
+        if follows:
+            last = growth(one, learner).slopes()[-1]
+            held[2] += last.low <= slope <= last.high or last.low == last.high
+    shares = [*held[:2] / draws, held[2] / draws if follows else math.nan]
+    covered = curve.covered
+    cells = [_percent(share) if covered else "not covered" for share in shares[:2]]
+    return [f"{spec.name}, {learner}", *cells, _percent(shares[2]), f"{len(pool):,}"]
+
+
+def plain(effort: Effort) -> list[Columns]:
+    """A mean and its standard error, with and without room for what is unseen."""
+    table = Columns(
+        "Independent replicas on the problem of Figure 3, 5,000 rounds",
+        [
+            "learner",
+            *(f"{n:,}{with_room}" for n in (200, 1000, 10_000) for with_room in ("", " *")),
+        ],
+        notes=[
+            "How often the mean and 1.96 standard errors hold the truth, by the number of replicas;"
+            " under *, with room for stuck replicas that are not seen (Curve.unseen), as in every"
+            " band and table of intervals."
+        ],
+    )
+    spec = Spec("plain", EXPERIMENTS["figure-3"].example, ("x",), 5000, 1, checkpoints=(5000,))
+    for learner in ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "doorstep-lai"):
+        say(f"plain: {learner}")
+        pool = pool_of(spec, learner, effort.choose(2000, 400_000), 1)[:, 0]
+        found, rng = grbp.find_learner(learner, spec.problem), np.random.default_rng(SEED)
+        cells, draws = [], effort.choose(50, 1000)
+        for size in (200, 1000, 10_000):
+            unseen = most_unseen(spec.problem, found, np.array([5000]), size)
+            room, held = 0.0 if unseen is None else float(unseen[0]), np.zeros(2)
+            for _ in range(draws):
+                one = pool[rng.integers(0, len(pool), size)]
+                off = pool.mean() - one.mean()
+                half = 1.96 * one.std(ddof=1) / math.sqrt(size)
+                held += abs(off) <= half, -half <= off <= half + room
+            cells += [_percent(share) for share in held / draws]
+        table.rows.append([learner, *cells])
+    return [table]
+
+
+class Patience(NamedTuple):
+    """How often FINISH may fail before it is given up."""
+
+    tries: float = 100.0
+
+
+def gives_up(goal: int, constants: Patience, n: grbp.Counters, _key: int) -> int:
+    """Finish at once until FINISH succeeds, and never again if it has failed too often."""
+    if n.f_goal >= 1.0:
+        return 1
+    return goal - 1 if n.f <= constants.tries else 0
+
+
+def given_up(_goal: int, constants: Patience, low: grbp.Counters, high: grbp.Counters) -> bool:
+    """Whether FINISH has succeeded throughout a box, or is due throughout, or nowhere."""
+    if low.f_goal >= 1.0:
+        return True
+    return high.f_goal < 1.0 and (high.f <= constants.tries or low.f > constants.tries)
+
+
+def exact(effort: Effort) -> list[Columns]:
+    """Intervals of a learner whose regret is known: one replica in 37,649 is stuck."""
+    learner = grbp.Learner("gives-up", gives_up, Patience(), stable=given_up)
+    problem, rounds, draws = grbp.Problem(4, 0.2, 0.1), 10**7, effort.choose(5, 400)
+    fails, tries = 1.0 - problem.p_f, int(learner.constants.tries)
+    forced = grbp.gap(problem, 3) * sum(fails**k for k in range(tries))
+    truth = forced + grbp.gap(problem, 0) * fails**tries * (rounds - tries)
+    table = Columns(
+        f"A learner whose regret after {rounds:,} rounds is known: {truth:.2f}",
+        ["1,000 replicas", "interval holds it", "mean of the means", "their spread"],
+        notes=[f"{draws} simulations of each kind; the share has an error of about a point."],
+    )
+    for splitting in (False, True):
+        say(f"exact: {'split' if splitting else 'independent'}")
+        held, means = 0, []
+        for seed in range(SEED, SEED + draws):
+            sizes = (rounds, 1000, seed)
+            asked = {"splitting": splitting, "checkpoints": [rounds]}
+            curve = grbp.simulate(problem, [learner], *sizes, **asked).curves["gives-up"]  # type: ignore[arg-type]
+            low, high = curve.band()
+            held += bool(low[-1] <= truth <= high[-1])
+            means.append(curve.mean[-1])
+        name = "split" if splitting else "independent, with room"
+        spread = f"{np.std(means):.3g}"
+        table.rows.append([name, _percent(held / draws), f"{np.mean(means):.4g}", spread])
+    return [table]
+
+
+def league(effort: Effort) -> list[Columns]:
+    """The mean of a league over its problems, and its interval."""
+    table = Columns(
+        "The mean of a league over the 81 problems of goal 4",
+        ["learner", "interval holds it", "with 5 times the replicas"],
+        notes=[
+            "200 replicas of 5,000 rounds on each problem, as in the league: the mean over the"
+            " problems and 1.96 of its standard errors. Rare replicas that are stuck carry a part"
+            " of the means of the doorstep learners."
+        ],
+    )
+    tenths = [k / 10 for k in range(1, 10)]
+    for learner in ("doorstep-lai", "doorstep-bayes", "getbe-ps", "getbe-ucb"):
+        say(f"league: {learner}")
+        pools = []
+        for p_c, p_f in ((a, b) for a in tenths for b in tenths):
+            spec = Spec("x", grbp.Problem(4, p_c, p_f), ("x",), 5000, 1, checkpoints=(5000,))
+            pools.append(pool_of(spec, learner, effort.choose(300, 10_000), 1)[:, 0])
+        truth = sum(float(pool.mean()) for pool in pools)
+        rng, draws, cells = np.random.default_rng(SEED), effort.choose(20, 400), []
+        for size in (200, 1000):
+            held = 0
+            for _ in range(draws):
+                ones = [pool[rng.integers(0, len(pool), size)] for pool in pools]
+                half = 1.96 * math.sqrt(sum(one.var(ddof=1) for one in ones) / size)
+                held += abs(sum(one.mean() for one in ones) - truth) <= half
+            cells.append(_percent(held / draws))
+        table.rows.append([learner, *cells])
+    return [table]
+
+
+def _percent(share: float) -> str:
+    return "" if math.isnan(share) else f"{100.0 * share:.1f} %"
+
+
+SECTIONS: dict[str, tuple[str, Callable[[Effort], list[Columns]]]] = {
+    "exact": ("Where the truth is known", exact),
+    "plain": ("Independent replicas", plain),
+    "league": ("The league", league),
+    "experiments": ("Every curve", experiments),
+}
+
+
+def main() -> None:
+    """Prints the tables and, after a whole run, writes them."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="little of everything; only prints")
+    parser.add_argument("--only", choices=list(SECTIONS), help="one section; only prints")
+    asked = parser.parse_args()
+    found: dict[str, list[Columns]] = {}
+    for name in [asked.only] if asked.only else SECTIONS:
+        began = time.perf_counter()
+        found[name] = SECTIONS[name][1](Effort(asked.quick))
+        sys.stdout.write("".join(table.text() + "\n" for table in found[name]))
+        sys.stdout.flush()
+        say(f"{name} took {time.perf_counter() - began:.0f} s")
+    if not (asked.quick or asked.only):
+        write(HERE / "intervals.md", found)
+
+
+def write(file: Path, found: dict[str, list[Columns]]) -> None:
+    """Nothing; writes the tables, and what they were measured with."""
+    versions = f"grbp {grbp.__version__}, numpy {np.__version__}, numba {version('numba')}"
+    lines = ["# How often printed intervals hold the truth", ""]
+    lines += [f"Written by one run of `benchmarks/intervals.py` with {versions}. {LEGEND}", ""]
+    for name, tables in found.items():
+        lines += [f"## {SECTIONS[name][0]}", ""]
+        lines += [table.markdown() for table in tables]
+    file.write_text("\n".join(lines), "utf-8")
+    say(f"wrote {file}")
+
+
+if __name__ == "__main__":
+    main()
