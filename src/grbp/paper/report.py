@@ -14,7 +14,7 @@ from grbp.errors import InvalidInput, MissingExtra
 from grbp.experiments.simulation import Simulation
 from grbp.figures.numbers import rounded, rounds_in_words
 from grbp.figures.regret_curves import NOT_COVERED
-from grbp.paper.verdict import Verdict, tally
+from grbp.paper.verdict import LEGEND, Verdict, tally
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,6 +41,12 @@ class Section:
     head, rows : sequence
         The names of the table's columns, and its rows, whose first cell names the row; there is
         no table without a head.
+    narrow : bytes
+        The picture for a narrow screen, if that is another one.
+    files : sequence of str
+        The names of files that lie beside the page.
+    leads : bool
+        Whether the section comes before the findings.
     """
 
     title: str
@@ -49,6 +55,9 @@ class Section:
     alt: str = ""
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
+    narrow: bytes = b""
+    files: Sequence[str] = ()
+    leads: bool = False
 
     def __post_init__(self) -> None:
         if self.svg and not self.alt.strip():
@@ -66,22 +75,28 @@ class Section:
         """Split the text where a line is empty."""
         return [part.strip() for part in re.split(r"\n\s*\n", self.text) if part.strip()]
 
-    @property
-    def image(self) -> str:
-        """Encode the picture, which is an image of its own: the names inside two would clash."""
-        return b64encode(self.svg).decode()
+    @staticmethod
+    def encoded(svg: bytes) -> str:
+        """Encode a picture, which is an image of its own: the names inside two would clash."""
+        return b64encode(svg).decode()
 
 
 def report_html(
     sections: Sequence[Section], verdicts: Sequence[Verdict], facts: Mapping[str, str]
 ) -> str:
-    """Write the page: an introduction, the verdicts, a section for every figure, how it was made.
+    """Write the page: what was asked, the answer, what leads, the verdicts and all the rest.
 
     The same input gives the same page, to the byte. Everything handed in is taken as text,
     never as HTML.
     """
     page = environment().get_template("report.html.j2")
-    return page.render(sections=sections, verdicts=verdicts, tally=tally(verdicts), facts=facts)
+    return page.render(
+        sections=list(sections),
+        verdicts=verdicts,
+        tally=tally(verdicts),
+        legend=LEGEND,
+        facts=facts,
+    )
 
 
 def environment() -> "Environment":
