@@ -160,11 +160,19 @@ def test_a_bool_is_a_threshold_compiled_and_interpreted(engine: Engine) -> None:
             FIGURE_4, Learner("words", truth_in_words, Control(9.0)), [50], 20, 4, engine=engine
         )
     np.testing.assert_array_equal(interpreted.played, expected.played)
-    assert Learner("truth", truth, Control(0.0)).choose(4, counters_before_round_one(0.5, 0.5), 1) == 1
+    assert (
+        Learner("truth", truth, Control(0.0)).choose(4, counters_before_round_one(0.5, 0.5), 1) == 1
+    )
 
 
 def one_as_float(_goal: int, _: Any, _n: Any, _key: int) -> Any:
     return 1.0
+
+
+def open_three_cases(session: Session) -> None:
+    for _ in range(3):
+        session.open(1)
+        session.tell(4)
 
 
 def later_a_float(_goal: int, _: Any, n: Counters, _key: int) -> Any:
@@ -178,11 +186,8 @@ def test_a_float_is_refused_in_one_sentence(engine: Engine) -> None:
     for learner in (Learner("float", one_as_float), Learner("later", later_a_float)):
         with pytest.raises(InvalidInput, match=words):
             all_at_once(FIGURE_4, learner, [50], 2, 4, engine=engine)
-        session = Session(4, learner, seed=0)
         with pytest.raises(InvalidInput, match=words):
-            while True:
-                session.open(1)
-                session.tell(4)
+            open_three_cases(Session(4, learner, seed=0))
 
 
 # Neither threads nor blocks change anything.

@@ -52,7 +52,7 @@ class Meta:
 
 
 def _learners(spec: AnySpec) -> dict[str, AnyLearner]:
-    return {name: find_learner(name, spec.example) for name in spec.learners}
+    return {str(one): find_learner(one, spec.example) for one in spec.learners}
 
 
 def constants(spec: AnySpec) -> dict[str, dict[str, float]]:

@@ -105,7 +105,7 @@ class CurveResult:
         weights = _checked(arrays, "weights", each) if spec.splitting else [None] * each[0]
         shares = header["threshold_share"]
         curves = {}
-        for k, name in enumerate(spec.learners):
+        for k, name in enumerate(spec.names):
             share = {int(threshold): float(x) for threshold, x in shares[name]}
             learner = find_learner(name, spec.problem)
             unseen = most_unseen(spec.problem, learner, kept, spec.replicas)
@@ -177,7 +177,7 @@ class GridResult:
             problem, seed = Problem(spec.goal, p_c, p_f), cell_seed(spec.seed, p_c, p_f)
             sizes = (spec.rounds, spec.replicas, seed, (spec.rounds,), spec.engine)
             cell = Spec(spec.name, problem, spec.learners, *sizes)
-            curve = _simulated(cell, threads).curves[spec.learner]
+            curve = _simulated(cell, threads).curves[spec.names[0]]
             mean[i, j], se[i, j] = curve.mean[-1], curve.se[-1]
             report((k + 1) * spec.replicas)
         return cls(spec, mean, se, meta_now(spec))

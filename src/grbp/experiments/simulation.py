@@ -19,10 +19,13 @@ from grbp.engine.decisions import (
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
-from grbp.learners.registry import LearnerLike, find_learner
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.model.problem import Problem
-from grbp.model.validation import check_whole
+from grbp.model.validation import SeedLike, as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
+
+ROUNDS, REPLICAS, SEED = 5000, 1000, 0
+"""The sizes and the seed of a simulation of which nothing else is said."""
 
 MOST_ROUNDS = 10**12
 MOST_REPLICAS = 10**9
@@ -85,10 +88,10 @@ class Simulation:
 
 def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     problem: Problem,
-    learners: Sequence[LearnerLike],
-    rounds: int,
-    replicas: int,
-    seed: int,
+    learners: LearnerLike | Iterable[LearnerLike] = DEFAULT_LEARNER,
+    rounds: float = ROUNDS,
+    replicas: float = REPLICAS,
+    seed: SeedLike = SEED,
     *,
     checkpoints: Sequence[int] | None = None,
     regret: Kind = "pseudo",
@@ -108,16 +111,18 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     ----------
     problem : Problem
         The goal, the two probabilities and the distribution of the first state.
-    learners : sequence of str or Learner
+    learners : str, Learner or sequence of them, default "doorstep-lai"
         The learners, each a name, which may set constants, or a `Learner` of your own:
-        ``["getbe-sm", "getbe-sm:gamma=30", mine]``. `LEARNERS` has all names.
-    rounds : int
-        The number of rounds, up to 10^12.
-    replicas : int
+        ``["getbe-sm", "getbe-sm:gamma=30", mine]``. `LEARNERS` has all names; `find_learner`
+        says what else is one.
+    rounds : int, default 5000
+        The number of rounds, up to 10^12; a whole float such as 1e9 will do.
+    replicas : int, default 1000
         The number of replicas of each learner. Standard errors fall with its square root.
-    seed : int
-        Any whole number from 0 to 2^128 - 1. The same seed gives the same result to the last
-        bit, whatever else is simulated along with it.
+    seed : int, numpy.random.Generator, numpy.random.SeedSequence or None, default 0
+        A whole number from 0 to 2^128 - 1, or what one is taken from: a generator draws it, and
+        None leaves it to chance. `Simulation.seed` is the number that was used. The same number
+        gives the same result to the last bit, whatever else is simulated along with it.
     checkpoints : sequence of int, optional
         The rounds at which curves are kept. The last round is always one of them. By default
         there are about a hundred, evenly spaced in their logarithm.
@@ -189,15 +194,15 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     >>> less.curves["getbe-sm:gamma=2"].mean.round(2).tolist()
     [0.46, 4.09]
     """
-    rounds = check_whole("rounds", rounds, 1, MOST_ROUNDS)
-    replicas = check_whole("replicas", replicas, 1, MOST_REPLICAS)
-    seed = check_whole("seed", seed, 0, 2**128 - 1)
+    rounds = check_count("rounds", rounds, 1, MOST_ROUNDS)
+    replicas = check_count("replicas", replicas, 1, MOST_REPLICAS)
+    seed = as_seed(seed)
     if threads is not None:
         threads = check_whole("threads", threads, 1, 1024)
     check_choice("regret", regret, Kind)
     check_choice("opening", opening, Opening)
     kept = checkpoints_up_to(rounds, checkpoints)
-    found = [find_learner(learner, problem) for learner in learners]
+    found = [find_learner(learner, problem) for learner in one_or_more(learners)]
     names = [learner.name for learner in found]
     if len(set(names)) < len(names) or not names:
         raise InvalidInput(
@@ -247,7 +252,14 @@ def checkpoints_up_to(rounds: int, asked: Sequence[int] | None = None) -> Ints:
         return _spaced(rounds).copy()
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInput(f"checkpoints = {asked!r} was given; it must be a list of rounds")
-    return np.unique([rounds, *(check_whole("checkpoints", one, 1, rounds) for one in asked)])
+    return np.unique([rounds, *(check_count("checkpoints", one, 1, rounds) for one in asked)])
+
+
+def one_or_more(learners: LearnerLike | Iterable[LearnerLike]) -> Iterable[LearnerLike]:
+    """Return learners as they were given; one that was given alone is a list of one."""
+    return (
+        learners if isinstance(learners, Iterable) and not isinstance(learners, str) else [learners]
+    )
 
 
 @lru_cache(maxsize=64)

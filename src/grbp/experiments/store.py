@@ -11,7 +11,7 @@ import struct
 import warnings
 import zipfile
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
@@ -182,7 +182,8 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
             stacklevel=2,
         )
         return None
-    return result
+    # A file keeps a user's learner by its name alone; who asks has the learner itself.
+    return replace(result, spec=spec)  # type: ignore[arg-type]
 
 
 def to_csv(result: Result, path: Path) -> Path:
