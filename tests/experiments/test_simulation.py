@@ -182,7 +182,7 @@ def test_nothing_but_the_problem_need_be_said() -> None:
 def test_one_learner_is_that_learner_and_whole_floats_are_numbers() -> None:
     told = simulate(FIGURE_4, ["getbe-sm"], 100, 20, 0, checkpoints=[10])
     for learner in ("getbe-sm", SAMPLE_MEAN):
-        result = simulate(FIGURE_4, learner, 1e2, np.float32(20), checkpoints=[1e1])  # type: ignore[list-item]
+        result = simulate(FIGURE_4, learner, 1e2, np.float64(20), checkpoints=[1e1])
         assert same(result, told)
         assert [type(n) for n in (result.rounds, result.replicas, result.seed)] == [int] * 3
         assert result.checkpoints.tolist() == [10, 100]

@@ -12,9 +12,10 @@ from typing import Any, Final
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.league_table import Duel, LeagueTable, duel_of, table_of
+from grbp.experiments.progress import Progress, ProgressLike, as_progress
 from grbp.experiments.results import GridResult
 from grbp.experiments.runner import run
-from grbp.experiments.simulation import MOST_REPLICAS, Progress
+from grbp.experiments.simulation import MOST_REPLICAS
 from grbp.experiments.spec import GridSpec, kept_learners, several
 from grbp.experiments.store import FOLDER
 from grbp.learners.registry import LEARNERS, LearnerLike, find_learner
@@ -199,7 +200,7 @@ class League:
 def run_league(
     spec: LeagueSpec,
     folder: Path = FOLDER,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
     threads: int | None = None,
 ) -> League:
     """Play a league, or as much of it as the folder does not hold already.
@@ -213,8 +214,9 @@ def run_league(
         The league.
     folder : Path
         The folder in which results are kept.
-    progress : callable, optional
-        A function that is called with (which map, replicas done, replicas in all).
+    progress : bool or callable, optional
+        True for a bar, or a function that is called with (which map, replicas done, replicas in
+        all).
     threads : int, optional
         The number of threads, by default one for each processor.
 
@@ -239,8 +241,9 @@ def run_league(
     """
     todo = [(goal, learner) for goal in spec.goals for learner in spec.players(goal)]
     maps: dict[int, dict[str, GridResult]] = {goal: {} for goal in spec.goals}
+    report = as_progress(progress)
     for k, (goal, learner) in enumerate(todo, start=1):
-        told = _under_name(progress, f"{k}/{len(todo)} {learner}, goal {goal}")
+        told = _under_name(report, f"{k}/{len(todo)} {learner}, goal {goal}")
         maps[goal][learner] = run(spec.map_spec(goal, learner), folder, told, threads)
     return League(spec, maps)
 

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grbp.errors import InvalidInput
+from grbp.experiments.progress import Progress
 from grbp.experiments.provenance import Meta, meta_now
 from grbp.experiments.regret import Curve, most_unseen
-from grbp.experiments.simulation import Progress, Simulation, checkpoints_up_to, simulate
+from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.learners.registry import find_learner
 from grbp.model.problem import Problem

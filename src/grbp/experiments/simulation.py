@@ -1,9 +1,8 @@
 """Simulate learners on one problem: the function that most users call."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TypeAlias
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from grbp.engine.decisions import (
     decisions,
 )
 from grbp.errors import InvalidInput
+from grbp.experiments.progress import ProgressLike, as_progress
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
@@ -33,9 +33,6 @@ MOST_REPLICAS = 10**9
 
 _CHECKPOINTS = 100
 """The number of checkpoints by default; among few rounds, some of them coincide."""
-
-Progress: TypeAlias = Callable[[str, int, int], None]
-"""A function that is called with (learner's name, replicas done, replicas in all)."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +90,13 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     replicas: float = REPLICAS,
     seed: SeedLike = SEED,
     *,
-    checkpoints: Sequence[int] | None = None,
+    checkpoints: Sequence[float] | None = None,
     regret: Kind = "pseudo",
     opening: Opening = "drawn",
     engine: EngineLike = "auto",
     splitting: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Simulation:
     """Simulate learners on a problem, and return how their regret grows with the rounds.
 
@@ -146,8 +143,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         is resampled as it plays, and replicas have weights.
     threads : int, optional
         The number of threads, by default one for each processor. It changes no bit.
-    progress : callable, optional
-        A function that is called with (learner's name, replicas done, replicas in all).
+    progress : bool or callable, optional
+        True for a bar, which appears when something takes longer than a second; or a function
+        that is called with (learner's name, replicas done, replicas in all).
 
     Returns
     -------
@@ -211,9 +209,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
-    curves = {}
+    curves, told = {}, as_progress(progress)
     for learner in found:
-        report = None if progress is None else partial(progress, learner.name)
+        report = None if told is None else partial(told, learner.name)
         if splitting:
             curves[learner.name] = split_curve(
                 problem,
@@ -242,7 +240,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     return Simulation(problem, kept, replicas, seed, regret, curves, engines)
 
 
-def checkpoints_up_to(rounds: int, asked: Sequence[int] | None = None) -> Ints:
+def checkpoints_up_to(rounds: int, asked: Sequence[float] | None = None) -> Ints:
     """Return the rounds at which a curve is kept, in order, the last one always among them.
 
     By default they are evenly spaced in their logarithm.

@@ -19,7 +19,8 @@ from grbp.experiments import (
     run,
     to_csv,
 )
-from grbp.experiments.simulation import Progress, Simulation
+from grbp.experiments.progress import Progress
+from grbp.experiments.simulation import Simulation
 from grbp.figures import (
     boundary_figure,
     regret_figure,
