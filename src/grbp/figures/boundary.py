@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import INK, drawing
+from grbp.figures.canvas import INK, check_axes, drawing
 from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -20,7 +20,9 @@ MOST_CURVES: Final = 12
 """The most boundaries drawn in one figure; more shades could not be told apart."""
 
 
-def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
+def boundary_figure(
+    goals: Sequence[int] = (2, 3, 4, 6, 10, 50), *, ax: "Axes | None" = None
+) -> "Figure":
     """Draw the boundary p_f = B(p_c) on the unit square, a curve for every goal: Figure 2.
 
     The legend names all curves in the order in which they lie; a curve is also named on
@@ -30,6 +32,8 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
     ----------
     goals : sequence of int
         From 1 to 12 of them.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
             f"{len(drawn)} different goals were given; one figure shows from 1 to {MOST_CURVES}"
         )
     with drawing():
-        figure, axes = _unit_square()
+        figure, axes = _unit_square(ax)
         for goal, colour in zip(drawn, _shades(len(drawn)), strict=True):
             x = _samples(goal)
             (line,) = axes.plot(x, boundary(goal, x), color=colour, linewidth=1.8)
@@ -96,12 +100,13 @@ def _shades(count: int) -> list[tuple[float, float, float, float]]:
     return [palette(0.8 * i / max(1, count - 1)) for i in range(count)]
 
 
-def _unit_square() -> "tuple[Figure, Axes]":
-    """Make a figure, and square axes in it from 0 to 1 both ways."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
+def _unit_square(axes: "Axes | None") -> "tuple[Figure, Axes]":
+    """Make the axes square, from 0 to 1 both ways; those of a new figure, if there are none."""
+    from grbp.figures.notebook import Figure  # noqa: PLC0415
 
-    figure = Figure(figsize=(6.4, 6.4))
-    axes = figure.add_axes((0.125, 0.11, 0.84, 0.84))
+    if axes is None:
+        axes = Figure(figsize=(6.4, 6.4)).add_axes((0.125, 0.11, 0.84, 0.84))
+    check_axes(axes)
     axes.set_aspect("equal")
     axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     names = ["0", "0.25", "0.5", "0.75", "1"]
@@ -111,7 +116,7 @@ def _unit_square() -> "tuple[Figure, Axes]":
     axes.set_ylabel("$p_F$, the chance that FINISH reaches the goal", size=12)
     axes.grid(visible=True, color="#d8d8d8", linewidth=0.6)
     axes.set_axisbelow(True)
-    return figure, axes
+    return cast("Figure", axes.figure), axes
 
 
 def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:

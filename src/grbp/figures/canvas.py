@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grbp._io import check_file_name, write_together
-from grbp.errors import MissingExtra
+from grbp.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +46,14 @@ def drawing() -> Iterator[None]:
         ) from error
     with style.context(["default", _STYLE]):
         yield
+
+
+def check_axes(axes: object) -> None:
+    """Refuse what nothing can be drawn into."""
+    from matplotlib.axes import Axes  # noqa: PLC0415
+
+    if not isinstance(axes, Axes):
+        raise InvalidInput(f"ax = {axes!r} was given; it must be Matplotlib axes")
 
 
 def write_title(figure: "Figure", title: str, left: float = 0.055) -> None:
