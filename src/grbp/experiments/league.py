@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from grbp._shown import Shown
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.league_table import Duel, LeagueTable, duel_of, table_of
@@ -111,8 +112,8 @@ class LeagueSpec:
         return GridSpec(f"league-{goal}", goal, self.grid, self.grid, self._named[learner], *sizes)
 
 
-@dataclass(frozen=True)
-class League:
+@dataclass(frozen=True, repr=False)
+class League(Shown):
     """A league that was played: a map of regret for each goal and learner.
 
     Attributes
@@ -120,6 +121,11 @@ class League:
     spec : LeagueSpec
     maps : dict
         The maps: ``{goal: {learner: GridResult}}``.
+
+    Notes
+    -----
+    `to_frame` has a row for each goal, learner and problem; `plot` draws the mean regret of every
+    learner over all problems.
 
     See Also
     --------
@@ -129,6 +135,14 @@ class League:
 
     spec: LeagueSpec
     maps: dict[int, dict[str, GridResult]]
+
+    def __repr__(self) -> str:
+        spec, learners = self.spec, {name for maps in self.maps.values() for name in maps}
+        return (
+            f"<League of {len(learners)} learners, goals {', '.join(map(str, spec.goals))}:"
+            f" {len(spec.grid) ** 2:,} problems each, {spec.replicas:,} replicas of"
+            f" {spec.rounds:,} rounds, seed {spec.seed}>"
+        )
 
     def table(self, goal: int | None = None) -> LeagueTable:
         """Make the table of a goal, or that of all goals together.

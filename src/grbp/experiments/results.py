@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.experiments.progress import Progress
 from grbp.experiments.provenance import Meta, meta_now
@@ -33,8 +34,8 @@ _CELL: Final = 4
 """The purpose, in a seed, of the seeds of the cells of a map."""
 
 
-@dataclass(frozen=True)
-class CurveResult:
+@dataclass(frozen=True, repr=False)
+class CurveResult(Shown):
     """Regret curves, with their specification and how they were made.
 
     Attributes
@@ -52,6 +53,9 @@ class CurveResult:
     spec: Spec
     simulation: Simulation
     meta: Meta
+
+    def __repr__(self) -> str:
+        return f"<CurveResult {self.spec.name!r}, made {self.meta.made}: {self.simulation!r}>"
 
     columns = ("learner", "round", "mean", "se", "low", "high")
     """The columns of its table; the last two are the ends of `Curve.band`."""
@@ -133,8 +137,8 @@ def curve_rows(simulation: Simulation) -> Iterator[tuple[str | float, ...]]:
             yield name, *row
 
 
-@dataclass(frozen=True)
-class GridResult:
+@dataclass(frozen=True, repr=False)
+class GridResult(Shown):
     """A map of regret at the last round, with its specification and how it was made.
 
     Attributes
@@ -164,6 +168,14 @@ class GridResult:
     mean: Floats
     se: Floats
     meta: Meta
+
+    def __repr__(self) -> str:
+        spec = self.spec
+        return (
+            f"<GridResult {spec.name!r} of {spec.learner}, goal {spec.goal}: {len(spec.p_c)} p_c"
+            f" times {len(spec.p_f)} p_f, {spec.replicas:,} replicas of {spec.rounds:,} rounds,"
+            f" seed {spec.seed}>"
+        )
 
     columns = ("p_c", "p_f", "mean", "se")
     """The columns of its table."""

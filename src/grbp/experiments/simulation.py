@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from grbp._shown import Shown
 from grbp.engine.decisions import (
     Engine,
     EngineLike,
@@ -31,12 +32,15 @@ MOST_ROUNDS = 10**12
 MOST_REPLICAS = 10**9
 """The largest numbers of rounds and replicas that are accepted."""
 
+_MOST_SHOWN = 12
+"""Learners that a simulation names when it is printed."""
+
 _CHECKPOINTS = 100
 """The number of checkpoints by default; among few rounds, some of them coincide."""
 
 
-@dataclass(frozen=True)
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(Shown):
     """The regret curves of some learners on one problem.
 
     Attributes
@@ -51,6 +55,11 @@ class Simulation:
         The curve of every learner, by its name.
     engines : dict
         The engine that played each learner's rounds: ``{learner: "walk" or "leap"}``.
+
+    Notes
+    -----
+    A notebook shows a simulation as a table and a picture. `to_frame` has a row for each learner
+    and checkpoint, and `plot` draws the curves as `regret_figure` does.
 
     See Also
     --------
@@ -76,6 +85,17 @@ class Simulation:
     kind: Kind
     curves: dict[str, Curve]
     engines: dict[str, Engine] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        ends = [f"{name}: {curve.ends}" for name, curve in self.curves.items()]
+        more = [f"and {len(ends) - _MOST_SHOWN} more"] if len(ends) > _MOST_SHOWN else []
+        lines = [
+            f"<Simulation of {self.problem!r}: {self.replicas:,} replicas of"
+            f" {self.rounds:,} rounds, seed {self.seed}; {self.kind} regret at the end",
+            *ends[:_MOST_SHOWN],
+            *more,
+        ]
+        return "\n  ".join(lines) + ">"
 
     @property
     def rounds(self) -> int:

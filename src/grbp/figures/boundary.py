@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import INK, check_axes, drawing
+from grbp.figures.canvas import INK, check_axes, drawing, fit_words
 from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -20,8 +20,18 @@ MOST_CURVES: Final = 12
 """The most boundaries drawn in one figure; more shades could not be told apart."""
 
 
+_MARK: Final = "#D55E00"
+"""The colour of a problem that is marked."""
+
+_SIDE: Final = 5.376
+"""Inches: the side of the square for which the words are laid out."""
+
+
 def boundary_figure(
-    goals: Sequence[int] = (2, 3, 4, 6, 10, 50), *, ax: "Axes | None" = None
+    goals: Sequence[int] = (2, 3, 4, 6, 10, 50),
+    *,
+    point: tuple[float, float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Draw the boundary p_f = B(p_c) on the unit square, a curve for every goal: Figure 2.
 
@@ -32,6 +42,8 @@ def boundary_figure(
     ----------
     goals : sequence of int
         From 1 to 12 of them.
+    point : tuple of float, optional
+        A problem, or an estimate of one, to be marked: p_c and p_f.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, instead of a figure of its own.
 
@@ -64,6 +76,9 @@ def boundary_figure(
             x = _samples(goal)
             (line,) = axes.plot(x, boundary(goal, x), color=colour, linewidth=1.8)
             line.set(label=f"G = {goal:,}", clip_on=False, zorder=3)
+        if point is not None:
+            (mark,) = axes.plot(*point, marker="o", markersize=9, color=_MARK, linestyle="none")
+            mark.set(label="$(p_C, p_F)$", clip_on=False, zorder=5)
         _name_on_curves(axes, drawn)
         _name_regions(axes, drawn)
         axes.legend(
@@ -78,6 +93,7 @@ def boundary_figure(
             # A long list must end above the diagonal.
             fontsize=10 if len(drawn) <= 7 else 9,
         )
+        fit_words(axes, _SIDE)
         return figure
 
 
@@ -105,7 +121,7 @@ def _unit_square(axes: "Axes | None") -> "tuple[Figure, Axes]":
     from grbp.figures.notebook import Figure  # noqa: PLC0415
 
     if axes is None:
-        axes = Figure(figsize=(6.4, 6.4)).add_axes((0.125, 0.11, 0.84, 0.84))
+        axes = Figure(figsize=(6.4, 6.4)).add_axes((0.125, 0.11, _SIDE / 6.4, _SIDE / 6.4))
     check_axes(axes)
     axes.set_aspect("equal")
     axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, cast
 
-from grbp.figures.canvas import GREY, INK, check_axes, drawing
+from grbp.figures.canvas import GREY, INK, check_axes, drawing, fit_words
 from grbp.model.transition import DEAD_END
 from grbp.model.validation import check_goal, check_whole
 
@@ -83,6 +83,7 @@ def transition_figure(
         for end, chance in ((DEAD_END, "$1-p_F$"), (goal, "$p_F$")):
             _draw_finish(axes, at, x_of[end], chance)
         _explain_arrows(axes, width / 2.0, goal)
+        fit_words(axes, width / _POINT)
         return figure
 
 

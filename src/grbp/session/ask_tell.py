@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grbp._io import write_whole
+from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
@@ -20,7 +21,7 @@ _NO_THRESHOLD: Final = -1
 """The threshold of a case that was not played with one."""
 
 
-class Session:
+class Session(Shown):
     """A learner at work: it is asked what to do, and told what came of it.
 
     Parameters
@@ -57,6 +58,8 @@ class Session:
 
     Notes
     -----
+    `to_frame` has the counters, and `plot` marks the present estimates of the two probabilities.
+
     Paper: alg:GRBP
 
     Examples
