@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tqdm import std
 
+from grbp._progress import as_progress
 from grbp.cli.progress import progress_bar, write_line
-from grbp.experiments.progress import as_progress
 
 
 class Clock:
@@ -16,7 +16,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr("grbp.experiments.progress.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("grbp._progress.time.monotonic", lambda: self.now)
         # tqdm keeps its own reference to the clock.
         monkeypatch.setattr(std, "time", lambda: self.now)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grbp.experiments.progress import ProgressBar, write_line
+from grbp._progress import ProgressBar, write_line
 
 __all__ = ["ProgressBar", "progress_bar", "write_line"]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from grbp._progress import Progress, ProgressLike, as_progress
 from grbp._shown import Shown
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.league_table import Duel, LeagueTable, duel_of, table_of
-from grbp.experiments.progress import Progress, ProgressLike, as_progress
 from grbp.experiments.results import GridResult
 from grbp.experiments.runner import run
 from grbp.experiments.simulation import MOST_REPLICAS

@@ -12,9 +12,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grbp._progress import Progress
 from grbp._shown import Shown
 from grbp.errors import InvalidInput
-from grbp.experiments.progress import Progress
 from grbp.experiments.provenance import Meta, meta_now
 from grbp.experiments.regret import Curve, most_unseen
 from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate

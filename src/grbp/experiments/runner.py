@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, overload
 
 from grbp._io import make_folder
-from grbp.experiments.progress import Progress, ProgressLike, as_progress
+from grbp._progress import Progress, ProgressLike, as_progress
 from grbp.experiments.results import CurveResult, GridResult, Result, result_type
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.experiments.store import FOLDER, address, find, save

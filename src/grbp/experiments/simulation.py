@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grbp._progress import ProgressLike, as_progress
 from grbp._shown import Shown
 from grbp.engine.decisions import (
     Engine,
@@ -17,13 +19,15 @@ from grbp.engine.decisions import (
     decisions,
 )
 from grbp.errors import InvalidInput
-from grbp.experiments.progress import ProgressLike, as_progress
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.model.problem import Problem
-from grbp.model.validation import SeedLike, as_seed, check_count, check_whole
+from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
+
+if TYPE_CHECKING:
+    from grbp.model.validation import SeedLike
 
 ROUNDS, REPLICAS, SEED = 5000, 1000, 0
 """The sizes and the seed of a simulation of which nothing else is said."""
@@ -108,7 +112,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     learners: LearnerLike | Iterable[LearnerLike] = DEFAULT_LEARNER,
     rounds: float = ROUNDS,
     replicas: float = REPLICAS,
-    seed: SeedLike = SEED,
+    seed: "SeedLike" = SEED,
     *,
     checkpoints: Sequence[float] | None = None,
     regret: Kind = "pseudo",

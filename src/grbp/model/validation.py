@@ -7,15 +7,16 @@ import math
 import operator
 import secrets
 from contextlib import suppress
-from typing import SupportsFloat, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.numerics.arrays import Floats
 
-SeedLike: TypeAlias = SupportsIndex | np.random.Generator | np.random.SeedSequence | None
-"""Anything that `as_seed` turns into a whole number."""
+if TYPE_CHECKING:  # NumPy's generators take a while to load.
+    SeedLike: TypeAlias = SupportsIndex | np.random.Generator | np.random.SeedSequence | None
+    """Anything that `as_seed` turns into a whole number."""
 
 LARGEST_GOAL = 10_000_000
 """The largest goal accepted: one vector over the states then takes 80 MB."""
@@ -91,10 +92,11 @@ def as_seed(seed: object) -> int:
     """
     if seed is None:
         return secrets.randbits(64)
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**64, dtype=np.uint64))
-    if isinstance(seed, np.random.SeedSequence):
-        return int(seed.generate_state(1, np.uint64)[0])
+    if not isinstance(seed, int | SupportsIndex):
+        if isinstance(seed, np.random.Generator):
+            return int(seed.integers(2**64, dtype=np.uint64))
+        if isinstance(seed, np.random.SeedSequence):
+            return int(seed.generate_state(1, np.uint64)[0])
     return check_whole("seed", seed, 0, 2**128 - 1)
 
 

@@ -5,7 +5,7 @@ walking engine and the same cases, every decision is the same, bit for bit.
 """
 
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grbp._io import write_whole
 from grbp._shown import Shown
@@ -13,9 +13,12 @@ from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.model.transition import DEAD_END, Action, finish_mask
-from grbp.model.validation import SeedLike, as_seed, check_goal, check_whole
+from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
+
+if TYPE_CHECKING:
+    from grbp.model.validation import SeedLike
 
 _NO_THRESHOLD: Final = -1
 """The threshold of a case that was not played with one."""
@@ -82,7 +85,7 @@ class Session(Shown):
         self,
         goal: int,
         learner: LearnerLike = DEFAULT_LEARNER,
-        seed: SeedLike = 0,
+        seed: "SeedLike" = 0,
         replica: int = 0,
     ) -> None:
         self.goal = check_goal(goal)
