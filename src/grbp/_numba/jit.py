@@ -160,7 +160,9 @@ def _register_kernels(compiler: Any) -> None:
     """Make all kernels known to Numba."""
     templates = compiler.core.typing.templates.builtin_registry.functions
     for function in _KERNELS.keys() - _REGISTERED:
-        compiler.extending.register_jitable(forceinline=_KERNELS[function])(function)
+        compiler.extending.register_jitable(forceinline=_KERNELS[function], no_cfunc_wrapper=True)(
+            function
+        )
         _REGISTERED.add(function)
         if function.__closure__ or not is_own(function):
             _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure as PlainFigure
 
 from grbp.figures.canvas import drawing
 
-_DPI = 100
-"""Dots per inch in a notebook: letters are as large as those around them."""
+_DPI = 80
+"""Dots per inch in a notebook: the widest figure fits into it, and a saved notebook stays small."""
 
 
 class Figure(PlainFigure):
