@@ -1,5 +1,7 @@
 """One definition, three users: the engine, the Gymnasium loop and the session decide the same."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -132,3 +134,189 @@ def test_refusals_change_nothing() -> None:
         session.tell(2)
     session.tell(0)
     assert session.rho == 2
+
+
+def test_a_session_has_defaults_and_says_where_it_stands() -> None:
+    session = Session(4)
+    assert repr(session) == (
+        "<Session(goal=4, learner='doorstep-lai', seed=0): 0 cases over, no case open>"
+    )
+    assert (session.learner, session.seed) == (grbp.DEFAULT_LEARNER, 0)
+    session.open(3)
+    session.tell(4) if session.ask() == grbp.Action.CONTINUE else session.tell(0)
+    session.open(2)
+    assert repr(session).endswith(
+        f"1 cases over, one open in state 2, threshold {session.threshold}>"
+    )
+    assert "replica=3" in repr(Session(4, replica=3))
+
+
+# What was done, and not what was asked for.
+
+
+def test_an_overruled_finish_counts_what_was_seen_and_no_threshold() -> None:
+    session = Session(4, "threshold-1", seed=1)
+    before: Counters = session.memory
+    session.open(1)
+    assert session.ask() == grbp.Action.FINISH
+    session.tell(2, took="continue")  # the case goes on
+    assert session.state == 2
+    session.tell(3)
+    session.tell(0, took=grbp.Action.FINISH)
+    after: Counters = session.memory
+    assert (after.f - before.f, after.f_goal - before.f_goal) == (1, 0)
+    assert (after.c - before.c, after.c_up - before.c_up) == (2, 2)
+    assert (after.plays_1, after.wins_1, after.plays_0) == (0, 0, 0)
+    assert session.rho == after.rho == 2
+    session.open(1)  # the next case is one like others
+    session.tell(4)
+    assert (session.memory.plays_1, session.memory.wins_1) == (1, 1)
+
+
+def test_saying_what_was_asked_for_changes_nothing() -> None:
+    one, other = Session(4, "getbe-ps", seed=3), Session(4, "getbe-ps", seed=3)
+    for state in (1, 3, 2, 1):
+        one.open(state)
+        other.open(state)
+        while one.state is not None:
+            action = one.ask()
+            to = 4 if action == grbp.Action.FINISH else one.state + 1
+            one.tell(to)
+            other.tell(to, took=action.name)
+    assert one.memory == other.memory
+
+
+def test_the_learner_of_policies_learns_nothing_from_what_it_did_not_choose() -> None:
+    session = Session(3, "ucb1-policies", seed=0)
+    session.open(1)
+    other = grbp.Action.CONTINUE if session.ask() == grbp.Action.FINISH else grbp.Action.FINISH
+    session.tell(0, took=other)
+    assert session.memory.plays.sum() == 0
+    assert session.rho == 2
+
+
+def test_an_abandoned_case_is_no_round() -> None:
+    session = Session(4, "getbe-ps", seed=2)
+    before: Counters = session.memory
+    session.open(2)
+    steps = 0
+    while session.ask() == grbp.Action.CONTINUE and steps < 3:
+        session.tell(3 if session.state == 2 else 2)
+        steps += 1
+    session.abandon()
+    after: Counters = session.memory
+    assert steps == 3
+    assert after == before._replace(c=before.c + 3, c_up=before.c_up + 2)
+    assert (session.rho, session.state) == (1, None)
+    with pytest.raises(grbp.InvalidInput, match="no case is open"):
+        session.abandon()
+
+
+@pytest.mark.parametrize("took", ["stop", 1, True, None.__class__])
+def test_another_action_is_refused(took: Any) -> None:
+    session = Session(4, "threshold-0")
+    session.open(2)
+    with pytest.raises(grbp.InvalidInput, match="it must be 'continue' or 'finish'"):
+        session.tell(3, took=took)
+    with pytest.raises(grbp.InvalidInput, match="after FINISH in state 2; it must be 0 or 4"):
+        session.tell(3, took="FINISH")
+    assert session.state == 2
+
+
+# Sessions that go on after a break.
+
+
+def some_cases(session: Session, draws: Draws, count: int) -> list[int]:
+    """Meet cases until so many states were told; the last case may stay open."""
+    chosen = []
+    for _ in range(count):
+        if session.state is None:
+            chosen.append(session.open(1 + int(3 * draws.random())))
+        state = session.state
+        assert state is not None
+        session.tell(grbp.next_state(state, session.ask(), 4, 0.45, 0.3, draws.random()))
+    return chosen
+
+
+@pytest.mark.parametrize("name", ["doorstep-lai", "getbe-ps", "getbe-sm:gamma=2", "ucb1-policies"])
+@pytest.mark.parametrize("told", [0, 7, 60])
+def test_a_saved_session_goes_on_bit_for_bit(name: str, told: int, tmp_path: Path) -> None:
+    session = Session(4, name, seed=2**100 + 5, replica=3)
+    draws = Draws(9)
+    some_cases(session, draws, told)
+    again = Session.load(session.save(tmp_path / "new" / "ward.json"))
+    assert repr(again) == repr(session)
+    other = Draws(9)
+    other._index = draws._index
+    assert some_cases(again, other, 200) == some_cases(session, draws, 200)
+    assert again.to_json() == session.to_json()
+
+
+def patient(_goal: int, _: Any, n: Counters, _key: int) -> int:
+    return 1 if n.rho > LIMIT else 0
+
+
+LIMIT = 10
+
+
+def test_a_learner_of_ones_own_is_given_again_and_must_be_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner = grbp.Learner("patient", patient)
+    text = Session(4, learner).to_json()
+    with pytest.raises(grbp.InvalidInput, match="whose code is not in the file; give the learner"):
+        Session.from_json(text)
+    assert Session.from_json(text, learner).learner == "patient"
+    with pytest.raises(grbp.InvalidInput, match="saved with the learner patient; getbe-sm was"):
+        Session.from_json(text, "getbe-sm")
+    monkeypatch.setitem(globals(), "LIMIT", 11)
+    with pytest.raises(grbp.InvalidInput, match="its source has changed since, or what it reads"):
+        Session.from_json(text, learner)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format": "else"}, "is damaged, or is not a saved session"),
+        ({"format_version": 99}, "written in format 99; this version reads format 1"),
+        ({"goal": 1}, "goal = 1 was given"),
+        ({"goal": None}, "goal = None was given"),
+        ({"learner": "nobody"}, "learner 'nobody' was asked for"),
+        ({"learner": 7}, "something is missing"),
+        ({"constants": {"gamma": 14.0}}, "had the constants {'gamma': 14.0}; it has"),
+        ({"seed": -1}, "seed = -1 was given"),
+        ({"rho": 2}, "its counters do not fit together"),
+        ({"rho": 0}, "rho = 0 was given"),
+        ({"memory": [1, 2.0]}, "something is missing"),
+        ({"memory": [1, "x", 0.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]}, "something is missing"),
+        ({"memory": [1, 1.0, 2.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]}, "do not fit together"),
+        ({"memory": [1, 1.0, -1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]}, "do not fit together"),
+        ({"memory": [1, 1e999, 0.5, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]}, "do not fit together"),
+        ({"case": {"state": 4}}, "state = 4 was given"),
+        ({"case": {"state": 2}}, "something is missing"),
+        (
+            {"case": {"state": 2, "threshold": 2, "counts": [2, 0, 0, 0, 0], "overruled": False}},
+            "its open case cannot have come about",
+        ),
+        (
+            {"case": {"state": 2, "threshold": 1, "counts": [2, 0, 0, 1, 2], "overruled": False}},
+            "its open case cannot have come about",
+        ),
+    ],
+)
+def test_a_damaged_session_is_refused_in_one_sentence(change: dict[str, Any], words: str) -> None:
+    data = json.loads(Session(4, "getbe-sm").to_json())
+    with pytest.raises(grbp.InvalidInput, match=words) as refusal:
+        Session.from_json(json.dumps(data | change))
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "7", "{}", "[" * 100_000])
+def test_what_is_no_session_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text(text, "utf-8")
+    with pytest.raises(grbp.InvalidInput, match="is damaged, or is not a saved session"):
+        Session.load(tmp_path / "x")
+    (tmp_path / "y").write_bytes(b"\xff\xfe")
+    for name, words in (("nothing", "No such file"), ("y", "it is not text")):
+        with pytest.raises(grbp.InvalidInput, match=words):
+            Session.load(tmp_path / name)

@@ -52,7 +52,8 @@ def directive(thing: object) -> list[str]:
         return ["function"] if inspect.isroutine(thing) else ["data", "no-value"]
     if issubclass(thing, BaseException):
         return ["exception", "show-inheritance"]
-    return ["class", "members"] + ["undoc-members"] * issubclass(thing, Enum)
+    inherited = ["inherited-members"] * hasattr(thing, "to_frame")
+    return ["class", "members"] + ["undoc-members"] * issubclass(thing, Enum) + inherited
 
 
 @cache

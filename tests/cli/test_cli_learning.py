@@ -244,3 +244,27 @@ def test_compiling_is_told_and_done_once(tmp_path: Path) -> None:
     assert all(line.endswith("once; the next start finds it") for line in notes)
     assert without_notes(first.stderr) == second.stderr == ""
     assert second.stdout == first.stdout
+
+
+WARDS = """
+import grbp
+
+def patient(goal, constants, n, key):
+    return 1 if n.rho > 5 else 0
+
+mine = grbp.Learner("patient", patient)
+"""
+
+
+def test_a_learner_of_ones_own_lies_where_the_user_is(tmp_path: Path) -> None:
+    (tmp_path / "wards.py").write_text(WARDS, "utf-8")
+    size = ["--rounds", "20", "--replicas", "2", "--seed", "7", "--learner"]
+    sentences = {"wards:mine": "", "wards:yours": "grbp: learner 'wards:yours' was asked for"}
+    for name, sentence in sentences.items():
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "grbp", "simulate", *ASKED, *size, name, "--json"],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert without_notes(done.stderr).startswith(sentence)
+        assert done.returncode == (2 if sentence else 0)
+        assert bool(sentence) or list(json.loads(done.stdout)["learners"]) == [name]

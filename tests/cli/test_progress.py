@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tqdm import std
 
+from grbp._progress import as_progress
 from grbp.cli.progress import progress_bar, write_line
 
 
@@ -15,7 +16,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr("grbp.cli.progress.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("grbp._progress.time.monotonic", lambda: self.now)
         # tqdm keeps its own reference to the clock.
         monkeypatch.setattr(std, "time", lambda: self.now)
 
@@ -122,6 +123,22 @@ def test_elsewhere_a_line_is_written_when_it_is_done(
                 progress(whole, done, 4)
                 clock.now += seconds
     assert log.getvalue() == "getbe-sm: done in 2.4 s\nfigure-5: done in 4.0 s\n"
+
+
+def test_true_is_a_bar_that_goes_when_it_is_full(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = on_terminal(monkeypatch)
+    progress = as_progress(True)
+    assert progress is not None
+    for done in range(5):
+        clock.now += 2.0
+        progress("getbe-sm", done, 4)
+        shown = terminal.seen()[-1]
+        assert shown.startswith(f"getbe-sm {25 * done:3}%|" if 0 < done < 4 else "")
+    assert terminal.seen() == [""]
+    assert as_progress(False) is as_progress(None) is None
+    assert as_progress(progress) is progress
 
 
 def test_an_interruption_says_where_results_are_kept(

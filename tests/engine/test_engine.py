@@ -19,11 +19,12 @@ from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import simulate
 from grbp.learners.base import Learner, NoConstants
-from grbp.learners.counters import Counters, play
+from grbp.learners.counters import Counters, opening as counters_before_round_one, play
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
+from grbp.session import Session
 
 # One definition, two lives.
 
@@ -95,6 +96,98 @@ def test_a_decision_that_is_no_function_runs_all_the_same(engine: Engine) -> Non
     function = Learner("in-numbers", in_numbers, Control(9.0))
     fast = all_at_once(FIGURE_4, function, [50], 20, 4, engine=engine)
     np.testing.assert_array_equal(fast.won, slow.won)
+
+
+def imports_inside(_goal: int, k: Control, n: Counters, key: int) -> int:
+    """The same, with a statement that no part of Numba knows."""
+    import grbp.numerics.rng as own  # noqa: PLC0415
+
+    return 1 if own.uniform(key, 0) * n.rho > k.gamma else 0
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize("error", [KeyError, AssertionError, NotImplementedError])
+def test_a_learner_runs_whatever_the_compiler_raises(
+    engine: Engine, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast = all_at_once(
+        FIGURE_4, Learner("in-numbers", in_numbers, Control(9.0)), [50], 20, 4, engine=engine
+    )
+
+    def fails(*_: Any) -> None:
+        raise error("the inside of a compiler")
+
+    learner = Learner("mine", imports_inside, Control(9.0))
+    with pytest.warns(RuntimeWarning, match="mine cannot be compiled and runs interpreted"):
+        slow = all_at_once(FIGURE_4, learner, [50], 20, 4, engine=engine)
+    np.testing.assert_array_equal(fast.won, slow.won)
+    monkeypatch.setattr(engine_module, "compiled", fails)
+    with pytest.warns(RuntimeWarning, match="mine cannot be compiled and runs interpreted"):
+        slow = all_at_once(FIGURE_4, learner, [50], 20, 4, engine=engine)
+    np.testing.assert_array_equal(fast.won, slow.won)
+
+
+@BOTH_ENGINES
+def test_what_a_learner_raises_is_not_taken_for_the_compiler(engine: Engine) -> None:
+    def breaks(_goal: int, _: Any, n: Counters, _key: int) -> int:
+        return {1: 0}[n.rho]
+
+    with (
+        pytest.warns(RuntimeWarning, match="cannot be compiled"),
+        pytest.raises(KeyError, match="2"),
+    ):
+        all_at_once(FIGURE_4, Learner("breaks", breaks), [50], 2, 4, engine=engine)
+
+
+def truth(_goal: int, k: Control, n: Counters, key: int) -> Any:
+    return uniform(key, 0) * n.rho > k.gamma
+
+
+def truth_in_words(_goal: int, k: Control, n: Counters, key: int) -> Any:
+    return np.bool_(in_words(_goal, k, n, key))
+
+
+@BOTH_ENGINES
+def test_a_bool_is_a_threshold_compiled_and_interpreted(engine: Engine) -> None:
+    function = Learner("in-numbers", in_numbers, Control(9.0))
+    expected = all_at_once(FIGURE_4, function, [50], 20, 4, engine=engine)
+    compiled_one = all_at_once(
+        FIGURE_4, Learner("truth", truth, Control(9.0)), [50], 20, 4, engine=engine
+    )
+    np.testing.assert_array_equal(compiled_one.played, expected.played)
+    with pytest.warns(RuntimeWarning, match="cannot be compiled"):
+        interpreted = all_at_once(
+            FIGURE_4, Learner("words", truth_in_words, Control(9.0)), [50], 20, 4, engine=engine
+        )
+    np.testing.assert_array_equal(interpreted.played, expected.played)
+    assert (
+        Learner("truth", truth, Control(0.0)).choose(4, counters_before_round_one(0.5, 0.5), 1) == 1
+    )
+
+
+def one_as_float(_goal: int, _: Any, _n: Any, _key: int) -> Any:
+    return 1.0
+
+
+def open_three_cases(session: Session) -> None:
+    for _ in range(3):
+        session.open(1)
+        session.tell(4)
+
+
+def later_a_float(_goal: int, _: Any, n: Counters, _key: int) -> Any:
+    return 1.0 if n.rho > 2 else 1
+
+
+@BOTH_ENGINES
+@pytest.mark.filterwarnings("ignore:later cannot be compiled")
+def test_a_float_is_refused_in_one_sentence(engine: Engine) -> None:
+    words = "decided 1.0; it must be a threshold, which is an int"
+    for learner in (Learner("float", one_as_float), Learner("later", later_a_float)):
+        with pytest.raises(InvalidInput, match=words):
+            all_at_once(FIGURE_4, learner, [50], 2, 4, engine=engine)
+        with pytest.raises(InvalidInput, match=words):
+            open_three_cases(Session(4, learner, seed=0))
 
 
 # Neither threads nor blocks change anything.

@@ -1,8 +1,11 @@
 """Experiments: kept whole, found again, resumed to the same bits, and never lost."""
 
 import csv
+import io
 import json
+import tracemalloc
 import warnings
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -269,6 +272,30 @@ def test_no_damaged_byte_is_taken_for_a_result(tmp_path: Path) -> None:
                 continue
             # Some bytes of an archive mean nothing, such as dates.
             assert bits(loaded) == bits(result)
+
+
+@pytest.mark.parametrize("shape", [(10**15,), (2**40, 2**40), (10**9,)])
+def test_an_array_that_says_it_is_huge_is_refused(shape: tuple[int, ...], tmp_path: Path) -> None:
+    head = io.BytesIO()
+    said = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, said)
+    path = tmp_path / "huge.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mean.npy", head.getvalue() + bytes(80))
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match="is damaged, or is not a result") as refusal:
+        load(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    one_sentence(refusal.value)
+    assert most < 10**7
+
+
+def test_an_archive_that_unfolds_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "folded.npz"
+    np.savez_compressed(path, header=np.zeros(10**6))
+    with pytest.raises(InvalidInput, match="is damaged, or is not a result"):
+        load(path)
 
 
 def test_a_result_of_something_else_is_set_aside(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN
 from grbp import Problem, getbe_bound, optimal_threshold, ucb1_bound, value
 from grbp.engine.decisions import Engine, choose_engine
 from grbp.errors import InvalidInput
-from grbp.experiments.simulation import checkpoints_up_to, simulate
+from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.learners.base import Learner
 from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
 from grbp.learners.registry import find_learner
+from grbp.model.validation import as_seed
 
 # What the theorems say.
 
@@ -130,12 +131,15 @@ def test_the_faster_engine_is_the_engine_of_its_name() -> None:
         ({"replicas": True}, "replicas = True was given"),
         ({"seed": -1}, "seed = -1 was given"),
         ({"seed": 2**128}, "seed = "),
-        ({"seed": None}, "seed = None was given"),
+        ({"seed": "7"}, "seed = '7' was given"),
+        ({"seed": 7.0}, "seed = 7.0 was given"),
         ({"learners": []}, r"the learners \[\] were given; there must be one or more"),
         ({"learners": ["getbe-sm", "getbe-sm"]}, "each named once"),
         ({"learners": ["getbe-sm", SAMPLE_MEAN]}, "each named once"),
         ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is doorstep-lai"),
-        ({"learners": "getbe-sm"}, "learner"),
+        ({"learners": 7}, "learner 7 was given; it must be a name or a grbp.Learner"),
+        ({"replicas": math.inf}, "replicas = inf was given"),
+        ({"rounds": "9"}, "rounds = '9' was given"),
         ({"learners": ["threshold-4"]}, "threshold = 4 was given"),
         ({"checkpoints": [0]}, "checkpoints = 0 was given; it must be a whole number from 1 to 10"),
         ({"checkpoints": [11]}, "checkpoints = 11 was given"),
@@ -159,6 +163,48 @@ def test_wrong_questions_are_refused_in_one_sentence(change: dict[str, Any], wor
     with pytest.raises(InvalidInput, match=words) as refusal:
         simulate(FIGURE_4, **(asked | change))
     assert "\n" not in str(refusal.value)
+
+
+# What need not be said.
+
+
+def same(one: Simulation, other: Simulation) -> bool:
+    """Whether two simulations are the same to the last bit."""
+    finals = ([curve.final.tolist() for curve in result.curves.values()] for result in (one, other))
+    return one.seed == other.seed and next(finals) == next(finals)
+
+
+def test_nothing_but_the_problem_need_be_said() -> None:
+    told = simulate(FIGURE_4, ["doorstep-lai"], 5000, 1000, 0)
+    assert same(simulate(FIGURE_4), told)
+
+
+def test_one_learner_is_that_learner_and_whole_floats_are_numbers() -> None:
+    told = simulate(FIGURE_4, ["getbe-sm"], 100, 20, 0, checkpoints=[10])
+    for learner in ("getbe-sm", SAMPLE_MEAN):
+        result = simulate(FIGURE_4, learner, 1e2, np.float64(20), checkpoints=[1e1])
+        assert same(result, told)
+        assert [type(n) for n in (result.rounds, result.replicas, result.seed)] == [int] * 3
+        assert result.checkpoints.tolist() == [10, 100]
+
+
+def test_any_seed_is_a_whole_number_that_gives_the_same_again() -> None:
+    seeds = [None, 5, np.int64(5), np.random.default_rng(5), np.random.SeedSequence(5)]
+    used = []
+    for seed in seeds:
+        result = simulate(FIGURE_4, "getbe-ps", 20, 20, seed)
+        assert type(result.seed) is int
+        assert same(simulate(FIGURE_4, "getbe-ps", 20, 20, result.seed), result)
+        used.append(result.seed)
+    assert used[1] == used[2] == 5
+    assert len(set(used)) == 4
+    # A generator moves on, and one like it goes the same way; a sequence stays.
+    generator, other = np.random.default_rng(5), np.random.default_rng(5)
+    drawn = [as_seed(generator), as_seed(generator)]
+    assert drawn == [as_seed(other), as_seed(other)]
+    assert drawn[0] == used[3] != drawn[1]
+    assert as_seed(np.random.SeedSequence(5)) == used[4]
+    assert as_seed(None) != as_seed(None)
 
 
 def test_progress_is_told() -> None:

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -73,6 +75,14 @@ def test_equal_questions_have_one_address() -> None:
     assert address(given) == address(replace(CURVES, checkpoints=(3, 9)))
 
 
+def test_one_learner_and_whole_floats_are_taken_for_what_they_are() -> None:
+    given = replace(CURVES, learners="getbe-sm", rounds=2e2, replicas=np.float64(40), seed=None)  # type: ignore[arg-type]
+    kept = replace(CURVES, learners=("getbe-sm",))
+    assert replace(given, seed=kept.seed) == kept
+    assert [type(n) for n in (given.rounds, given.replicas, given.seed)] == [int] * 3
+    assert given.seed != replace(given, seed=None).seed  # type: ignore[arg-type]
+
+
 def test_the_papers_settings() -> None:
     for spec, p_c in ((FIGURE_3, 0.45), (FIGURE_4, 0.65)):
         assert spec.problem == Problem(4, p_c, 0.3)
@@ -95,7 +105,8 @@ def test_the_papers_settings() -> None:
         {"name": "../up"},
         {"name": ""},
         {"learners": ()},
-        {"learners": "getbe-sm"},
+        {"learners": (7,)},
+        {"learners": ("json:dumps",)},
         {"learners": ("getbe-sm", "getbe-sm")},
         {"rounds": 0},
         {"replicas": 1.5},
@@ -134,3 +145,17 @@ def test_an_edit_to_what_makes_numbers_is_an_edit_to_the_address(
         edited.write("# an edit\n")
     monkeypatch.setattr(provenance, "_PACKAGE", tmp_path / "grbp")
     assert (provenance.source_digest.__wrapped__() != before) == counts
+
+
+def test_a_result_is_made_by_nothing_that_its_address_leaves_out() -> None:
+    """Nothing of the floors left out is even imported where an experiment is run and kept."""
+    asked = (
+        "import sys, tempfile; import grbp; from grbp.experiments import Spec, run;"
+        "spec = Spec('own', grbp.Problem(3, .5, .3), ('getbe-sm',), 20, 3, engine='walk');"
+        "run(spec, tempfile.mkdtemp());"
+        "print(*(name for name in sys.modules if name.startswith('grbp.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in done.stdout.split()}
+    assert {"experiments", "engine", "learners"} <= loaded
+    assert loaded.isdisjoint(left.removesuffix(".py") for left in provenance._CHANGES_NO_NUMBER)

@@ -19,8 +19,8 @@ from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.simulation import Simulation
 from grbp.figures import regret_figure, regret_map_figure, save
+from grbp.figures.looks import look_of
 from grbp.figures.numbers import rounded
-from grbp.figures.regret_curves import look_of
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
 from grbp.model.problem import Problem

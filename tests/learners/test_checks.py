@@ -44,6 +44,10 @@ def truth(_goal: int, _: Any, n: Counters, _key: int) -> Any:
     return n.f_goal > 0.5 * n.f
 
 
+def test_a_bool_is_a_threshold() -> None:
+    assert check_learner(Learner("x", truth)) == []
+
+
 def fraction(_goal: int, _: Any, n: Counters, _key: int) -> Any:
     return 0.0 if n.rho > 3 else 1
 
@@ -129,7 +133,6 @@ def test_nothing_is_wrong_with_a_good_one_and_the_seed_of_others_stays() -> None
         (Learner("x", minus_one), "answered -1, which is not from 0 to goal - 1 .goal - 1 must"),
         (Learner("x", too_far), "answered 2, which is not from 0 to goal - 1; at goal = 2"),
         (Learner("x", undeclared, thresholds=(0,)), "answered 1, which is not among the thresh"),
-        (Learner("x", truth), "answered (True|False); a threshold must be an int"),
         (Learner("x", fraction), "answered 0.0; a threshold must be an int"),
         (Learner("x", nothing), "answered None; a threshold must be an int"),
         (Learner("x", divides), "decide raised ZeroDivisionError .* at goal = 2, Counters"),

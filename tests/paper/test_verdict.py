@@ -68,7 +68,7 @@ def curves(spec: Spec, shape: dict[str, Shape] | Shape, noise: float = 0.02) -> 
     rounds = checkpoints_up_to(spec.rounds, spec.checkpoints)
     factors = 1.0 + noise * np.linspace(-1.0, 1.0, REPLICAS)
     made = {}
-    for name in spec.learners:
+    for name in spec.names:
         mean = (shape if callable(shape) else shape[name])(rounds.astype(float))
         regret = factors[:, None] * mean
         made[name] = Curve(
@@ -93,8 +93,8 @@ def higher_to_explore(p_c: float, p_f: float) -> float:
 
 @cache
 def as_claimed() -> dict[str, Result]:
-    steady: dict[str, Shape] = dict.fromkeys(FIGURE_3.learners, logarithmic)
-    no_exploration = steady | dict.fromkeys(FIGURE_3.learners[:3], flat) | {"no-explore": linear}
+    steady: dict[str, Shape] = dict.fromkeys(FIGURE_3.names, logarithmic)
+    no_exploration = steady | dict.fromkeys(FIGURE_3.names[:3], flat) | {"no-explore": linear}
     exploration = steady | {"no-explore": flat, "getbe-ps": np.log}
     return {
         "figure-3": curves(FIGURE_3, no_exploration),

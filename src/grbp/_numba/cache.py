@@ -64,15 +64,15 @@ class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
     function the code of another, and it loads all of Numba before it loads an entry.
     """
 
-    def __init__(self, fingerprint: Fingerprint, name: str) -> None:
-        self._fingerprint, self._name = fingerprint, name
+    def __init__(self, fingerprint: Fingerprint, name: str, level: int) -> None:
+        self._fingerprint, self._name, self._level = fingerprint, name, level
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for a signature; or None, and say that it is being compiled."""
         promise = ""
         try:
             path = self._path(sig, target_context)
-            promise = " for this machine, once; the next start finds it"
+            promise = ", once; the next start finds it"
             needed, code = _read(path)
             _numba.core.runtime.rtsys.initialize(target_context)
             if not all(map(_llvmlite.binding.address_of_symbol, needed)):
@@ -81,7 +81,7 @@ class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
             return _numba.core.compiler.CompileResult._rebuild(target_context, *code)
         except Exception as error:
             _LOG.debug("%s is not loaded: %s", self._name, error)
-        _LOG.info("compiling %s%s", self._name, promise)
+        _LOG.log(self._level, "compiling %s for grbp's engine, some seconds%s", self._name, promise)
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:

@@ -51,7 +51,7 @@ class Fingerprint:
             self._foreign(thing, names)
 
     def _function(self, function: FunctionType) -> None:
-        code, scope, names = function.__code__, function.__globals__, _names(function.__code__)
+        code, scope, names = function.__code__, function.__globals__, names_in(function.__code__)
         self._content += function.__module__, function.__qualname__, code.co_firstlineno
         for cell in function.__closure__ or ():
             with suppress(ValueError):  # It is empty.
@@ -85,7 +85,7 @@ def is_own(thing: Any) -> bool:
     return str(thing.__module__).partition(".")[0] == __name__.partition(".")[0]
 
 
-def _names(code: CodeType) -> frozenset[str]:
+def names_in(code: CodeType) -> frozenset[str]:
     """Return the names that code may look up outside itself."""
-    inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
+    inner = (names_in(part) for part in code.co_consts if isinstance(part, CodeType))
     return frozenset(code.co_names).union(*inner)

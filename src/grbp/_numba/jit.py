@@ -9,6 +9,7 @@ Python refuses and compiled code does not (a division by zero, the logarithm of 
 """
 
 import functools
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -125,11 +126,14 @@ def numba() -> ModuleType | None:
     return compiler
 
 
-def compiled(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+def compiled(
+    function: Callable[..., Any], name: str = "", level: int = logging.INFO
+) -> Callable[..., Any]:
     """Return the function compiled, to run without holding the interpreter back; needs Numba.
 
     It is compiled once, until something changes that it reads, and code of this package is kept
-    for the next process. The name is what a log calls the function.
+    for the next process. The name is what the log calls the function when it is compiled, and
+    the level that of the record: `logging.WARNING` is seen by users who set up no logging.
     """
     compiler = numba()
     if compiler is None or compiler.config.DISABLE_JIT:
@@ -143,7 +147,7 @@ def compiled(function: Callable[..., Any], name: str = "") -> Callable[..., Any]
             with suppress(Exception):  # Where Numba is made otherwise, there is no cache.
                 from grbp._numba.cache import KernelCache  # noqa: PLC0415 (it imports Numba)
 
-                dispatcher._cache = KernelCache(fingerprint, name or function.__name__)
+                dispatcher._cache = KernelCache(fingerprint, name or function.__name__, level)
             _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
         _register_kernels(compiler)
         if not fingerprint.own:
@@ -156,16 +160,12 @@ def _register_kernels(compiler: Any) -> None:
     """Make all kernels known to Numba."""
     templates = compiler.core.typing.templates.builtin_registry.functions
     for function in _KERNELS.keys() - _REGISTERED:
-        compiler.extending.register_jitable(forceinline=_KERNELS[function])(function)
+        compiler.extending.register_jitable(forceinline=_KERNELS[function], no_cfunc_wrapper=True)(
+            function
+        )
         _REGISTERED.add(function)
         if function.__closure__ or not is_own(function):
             _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))
-
-
-def compiler_errors() -> tuple[type[Exception], ...]:
-    """Return what Numba raises for what it cannot compile; nothing where it is not installed."""
-    compiler = numba()
-    return () if compiler is None else (compiler.core.errors.NumbaError,)
 
 
 def reason(error: BaseException) -> str:

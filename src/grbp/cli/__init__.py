@@ -42,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(stream, io.TextIOWrapper):  # a path may not fit the encoding
                 stream.reconfigure(errors="backslashreplace")
         given = sys.argv[1:] if arguments is None else arguments
+        if "" not in sys.path:  # A learner of the user's own lies where the user is.
+            sys.path.append("")
         options = _parser(given).parse_args(given)
         with warnings.catch_warnings(), _notes_shown():
             warnings.showwarning = _note  # type: ignore[assignment]

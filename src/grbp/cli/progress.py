@@ -1,61 +1,13 @@
-"""Progress on standard error for whatever takes longer than a moment."""
+"""Progress of a command, and what an interruption leaves."""
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TextIO
 
-_PATIENCE: Final = 1.0
-"""Seconds before anything is shown."""
+from grbp._progress import ProgressBar, write_line
 
-
-class ProgressBar:
-    """A bar on a terminal and in a notebook; elsewhere a line when something long is done.
-
-    It is called as `simulate`, `run` and `run_league` call their argument `progress`. A learner
-    may be compiled before its first replicas are done, so that the time up to its first report
-    does not count in the estimate of the time left.
-    """
-
-    def __init__(self) -> None:
-        self._name, self._done, self._total = "", 0, 0
-        self._began, self._may_compile = 0.0, False
-        self._bar: Any = None  # tqdm does not say its types
-
-    def __call__(self, name: str, done: int, total: int) -> None:
-        """Show how much is done, and how much there is in all."""
-        if self._done == self._total or total != self._total or done < self._done:
-            self.close()  # something else has begun
-            self._began = time.monotonic()
-        seconds = time.monotonic() - self._began
-        if self._bar is not None:
-            self._advance(name, done)
-        elif seconds > _PATIENCE and (bar := _bar_class()) is not None:
-            self._bar = bar(
-                desc=name, total=total, initial=done, leave=False, smoothing=0.0, miniters=1,
-                bar_format="{desc} {percentage:3.0f}%|{bar}| {remaining} left", dynamic_ncols=True,
-            )  # fmt: skip
-        elif seconds > _PATIENCE and done == total:
-            whole = name.partition(": ")[0]
-            write_line(f"{whole}: done in {seconds:.1f} s", sys.stderr)
-        self._may_compile = name != self._name
-        self._name, self._done, self._total = name, done, total
-
-    def _advance(self, name: str, done: int) -> None:
-        bar = self._bar
-        bar.set_description_str(name, refresh=False)
-        if self._may_compile:
-            bar.unpause()
-            bar.initial += done - bar.n
-        bar.update(done - bar.n)
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+__all__ = ["ProgressBar", "progress_bar", "write_line"]
 
 
 @contextmanager
@@ -72,19 +24,3 @@ def progress_bar(kept_in: Path | None = None) -> Iterator[ProgressBar]:
         raise
     finally:
         bar.close()
-
-
-def write_line(line: str, stream: TextIO) -> None:
-    """Write a line without disturbing a bar."""
-    from tqdm import tqdm  # noqa: PLC0415 (loaded only when something is shown)
-
-    with tqdm.external_write_mode(file=stream):
-        print(line, file=stream, flush=True)
-
-
-def _bar_class() -> Any:
-    """Return tqdm's bar; None where no bar can be shown."""
-    from tqdm import auto, std  # noqa: PLC0415 (slow to import)
-
-    in_notebook = auto.notebook_tqdm is not std.tqdm
-    return auto.tqdm if in_notebook or sys.stderr.isatty() else None

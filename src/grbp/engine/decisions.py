@@ -6,16 +6,19 @@ its own streams, one for the cases and one for the learner's draws, so that resu
 neither on threads nor on blocks, and all learners that are walked meet the same cases.
 """
 
+import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from grbp._numba.jit import compiled, compiler_errors, numba, reason
+from grbp._numba.fingerprint import is_own
+from grbp._numba.jit import compiled, numba, reason
 from grbp.engine.leap.batch_totals import workspace_for
 from grbp.engine.leap.loop import BATCH_GOAL, leaping, leaps_of
 from grbp.engine.leap.round_table import TABLE_GOAL
@@ -23,7 +26,7 @@ from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, walk_policies, walking
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
-from grbp.learners.counters import Counters
+from grbp.learners.counters import Counters, opening as opening_counters
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints, Words
@@ -214,34 +217,47 @@ def _loop(
         column = columns_of(goal, choices)
         return _compiled_or_not(
             learner,
-            _walking(learner.decide),
+            _walking,
+            goal,
             lambda run, recorder: run(constants, world, starts, column, recorder),
         )
     leaps, plans = leaps_of(problem, choices), goal <= BATCH_GOAL
     stable, thinning = (learner.stable, learner.thinning) if plans else (None, None)
     return _compiled_or_not(
         learner,
-        _leaping(learner.decide, stable, thinning, goal <= TABLE_GOAL),
+        partial(_leaping, stable=stable, thinning=thinning, tabled=goal <= TABLE_GOAL),
+        goal,
         lambda run, recorder: run(constants, leaps, workspace_for(goal if plans else 0), recorder),
     )
 
 
 def _compiled_or_not(
-    learner: Learner, loop: Loop, play: Callable[[Loop, Recorder], int]
+    learner: Learner,
+    loop_of: Callable[[Any], Loop],
+    goal: int,
+    play: Callable[[Loop, Recorder], int],
 ) -> Callable[[Recorder], int]:
     """Make the function that plays a recorder: compiled, or interpreted with a warning."""
-    not_compiled: tuple[type[Exception], ...] = (TypeError, *compiler_errors())
+    if not is_own(learner.decide):
+        answer: object = 0
+        with suppress(Exception):  # The run itself will show it.
+            answer = learner.decide(goal, learner.constants, opening_counters(0.5, 0.5), 0)
+        learner.checked(answer)
+    loop = loop_of(learner.decide)
     try:
         run = _compiled(loop, learner.name)
         play(run, _NO_REPLICAS)
-    except not_compiled as error:
+    except Exception as error:  # Whatever the compiler raises: no replica was played.
         warnings.warn(
             f"{learner.name} cannot be compiled and runs interpreted, about a hundred times"
             f" slower ({reason(error)})",
             RuntimeWarning,
             stacklevel=6,
         )
-        return lambda recorder: play(loop, recorder)
+        run = loop
+    if run is loop:
+        checked = loop_of(learner.checked_decide)
+        return lambda recorder: play(checked, recorder)
     return lambda recorder: int(play(run, recorder))
 
 
@@ -258,4 +274,4 @@ def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             RuntimeWarning,
             stacklevel=7,
         )
-    return compiled(function, name)
+    return compiled(function, name, logging.WARNING)

@@ -43,7 +43,8 @@ def walking(decide: Decide) -> Loop:
                 carry_forward(recorder, r, checkpoint)
                 while rho < recorder.checkpoints[checkpoint]:
                     rho += 1
-                    threshold = decide(world.goal, constants, n, fold_in(learner_key, rho))
+                    # Added to 0, a bool is a number, compiled as well.
+                    threshold = 0 + decide(world.goal, constants, n, fold_in(learner_key, rho))
                     if not 0 <= threshold < world.goal or column[threshold] < 0:
                         return threshold
                     key = fold_in(world_key, rho)

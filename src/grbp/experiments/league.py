@@ -5,20 +5,22 @@ own, found again if it was run before, in this league or another, and resumed ro
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from grbp._progress import Progress, ProgressLike, as_progress
+from grbp._shown import Shown
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.league_table import Duel, LeagueTable, duel_of, table_of
 from grbp.experiments.results import GridResult
 from grbp.experiments.runner import run
-from grbp.experiments.simulation import MOST_REPLICAS, Progress
-from grbp.experiments.spec import GridSpec, check_name, several
+from grbp.experiments.simulation import MOST_REPLICAS
+from grbp.experiments.spec import GridSpec, kept_learners, several
 from grbp.experiments.store import FOLDER
-from grbp.learners.registry import LEARNERS, find_learner
-from grbp.model.validation import check_goal, check_positive, check_whole
+from grbp.learners.registry import LEARNERS, LearnerLike, find_learner
+from grbp.model.validation import as_seed, check_count, check_goal, check_positive
 
 _EVERYONE: Final = tuple(name for name in LEARNERS if name != "oracle")
 _MOST_STEPS: Final = 100
@@ -30,9 +32,10 @@ class LeagueSpec:
 
     Parameters
     ----------
-    learners : tuple of str, optional
-        The names of the learners, constants included (``"getbe-sm:gamma=30"``). By default all
-        but the oracle play, each at the goals that it can play.
+    learners : tuple of str or Learner, optional
+        The learners: names, constants included (``"getbe-sm:gamma=30"``), or learners of your
+        own, which are kept as in `grbp.experiments.Spec`. By default all but the oracle play,
+        each at the goals that it can play.
     goals : tuple of int
         The goals, each with a map of its own.
     step : float
@@ -52,7 +55,7 @@ class LeagueSpec:
     {50: ('ucb1-policies',)}
     """
 
-    learners: tuple[str, ...] | None = None
+    learners: tuple[LearnerLike, ...] | None = None
     goals: tuple[int, ...] = (4, 10, 50)
     step: float = 0.1
     rounds: int = 5000
@@ -62,15 +65,18 @@ class LeagueSpec:
 
     def __post_init__(self) -> None:
         # One replica has no standard error, and every difference would be clear.
-        check_whole("replicas", self.replicas, 2, MOST_REPLICAS)
-        object.__setattr__(self, "goals", several("goals", self.goals, check_goal))
-        object.__setattr__(self, "step", 1.0 / _steps(self.step))
+        replicas = check_count("replicas", self.replicas, 2, MOST_REPLICAS)
+        goals = several("goals", self.goals, check_goal)
+        checked = {"replicas": replicas, "goals": goals, "step": 1.0 / _steps(self.step)}
         if self.learners is not None:
-            object.__setattr__(self, "learners", several("learners", self.learners, check_name, 2))
+            checked["learners"] = kept_learners(self.learners, goals[0], 2)
+        for name, value in (checked | {"seed": as_seed(self.seed)}).items():
+            object.__setattr__(self, name, value)
         for goal in self.goals:
             for learner in self.learners or ():
                 find_learner(learner, goal)
-            self.map_spec(goal, self.players(goal)[0])
+            one = self.map_spec(goal, self.players(goal)[0])
+        object.__setattr__(self, "rounds", one.rounds)
 
     @property
     def grid(self) -> tuple[float, ...]:
@@ -78,16 +84,24 @@ class LeagueSpec:
         steps = _steps(self.step)
         return tuple(k / steps for k in range(1, steps))
 
+    @property
+    def _named(self) -> dict[str, LearnerLike]:
+        return {str(learner): learner for learner in self.learners or _EVERYONE}
+
     def players(self, goal: int) -> tuple[str, ...]:
-        """Return the learners that play at a goal."""
-        return self.learners or tuple(name for name in _EVERYONE if _can_play(name, goal))
+        """Return the names of the learners that play at a goal."""
+        return tuple(name for name in self._named if self.learners or _can_play(name, goal))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the specification as plain data, learners by their names."""
+        learners = self.learners and tuple(self._named)
+        return {**vars(self), "learners": learners, "grid": self.grid}
 
     @property
     def left_out(self) -> dict[int, tuple[str, ...]]:
         """The learners that cannot play at a goal, where there are some."""
-        everyone = self.learners or _EVERYONE
         missing = {
-            goal: tuple(name for name in everyone if name not in self.players(goal))
+            goal: tuple(name for name in self._named if name not in self.players(goal))
             for goal in self.goals
         }
         return {goal: names for goal, names in missing.items() if names}
@@ -95,11 +109,11 @@ class LeagueSpec:
     def map_spec(self, goal: int, learner: str) -> GridSpec:
         """Return the experiment of one learner at one goal."""
         sizes = (self.rounds, self.replicas, self.seed, self.engine)
-        return GridSpec(f"league-{goal}", goal, self.grid, self.grid, learner, *sizes)
+        return GridSpec(f"league-{goal}", goal, self.grid, self.grid, self._named[learner], *sizes)
 
 
-@dataclass(frozen=True)
-class League:
+@dataclass(frozen=True, repr=False)
+class League(Shown):
     """A league that was played: a map of regret for each goal and learner.
 
     Attributes
@@ -107,6 +121,11 @@ class League:
     spec : LeagueSpec
     maps : dict
         The maps: ``{goal: {learner: GridResult}}``.
+
+    Notes
+    -----
+    `to_frame` has a row for each goal, learner and problem; `plot` draws the mean regret of every
+    learner over all problems.
 
     See Also
     --------
@@ -116,6 +135,14 @@ class League:
 
     spec: LeagueSpec
     maps: dict[int, dict[str, GridResult]]
+
+    def __repr__(self) -> str:
+        spec, learners = self.spec, {name for maps in self.maps.values() for name in maps}
+        return (
+            f"<League of {len(learners)} learners, goals {', '.join(map(str, spec.goals))}:"
+            f" {len(spec.grid) ** 2:,} problems each, {spec.replicas:,} replicas of"
+            f" {spec.rounds:,} rounds, seed {spec.seed}>"
+        )
 
     def table(self, goal: int | None = None) -> LeagueTable:
         """Make the table of a goal, or that of all goals together.
@@ -171,7 +198,7 @@ class League:
             }
             goals[str(goal)] = self.table(goal).as_json() | {"maps": regret}
         return {
-            "spec": asdict(self.spec) | {"grid": self.spec.grid},
+            "spec": self.spec.as_json(),
             "left_out": {str(goal): names for goal, names in self.spec.left_out.items()},
             "goals": goals,
             "overall": self.table().as_json(),
@@ -187,7 +214,7 @@ class League:
 def run_league(
     spec: LeagueSpec,
     folder: Path = FOLDER,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
     threads: int | None = None,
 ) -> League:
     """Play a league, or as much of it as the folder does not hold already.
@@ -201,8 +228,9 @@ def run_league(
         The league.
     folder : Path
         The folder in which results are kept.
-    progress : callable, optional
-        A function that is called with (which map, replicas done, replicas in all).
+    progress : bool or callable, optional
+        True for a bar, or a function that is called with (which map, replicas done, replicas in
+        all).
     threads : int, optional
         The number of threads, by default one for each processor.
 
@@ -227,8 +255,9 @@ def run_league(
     """
     todo = [(goal, learner) for goal in spec.goals for learner in spec.players(goal)]
     maps: dict[int, dict[str, GridResult]] = {goal: {} for goal in spec.goals}
+    report = as_progress(progress)
     for k, (goal, learner) in enumerate(todo, start=1):
-        told = _under_name(progress, f"{k}/{len(todo)} {learner}, goal {goal}")
+        told = _under_name(report, f"{k}/{len(todo)} {learner}, goal {goal}")
         maps[goal][learner] = run(spec.map_spec(goal, learner), folder, told, threads)
     return League(spec, maps)
 

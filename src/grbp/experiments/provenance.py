@@ -18,7 +18,7 @@ from grbp.learners.registry import AnyLearner, find_learner
 
 _PACKAGE: Final = Path(__file__).parent.parent
 
-_CHANGES_NO_NUMBER: Final = ("cli", "figures", "paper")
+_CHANGES_NO_NUMBER: Final = ("cli", "figures", "paper", "views.py")
 """The floors whose source no result depends on."""
 
 
@@ -52,7 +52,7 @@ class Meta:
 
 
 def _learners(spec: AnySpec) -> dict[str, AnyLearner]:
-    return {name: find_learner(name, spec.example) for name in spec.learners}
+    return {str(one): find_learner(one, spec.example) for one in spec.learners}
 
 
 def constants(spec: AnySpec) -> dict[str, dict[str, float]]:

@@ -27,7 +27,7 @@ Z_95: Final = 1.959963984540054
 """The half-width of a 95 % interval in standard errors: the normal quantile at .975."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Curve:
     """The regret of one learner at each checkpoint, over all replicas.
 
@@ -75,6 +75,14 @@ class Curve:
     by_start: Floats | None = None
     weights: Floats | None = None
     unseen: Floats | None = None
+
+    def __repr__(self) -> str:
+        return f"<Curve of {len(self.final):,} replicas, at the end {self.ends}>"
+
+    @property
+    def ends(self) -> str:
+        """The mean at the last checkpoint and its standard error, in words."""
+        return f"{self.mean[-1]:.4g}, standard error {self.se[-1]:.2g}"
 
     @property
     def se(self) -> Floats:

@@ -12,10 +12,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grbp._progress import Progress
+from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.experiments.provenance import Meta, meta_now
 from grbp.experiments.regret import Curve, most_unseen
-from grbp.experiments.simulation import Progress, Simulation, checkpoints_up_to, simulate
+from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.learners.registry import find_learner
 from grbp.model.problem import Problem
@@ -32,8 +34,8 @@ _CELL: Final = 4
 """The purpose, in a seed, of the seeds of the cells of a map."""
 
 
-@dataclass(frozen=True)
-class CurveResult:
+@dataclass(frozen=True, repr=False)
+class CurveResult(Shown):
     """Regret curves, with their specification and how they were made.
 
     Attributes
@@ -51,6 +53,9 @@ class CurveResult:
     spec: Spec
     simulation: Simulation
     meta: Meta
+
+    def __repr__(self) -> str:
+        return f"<CurveResult {self.spec.name!r}, made {self.meta.made}: {self.simulation!r}>"
 
     columns = ("learner", "round", "mean", "se", "low", "high")
     """The columns of its table; the last two are the ends of `Curve.band`."""
@@ -105,7 +110,7 @@ class CurveResult:
         weights = _checked(arrays, "weights", each) if spec.splitting else [None] * each[0]
         shares = header["threshold_share"]
         curves = {}
-        for k, name in enumerate(spec.learners):
+        for k, name in enumerate(spec.names):
             share = {int(threshold): float(x) for threshold, x in shares[name]}
             learner = find_learner(name, spec.problem)
             unseen = most_unseen(spec.problem, learner, kept, spec.replicas)
@@ -132,8 +137,8 @@ def curve_rows(simulation: Simulation) -> Iterator[tuple[str | float, ...]]:
             yield name, *row
 
 
-@dataclass(frozen=True)
-class GridResult:
+@dataclass(frozen=True, repr=False)
+class GridResult(Shown):
     """A map of regret at the last round, with its specification and how it was made.
 
     Attributes
@@ -164,6 +169,14 @@ class GridResult:
     se: Floats
     meta: Meta
 
+    def __repr__(self) -> str:
+        spec = self.spec
+        return (
+            f"<GridResult {spec.name!r} of {spec.learner}, goal {spec.goal}: {len(spec.p_c)} p_c"
+            f" times {len(spec.p_f)} p_f, {spec.replicas:,} replicas of {spec.rounds:,} rounds,"
+            f" seed {spec.seed}>"
+        )
+
     columns = ("p_c", "p_f", "mean", "se")
     """The columns of its table."""
 
@@ -177,7 +190,7 @@ class GridResult:
             problem, seed = Problem(spec.goal, p_c, p_f), cell_seed(spec.seed, p_c, p_f)
             sizes = (spec.rounds, spec.replicas, seed, (spec.rounds,), spec.engine)
             cell = Spec(spec.name, problem, spec.learners, *sizes)
-            curve = _simulated(cell, threads).curves[spec.learner]
+            curve = _simulated(cell, threads).curves[spec.names[0]]
             mean[i, j], se[i, j] = curve.mean[-1], curve.se[-1]
             report((k + 1) * spec.replicas)
         return cls(spec, mean, se, meta_now(spec))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final, overload
 
 from grbp._io import make_folder
+from grbp._progress import Progress, ProgressLike, as_progress
 from grbp.experiments.results import CurveResult, GridResult, Result, result_type
-from grbp.experiments.simulation import Progress
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.experiments.store import FOLDER, address, find, save
 
@@ -17,16 +17,16 @@ PARTS: Final = "parts"
 
 @overload
 def run(
-    spec: Spec, folder: Path = ..., progress: Progress | None = ..., threads: int | None = ...
+    spec: Spec, folder: Path = ..., progress: ProgressLike = ..., threads: int | None = ...
 ) -> CurveResult: ...
 @overload
 def run(
-    spec: GridSpec, folder: Path = ..., progress: Progress | None = ..., threads: int | None = ...
+    spec: GridSpec, folder: Path = ..., progress: ProgressLike = ..., threads: int | None = ...
 ) -> GridResult: ...
 def run(
     spec: AnySpec,
     folder: Path = FOLDER,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
     threads: int | None = None,
 ) -> Result:
     """Run a specification, or find its result in a folder if it was run before.
@@ -41,8 +41,9 @@ def run(
         The experiment.
     folder : Path
         The folder in which results are kept.
-    progress : callable, optional
-        A function that is called with (what runs, replicas done, replicas in all).
+    progress : bool or callable, optional
+        True for a bar, or a function that is called with (what runs, replicas done, replicas in
+        all).
     threads : int, optional
         The number of threads, by default one for each processor.
 
@@ -71,12 +72,12 @@ def run(
         return found
     waiting = folder / PARTS
     make_folder(waiting)
-    kind, done = result_type(spec), []
+    kind, done, told = result_type(spec), [], as_progress(progress)
     parts: Sequence[AnySpec] = spec.parts
     for k, part in enumerate(parts):
         kept = find(waiting, part)
         if kept is None:
-            kept = kind.play(part, _report(progress, spec, part.label, k), threads)
+            kept = kind.play(part, _report(told, spec, part.label, k), threads)
             save(waiting, kept)
         done.append(kept)
     whole: Any = kind.join(spec, done)

@@ -1,12 +1,14 @@
 """Simulate learners on one problem: the function that most users call."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grbp._progress import ProgressLike, as_progress
+from grbp._shown import Shown
 from grbp.engine.decisions import (
     Engine,
     EngineLike,
@@ -19,24 +21,30 @@ from grbp.engine.decisions import (
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
-from grbp.learners.registry import LearnerLike, find_learner
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.model.problem import Problem
-from grbp.model.validation import check_whole
+from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
+
+if TYPE_CHECKING:
+    from grbp.model.validation import SeedLike
+
+ROUNDS, REPLICAS, SEED = 5000, 1000, 0
+"""The sizes and the seed of a simulation of which nothing else is said."""
 
 MOST_ROUNDS = 10**12
 MOST_REPLICAS = 10**9
 """The largest numbers of rounds and replicas that are accepted."""
 
+_MOST_SHOWN = 12
+"""Learners that a simulation names when it is printed."""
+
 _CHECKPOINTS = 100
 """The number of checkpoints by default; among few rounds, some of them coincide."""
 
-Progress: TypeAlias = Callable[[str, int, int], None]
-"""A function that is called with (learner's name, replicas done, replicas in all)."""
 
-
-@dataclass(frozen=True)
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(Shown):
     """The regret curves of some learners on one problem.
 
     Attributes
@@ -51,6 +59,11 @@ class Simulation:
         The curve of every learner, by its name.
     engines : dict
         The engine that played each learner's rounds: ``{learner: "walk" or "leap"}``.
+
+    Notes
+    -----
+    A notebook shows a simulation as a table and a picture. `to_frame` has a row for each learner
+    and checkpoint, and `plot` draws the curves as `regret_figure` does.
 
     See Also
     --------
@@ -77,6 +90,17 @@ class Simulation:
     curves: dict[str, Curve]
     engines: dict[str, Engine] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        ends = [f"{name}: {curve.ends}" for name, curve in self.curves.items()]
+        more = [f"and {len(ends) - _MOST_SHOWN} more"] if len(ends) > _MOST_SHOWN else []
+        lines = [
+            f"<Simulation of {self.problem!r}: {self.replicas:,} replicas of"
+            f" {self.rounds:,} rounds, seed {self.seed}; {self.kind} regret at the end",
+            *ends[:_MOST_SHOWN],
+            *more,
+        ]
+        return "\n  ".join(lines) + ">"
+
     @property
     def rounds(self) -> int:
         """The number of rounds: the last checkpoint."""
@@ -85,18 +109,18 @@ class Simulation:
 
 def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     problem: Problem,
-    learners: Sequence[LearnerLike],
-    rounds: int,
-    replicas: int,
-    seed: int,
+    learners: LearnerLike | Iterable[LearnerLike] = DEFAULT_LEARNER,
+    rounds: float = ROUNDS,
+    replicas: float = REPLICAS,
+    seed: "SeedLike" = SEED,
     *,
-    checkpoints: Sequence[int] | None = None,
+    checkpoints: Sequence[float] | None = None,
     regret: Kind = "pseudo",
     opening: Opening = "drawn",
     engine: EngineLike = "auto",
     splitting: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Simulation:
     """Simulate learners on a problem, and return how their regret grows with the rounds.
 
@@ -108,16 +132,18 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     ----------
     problem : Problem
         The goal, the two probabilities and the distribution of the first state.
-    learners : sequence of str or Learner
+    learners : str, Learner or sequence of them, default "doorstep-lai"
         The learners, each a name, which may set constants, or a `Learner` of your own:
-        ``["getbe-sm", "getbe-sm:gamma=30", mine]``. `LEARNERS` has all names.
-    rounds : int
-        The number of rounds, up to 10^12.
-    replicas : int
+        ``["getbe-sm", "getbe-sm:gamma=30", mine]``. `LEARNERS` has all names; `find_learner`
+        says what else is one.
+    rounds : int, default 5000
+        The number of rounds, up to 10^12; a whole float such as 1e9 will do.
+    replicas : int, default 1000
         The number of replicas of each learner. Standard errors fall with its square root.
-    seed : int
-        Any whole number from 0 to 2^128 - 1. The same seed gives the same result to the last
-        bit, whatever else is simulated along with it.
+    seed : int, numpy.random.Generator, numpy.random.SeedSequence or None, default 0
+        A whole number from 0 to 2^128 - 1, or what one is taken from: a generator draws it, and
+        None leaves it to chance. `Simulation.seed` is the number that was used. The same number
+        gives the same result to the last bit, whatever else is simulated along with it.
     checkpoints : sequence of int, optional
         The rounds at which curves are kept. The last round is always one of them. By default
         there are about a hundred, evenly spaced in their logarithm.
@@ -141,8 +167,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         is resampled as it plays, and replicas have weights.
     threads : int, optional
         The number of threads, by default one for each processor. It changes no bit.
-    progress : callable, optional
-        A function that is called with (learner's name, replicas done, replicas in all).
+    progress : bool or callable, optional
+        True for a bar, which appears when something takes longer than a second; or a function
+        that is called with (learner's name, replicas done, replicas in all).
 
     Returns
     -------
@@ -189,15 +216,15 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     >>> less.curves["getbe-sm:gamma=2"].mean.round(2).tolist()
     [0.46, 4.09]
     """
-    rounds = check_whole("rounds", rounds, 1, MOST_ROUNDS)
-    replicas = check_whole("replicas", replicas, 1, MOST_REPLICAS)
-    seed = check_whole("seed", seed, 0, 2**128 - 1)
+    rounds = check_count("rounds", rounds, 1, MOST_ROUNDS)
+    replicas = check_count("replicas", replicas, 1, MOST_REPLICAS)
+    seed = as_seed(seed)
     if threads is not None:
         threads = check_whole("threads", threads, 1, 1024)
     check_choice("regret", regret, Kind)
     check_choice("opening", opening, Opening)
     kept = checkpoints_up_to(rounds, checkpoints)
-    found = [find_learner(learner, problem) for learner in learners]
+    found = [find_learner(learner, problem) for learner in one_or_more(learners)]
     names = [learner.name for learner in found]
     if len(set(names)) < len(names) or not names:
         raise InvalidInput(
@@ -206,9 +233,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
-    curves = {}
+    curves, told = {}, as_progress(progress)
     for learner in found:
-        report = None if progress is None else partial(progress, learner.name)
+        report = None if told is None else partial(told, learner.name)
         if splitting:
             curves[learner.name] = split_curve(
                 problem,
@@ -237,7 +264,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     return Simulation(problem, kept, replicas, seed, regret, curves, engines)
 
 
-def checkpoints_up_to(rounds: int, asked: Sequence[int] | None = None) -> Ints:
+def checkpoints_up_to(rounds: int, asked: Sequence[float] | None = None) -> Ints:
     """Return the rounds at which a curve is kept, in order, the last one always among them.
 
     By default they are evenly spaced in their logarithm.
@@ -247,7 +274,14 @@ def checkpoints_up_to(rounds: int, asked: Sequence[int] | None = None) -> Ints:
         return _spaced(rounds).copy()
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInput(f"checkpoints = {asked!r} was given; it must be a list of rounds")
-    return np.unique([rounds, *(check_whole("checkpoints", one, 1, rounds) for one in asked)])
+    return np.unique([rounds, *(check_count("checkpoints", one, 1, rounds) for one in asked)])
+
+
+def one_or_more(learners: LearnerLike | Iterable[LearnerLike]) -> Iterable[LearnerLike]:
+    """Return learners as they were given; one that was given alone is a list of one."""
+    return (
+        learners if isinstance(learners, Iterable) and not isinstance(learners, str) else [learners]
+    )
 
 
 @lru_cache(maxsize=64)

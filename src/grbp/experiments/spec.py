@@ -12,9 +12,11 @@ from typing import Any, TypeAlias
 
 from grbp.engine.decisions import EngineLike, check_choice
 from grbp.errors import InvalidInput
-from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS
+from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, one_or_more
+from grbp.learners.own import OwnLearner
+from grbp.learners.registry import KeptLearner, LearnerLike, kept_learner
 from grbp.model.problem import Problem
-from grbp.model.validation import check_goal, check_probability, check_whole
+from grbp.model.validation import as_seed, check_count, check_goal, check_probability
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,11 @@ class Spec:
     name : str
         The name in files and tables: small letters, digits and hyphens.
     problem : Problem
-    learners : tuple of str
-        The names of the learners, constants included (``"getbe-sm:gamma=30"``).
+    learners : tuple of str or Learner
+        The learners: names, constants included (``"getbe-sm:gamma=30"``), or learners of your
+        own, which are kept by name and by a digest of their source and of what they read.
     rounds, replicas, seed : int
-        See `simulate`.
+        See `simulate`; the seed is kept as a whole number.
     checkpoints : tuple of int, optional
         The rounds at which curves are kept; about a hundred of them by default.
     engine : {"auto", "walk", "leap"}
@@ -51,7 +54,7 @@ class Spec:
 
     name: str
     problem: Problem
-    learners: tuple[str, ...]
+    learners: tuple[LearnerLike, ...]
     rounds: int
     replicas: int
     seed: int = 0
@@ -61,9 +64,9 @@ class Spec:
 
     def __post_init__(self) -> None:
         _check_sizes(self)
-        _set(self, "learners", several("learners", self.learners, check_name))
+        _set(self, "learners", kept_learners(one_or_more(self.learners), self.problem))
         if self.checkpoints is not None:
-            kept = {check_whole("checkpoints", k, 1, self.rounds) for k in self.checkpoints}
+            kept = {check_count("checkpoints", k, 1, self.rounds) for k in self.checkpoints}
             _set(self, "checkpoints", tuple(sorted(kept)))
 
     @property
@@ -74,7 +77,12 @@ class Spec:
     @property
     def label(self) -> str:
         """The name of a part."""
-        return self.learners[0]
+        return self.names[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the learners."""
+        return tuple(map(str, self.learners))
 
     @property
     def work(self) -> int:
@@ -88,7 +96,9 @@ class Spec:
 
     def as_json(self) -> dict[str, Any]:
         """Return the specification as plain data; `from_json` is the way back."""
-        return {"kind": "curves", **vars(self), "problem": self.problem.__getstate__()}
+        learners = [_as_json(learner) for learner in self.learners]
+        problem = self.problem.__getstate__()
+        return {"kind": "curves", **vars(self), "problem": problem, "learners": learners}
 
 
 @dataclass(frozen=True)
@@ -102,10 +112,11 @@ class GridSpec:
     goal : int
     p_c, p_f : tuple of float
         The probabilities of the columns and of the rows.
-    learner : str
-        The name of the learner, constants included.
+    learner : str or Learner
+        The learner: a name, constants included, or a learner of your own, which is kept as in
+        `Spec`.
     rounds, replicas, seed : int
-        See `simulate`.
+        See `simulate`; the seed is kept as a whole number.
     engine : {"auto", "walk", "leap"}
         How rounds are played, see `simulate`.
 
@@ -126,7 +137,7 @@ class GridSpec:
     goal: int
     p_c: tuple[float, ...]
     p_f: tuple[float, ...]
-    learner: str
+    learner: LearnerLike
     rounds: int
     replicas: int
     seed: int = 0
@@ -138,6 +149,7 @@ class GridSpec:
         for axis in ("p_c", "p_f"):
             check = partial(check_probability, axis)
             _set(self, axis, several(axis, getattr(self, axis), check))
+        _set(self, "learner", kept_learners([self.learner], self.goal)[0])
 
     @property
     def parts(self) -> "Sequence[GridSpec]":
@@ -155,9 +167,14 @@ class GridSpec:
         return len(self.p_c) * self.replicas
 
     @property
-    def learners(self) -> tuple[str, ...]:
+    def learners(self) -> tuple[LearnerLike, ...]:
         """The one learner of the map."""
         return (self.learner,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name."""
+        return (str(self.learner),)
 
     @property
     def example(self) -> Problem:
@@ -166,7 +183,7 @@ class GridSpec:
 
     def as_json(self) -> dict[str, Any]:
         """Return the specification as plain data; `from_json` is the way back."""
-        return {"kind": "grid", **vars(self)}
+        return {"kind": "grid", **vars(self), "learner": _as_json(self.learner)}
 
 
 AnySpec: TypeAlias = Spec | GridSpec
@@ -178,10 +195,23 @@ def from_json(data: dict[str, Any]) -> AnySpec:
     fields = dict(data)
     kind = fields.pop("kind")
     if kind == "grid":
-        return GridSpec(**fields)
+        return GridSpec(**fields | {"learner": _from_json(fields["learner"])})
     if kind != "curves":
         raise InvalidInput(f"a result of kind {kind!r} was given; there is 'curves' and 'grid'")
-    return Spec(**fields | {"problem": Problem(**fields["problem"])})
+    learners = tuple(map(_from_json, fields["learners"]))
+    return Spec(**fields | {"problem": Problem(**fields["problem"]), "learners": learners})
+
+
+def _as_json(learner: LearnerLike) -> str | dict[str, str]:
+    return learner.as_json() if isinstance(learner, OwnLearner) else str(learner)
+
+
+def _from_json(learner: Any) -> KeptLearner:
+    return (
+        learner
+        if isinstance(learner, str)
+        else OwnLearner(learner["name"], None, learner["digest"])
+    )
 
 
 def _check_sizes(spec: AnySpec) -> None:
@@ -189,9 +219,9 @@ def _check_sizes(spec: AnySpec) -> None:
         raise InvalidInput(
             f"the name {spec.name!r} was given; it must be small letters, digits and hyphens"
         )
-    _set(spec, "rounds", check_whole("rounds", spec.rounds, 1, MOST_ROUNDS))
-    _set(spec, "replicas", check_whole("replicas", spec.replicas, 1, MOST_REPLICAS))
-    _set(spec, "seed", check_whole("seed", spec.seed, 0, 2**128 - 1))
+    _set(spec, "rounds", check_count("rounds", spec.rounds, 1, MOST_ROUNDS))
+    _set(spec, "replicas", check_count("replicas", spec.replicas, 1, MOST_REPLICAS))
+    _set(spec, "seed", as_seed(spec.seed))
     check_choice("engine", spec.engine, EngineLike)
 
 
@@ -207,11 +237,14 @@ def several(
     return kept
 
 
-def check_name(learner: object) -> str:
-    """Return the learner's name; refuse anything else, which no file could keep."""
-    if not isinstance(learner, str):
-        raise InvalidInput(f"learner {learner!r} was given; a specification has learners by name")
-    return learner
+def kept_learners(learners: Any, problem: Problem | int, least: int = 1) -> tuple[KeptLearner, ...]:
+    """Return learners as a file keeps them; refuse unless there are enough, each named once."""
+    kept = several("learners", learners, partial(kept_learner, problem=problem), least)
+    if len(set(map(str, kept))) < len(kept):
+        raise InvalidInput(
+            f"the learners {[str(one) for one in kept]} were given; each must have its own name"
+        )
+    return kept
 
 
 def _set(spec: AnySpec, field: str, value: object) -> None:

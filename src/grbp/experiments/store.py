@@ -7,11 +7,12 @@ constants of the learners, and how, when and with what it was made.
 import hashlib
 import io
 import json
+import math
 import struct
 import warnings
 import zipfile
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +32,7 @@ _FORMAT_VERSION: Final = 3
 
 _UNREADABLE: Final = (
     zipfile.BadZipFile, zlib.error, ValueError, LookupError, TypeError, AttributeError, EOFError,
-    OSError, RuntimeError, SyntaxError, struct.error, OverflowError,
+    OSError, RuntimeError, SyntaxError, struct.error, OverflowError, MemoryError,
 )  # fmt: skip
 """The errors that reading arbitrary bytes as an archive may raise."""
 
@@ -182,7 +183,8 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
             stacklevel=2,
         )
         return None
-    return result
+    # A file keeps a user's learner by its name alone; who asks has the learner itself.
+    return replace(result, spec=spec)  # type: ignore[arg-type]
 
 
 def to_csv(result: Result, path: Path) -> Path:
@@ -219,6 +221,7 @@ def to_csv(result: Result, path: Path) -> Path:
 def _parsed(data: bytes, path: Path) -> Result:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check_sizes(archive)
             broken = archive.testzip()
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
@@ -241,6 +244,17 @@ def _parsed(data: bytes, path: Path) -> Result:
     except (InvalidInput, ValueError, KeyError, TypeError, AttributeError):
         pass
     raise InvalidInput(f"{path} is damaged: what it holds does not fit together")
+
+
+def _check_sizes(archive: zipfile.ZipFile) -> None:
+    """Refuse arrays that say they are larger than the file, before there is memory for them."""
+    for entry in archive.infolist():
+        with archive.open(entry) as file:
+            np.lib.format.read_magic(file)
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            size = file.tell() + math.prod(shape) * dtype.itemsize
+        if entry.compress_type != zipfile.ZIP_STORED or size != entry.file_size:
+            raise ValueError(f"{entry.filename} is not as long as it says")
 
 
 def _set_aside(path: Path) -> Path:

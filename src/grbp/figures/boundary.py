@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import INK, drawing
+from grbp.figures.canvas import INK, check_axes, drawing, fit_words
 from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -20,7 +20,19 @@ MOST_CURVES: Final = 12
 """The most boundaries drawn in one figure; more shades could not be told apart."""
 
 
-def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
+_MARK: Final = "#D55E00"
+"""The colour of a problem that is marked."""
+
+_SIDE: Final = 5.376
+"""Inches: the side of the square for which the words are laid out."""
+
+
+def boundary_figure(
+    goals: Sequence[int] = (2, 3, 4, 6, 10, 50),
+    *,
+    point: tuple[float, float] | None = None,
+    ax: "Axes | None" = None,
+) -> "Figure":
     """Draw the boundary p_f = B(p_c) on the unit square, a curve for every goal: Figure 2.
 
     The legend names all curves in the order in which they lie; a curve is also named on
@@ -30,6 +42,10 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
     ----------
     goals : sequence of int
         From 1 to 12 of them.
+    point : tuple of float, optional
+        A problem, or an estimate of one, to be marked: p_c and p_f.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
 
     Returns
     -------
@@ -55,11 +71,14 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
             f"{len(drawn)} different goals were given; one figure shows from 1 to {MOST_CURVES}"
         )
     with drawing():
-        figure, axes = _unit_square()
+        figure, axes = _unit_square(ax)
         for goal, colour in zip(drawn, _shades(len(drawn)), strict=True):
             x = _samples(goal)
             (line,) = axes.plot(x, boundary(goal, x), color=colour, linewidth=1.8)
             line.set(label=f"G = {goal:,}", clip_on=False, zorder=3)
+        if point is not None:
+            (mark,) = axes.plot(*point, marker="o", markersize=9, color=_MARK, linestyle="none")
+            mark.set(label="$(p_C, p_F)$", clip_on=False, zorder=5)
         _name_on_curves(axes, drawn)
         _name_regions(axes, drawn)
         axes.legend(
@@ -74,6 +93,7 @@ def boundary_figure(goals: Sequence[int] = (2, 3, 4, 6, 10, 50)) -> "Figure":
             # A long list must end above the diagonal.
             fontsize=10 if len(drawn) <= 7 else 9,
         )
+        fit_words(axes, _SIDE)
         return figure
 
 
@@ -96,12 +116,13 @@ def _shades(count: int) -> list[tuple[float, float, float, float]]:
     return [palette(0.8 * i / max(1, count - 1)) for i in range(count)]
 
 
-def _unit_square() -> "tuple[Figure, Axes]":
-    """Make a figure, and square axes in it from 0 to 1 both ways."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
+def _unit_square(axes: "Axes | None") -> "tuple[Figure, Axes]":
+    """Make the axes square, from 0 to 1 both ways; those of a new figure, if there are none."""
+    from grbp.figures.notebook import Figure  # noqa: PLC0415
 
-    figure = Figure(figsize=(6.4, 6.4))
-    axes = figure.add_axes((0.125, 0.11, 0.84, 0.84))
+    if axes is None:
+        axes = Figure(figsize=(6.4, 6.4)).add_axes((0.125, 0.11, _SIDE / 6.4, _SIDE / 6.4))
+    check_axes(axes)
     axes.set_aspect("equal")
     axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     names = ["0", "0.25", "0.5", "0.75", "1"]
@@ -111,7 +132,7 @@ def _unit_square() -> "tuple[Figure, Axes]":
     axes.set_ylabel("$p_F$, the chance that FINISH reaches the goal", size=12)
     axes.grid(visible=True, color="#d8d8d8", linewidth=0.6)
     axes.set_axisbelow(True)
-    return figure, axes
+    return cast("Figure", axes.figure), axes
 
 
 def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grbp._io import check_file_name, write_together
-from grbp.errors import MissingExtra
+from grbp.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK: Final = "#1a1a1a"
@@ -46,6 +47,25 @@ def drawing() -> Iterator[None]:
         ) from error
     with style.context(["default", _STYLE]):
         yield
+
+
+def check_axes(axes: object) -> None:
+    """Refuse what nothing can be drawn into."""
+    from matplotlib.axes import Axes  # noqa: PLC0415
+
+    if not isinstance(axes, Axes):
+        raise InvalidInput(f"ax = {axes!r} was given; it must be Matplotlib axes")
+
+
+def fit_words(axes: "Axes", inches: float) -> None:
+    """Make words smaller where axes are narrower than those for which they were laid out."""
+    from matplotlib.text import Text  # noqa: PLC0415
+
+    axes.apply_aspect()
+    part = axes.get_window_extent().width / axes.figure.dpi / inches
+    if part < 1.0:
+        for text in axes.findobj(Text):
+            text.set_fontsize(part * float(text.get_fontsize()))
 
 
 def write_title(figure: "Figure", title: str, left: float = 0.055) -> None:

@@ -85,7 +85,7 @@ def league_figure(league: League, goal: int, title: str = "") -> "Figure":
     names = [standing.learner for standing in league.table(goal).standings]
     page = _page(names)
     with drawing():
-        from matplotlib.figure import Figure  # noqa: PLC0415
+        from grbp.figures.notebook import Figure  # noqa: PLC0415
 
         figure = Figure(figsize=(page.width, page.height))
         for row, first in enumerate(names):

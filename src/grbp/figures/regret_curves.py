@@ -4,8 +4,7 @@ import math
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
-from zlib import crc32
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -13,7 +12,8 @@ from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation
-from grbp.figures.canvas import GREY, INK, drawing, write_title
+from grbp.figures.canvas import GREY, INK, check_axes, drawing, write_title
+from grbp.figures.looks import DOTTED, Dashes, look_of
 from grbp.figures.numbers import rounded, rounds_in_words, tick
 from grbp.learners.getbe import SAMPLE_MEAN, Control
 from grbp.model.problem import Problem
@@ -24,53 +24,11 @@ from grbp.theory.values import Region, optimal_threshold, region
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
 NOT_COVERED: Final = "not covered"
 """Instead of an interval that rare replicas could belie."""
-
-Dashes: TypeAlias = str | tuple[int, tuple[float, ...]]
-
-_SOLID: Final[Dashes] = "-"
-_DASHED: Final[Dashes] = (0, (5.0, 1.6))
-_DASH_DOT: Final[Dashes] = (0, (6.0, 1.5, 1.2, 1.5))
-_DOTTED: Final[Dashes] = (0, (1.2, 1.2))
-
-_LOOK: Final[dict[str, tuple[str, Dashes]]] = {
-    # The doorstep family is black, as no other is.
-    "doorstep-lai": ("#000000", _SOLID),
-    "doorstep-bayes": ("#000000", _DASHED),
-    "doorstep-kl": ("#000000", _DASH_DOT),
-    "doorstep-sm": ("#000000", _DOTTED),
-    # A family is a colour of the Okabe-Ito palette, a way to decide a style: sample means are
-    # solid, posterior sampling is dashed, upper confidence bounds are dashed and dotted.
-    "getbe-sm": ("#0072B2", _SOLID),
-    "getbe-ps": ("#009E73", _DASHED),
-    "getbe-ucb": ("#56B4E9", _DASH_DOT),
-    "ps-polselection": ("#E69F00", _DASHED),
-    "ucb-polselection": ("#D55E00", _DASH_DOT),
-    "no-explore": ("#CC79A7", _DOTTED),
-    # These are of Paul Tol's muted palette.
-    "ucb1-policies": ("#882255", _SOLID),
-    "kl-ucb": ("#332288", _DASH_DOT),
-    "bayes-ucb": ("#999933", _DASH_DOT),
-    "epsilon-greedy": ("#AA4499", _SOLID),
-    "explore-then-commit": ("#117733", _DOTTED),
-    "oracle": ("#555555", _DOTTED),
-}
-
-_OTHER_LOOKS: Final[list[tuple[str, Dashes]]] = [
-    (colour, (0, dashes))
-    for dashes in (
-        (9.0, 2.0),
-        (3.0, 1.2, 1.0, 1.2, 1.0, 1.2),
-        (2.4, 1.4),
-        (8.0, 1.5, 3.0, 1.5),
-        (1.0, 2.4),
-    )
-    for colour in ("#332288", "#882255", "#999933", "#AA4499", "#117733", "#0072B2", "#D55E00")
-]
-"""The looks of learners that this package does not know."""
 
 _FAR_ABOVE: Final = 1.5
 """A curve this many times above the paper's five does not have to fit into the picture."""
@@ -86,7 +44,7 @@ _LEFT: Final = 0.055
 _LONGEST_NAME: Final = 48
 
 
-def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
+def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" = None) -> "Figure":
     """Draw mean regret against rounds, on a linear and on a logarithmic axis, a curve a learner.
 
     The shade around a curve holds the whole of the true mean curve with 95% confidence. The
@@ -103,6 +61,9 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
         The curves, as `simulate` returns them.
     title : str, optional
         A line on top; it is shown as it is.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw the curves into, with a legend, instead of a figure of its own with both
+        axes. Rounds are logarithmic there if the axes are.
 
     Returns
     -------
@@ -129,6 +90,8 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
     lines, theory_note = _theory(simulation)
     entries = [_entry(one, top) for one in drawn]
     entries += [line.label + _leaves(float(line.y.min()), top) for line in lines]
+    if ax is not None:
+        return _draw_into(ax, simulation, drawn, lines, entries, title)
     columns = _columns(entries)
     notes = [
         line for note in (*_notes(simulation), theory_note) for line in textwrap.wrap(note, 124)
@@ -138,16 +101,15 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
     legend_top = panel_top + _PANEL_HEIGHT + 0.67
     notes_top = legend_top + (1 + -(-len(entries) // columns)) * _LINE + 0.06
     with drawing():
-        from matplotlib.figure import Figure  # noqa: PLC0415
+        from grbp.figures.notebook import Figure  # noqa: PLC0415
 
         figure = Figure(figsize=(_WIDTH, notes_top + _SMALL_LINE * len(notes) + 0.14))
         panels = _panels(figure, panel_top)
         for axes in panels:
             handles = [_draw(axes, simulation, one) for one in drawn]
             handles += [_draw_theory(axes, line) for line in lines]
-        lowest = min(float(one.low.min()) for one in drawn)
-        # A little below 0, lest a curve that stays there is lost in the axis.
-        _scale(panels, simulation, min(0.0, lowest) - 0.02 * top, top)
+        for axes in panels:
+            _scale(axes, simulation, drawn, top)
         legend = figure.legend(
             handles,
             # A name that starts with an underscore would be left out: written afterwards.
@@ -156,17 +118,10 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
             bbox_to_anchor=(_LEFT, _from_top(figure, legend_top)),
             borderpad=0.0,
             ncols=columns,
-            fontsize=9.5,
-            handlelength=3.4,
-            labelspacing=0.45,
             columnspacing=2.4,
-            title=f"mean regret after {rounds_in_words(simulation)}",
-            title_fontsize=9.5,
-            alignment="left",
+            **_legend_look(simulation),
         )
-        legend.get_title().set(color=GREY)
-        for i, (text, entry) in enumerate(zip(legend.get_texts(), entries, strict=True)):
-            text.set(text=entry, parse_math=i >= len(drawn), color=INK)
+        _write_legend(legend, entries, len(drawn))
         if title:
             write_title(figure, title, _LEFT)
         y = _from_top(figure, panel_top - 0.4)
@@ -177,21 +132,44 @@ def regret_figure(simulation: Simulation, title: str = "") -> "Figure":
         return figure
 
 
-def look_of(names: Sequence[str]) -> dict[str, tuple[str, Dashes]]:
-    """Return the colour and the line style of every learner, whatever others are in the figure.
+def _draw_into(
+    axes: "Axes",
+    simulation: Simulation,
+    drawn: "Sequence[_Drawn]",
+    lines: "Sequence[_Line]",
+    entries: Sequence[str],
+    title: str,
+) -> "Figure":
+    """Draw the curves into one panel that somebody else made."""
+    with drawing():
+        check_axes(axes)
+        handles = [_draw(axes, simulation, one) for one in drawn]
+        handles += [_draw_theory(axes, line) for line in lines]
+        _scale(axes, simulation, drawn, _top(drawn))
+        _look(axes, r"rounds $\rho$")
+        axes.set_ylabel("mean regret", size=11)
+        legend = axes.legend(handles, ["."] * len(handles), **_legend_look(simulation))
+        _write_legend(legend, entries, len(drawn))
+        axes.set_title(title, parse_math=False)
+    return cast("Figure", axes.figure)
 
-    A learner of this package has its own look; another one gets a look by its name. Only where
-    two such names lead to the same look does the later one take the next that is free.
-    """
-    given: dict[str, tuple[str, Dashes]] = {}
-    for name in names:
-        if name in _LOOK:
-            given[name] = _LOOK[name]
-            continue
-        first = crc32(name.encode("utf-8", "replace")) % len(_OTHER_LOOKS)
-        ring = _OTHER_LOOKS[first:] + _OTHER_LOOKS[:first]
-        given[name] = next((look for look in ring if look not in given.values()), ring[0])
-    return given
+
+def _legend_look(simulation: Simulation) -> dict[str, Any]:
+    return {
+        "fontsize": 9.5,
+        "handlelength": 3.4,
+        "labelspacing": 0.45,
+        "title": f"mean regret after {rounds_in_words(simulation)}",
+        "title_fontsize": 9.5,
+        "alignment": "left",
+    }
+
+
+def _write_legend(legend: "Legend", entries: Sequence[str], names: int) -> None:
+    """Write the entries; in the names among them, which come first, no formula is read."""
+    legend.get_title().set(color=GREY)
+    for i, (text, entry) in enumerate(zip(legend.get_texts(), entries, strict=True)):
+        text.set(text=entry, parse_math=i >= names, color=INK)
 
 
 class _Drawn(NamedTuple):
@@ -272,7 +250,7 @@ def _theory(simulation: Simulation) -> tuple[list[_Line], str]:
         return lines, f"Theorem 3 gives no bound for {name} here: {theorem.why}."
     bound = [getbe_bound(problem, gamma, int(k)).regret_bound for k in simulation.checkpoints]
     label = f"theory: Theorem 3, {name} at most {rounded(bound[-1])} at the last round"
-    lines.append(_Line(simulation.checkpoints.astype(float), np.array(bound), _DOTTED, label))
+    lines.append(_Line(simulation.checkpoints.astype(float), np.array(bound), DOTTED, label))
     return lines, ""
 
 
@@ -336,13 +314,18 @@ def _panels(figure: "Figure", top: float) -> "list[Axes]":
     logarithmic = figure.add_axes((0.546, bottom, 0.424, size), sharey=linear)
     logarithmic.tick_params(labelleft=False)
     linear.set_ylabel("mean regret", size=11)
+    logarithmic.set_xscale("log")
     for axes, name in ((linear, "linear axis"), (logarithmic, "logarithmic axis")):
-        axes.set_xlabel(rf"rounds $\rho$, {name}", size=11)
-        axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=10, color=GREY)
+        _look(axes, rf"rounds $\rho$, {name}")
     return [linear, logarithmic]
+
+
+def _look(axes: "Axes", name: str) -> None:
+    axes.set_xlabel(name, size=11)
+    axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=10, color=GREY)
 
 
 def _setting(problem: Problem) -> str:
@@ -374,22 +357,23 @@ def _draw_theory(axes: "Axes", theory: _Line) -> "Line2D":
     return line
 
 
-def _scale(panels: "Sequence[Axes]", simulation: Simulation, low: float, top: float) -> None:
-    """Set the limits and ticks of both panels."""
+def _scale(axes: "Axes", simulation: Simulation, drawn: Sequence[_Drawn], top: float) -> None:
+    """Set the limits and ticks of a panel, whose rounds are linear or logarithmic."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
 
-    linear, logarithmic = panels
-    last = simulation.rounds
-    linear.set_ylim(low, top)
-    linear.set_xlim(0.0, max(last, 2))
-    linear.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    logarithmic.set_xscale("log")
-    logarithmic.set_xlim(*((1.0, last) if last > 1 else (0.5, 2.0)))
-    decades = math.floor(math.log10(last) + 1e-9)
-    powers = [10.0**k for k in range(0, decades + 1, 1 + decades // 7)]
-    logarithmic.xaxis.set_major_locator(FixedLocator(powers if decades else sorted({1.0, last})))
-    minor = [m * 10.0**k for k in range(decades + 1) for m in range(2, 10)] if decades < 7 else []
-    logarithmic.xaxis.set_minor_locator(FixedLocator([x for x in minor if x <= last]))
-    logarithmic.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
-    for axis in (linear.xaxis, logarithmic.xaxis):
-        axis.set_major_formatter(FuncFormatter(lambda x, _: tick(x)))
+    last, axis = simulation.rounds, axes.xaxis
+    lowest = min(float(one.low.min()) for one in drawn)
+    # A little below 0, lest a curve that stays there is lost in the axis.
+    axes.set_ylim(min(0.0, lowest) - 0.02 * top, top)
+    if axes.get_xscale() == "log":
+        axes.set_xlim(*((1.0, last) if last > 1 else (0.5, 2.0)))
+        decades = math.floor(math.log10(last) + 1e-9)
+        powers = [10.0**k for k in range(0, decades + 1, 1 + decades // 7)]
+        axis.set_major_locator(FixedLocator(powers if decades else sorted({1.0, last})))
+        minor = [m * 10.0**k for k in range(decades + 1) for m in range(2, 10) if decades < 7]
+        axis.set_minor_locator(FixedLocator([x for x in minor if x <= last]))
+        axis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+    else:
+        axes.set_xlim(0.0, max(last, 2))
+        axis.set_major_locator(MaxNLocator(5, integer=True))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: tick(x)))

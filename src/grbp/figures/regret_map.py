@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, INK, drawing, write_title
+from grbp.figures.canvas import GREY, INK, check_axes, drawing, write_title
 from grbp.model.validation import check_goal, check_probabilities
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -24,7 +24,13 @@ Grid: TypeAlias = tuple[Floats, Floats, Floats]
 
 
 def regret_map_figure(
-    p_c: ArrayLike, p_f: ArrayLike, mean: ArrayLike, goal: int, title: str = ""
+    p_c: ArrayLike,
+    p_f: ArrayLike,
+    mean: ArrayLike,
+    goal: int,
+    title: str = "",
+    *,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Draw mean regret for every pair (p_c, p_f), as a map and as a surface: Figure 5.
 
@@ -40,6 +46,8 @@ def regret_map_figure(
         The goal of all these problems.
     title : str, optional
         A line on top; it is shown as it is.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw the map into, with a scale beside it, instead of a figure of its own.
 
     Returns
     -------
@@ -61,13 +69,20 @@ def regret_map_figure(
     goal, grid = check_goal(goal), _check_grid(p_c, p_f, mean)
     with drawing():
         from matplotlib.colors import Normalize  # noqa: PLC0415
-        from matplotlib.figure import Figure  # noqa: PLC0415
 
-        figure = Figure(figsize=(9.6, 4.87 if title else 4.45))
-        height = figure.get_figheight()
+        from grbp.figures.notebook import Figure  # noqa: PLC0415
+
         colours = _palette()
         low, high = min(0.0, float(grid[2].min())), float(grid[2].max())
         scale = Normalize(low, high if high > low else low + 1.0)
+        if ax is not None:
+            check_axes(ax)
+            _draw_map(ax, grid, goal, cmap=colours, norm=scale)
+            _draw_bar(ax, colours, scale, beside=True)
+            ax.set_title(title, parse_math=False)
+            return cast("Figure", ax.figure)
+        figure = Figure(figsize=(9.6, 4.87 if title else 4.45))
+        height = figure.get_figheight()
         flat = figure.add_axes((0.072, 0.6 / height, 3.65 / 9.6, 3.65 / height))
         _draw_map(flat, grid, goal, cmap=colours, norm=scale)
         bar = figure.add_axes((0.467, 0.6 / height, 0.014, 3.65 / height))
@@ -138,12 +153,14 @@ def _draw_map(axes: "Axes", grid: Grid, goal: int, **how: Any) -> None:
         text.set(transform=axes.transAxes, size=10, linespacing=1.3, color=INK, path_effects=halo)
 
 
-def _draw_bar(axes: "Axes", colours: "Colormap", scale: "Normalize") -> None:
+def _draw_bar(axes: "Axes", colours: "Colormap", scale: "Normalize", beside: bool = False) -> None:
+    """Draw the scale into axes, or beside them."""
     from matplotlib.cm import ScalarMappable  # noqa: PLC0415
 
-    bar = axes.figure.colorbar(ScalarMappable(scale, colours), cax=axes)
+    place: Any = {"ax" if beside else "cax": axes}
+    bar = axes.figure.colorbar(ScalarMappable(scale, colours), **place)
     bar.set_label("mean regret", size=10.5)
-    axes.tick_params(labelsize=10, color=GREY)
+    bar.ax.tick_params(labelsize=10, color=GREY)
 
 
 def _draw_surface(axes: Any, grid: Grid, goal: int, **how: Any) -> None:

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from grbp.figures.canvas import GREY, INK, drawing
+from grbp.figures.canvas import GREY, INK, check_axes, drawing, fit_words
 from grbp.model.transition import DEAD_END
 from grbp.model.validation import check_goal, check_whole
 
@@ -32,7 +32,9 @@ _DASHES: Final = (4.5, 2.2)
 _ARROW: Final = "-|>,head_length=8,head_width=3.6"
 
 
-def transition_figure(goal: int = 4, state: int | None = None) -> "Figure":
+def transition_figure(
+    goal: int = 4, state: int | None = None, *, ax: "Axes | None" = None
+) -> "Figure":
     """Draw what CONTINUE and FINISH do in one state: Figure 1.
 
     Where the row of states would be too long to read, states are left out and three dots
@@ -44,6 +46,8 @@ def transition_figure(goal: int = 4, state: int | None = None) -> "Figure":
         The state that wins a round.
     state : int, optional
         By default it is a state in the middle.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def transition_figure(goal: int = 4, state: int | None = None) -> "Figure":
     at = x_of[state]
     longest = max(at - x_of[DEAD_END], x_of[goal] - at)
     with drawing():
-        figure, axes = _point_axes(width, 0.75 * _rise(longest) + 34.0)
+        figure, axes = _point_axes(width, 0.75 * _rise(longest) + 34.0, ax)
         for here, x in zip(row, place, strict=True):
             if here is None:
                 axes.text(x, 0.0, "\N{HORIZONTAL ELLIPSIS}", ha="center", va="center", size=18)
@@ -79,6 +83,7 @@ def transition_figure(goal: int = 4, state: int | None = None) -> "Figure":
         for end, chance in ((DEAD_END, "$1-p_F$"), (goal, "$p_F$")):
             _draw_finish(axes, at, x_of[end], chance)
         _explain_arrows(axes, width / 2.0, goal)
+        fit_words(axes, width / _POINT)
         return figure
 
 
@@ -121,16 +126,19 @@ def _rise(length: float) -> float:
     return min(132.0, 80.0 + 0.17 * length)
 
 
-def _point_axes(width: float, top: float) -> "tuple[Figure, Axes]":
-    """Make a figure, and axes over all of it in points, with the row of states at y = 0."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
+def _point_axes(width: float, top: float, axes: "Axes | None") -> "tuple[Figure, Axes]":
+    """Make axes in points with the row of states at y = 0; by default over a new figure."""
+    from grbp.figures.notebook import Figure  # noqa: PLC0415
 
     bottom = -118.0
-    figure = Figure(figsize=(width / _POINT, (top - bottom) / _POINT))
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    if axes is None:
+        figure = Figure(figsize=(width / _POINT, (top - bottom) / _POINT))
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    check_axes(axes)
     axes.set_axis_off()
+    axes.set_aspect("equal")
     axes.set(xlim=(0.0, width), ylim=(bottom, top))
-    return figure, axes
+    return cast("Figure", axes.figure), axes
 
 
 def _draw_state(axes: "Axes", x: float, here: int, goal: int, state: int) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round, opening, settle
 from grbp.model.transition import Policy
@@ -208,7 +210,19 @@ class Learner:
 
     def choose(self, goal: int, counters: Counters, key: int) -> int:
         """Choose the threshold of the next round."""
-        return self.decide(goal, self.constants, counters, key)
+        return self.checked_decide(goal, self.constants, counters, key)
+
+    def checked_decide(self, goal: int, constants: Any, counters: Counters, key: int) -> int:
+        """Return the answer of `decide` as an int, or refuse it."""
+        return self.checked(self.decide(goal, constants, counters, key))
+
+    def checked(self, answer: object) -> int:
+        """Return an answer of `decide` as an int, or refuse what is not a whole number."""
+        if isinstance(answer, int | np.integer | np.bool_):
+            return int(answer)
+        raise InvalidInput(
+            f"the learner {self.name} decided {answer!r}; it must be a threshold, which is an int"
+        )
 
     def settle(self, counters: Counters, choice: int, one: Round) -> Counters:
         """Return the counters after a round that was played with a choice."""

@@ -173,8 +173,8 @@ def _check_answers(learner: Learner, queries: list[Query]) -> None:
 
 def _check_answer(learner: Learner, query: Query, answer: object) -> None:
     """Check that an answer is a threshold, and a declared one."""
-    if not _is_whole(answer):
-        fault = "; a threshold must be an int (not a bool or a float)"
+    if not isinstance(answer, int | np.integer | np.bool_):
+        fault = "; a threshold must be an int"
     elif not 0 <= answer < query.goal:
         fault = ", which is not from 0 to goal - 1"
         fault += " (goal - 1 must be answered as such)" if answer == -1 else ""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compiled, compiler_errors, kernel, numba, reason
+from grbp._numba.jit import compiled, kernel, numba, reason
 from grbp.learners.base import Doubt, Learner, Thinning
 from grbp.learners.counters import Counters
 from grbp.numerics.rng import fold_in, uniform
@@ -76,17 +76,17 @@ def compiled_for(name: str, function: Any, *arguments: Any) -> Any:
     """Compile a function of a learner for some arguments, and raise a fault if Numba cannot."""
     if numba() is None:
         return function
-    not_compiled: tuple[type[Exception], ...] = (TypeError, *compiler_errors())
+    fast: Any = None
     try:
         fast = compiled(function)
         fast(*arguments)
-    except not_compiled as error:
+    except Exception as error:
+        if getattr(fast, "signatures", None):  # It was compiled, so running it failed.
+            raise Fault(f"compiled, {name} raised {type(error).__name__} ({error})") from error
         raise Fault(
             f"Numba cannot compile {name}, so it runs interpreted, about a hundred times slower"
             f" (functions that it calls must be marked with @kernel): {reason(error)}"
         ) from error
-    except Exception as error:
-        raise Fault(f"compiled, {name} raised {type(error).__name__} ({error})") from error
     return fast
 
 

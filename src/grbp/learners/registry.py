@@ -16,6 +16,7 @@ from grbp.learners.bayes_ucb import BAYES_UCB
 from grbp.learners.doorstep import DOORSTEP_KL, DOORSTEP_SM
 from grbp.learners.doorstep_stopping import DOORSTEP_BAYES, DOORSTEP_LAI
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
+from grbp.learners.own import OwnLearner, imported
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
@@ -25,8 +26,11 @@ from grbp.theory.values import optimal_threshold
 AnyLearner: TypeAlias = Learner | PolicyLearner
 """A learner of thresholds, or the one of policies."""
 
-LearnerLike: TypeAlias = str | AnyLearner
+LearnerLike: TypeAlias = str | AnyLearner | OwnLearner
 """A learner, or the name of one; `find_learner` says which names there are."""
+
+KeptLearner: TypeAlias = str | OwnLearner
+"""A learner as a file keeps it: by its name or, where others wrote it, with a digest as well."""
 
 
 def oracle(problem: Problem | int) -> Learner:
@@ -85,7 +89,8 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     given : str or Learner
         A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one threshold for ever.
         Constants may follow the name: "getbe-sm:gamma=30", "doorstep-lai:horizon=5000,prior=1". A
-        learner is returned as it is.
+        learner of your own is "module:name", which is imported; the name stands for a `Learner`,
+        or for a function that makes one for a problem or goal. A learner is returned as it is.
     problem : Problem or int
         The problem, or its goal alone, which is enough for all but the oracle.
 
@@ -113,6 +118,8 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     """
     if isinstance(given, Learner | PolicyLearner):
         return given
+    if isinstance(given, OwnLearner):
+        return given.found()
     if not isinstance(given, str):
         raise InvalidInput(f"learner {given!r} was given; it must be a name or a grbp.Learner")
     name, _, settings = given.partition(":")
@@ -122,11 +129,21 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     elif name in LEARNERS:
         entry = LEARNERS[name]
         learner = entry if isinstance(entry, Learner) else entry(problem)
+    elif is_path(given):
+        path, _, settings = settings.partition(":")
+        learner = imported(f"{name}:{path}", problem)
     else:
         raise InvalidInput(
             f"learner {given!r} was asked for; there is {', '.join(LEARNERS)}, threshold-0, ..."
         )
     return _with_settings(learner, given, settings) if settings else learner
+
+
+def is_path(name: str) -> bool:
+    """Return whether a name is that of something to import, `module:name`, settings or not."""
+    module, _, rest = name.partition(":")
+    words = [*module.split("."), *rest.partition(":")[0].split(".")]
+    return module not in LEARNERS and all(word.isidentifier() for word in words)
 
 
 def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner:
@@ -166,3 +183,17 @@ def learner_constants(learner: AnyLearner) -> tuple[str, ...]:
     ('horizon', 'prior', 'lean', 'least')
     """
     return tuple(name for name in learner.constants._fields if name != "threshold")
+
+
+def kept_learner(given: LearnerLike, problem: Problem | int) -> KeptLearner:
+    """Return a learner as a file keeps it; refuse what others wrote if it has no digest."""
+    if isinstance(given, str) and not is_path(given):
+        return given
+    if isinstance(given, OwnLearner) and given.learner is None:
+        return given
+    found = find_learner(given, problem)
+    if isinstance(found, PolicyLearner) or found is LEARNERS.get(found.name):
+        return found.name
+    own = OwnLearner(found.name, found)
+    own.as_json()
+    return own

@@ -8,6 +8,7 @@ from typing import Literal, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
+from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probability, check_whole
 from grbp.numerics.arrays import Floats, Ints
@@ -19,8 +20,12 @@ StartLike: TypeAlias = str | SupportsIndex | Mapping[int, float] | Sequence[floa
 """Any form in which `Problem` accepts a start distribution."""
 
 
-@dataclass(frozen=True)
-class Problem:
+_MOST_SHOWN = 8
+"""First states that a problem names when it is printed; "uniform" is short as well."""
+
+
+@dataclass(frozen=True, repr=False)
+class Problem(Shown):
     """A goal, two success probabilities and the distribution of the first state.
 
     Parameters
@@ -45,7 +50,9 @@ class Problem:
     Notes
     -----
     Problems are immutable; those that say the same compare equal and have the same hash, in
-    whatever form their start was given.
+    whatever form their start was given. `to_frame` has a row for each state: the probability
+    that a round starts there, the value of the state and that of each action under the optimal
+    policy; `plot` marks the problem in the plane of the two probabilities.
 
     Paper: sec:problem
 
@@ -68,6 +75,12 @@ class Problem:
         object.__setattr__(self, "p_c", check_probability("p_c", self.p_c))
         object.__setattr__(self, "p_f", check_probability("p_f", self.p_f))
         object.__setattr__(self, "start", _canonical_start(self.start, self.goal))
+
+    def __repr__(self) -> str:
+        start = repr(self.start)
+        if len(self.canonical_start) > _MOST_SHOWN:
+            start = f"<{len(self.canonical_start):,} states>"
+        return f"Problem(goal={self.goal}, p_c={self.p_c}, p_f={self.p_f}, start={start})"
 
     @property
     def states(self) -> Ints:

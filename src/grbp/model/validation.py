@@ -5,13 +5,18 @@ Each check returns the value in its one type, or refuses it in one clear sentenc
 
 import math
 import operator
+import secrets
 from contextlib import suppress
-from typing import SupportsFloat, SupportsIndex
+from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.numerics.arrays import Floats
+
+if TYPE_CHECKING:  # NumPy's generators take a while to load.
+    SeedLike: TypeAlias = SupportsIndex | np.random.Generator | np.random.SeedSequence | None
+    """Anything that `as_seed` turns into a whole number."""
 
 LARGEST_GOAL = 10_000_000
 """The largest goal accepted: one vector over the states then takes 80 MB."""
@@ -70,6 +75,29 @@ def check_whole(name: str, value: object, least: int, most: int) -> int:
     raise InvalidInput(
         f"{name} = {value!r} was given; it must be a whole number from {least:,} to {most:,}"
     )
+
+
+def check_count(name: str, value: object, least: int, most: int) -> int:
+    """Return a number of things as an int; a whole float such as 1e9 is one, too."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return check_whole(name, value, least, most)
+
+
+def as_seed(seed: object) -> int:
+    """Return the whole number that a seed stands for, from which everything can be made again.
+
+    None is drawn by the operating system, a Generator draws the number and so moves on, and a
+    SeedSequence makes the same one each time.
+    """
+    if seed is None:
+        return secrets.randbits(64)
+    if not isinstance(seed, int | SupportsIndex):
+        if isinstance(seed, np.random.Generator):
+            return int(seed.integers(2**64, dtype=np.uint64))
+        if isinstance(seed, np.random.SeedSequence):
+            return int(seed.generate_state(1, np.uint64)[0])
+    return check_whole("seed", seed, 0, 2**128 - 1)
 
 
 def _as_float(value: object) -> float:

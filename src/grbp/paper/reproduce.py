@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from grbp._io import write_whole
+from grbp._progress import Progress
 from grbp.errors import InvalidInput
 from grbp.experiments import (
     EXPERIMENTS,
@@ -19,7 +20,7 @@ from grbp.experiments import (
     run,
     to_csv,
 )
-from grbp.experiments.simulation import Progress, Simulation
+from grbp.experiments.simulation import Simulation
 from grbp.figures import (
     boundary_figure,
     regret_figure,

@@ -238,7 +238,8 @@ def _playing(  # noqa: C901 (the loop inside counts)
         while n.rho <= until:
             threshold = resolved
             if resolved == _ASK:
-                answer = likely(goal, constants, n, fold_in(learner_key, n.rho))
+                # Added to 0, a bool is a number, compiled as well.
+                answer = 0 + likely(goal, constants, n, fold_in(learner_key, n.rho))
                 if not 0 <= answer < goal or n.rho >= gate[answer]:
                     break
                 threshold = (

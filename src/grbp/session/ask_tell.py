@@ -1,0 +1,372 @@
+"""Let a learner meet one real case after another, by ask and tell, without input or output.
+
+The counters change when a case is over, as in Algorithm 1. With the seed and replica of the
+walking engine and the same cases, every decision is the same, bit for bit.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from grbp._io import write_whole
+from grbp._shown import Shown
+from grbp.errors import InvalidInput
+from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
+from grbp.model.transition import DEAD_END, Action, finish_mask
+from grbp.model.validation import as_seed, check_goal, check_whole
+from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
+from grbp.session.saved import Case, Saved, read_file, read_json, write_json
+
+if TYPE_CHECKING:
+    from grbp.model.validation import SeedLike
+
+_NO_THRESHOLD: Final = -1
+"""The threshold of a case that was not played with one."""
+
+
+class Session(Shown):
+    """A learner at work: it is asked what to do, and told what came of it.
+
+    Parameters
+    ----------
+    goal : int
+        The state in which a case is won, at least 2.
+    learner : str or Learner, default "doorstep-lai"
+        A learner, or the name of one, such as ``"doorstep-lai"`` or ``"getbe-sm:gamma=30"``.
+    seed : int, numpy.random.Generator, numpy.random.SeedSequence or None, default 0
+        The seed of the learner's own draws and of its initial estimates, as in `simulate`.
+    replica : int, default 0
+        The replica of an experiment with that seed whose draws are used.
+
+    Attributes
+    ----------
+    goal : int
+        The state in which a case is won.
+    seed, replica : int
+        The seed, as a whole number, and the replica.
+    rho : int
+        The number of the present case, or of the next one between two cases.
+    state : int or None
+        The state of the present case; None between two cases.
+    threshold : int
+        The threshold that was chosen for the present case, or for the last one (for the learner
+        ucb1-policies, the number of a policy).
+    memory : Counters
+        The counters from which the learner decides; they change when a case is over.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such learner, or a number is not allowed.
+
+    Notes
+    -----
+    `to_frame` has the counters, and `plot` marks the present estimates of the two probabilities.
+
+    Paper: alg:GRBP
+
+    Examples
+    --------
+    >>> import grbp
+    >>> session = grbp.Session(goal=4, learner="getbe-sm", seed=7)
+    >>> session.open(state=2)
+    1
+    >>> session.ask()
+    <Action.CONTINUE: 0>
+    >>> session.tell(1)
+    >>> session.ask()
+    <Action.FINISH: 1>
+    >>> session.tell(4)
+    >>> session.rho, session.state
+    (2, None)
+    """
+
+    def __init__(
+        self,
+        goal: int,
+        learner: LearnerLike = DEFAULT_LEARNER,
+        seed: "SeedLike" = 0,
+        replica: int = 0,
+    ) -> None:
+        self.goal = check_goal(goal)
+        self.seed = as_seed(seed)
+        self.replica = check_whole("replica", replica, 0, 2**63 - 1)
+        self._learner = find_learner(learner, self.goal)
+        self._given = learner
+        self._learner_key = replica_key(self.seed, LEARNER, self.replica)
+        init_key = replica_key(self.seed, OPENING, self.replica)
+        self.memory: Any = self._learner.initial_counters(
+            goal, uniform(init_key, 0), uniform(init_key, 1)
+        )
+        self.rho = 1
+        self.state: int | None = None
+        self.threshold = 0
+        self._finish = finish_mask(goal, 0)
+        self._counts = Round(0, 0, 0, 0, 0)
+        self._overruled = False
+
+    def __repr__(self) -> str:
+        replica = f", replica={self.replica}" if self.replica else ""
+        case = "no case open"
+        if self.state is not None:
+            case = f"one open in state {self.state}, threshold {self.threshold}"
+        return (
+            f"<Session(goal={self.goal}, learner={self.learner!r}, seed={self.seed}{replica}):"
+            f" {self.rho - 1} cases over, {case}>"
+        )
+
+    @property
+    def learner(self) -> str:
+        """The name of the learner."""
+        return self._learner.name
+
+    def open(self, state: int) -> int:
+        """Open a case, and choose the threshold it is played with.
+
+        Parameters
+        ----------
+        state : int
+            The first state of the case, from 1 to goal - 1.
+
+        Returns
+        -------
+        int
+            The threshold, chosen for the whole case.
+
+        Raises
+        ------
+        InvalidInput
+            If a case is still open, or there is no such state.
+        """
+        if self.state is not None:
+            raise InvalidInput("a case is still open; tell how it ends before opening another")
+        self.state = check_whole("state", state, 1, self.goal - 1)
+        self.threshold = self._learner.choose(
+            self.goal, self.memory, fold_in(self._learner_key, self.rho)
+        )
+        self._finish = finish_mask(self.goal, self._learner.policy(self.goal, self.threshold))
+        self._counts, self._overruled = Round(self.state, 0, 0, 0, 0), False
+        return self.threshold
+
+    def ask(self) -> Action:
+        """Return the action to take in the present state of the open case.
+
+        Asking changes nothing.
+
+        Returns
+        -------
+        Action
+            CONTINUE or FINISH.
+
+        Raises
+        ------
+        InvalidInput
+            If no case is open.
+        """
+        return Action.FINISH if self._finish[self._present() - 1] else Action.CONTINUE
+
+    def tell(self, state: int, took: Action | str | None = None) -> None:
+        """Record the state to which an action led.
+
+        A case that reaches the goal or the dead end is over, and is counted.
+
+        Parameters
+        ----------
+        state : int
+            The state that followed: after CONTINUE, one up or one down; after FINISH, the goal
+            or the dead end.
+        took : Action or str, optional
+            The action that was taken, ``Action.FINISH`` or ``"finish"``, where it is not the one
+            that was asked for.
+
+        Raises
+        ------
+        InvalidInput
+            If no case is open, or the action cannot lead to the state.
+
+        Notes
+        -----
+        What was done is what counts: every FINISH and CONTINUE with what came of it, whoever
+        decided. A case in which the learner was overruled is a case like others (``rho``), but
+        it does not count as played, won or lost with its threshold, since it was not played
+        with it. The learner ucb1-policies counts nothing else, and so learns nothing from it.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> session = grbp.Session(goal=4, learner="threshold-0")
+        >>> session.open(state=1)
+        0
+        >>> session.ask()
+        <Action.CONTINUE: 0>
+        >>> session.tell(4, took="finish")
+        >>> session.memory.f, session.memory.plays_0
+        (2.0, 0.0)
+        """
+        asked, before = self.ask(), self._present()
+        action = asked if took is None else _as_action(took)
+        ends = action == Action.FINISH
+        allowed = (DEAD_END, self.goal) if ends else (before - 1, before + 1)
+        if state not in allowed:
+            raise InvalidInput(
+                f"state {state!r} was told after {action.name} in state {before}; it must be"
+                f" {allowed[0]} or {allowed[1]}"
+            )
+        n = self._counts
+        up = not ends and state > before
+        self._counts = n._replace(f=n.f + ends, c=n.c + (not ends), c_up=n.c_up + up)
+        self._overruled = self._overruled or action != asked
+        self.state = int(state)
+        if state in (DEAD_END, self.goal):
+            one = self._counts._replace(won=int(state == self.goal))
+            if not self._overruled:
+                self.memory = self._learner.settle(self.memory, self.threshold, one)
+            else:
+                self._count(as_totals(one))
+            self.rho += 1
+            self.state = None
+
+    def abandon(self) -> None:
+        """Give the open case up: it has no end, and is no round.
+
+        The CONTINUEs seen so far are counted, with what came of them: leaving them out would
+        make the estimate of p_c wrong if cases are given up because they go badly. Nothing else
+        is: ``rho`` stays, no FINISH is counted, and the case is neither won nor lost. The next
+        case has the same number and the same draws.
+
+        Raises
+        ------
+        InvalidInput
+            If no case is open.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> session = grbp.Session(goal=4, learner="threshold-0")
+        >>> session.open(state=2)
+        0
+        >>> session.tell(3)
+        >>> session.abandon()
+        >>> session.rho, session.state, session.memory.c
+        (1, None, 2.0)
+        """
+        self._present()
+        self._count(Totals(0, 0, 0, 0, self._counts.c, self._counts.c_up))
+        self.state = None
+
+    def to_json(self) -> str:
+        """Write the session as JSON, from which `from_json` goes on with the same decisions.
+
+        Returns
+        -------
+        str
+            The goal, the learner's name and constants, the seed and the replica, the counters
+            and the open case. A learner of your own is kept by its name and a digest of its
+            source.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> session = grbp.Session(goal=4)
+        >>> session.open(state=2)
+        1
+        >>> again = grbp.Session.from_json(session.to_json())
+        >>> again.ask() == session.ask()
+        True
+        """
+        case = None
+        if self.state is not None:
+            case = Case(self.state, self.threshold, self._counts, self._overruled)
+        place = (self.goal, self.seed, self.replica, self.rho, self.memory, case)
+        return write_json(Saved(self._given, self._learner.constants, *place))
+
+    @classmethod
+    def from_json(cls, text: str, learner: LearnerLike | None = None) -> "Session":
+        """Read a session that `to_json` wrote; it goes on bit for bit.
+
+        Parameters
+        ----------
+        text : str
+            The session.
+        learner : str or Learner, optional
+            The learner of the session, where it is your own and not to be found as
+            ``"module:name"``.
+
+        Returns
+        -------
+        Session
+
+        Raises
+        ------
+        InvalidInput
+            If the text is not a session or is damaged, or if the learner or its constants are
+            not those with which the session was written.
+        """
+        saved = read_json(text, learner)
+        session = cls(saved.goal, saved.learner, saved.seed, saved.replica)
+        session.rho, session.memory = saved.rho, saved.memory
+        if saved.case is not None:
+            session.state, session.threshold, session._counts, session._overruled = saved.case
+            policy = session._learner.policy(session.goal, session.threshold)
+            session._finish = finish_mask(session.goal, policy)
+        return session
+
+    def save(self, path: Path | str) -> Path:
+        """Write the session to a file, whole or not at all, and return the path.
+
+        Parameters
+        ----------
+        path : Path or str
+
+        Returns
+        -------
+        Path
+        """
+        return write_whole(Path(path), self.to_json().encode())
+
+    @classmethod
+    def load(cls, path: Path | str, learner: LearnerLike | None = None) -> "Session":
+        """Read a session that `save` wrote.
+
+        Parameters
+        ----------
+        path : Path or str
+        learner : str or Learner, optional
+            See `from_json`.
+
+        Returns
+        -------
+        Session
+
+        Examples
+        --------
+        >>> import grbp, tempfile
+        >>> session = grbp.Session(goal=4)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = grbp.Session.load(session.save(f"{folder}/ward.json"))
+        >>> again.memory == session.memory
+        True
+        """
+        return cls.from_json(read_file(Path(path)), learner)
+
+    def _present(self) -> int:
+        """Return the state of the open case, or refuse if there is none."""
+        if self.state is None:
+            raise InvalidInput("no case is open; open one first")
+        return self.state
+
+    def _count(self, totals: Totals) -> None:
+        """Count what was seen in a case that was not played with its threshold to its end."""
+        if isinstance(self.memory, Counters):
+            self.memory = add_to(self.memory, _NO_THRESHOLD, totals)
+
+
+def _as_action(took: Action | str) -> Action:
+    """Return the action that was taken, or refuse it."""
+    given: object = took
+    if isinstance(given, Action):
+        return given
+    named = {action.name.lower(): action for action in Action}
+    if isinstance(given, str) and given.lower() in named:
+        return named[given.lower()]
+    raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")

@@ -1,0 +1,242 @@
+"""How problems, sessions and results look: as a data frame, as a picture, and in a notebook."""
+
+import base64
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import singledispatch
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from grbp.errors import GrbpError, InvalidInput, MissingExtra
+from grbp.experiments.league import League
+from grbp.experiments.results import CurveResult, GridResult, curve_rows
+from grbp.experiments.simulation import Simulation
+from grbp.figures.boundary import boundary_figure
+from grbp.figures.numbers import rounded
+from grbp.figures.regret_curves import regret_figure
+from grbp.figures.regret_map import regret_map_figure
+from grbp.figures.standings import standings_figure
+from grbp.learners.counters import Counters
+from grbp.model.problem import Problem
+from grbp.session import Session
+from grbp.theory.values import boundary, optimal_threshold, q_at, value, value_at
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Rows: TypeAlias = tuple[Sequence[str], Iterable[Sequence[Any]]]
+"""The names of the columns of a table, and its rows."""
+
+_LIBRARIES: Final = ("pandas", "polars")
+_MOST_ROWS: Final = 30
+"""Rows that a notebook shows of a table."""
+
+
+def frame_of(thing: Any, library: str | None) -> Any:
+    """Return the table of a thing as a data frame of a library."""
+    if library not in (*_LIBRARIES, None):
+        raise InvalidInput(f"library = {library!r} was given; it must be 'pandas' or 'polars'")
+    wanted = _LIBRARIES if library is None else (library,)
+    found = next((name for name in wanted if find_spec(name) is not None), None)
+    if found is None:
+        raise MissingExtra(
+            f"a data frame needs {' or '.join(wanted)}, which is not installed; install it"
+        )
+    columns, rows = table_of(thing)
+    by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
+    return import_module(found).DataFrame(
+        {name: list(column) for name, column in zip(columns, by_column, strict=True)}
+    )
+
+
+def html_of(thing: Any) -> str:
+    """Return what a notebook shows: a line, a short table, and a picture where there is one."""
+    columns, rows = summary_of(thing)
+    shown = list(rows)
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(_said(cell))}</td>" for cell in row) + "</tr>"
+        for row in shown[:_MOST_ROWS]
+    )
+    title, more = repr(thing).partition("\n")[0].strip("<>"), len(shown) - _MOST_ROWS
+    rest = f"<p>and {more:,} more</p>" if more > 0 else ""
+    return (
+        f"<div><p>{escape(title)}</p><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{rest}{_picture(thing)}</div>"
+    )
+
+
+def _picture(thing: Any) -> str:
+    """Return the picture of a thing as HTML; nothing where there is none to draw, or no way."""
+    with suppress(GrbpError):
+        figure = picture_of(thing, None)
+        from grbp.figures.notebook import png_of  # noqa: PLC0415 (it imports Matplotlib)
+
+        data, words = base64.b64encode(png_of(figure)).decode(), escape(repr(thing), quote=True)
+        width = round(72 * figure.get_figwidth())
+        style = f"max-width: min(100%, {width}px)"
+        return f'<img alt="{words}" style="{style}" src="data:image/png;base64,{data}">'
+    return ""
+
+
+def _said(cell: object) -> str:
+    return rounded(cell) if isinstance(cell, float) else str(cell)
+
+
+@singledispatch
+def table_of(thing: Any) -> Rows:
+    """Return all numbers of a thing as a table."""
+    raise NotImplementedError(type(thing))
+
+
+@singledispatch
+def summary_of(thing: Any) -> Rows:
+    """Return the few numbers of a thing that a notebook shows."""
+    raise NotImplementedError(type(thing))
+
+
+@singledispatch
+def picture_of(thing: Any, ax: "Axes | None") -> "Figure":
+    """Draw a thing."""
+    raise NotImplementedError(type(thing))
+
+
+# Problems.
+
+
+@table_of.register
+def _(thing: Problem) -> Rows:
+    threshold = optimal_threshold(thing)
+    q = q_at(thing, threshold).tolist()
+    columns = (thing.states, thing.start_probabilities, value_at(thing, threshold))
+    rows = zip(*(column.tolist() for column in columns), q, strict=True)
+    return ("state", "start", "value", "q_continue", "q_finish"), (
+        (*row, *both) for *row, both in rows
+    )
+
+
+@summary_of.register
+def _(thing: Problem) -> Rows:
+    best = optimal_threshold(thing)
+    return ("", ""), [
+        ("boundary B(p_c)", f"{boundary(thing.goal, thing.p_c):.4g}"),
+        ("optimal threshold", best),
+        ("share of cases won with it", f"{value(thing, best):.4g}"),
+        (f"and with threshold {1 - best}", f"{value(thing, 1 - best):.4g}"),
+    ]
+
+
+@picture_of.register(Problem)
+def _(thing: Problem, ax: "Axes | None") -> "Figure":
+    return boundary_figure([thing.goal], point=(thing.p_c, thing.p_f), ax=ax)
+
+
+# Sessions.
+
+
+@table_of.register
+def _(thing: Session) -> Rows:
+    if isinstance(thing.memory, Counters):
+        return ("counter", "count"), (
+            (name, float(count)) for name, count in thing.memory._asdict().items()
+        )
+    plays, wins = (part.tolist() for part in thing.memory)
+    return ("policy", "plays", "wins"), zip(range(len(plays)), plays, wins, strict=True)
+
+
+@summary_of.register
+def _(thing: Session) -> Rows:
+    n = thing.memory
+    if not isinstance(n, Counters):
+        return table_of(thing)
+    return ("", "taken", "succeeded", "share"), [
+        (name, *(f"{number:.6g}" for number in (taken, up)), f"{up / taken:.4g}")
+        for name, taken, up in (("FINISH", n.f, n.f_goal), ("CONTINUE", n.c, n.c_up))
+    ]
+
+
+@picture_of.register(Session)
+def _(thing: Session, ax: "Axes | None") -> "Figure":
+    n = thing.memory
+    point = (n.c_up / n.c, n.f_goal / n.f) if isinstance(n, Counters) else None
+    return boundary_figure([thing.goal], point=point, ax=ax)
+
+
+# Simulations, and results of experiments.
+
+
+@table_of.register
+def _(thing: Simulation) -> Rows:
+    return CurveResult.columns, curve_rows(thing)
+
+
+@summary_of.register
+def _(thing: Simulation) -> Rows:
+    columns = ("learner", f"mean regret after {thing.rounds:,} rounds", "standard error", "engine")
+    return columns, (
+        (name, float(curve.mean[-1]), float(curve.se[-1]), thing.engines.get(name, ""))
+        for name, curve in sorted(thing.curves.items(), key=lambda item: item[1].mean[-1])
+    )
+
+
+@picture_of.register(Simulation)
+def _(thing: Simulation, ax: "Axes | None") -> "Figure":
+    return regret_figure(thing, ax=ax)
+
+
+@table_of.register(CurveResult)
+@table_of.register(GridResult)
+def _(thing: CurveResult | GridResult) -> Rows:
+    return thing.columns, thing.rows()
+
+
+@summary_of.register
+def _(thing: CurveResult) -> Rows:
+    return summary_of(thing.simulation)
+
+
+@picture_of.register(CurveResult)
+def _(thing: CurveResult, ax: "Axes | None") -> "Figure":
+    return regret_figure(thing.simulation, ax=ax)
+
+
+@summary_of.register
+def _(thing: GridResult) -> Rows:
+    rows = sorted(thing.rows(), key=lambda row: row[2])
+    return ("", "p_c", "p_f", "mean regret", "standard error"), [
+        ("least", *map(str, rows[0][:2]), *rows[0][2:]),
+        ("largest", *map(str, rows[-1][:2]), *rows[-1][2:]),
+    ]
+
+
+@picture_of.register(GridResult)
+def _(thing: GridResult, ax: "Axes | None") -> "Figure":
+    spec = thing.spec
+    return regret_map_figure(spec.p_c, spec.p_f, thing.mean, spec.goal, ax=ax)
+
+
+# Leagues.
+
+
+@table_of.register
+def _(thing: League) -> Rows:
+    return ("goal", "learner", "p_c", "p_f", "mean", "se"), thing.cells()
+
+
+@summary_of.register
+def _(thing: League) -> Rows:
+    return ("learner", "mean regret", "standard error", "worst", "at"), _standings(thing)
+
+
+def _standings(league: League) -> Iterator[tuple[object, ...]]:
+    for one in league.table().standings:
+        goal, p_c, p_f = one.worst_at
+        yield one.learner, one.mean, one.se, one.worst, f"goal {goal}, {p_c:g}, {p_f:g}"
+
+
+@picture_of.register(League)
+def _(thing: League, ax: "Axes | None") -> "Figure":
+    return standings_figure(thing, ax=ax)

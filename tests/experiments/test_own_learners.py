@@ -1,0 +1,95 @@
+"""Learners of one's own in experiments: run once, kept, and never found again once changed."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from runs import FIGURE_3
+
+import grbp
+from grbp.errors import InvalidInput
+from grbp.experiments import GridSpec, Spec, address, load, run
+from grbp.learners.counters import Counters
+
+LIMIT = 10
+
+
+class Patience(NamedTuple):
+    rounds: float = 5.0
+
+
+def patient(_goal: int, constants: Patience, n: Counters, _key: int) -> int:
+    """Wait for some rounds."""
+    return 1 if n.rho > constants.rounds + LIMIT else 0
+
+
+MINE = grbp.Learner("patient", patient, Patience())
+CURVES = Spec("own", FIGURE_3, ("getbe-sm", MINE), 50, 20, engine="walk")
+GRID = GridSpec("own", 3, (0.3, 0.6), (0.2, 0.4), MINE, 50, 20, engine="walk")
+
+
+@pytest.mark.parametrize("spec", [CURVES, GRID])
+def test_a_result_is_kept_until_the_learner_changes(
+    spec: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run(spec, tmp_path)
+    monkeypatch.setattr("grbp.experiments.results.simulate", None)  # it would have to be played
+    again = run(spec, tmp_path)
+    assert again.meta == first.meta
+    assert again.spec == spec
+    assert again.spec.learners[-1].found() is MINE
+    monkeypatch.undo()
+    before = address(spec)
+    monkeypatch.setitem(globals(), "LIMIT", 30)
+    assert address(spec) != before
+    changed = run(spec, tmp_path)
+    assert list(changed.rows()) != list(first.rows())
+    assert len(list(tmp_path.glob("own-*.npz"))) == 2
+
+
+def test_a_file_says_whose_result_it_is(tmp_path: Path) -> None:
+    result = run(CURVES, tmp_path)
+    found = load(tmp_path / address(CURVES))
+    assert found.spec == CURVES
+    assert found.spec.names == ("getbe-sm", "patient")
+    assert list(found.simulation.curves) == ["getbe-sm", "patient"]
+    assert found.meta.constants["patient"] == {"rounds": 5.0}
+    with pytest.raises(InvalidInput, match="so give the learner itself"):
+        run(dataclasses.replace(found.spec, seed=8), tmp_path)
+    direct = grbp.simulate(FIGURE_3, ["getbe-sm", MINE], 50, 20, engine="walk")
+    np.testing.assert_array_equal(
+        result.simulation.curves["patient"].final, direct.curves["patient"].final
+    )
+
+
+def test_a_learner_of_ones_own_plays_in_a_league(tmp_path: Path) -> None:
+    sizes: Any = {"goals": (3,), "step": 1 / 3, "rounds": 5e1, "replicas": 5, "engine": "walk"}
+    league = grbp.run_league(grbp.LeagueSpec((MINE, "getbe-sm"), **sizes), tmp_path)
+    assert [*league.maps[3]] == ["patient", "getbe-sm"]
+    assert league.as_json()["spec"]["learners"] == ("patient", "getbe-sm")
+    assert league.spec.rounds == 50
+    assert {one.learner for one in league.table().standings} == {"patient", "getbe-sm"}
+    assert league.duel(3, "patient", "getbe-sm").winner.shape == (2, 2)
+    with pytest.raises(InvalidInput, match="each must have its own name"):
+        grbp.LeagueSpec(("getbe-sm", dataclasses.replace(MINE, name="getbe-sm")), **sizes)
+
+
+def test_a_learner_of_the_package_is_known_by_its_name() -> None:
+    known = grbp.LEARNERS["getbe-sm"]
+    assert isinstance(known, grbp.Learner)
+    assert dataclasses.replace(CURVES, learners=(known,)).learners == ("getbe-sm",)
+    other = dataclasses.replace(known, constants=grbp.Control(7.0))
+    one, two = (dataclasses.replace(CURVES, learners=(learner,)) for learner in (known, other))
+    assert address(one) != address(two)
+
+
+def test_as_a_name_it_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Path(__file__).read_text("utf-8").partition("CURVES = ")[0]
+    (tmp_path / "wards.py").write_text(source.replace("from runs import FIGURE_3\n", ""), "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    spec = dataclasses.replace(CURVES, learners=("wards:MINE", "wards:MINE:rounds=20"))
+    result = run(spec, tmp_path)
+    assert list(result.simulation.curves) == ["wards:MINE", "wards:MINE:rounds=20"]
+    assert run(spec, tmp_path).meta == result.meta
