@@ -16,6 +16,7 @@ from runs import without_notes
 import grbp
 from grbp import Problem
 from grbp.cli import main
+from grbp.experiments.results import COLUMNS
 from grbp.learners.getbe import getbe_sm
 
 ASKED = ["--goal", "4", "--p-c", ".45", "--p-f", ".3"]
@@ -111,7 +112,7 @@ def test_csv_holds_every_number(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     file = tmp_path / "new" / "curves.csv"
     assert said(capsys, *TWO, "--csv", str(file)) == f"{file}\n"
     rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
-    assert list(rows[0]) == ["learner", "round", "mean", "se", "low", "high"]
+    assert tuple(rows[0]) == COLUMNS
     result = expected()
     for name, curve in result.curves.items():
         mine = [row for row in rows if row["learner"] == name]

@@ -17,6 +17,7 @@ from grbp.cli.options import (
 )
 from grbp.cli.printing import paragraph, print_json
 from grbp.cli.progress import progress_bar
+from grbp.experiments.results import COLUMNS
 
 _NAME: Final = 20
 """Columns for a name; a longer one has a line of its own."""
@@ -56,8 +57,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(played.as_json())
     elif options.csv:
-        columns = ("goal", "learner", "p_c", "p_f", "mean", "se")
-        print(write_table(Path(options.csv), columns, played.cells()))
+        print(write_table(Path(options.csv), COLUMNS, played.cells()))
     elif options.plot:
         print(*grbp.save_league(played, Path(options.plot)), sep="\n")
     else:

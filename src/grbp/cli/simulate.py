@@ -18,7 +18,7 @@ from grbp.cli.options import (
 )
 from grbp.cli.printing import print_json, table, title
 from grbp.cli.progress import progress_bar
-from grbp.experiments.results import CurveResult, curve_rows
+from grbp.experiments.results import COLUMNS, curve_rows
 
 _SHOWN_CHECKPOINTS: Final = 5
 """Checkpoints shown to a person; --json and --csv have them all."""
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(_as_json(result))
     elif options.csv:
-        print(write_table(Path(options.csv), CurveResult.columns, curve_rows(result)))
+        print(write_table(Path(options.csv), COLUMNS, curve_rows(result)))
     elif options.plot:
         print(*grbp.save_simulation(result, Path(options.plot)), sep="\n")
     else:

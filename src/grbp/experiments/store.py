@@ -20,7 +20,7 @@ import numpy as np
 from grbp._io import reason, write_table, write_whole
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.provenance import Meta, constants, source_digest
-from grbp.experiments.results import Result, result_type
+from grbp.experiments.results import COLUMNS, Result, result_type
 from grbp.experiments.spec import AnySpec, from_json
 
 FOLDER: Final = Path("results") / "data"
@@ -188,8 +188,10 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
 def to_csv(result: Result, path: Path) -> Path:
     """Write the table of a result as CSV, and return the path.
 
-    Curves have the columns learner, round, mean, se, low and high; the last two are the ends of
-    the 95 % band that `Curve.band` computes. A map has the columns p_c, p_f, mean and se.
+    A row says what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine and
+    the kind of regret) and the mean regret after a round, with its standard error and the ends of
+    a 95 % interval, which is the band that `Curve.band` computes for a curve. A cell of a map has
+    one row, with a seed of its own.
 
     Parameters
     ----------
@@ -211,9 +213,9 @@ def to_csv(result: Result, path: Path) -> Path:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = to_csv(run(spec, Path(folder)), Path(folder) / "mine.csv")
     ...     print(table.read_text().splitlines()[0])
-    learner,round,mean,se,low,high
+    goal,p_c,p_f,start,learner,rounds,replicas,seed,engine,regret,round,mean,se,low,high
     """
-    return write_table(Path(path), result.columns, result.rows())
+    return write_table(Path(path), COLUMNS, result.rows())
 
 
 def _parsed(data: bytes, path: Path) -> Result:
