@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from grbp.engine.decisions import EngineLike, check_choice
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS
+from grbp.learners.registry import learner_name
 from grbp.model.problem import Problem
 from grbp.model.validation import check_goal, check_probability, check_whole
 
@@ -211,7 +212,7 @@ def check_name(learner: object) -> str:
     """Return the learner's name; refuse anything else, which no file could keep."""
     if not isinstance(learner, str):
         raise InvalidInput(f"learner {learner!r} was given; a specification has learners by name")
-    return learner
+    return learner_name(learner)
 
 
 def _set(spec: AnySpec, field: str, value: object) -> None:
