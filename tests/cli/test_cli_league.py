@@ -149,7 +149,7 @@ def test_an_interruption_says_how_to_go_on(
         (["--replicas", "1"], "replicas = 1 was given"),
         (["--seed", "x"], "seed = 'x' was given"),
         ([*ASKED, "--threads", "0"], "threads = 0 was given"),
-        (["--json", "--csv", "x"], "--json and --csv were given"),
+        (["--json", "--csv", "-"], "--csv - and --json were given"),
         ([*ASKED, "--out", "/dev/null"], "cannot be made"),
     ],
 )
