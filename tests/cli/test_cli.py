@@ -247,7 +247,7 @@ def test_a_large_goal_needs_little_memory(capsys: pytest.CaptureFixture[str]) ->
         tracemalloc.stop()
     assert peak < 20 * 8 * 10**6  # twenty vectors over the states
     lines = capsys.readouterr().out.splitlines()
-    assert lines[11].split() == ["1", "1e-06", "0.3", "0.3", "0.3"]
+    assert lines[11].split() == ["1", "1e-6", "0.3", "0.3", "0.3"]
     assert lines[17].split() == ["..."]
 
 

@@ -411,7 +411,7 @@ def test_learners_are_listed_with_a_line_and_a_reference(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     for name in grbp.LEARNERS:
-        (line,) = [line for line in lines if line.split()[0] == name]
+        (line,) = [line for line in lines if line.startswith(f"{name} ")]
         assert len(line.split()) > 2
     assert main(["learners", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["learners"]

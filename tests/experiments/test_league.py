@@ -322,11 +322,13 @@ def test_nothing_is_cut_off_and_no_words_meet(count: int) -> None:
 
 
 def test_the_picture_is_the_same_file_each_time(small: League, tmp_path: Path) -> None:
-    written = grbp.save_league(small, tmp_path / "one" / "league.png")
+    written = grbp.save_league(small, tmp_path / "one" / "league")
     assert [path.name for path in written] == [
         "league-2.png", "league-2.svg", "league-4.png", "league-4.svg",
     ]  # fmt: skip
     again = grbp.save_league(small, tmp_path / "two" / "league")
     assert [a.read_bytes() for a in written] == [b.read_bytes() for b in again]
     one = League(replace(SMALL, goals=(4,)), {4: small.maps[4]})
-    assert [path.name for path in grbp.save_league(one, tmp_path / "x.svg")] == ["x.png", "x.svg"]
+    assert [path.name for path in grbp.save_league(one, tmp_path / "x.svg")] == ["x.svg"]
+    names = [path.name for path in grbp.save_league(small, tmp_path / "a.b.pdf")]
+    assert names == ["a.b-2.pdf", "a.b-4.pdf"]

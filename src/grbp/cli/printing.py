@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -91,12 +92,12 @@ def table(
 def _fitted(value: object, digits: int, width: int) -> str:
     """Write a number so that there is a blank before it."""
     text = shown_number(value, digits)
-    return text if len(text) < width or not isinstance(value, float) else powers(value)
+    return text if len(text) < width or not isinstance(value, float) else power(value)
 
 
-def powers(value: float) -> str:
-    """Write a large or small number in a few letters: 1.23e9."""
-    return f"{value:.3g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+def power(value: float, digits: int = 3) -> str:
+    """Write a number with a power of ten, if it is large or small, in a few letters: 1.23e9."""
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.{digits}g}")
 
 
 def shown_number(value: object, digits: int = 6) -> str:
@@ -106,8 +107,8 @@ def shown_number(value: object, digits: int = 6) -> str:
             return "-"
         if math.isinf(value):
             return "none"
-        whole = value == int(value) and 1 < value < 10**10
-        return f"{value:,.0f}" if whole else f"{value:.{digits}g}"
+        whole = (value == int(value) and value > 1) or abs(value) >= 10**digits
+        return f"{value:,.0f}" if whole and abs(value) < 10**10 else power(value, digits)
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**10 else f"{value:.6g}"
+        return f"{value:,}" if abs(value) < 10**10 else power(value, 6)
     return str(value)

@@ -18,7 +18,7 @@ from grbp.cli.options import (
     wholes,
 )
 from grbp.cli.outputs import add_outputs, check_outputs, give
-from grbp.cli.printing import powers, shown_states, table, title
+from grbp.cli.printing import power, shown_states, table, title
 from grbp.cli.progress import progress_bar
 from grbp.experiments.results import curve_rows
 
@@ -139,5 +139,5 @@ def _show(result: grbp.Simulation, asked: bool) -> None:
 
 def _round_name(number: int, exactly: bool) -> str:
     """Write the number of a round in a few letters, if it need not be exact or they say it all."""
-    short = powers(number)
+    short = power(number)
     return short if number >= 10**6 and (not exactly or float(short) == number) else f"{number:,}"

@@ -65,6 +65,9 @@ class CurveResult:
     simulation: Simulation
     meta: Meta
 
+    columns = COLUMNS
+    """The columns of its table."""
+
     @classmethod
     def play(cls, spec: Spec, report: Report, threads: int | None) -> "CurveResult":
         """Simulate a specification."""
@@ -130,7 +133,7 @@ class CurveResult:
         return cls.of_curves(spec, curves, meta)
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of its table, with the columns `COLUMNS`."""
+        """Yield the rows of its table."""
         return curve_rows(self.simulation)
 
 
@@ -184,6 +187,9 @@ class GridResult:
     se: Floats
     meta: Meta
 
+    columns = COLUMNS
+    """The columns of its table."""
+
     @classmethod
     def play(cls, spec: GridSpec, report: Report, threads: int | None) -> "GridResult":
         """Simulate every cell of a specification."""
@@ -218,7 +224,7 @@ class GridResult:
         return cls(spec, _checked(arrays, "mean", shape), _checked(arrays, "se", shape), meta)
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of its table, with the columns `COLUMNS`."""
+        """Yield the rows of its table."""
         spec, engine = self.spec, self.meta.engines[self.spec.learner]
         for (i, j), mean in np.ndenumerate(self.mean):
             p_c, p_f, se = spec.p_c[j], spec.p_f[i], float(self.se[i, j])

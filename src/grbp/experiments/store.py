@@ -20,7 +20,7 @@ import numpy as np
 from grbp._io import reason, write_table, write_whole
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.provenance import Meta, constants, source_digest
-from grbp.experiments.results import COLUMNS, Result, result_type
+from grbp.experiments.results import Result, result_type
 from grbp.experiments.spec import AnySpec, from_json
 
 FOLDER: Final = Path("results") / "data"
@@ -215,7 +215,7 @@ def to_csv(result: Result, path: Path) -> Path:
     ...     print(table.read_text().splitlines()[0])
     goal,p_c,p_f,start,learner,rounds,replicas,seed,engine,regret,round,mean,se,low,high
     """
-    return write_table(Path(path), COLUMNS, result.rows())
+    return write_table(Path(path), result.columns, result.rows())
 
 
 def _parsed(data: bytes, path: Path) -> Result:
