@@ -31,7 +31,7 @@ def curve(final: float, rounds: int, replicas: int = 20, seed: int = 0) -> Curve
     if noise is not None:
         regret = regret * (1.0 + 0.2 * noise[:, :1]) + 0.05 * final * noise[:, 1:] * growth**2
     off = regret - regret.mean(axis=0)
-    covariance = off.T @ off / max(1, replicas - 1) / replicas
+    covariance = off.T @ off / (replicas - 1 or math.nan) / replicas
     shares = {0: 0.7, 1: 0.29999, 3: 0.00001}
     return Curve(regret.mean(axis=0), covariance, regret[:, -1], shares)
 

@@ -1,7 +1,11 @@
 """Files are written whole, several of them all or none, or one sentence says why not."""
 
 import errno
+import os
 import stat
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +13,7 @@ from typing import Any
 import pytest
 from runs import one_sentence
 
-from grbp._io import make_folder, write_table, write_together, write_whole
+from grbp._io import check_writable, make_folder, write_table, write_together, write_whole
 from grbp.errors import CannotWrite, InvalidInput
 
 
@@ -51,6 +55,88 @@ def test_several_are_written_and_named_in_order(tmp_path: Path) -> None:
 def test_a_table_has_every_digit(tmp_path: Path) -> None:
     path = write_table(tmp_path / "t.csv", ("name", "x"), [("a,b", 0.1 + 0.2), ("c", 1e300)])
     assert path.read_bytes() == b'name,x\n"a,b",0.30000000000000004\nc,1e+300\n'
+
+
+def test_what_is_no_number_is_left_empty(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "t.csv", ("name", "x"), [("a", float("nan"))])
+    assert path.read_bytes() == b"name,x\na,\n"
+
+
+def test_a_link_stays_and_the_file_that_it_leads_to_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kept").mkdir()
+    target, link, second = tmp_path / "kept" / "target", tmp_path / "link", tmp_path / "second"
+    link.symlink_to(target)
+    second.symlink_to("link")
+    for data in (b"new", b"again"):  # there is no target at first
+        assert write_whole(second, data) == second
+        assert contents(target.parent) == {"target": data}
+    assert link.readlink() == target
+    assert second.readlink() == Path("link")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(Path, "write_bytes", fails(1, full, Path.write_bytes))
+    with pytest.raises(CannotWrite):
+        write_whole(link, b"lost")
+    assert target.read_bytes() == b"again"
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    check_writable(pipe)  # which does not wait for a reader
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_together({pipe: b"through", tmp_path / "file": b"beside"})
+    reader.join()
+    assert read == [b"through"]
+    assert pipe.is_fifo()
+    assert (tmp_path / "file").read_bytes() == b"beside"
+
+
+def test_a_device_is_written_to(tmp_path: Path) -> None:
+    keyboard, terminal = os.openpty()
+    try:
+        device, link = Path(os.ttyname(terminal)), tmp_path / "link"
+        link.symlink_to(device)
+        for path, data in ((device, b"direct"), (link, b"linked")):
+            check_writable(path)
+            write_whole(path, data)
+            assert os.read(keyboard, 99) == data
+        assert device.is_char_device()
+        assert link.is_symlink()
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+
+
+@pytest.mark.parametrize("name", ["here", "link"])
+def test_a_file_that_is_printed_to_is_not_replaced(name: str, tmp_path: Path) -> None:
+    """The link is like /dev/stdout, which no test may name: what fails here might replace it."""
+    (tmp_path / "link").symlink_to("/proc/self/fd/1" if Path("/proc/self/fd").exists() else "here")
+    code = (
+        "from pathlib import Path; from grbp._io import write_whole; print('before');"
+        f"write_whole(Path({name!r}), b'written\\n'); print('after')"
+    )
+    with (tmp_path / "here").open("wb") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True, cwd=tmp_path)
+    assert (tmp_path / "here").read_bytes() == b"before\nwritten\nafter\n"
+    assert (tmp_path / "link").is_symlink()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for bad in (tmp_path, tmp_path / "file" / "x", tmp_path / ("x" * 999), Path("/proc/no/x")):
+        with pytest.raises(CannotWrite) as caught:
+            check_writable(bad)
+        assert str(bad) in one_sentence(caught.value)
+    for nameless in (Path(), Path("/")):
+        with pytest.raises(InvalidInput, match="must end with a file name"):
+            check_writable(nameless)
+    for good in (tmp_path / "file", tmp_path / "new", tmp_path / "a" / "b" / "c"):
+        check_writable(good)
+    assert contents(tmp_path) == {"file": b"mine"}
 
 
 @pytest.mark.parametrize("method", ["write_bytes", "replace"])

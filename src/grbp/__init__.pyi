@@ -65,6 +65,7 @@ from grbp.learners.getbe import (
 from grbp.learners.registry import (
     DEFAULT_LEARNER as DEFAULT_LEARNER,
     LEARNERS as LEARNERS,
+    Constant as Constant,
     LearnerLike as LearnerLike,
     find_learner as find_learner,
     learner_constants as learner_constants,

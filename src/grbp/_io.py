@@ -1,8 +1,12 @@
 """Files written whole or not at all; nothing else in the package writes a file."""
 
 import csv
+import errno
 import io
+import os
 import secrets
+import stat
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,9 +21,15 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666) -> Path:
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
     """Write a table as CSV, with every digit of its numbers."""
+    return write_whole(path, table_text(columns, rows).encode())
+
+
+def table_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV; what is not a number (NaN) is left empty."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
-    return write_whole(path, text.getvalue().encode())
+    kept = (["" if cell != cell else cell for cell in row] for row in rows)  # noqa: PLR0124 (NaN)
+    csv.writer(text, lineterminator="\n").writerows([columns, *kept])
+    return text.getvalue()
 
 
 def write_together(files: Mapping[Path, bytes], mode: int = 0o666) -> list[Path]:
@@ -28,36 +38,65 @@ def write_together(files: Mapping[Path, bytes], mode: int = 0o666) -> list[Path]
     The folders are made when they are missing. The data first go into files of other names in
     the same folders, which then take the places of the old ones. The mode says who may read and
     write them, as far as the user's umask allows.
+
+    A symbolic link stays, and the file that it leads to is written. What is no file, such as a
+    device or a pipe, is never replaced but written to, as is a file that the program prints to.
     """
     for path in files:
         check_file_name(path)
-        make_folder(path.parent)
+    streams = [path for path in files if _is_stream(path)]
+    # Of a link the place that it leads to.
+    places = {path: Path(os.path.realpath(path)) for path in files if path not in streams}
+    for place in places.values():
+        make_folder(place.parent)
     # Short names: a name that is just short enough for the file system stays so.
-    drafts = {path: path.with_name(f".grbp-{secrets.token_hex(6)}") for path in files}
+    drafts = {path: _draft(place.parent) for path, place in places.items()}
     before: dict[Path, bytes | None] = {}
     try:
         for path, draft in drafts.items():
             draft.touch(mode, exist_ok=False)
             draft.write_bytes(files[path])
+        for path in streams:
+            _write_through(path, files[path])
         for path, draft in drafts.items():
-            old = path.read_bytes() if len(files) > 1 and path.is_file() else None
-            draft.replace(path)
-            before[path] = old
+            place = places[path]
+            old = place.read_bytes() if len(files) > 1 and place.is_file() else None
+            draft.replace(place)
+            before[place] = old
     except OSError as error:
-        for path, old in before.items():
+        for place, old in before.items():
             with suppress(OSError):
-                path.unlink() if old is None else path.write_bytes(old)
-        names = " and ".join(map(str, files))
-        raise CannotWrite(
-            f"{names} cannot be written ({reason(error)}); name a file in a folder that can be"
-            " written to"
-        ) from error
+                place.unlink() if old is None else place.write_bytes(old)
+        raise _cannot_write(" and ".join(map(str, files)), error) from error
     finally:
         for draft in drafts.values():
             # What cannot be removed must not hide why the files were not written.
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
     return list(files)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path that cannot be written to, before there is anything to write; leave no trace.
+
+    What goes wrong only later, such as a disk that fills up, is said by `write_together`.
+    """
+    check_file_name(path)
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if _is_stream(path):
+            if not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            return
+        folder = Path(os.path.realpath(path)).parent
+        while not folder.exists():
+            folder = folder.parent
+        draft = _draft(folder)
+        draft.touch(exist_ok=False)
+        draft.unlink()
+    except OSError as error:
+        raise _cannot_write(str(path), error) from error
 
 
 def make_folder(folder: Path) -> None:
@@ -79,3 +118,44 @@ def check_file_name(path: Path) -> None:
 def reason(error: OSError) -> str:
     """Say in a few words why the system refused."""
     return error.strerror or str(error)
+
+
+def _cannot_write(names: str, error: OSError) -> CannotWrite:
+    return CannotWrite(
+        f"{names} cannot be written ({reason(error)}); name a file in a folder that can be"
+        " written to"
+    )
+
+
+def _draft(folder: Path) -> Path:
+    """Return a name in a folder that nobody else uses."""
+    return folder / f".grbp-{secrets.token_hex(6)}"
+
+
+def _is_stream(path: Path) -> bool:
+    """Return whether a path leads to something that is written to and never replaced."""
+    with suppress(OSError):
+        found = path.stat()
+        kept = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+        return not kept or _descriptor(found) is not None
+    return False
+
+
+def _descriptor(found: os.stat_result) -> int | None:
+    """Return the standard stream that goes to a file, if there is one."""
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), found):
+                return descriptor
+    return None
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    """Write to a device, a pipe or a standard stream, after what was written there before."""
+    for printed in (sys.stdout, sys.stderr):
+        if printed is not None:
+            printed.flush()
+    descriptor = _descriptor(path.stat())
+    target: Path | int = path if descriptor is None else os.dup(descriptor)
+    with open(target, "wb") as stream:  # noqa: PTH123 (it may be the number of a stream)
+        stream.write(data)

@@ -17,7 +17,7 @@ from typing import Any, Final, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grbp.errors import InvalidInput, MissingExtra
+from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.model.problem import Problem, StartLike
 from grbp.model.transition import DEAD_END, Action, first_state, next_state
 from grbp.model.validation import check_whole
@@ -31,7 +31,7 @@ try:
     from gymnasium.vector.utils import batch_space
 except ImportError as error:
     raise MissingExtra(
-        "grbp.env needs Gymnasium 1.1 or later; install it with: pip install 'grbp[gymnasium]'"
+        f"grbp.env needs Gymnasium 1.1 or later; {how_to_install('gymnasium')}"
     ) from error
 
 

@@ -11,6 +11,8 @@ The tree::
 Every message is one sentence: what was given, what is allowed, what to do.
 """
 
+from collections.abc import Iterable
+
 
 class GrbpError(Exception):
     """The root of every error that this package raises on purpose.
@@ -56,5 +58,18 @@ class MissingExtra(GrbpError, ImportError):
     """An optional dependency that the call needs is not installed."""
 
 
+def how_to_install(extra: str) -> str:
+    """Say how to install an extra of this package; from a checkout there is another way."""
+    return f"pip install 'grbp[{extra}]' (in a checkout: pip install -e '.[{extra}]')"
+
+
 class CannotWrite(GrbpError, OSError):
     """A file or folder cannot be written."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the question whether a known word was meant that is written much like this one."""
+    from difflib import get_close_matches  # noqa: PLC0415 (only a mistake needs it)
+
+    near = get_close_matches(word.lower(), list(known), 1)
+    return f"did you mean {near[0]!r}?" if near else ""

@@ -4,17 +4,22 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import grbp
 from grbp import Problem
 from grbp.cli import main
+from grbp.cli.options import whole
 
+COMMANDS = ["solve", "bounds", "export", "figure", "learners", "simulate", "league", "reproduce"]
 ASKED = ["--goal", "4", "--p-c", "0.45", "--p-f", "0.3"]
 
 
@@ -66,6 +71,7 @@ def test_bounds_say_what_the_library_says(capsys: pytest.CaptureFixture[str]) ->
     assert [said[key] for key in ("rho_pp", "rho_prime", "w", "regret_bound")] == [None] * 4
     assert said["ucb1_bound"] == grbp.ucb1_bound(Problem(4, 0.45, 0.3), 5000)
     assert {"p_c1", "p_f1", "margin", "rho_c", "rho_f"} <= set(said)
+    assert said == answer(capsys, "bounds", *ASKED)  # the paper's gamma and rounds
     said = answer(capsys, "bounds", *ASKED, "--gamma", "2000", "--rounds", "5000")
     bound = grbp.getbe_bound(Problem(4, 0.45, 0.3), 2000, 5000)
     assert said["applies"] is True
@@ -147,13 +153,18 @@ MISTAKES = [
     (["solve", "--goal", "1_0", "--p-c", ".4", "--p-f", ".3"], "goal = '1_0' was given"),
     (["solve", "--goal", "\u0663", "--p-c", ".4", "--p-f", ".3"], "was given"),
     (["solve", "--goal", "4", "--p-c", "-1e-3", "--p-f", ".3"], "p_c = -0.001 was given"),
-    (["figure", "2", "--out", "/dev/null/a\nb"], "cannot be made"),
+    (["figure", "2", "--out", "/dev/null/a\nb"], "cannot be written"),
     (["solve", *ASKED, "--start", "7"], "the start state = 7 was given"),
     (["solve", *ASKED, "--start", "1=.5,2=.6"], "sum to 1.1; they must sum to 1"),
     (["solve", *ASKED, "--start", "1=.5,2"], "start = '1=.5,2' was given"),
     (["solve", *ASKED, "--start", "1=a,2=.5"], "state 1 = 'a' was given"),
     (["solve", *ASKED, "--start", "everywhere"], "start = 'everywhere' was given"),
-    (["solve", *ASKED, "--verbose"], "unrecognized arguments: --verbose"),
+    (["solve", *ASKED, "--jason"], "unrecognized arguments: --jason; did you mean '--json'?"),
+    (["solve", *ASKED, "--zzz"], "unrecognized arguments: --zzz (see grbp --help)"),
+    (["solve", *ASKED, "-q", "-v"], "not allowed with argument -q/--quiet"),
+    (["solve", "--goal", "1e-3", "--p-c", ".4", "--p-f", ".3"], "goal = '1e-3' was given"),
+    (["solve", "--goal", "1e999", "--p-c", ".4", "--p-f", ".3"], "goal = '1e999' was given"),
+    (["solve", "--goal", "9" * 5000, "--p-c", ".4", "--p-f", ".3"], "must be a whole number"),
     (["solve", "--goal", "4"], "required: --p-c, --p-f"),
     (["bounds", *ASKED, "--gamma", "0", "--rounds", "5"], "gamma = 0.0 was given"),
     (["bounds", *ASKED, "--gamma", "inf", "--rounds", "5"], "gamma = inf was given"),
@@ -163,7 +174,9 @@ MISTAKES = [
     (["figure", "1", "--goal", "2,3"], "2 goals were given"),
     (["figure", "4", "--goal", "5"], "Figure 4 has the paper's, which is 4"),
     (["export", *ASKED, "--format", "xml"], "invalid choice: 'xml'"),
-    (["dance"], "invalid choice: 'dance'"),
+    (["dance"], "invalid choice: 'dance'; there is solve, bounds"),
+    (["simulat", *ASKED], "invalid choice: 'simulat'; did you mean 'simulate'?"),
+    (["--print-completion", "fish"], "invalid choice: 'fish'; there is bash, zsh, tcsh"),
     ([], "required: COMMAND"),
 ]
 
@@ -209,6 +222,105 @@ def test_export_is_what_the_library_exports(capsys: pytest.CaptureFixture[str]) 
     assert table["1"]["1"] == [[0.3, 4, 1.0, True], [0.7, 0, 0.0, True]]
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("4", 4), ("4e0", 4), ("1E9", 10**9), ("+5e3", 5000), ("1.5e3", 1500), ("2.0", 2), (".5e1", 5),
+     ("1e39", 10**39), ("-2e1", -20), ("340282366920938463463374607431768211455", 2**128 - 1)],
+)  # fmt: skip
+def test_whole_numbers_may_be_written_with_a_power_of_ten(text: str, number: int) -> None:
+    assert (whole(text), type(whole(text))) == (number, int)
+
+
+@pytest.mark.parametrize("text", ["1.5", "1e-3", "1e", "e3", "1e1000", "0x10", "1_000", "", "inf"])
+def test_other_texts_are_no_whole_numbers(text: str) -> None:
+    assert whole(text) == text
+
+
+def test_a_large_goal_needs_little_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    """A list of Python's numbers for every state would take 16 bytes or more for each of them."""
+    asked = ["--goal", "1e6", "--p-c", ".5", "--p-f", ".3"]
+    tracemalloc.start()
+    try:
+        assert main(["solve", *asked]) == 0
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 * 8 * 10**6  # twenty vectors over the states
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[11].split() == ["1", "1e-6", "0.3", "0.3", "0.3"]
+    assert lines[17].split() == ["..."]
+
+
+def test_memory_that_is_not_there_is_said_in_a_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for error in (MemoryError(), MemoryError("Unable to allocate 8.00 EiB for an array")):
+        monkeypatch.setattr(grbp, "summary", Mock(side_effect=error))
+        assert main(["solve", *ASKED]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("grbp: there is not enough memory for this; ask for a smaller goal")
+        assert err.count("\n") == 1
+        assert str(error) in err
+
+
+def test_completion_knows_every_option_of_every_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    scripts = {}
+    for shell in ("bash", "zsh", "tcsh"):
+        with pytest.raises(SystemExit) as stopped:
+            main(["--print-completion", shell])
+        assert stopped.value.code == 0
+        scripts[shell] = capsys.readouterr().out
+    for command in COMMANDS:
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
+        assert options >= {"--quiet", "--verbose"}
+        (known,) = re.findall(
+            rf"^_shtab_grbp_{command}_option_strings=\((.*)\)", scripts["bash"], re.MULTILINE
+        )
+        assert options <= set(re.findall(r"--[a-z-]+", known))
+        for option in options:
+            assert option in scripts["zsh"]
+    for script in scripts.values():
+        assert all(name in script for name in grbp.LEARNERS)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["--print-completion", "bash"])
+    (tmp_path / "grbp.sh").write_text(capsys.readouterr().out)
+    for line, expected in (
+        ("grbp sim", ["simulate"]),
+        ("grbp simulate --repl", ["--replicas"]),
+        ("grbp simulate --learner getbe-s", ["getbe-sm"]),
+        ("grbp export --format ", ["prism", "toy-text"]),
+    ):
+        words = " ".join(f"'{word}'" for word in line.split(" "))
+        last = len(line.split(" ")) - 1
+        asked = f"COMP_WORDS=({words}); COMP_CWORD={last}; COMP_LINE='{line}'"
+        script = f"source grbp.sh; {asked}; _shtab_grbp; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        done = subprocess.run(
+            [str(shutil.which("bash")), "-c", script],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+        )
+        assert [word.strip() for word in done.stdout.splitlines()] == expected
+
+
+def test_without_shtab_the_extra_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["--print-completion", "bash"]) == 2
+    assert "pip install 'grbp[completion]'" in capsys.readouterr().err
+
+
 def test_the_command_in_a_process_of_its_own() -> None:
     good = run("solve", *ASKED, "--json")
     assert (good.returncode, good.stderr) == (0, "")
@@ -221,9 +333,7 @@ def test_the_command_in_a_process_of_its_own() -> None:
 
 def test_help_lists_every_command_at_80_columns() -> None:
     said = run("--help").stdout
-    for command in (
-        "solve", "bounds", "export", "figure", "learners", "simulate", "league", "reproduce",
-    ):  # fmt: skip
+    for command in COMMANDS:
         assert re.search(rf"\n    {command} +[a-z]", said)
     assert max(map(len, said.splitlines())) <= 80
 

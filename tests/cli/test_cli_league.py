@@ -16,6 +16,7 @@ from grbp.experiments import GridResult
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.league import League, LeagueSpec, run_league
 from grbp.experiments.league_table import HINDSIGHT
+from grbp.experiments.results import COLUMNS
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")
 SMALL = LeagueSpec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)
@@ -68,9 +69,8 @@ def test_csv_holds_every_cell(
     file = tmp_path / "new" / "league.csv"
     assert said(capsys, folder, "--csv", str(file)) == f"{file}\n"
     rows = list(csv.reader(io.StringIO(file.read_text("utf-8"))))
-    assert rows[0] == ["goal", "learner", "p_c", "p_f", "mean", "se"]
-    read = [(int(goal), name, *map(float, numbers)) for goal, name, *numbers in rows[1:]]
-    assert read == list(small.cells())
+    assert tuple(rows[0]) == COLUMNS
+    assert rows[1:] == [list(map(str, row)) for row in small.cells()]
 
 
 def test_plot_draws_every_goal(
@@ -149,7 +149,7 @@ def test_an_interruption_says_how_to_go_on(
         (["--replicas", "1"], "replicas = 1 was given"),
         (["--seed", "x"], "seed = 'x' was given"),
         ([*ASKED, "--threads", "0"], "threads = 0 was given"),
-        (["--json", "--csv", "x"], "--json and --csv were given"),
+        (["--json", "--csv", "-"], "--csv - and --json were given"),
         ([*ASKED, "--out", "/dev/null"], "cannot be made"),
     ],
 )

@@ -3,19 +3,26 @@
 import csv
 import io
 import json
+import logging
 import os
+import re
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from runs import without_notes
+from simulations import curve as made_up, simulation
 
 import grbp
 from grbp import Problem
 from grbp.cli import main
+from grbp.experiments.results import COLUMNS
 from grbp.learners.getbe import getbe_sm
 
 ASKED = ["--goal", "4", "--p-c", ".45", "--p-f", ".3"]
@@ -111,7 +118,7 @@ def test_csv_holds_every_number(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     file = tmp_path / "new" / "curves.csv"
     assert said(capsys, *TWO, "--csv", str(file)) == f"{file}\n"
     rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
-    assert list(rows[0]) == ["learner", "round", "mean", "se", "low", "high"]
+    assert tuple(rows[0]) == COLUMNS
     result = expected()
     for name, curve in result.curves.items():
         mine = [row for row in rows if row["learner"] == name]
@@ -122,9 +129,15 @@ def test_csv_holds_every_number(capsys: pytest.CaptureFixture[str], tmp_path: Pa
             assert [float(row[name_of_end]) for row in mine] == end.tolist()
 
 
-def test_plot_writes_both_kinds(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    named = said(capsys, *TWO, "--plot", str(tmp_path / "curves.png")).splitlines()
-    assert named == [str(tmp_path / "curves.png"), str(tmp_path / "curves.svg")]
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [("curves", ["png", "svg"]), ("curves.png", ["png"]), ("curves.pdf", ["pdf"])],
+)
+def test_plot_writes_the_kinds_that_are_asked_for(
+    name: str, kinds: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    named = said(capsys, *TWO, "--plot", str(tmp_path / name)).splitlines()
+    assert named == [str(tmp_path / f"curves.{kind}") for kind in kinds]
     assert sorted(str(path) for path in tmp_path.iterdir()) == named
 
 
@@ -134,6 +147,194 @@ def test_a_person_reads_it_at_80_columns(capsys: pytest.CaptureFixture[str]) -> 
     best = min(expected().curves.items(), key=lambda item: item[1].mean[-1])[0]
     assert lines[6].split()[0] == best  # the smallest regret first
     assert "40 replicas of 300 rounds, seed 7" in lines
+
+
+def test_a_problem_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", *ASKED]) == 0
+    assert "1,000 replicas of 5,000 rounds, seed 0" in capsys.readouterr().out.splitlines()
+    assert main(["simulate", *ASKED, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["rounds"], answer["replicas"], answer["seed"]) == (5000, 1000, 0)
+    asked = (Problem(4, 0.45, 0.3), [grbp.DEFAULT_LEARNER], 5000, 1000, 0)
+    (curve,) = grbp.simulate(*asked).curves.values()
+    assert answer["learners"][grbp.DEFAULT_LEARNER]["mean"] == curve.mean.tolist()
+
+
+def test_numbers_may_be_written_as_powers_of_ten(capsys: pytest.CaptureFixture[str]) -> None:
+    size = ["--rounds", "3e2", "--replicas", "4e1", "--seed", "7e0", "--at", "1e1,1E2"]
+    assert main(["simulate", *ASKED, *size, *TWO, "--json"]) == 0
+    assert capsys.readouterr().out == said(capsys, *TWO, "--at", "10,100", "--json")
+
+
+def cells(lines: list[str]) -> list[list[str]]:
+    """The words of every line of a table, each word within its own column."""
+    assert max(map(len, lines)) <= 80
+    return [line.split() for line in lines]
+
+
+@pytest.mark.parametrize("rounds", [999_999, 10**6, 123_456_789, 10**9, 10**12])
+def test_a_table_of_many_rounds_and_long_names_is_readable(
+    rounds: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "doorstep-lai:horizon=1000000000,prior=1.25,lean=1,least=2,and-a-name-of-80-letters"
+    finals = {"getbe-sm": 2.0 * rounds, "oracle": 0.0, long: 1.23456e-5, "getbe-ps": 1234567.0}
+    monkeypatch.setattr(grbp, "simulate", lambda *_, **__: simulation(finals, rounds=rounds))
+    assert main(["simulate", *ASKED]) == 0
+    out = capsys.readouterr().out
+    lines = [line for line in out.splitlines()[5:] if line.strip() != long]
+    assert len(lines) == out.count("\n") - 6
+    head, *rows = cells(lines)
+    assert head[0] == "learner"
+    assert head[-1] == "+-"
+    assert len(head) == 7
+    for row in rows:
+        numbers = row if row[0] not in finals else row[1:]
+        assert len([float(number.replace(",", "")) for number in numbers]) == 6
+    last = float(rows[-1][-2].replace(",", ""))
+    assert last == pytest.approx(2.0 * rounds, rel=0.2)  # the largest comes last
+    assert float(head[-2].replace(",", "")) == pytest.approx(rounds, rel=0.005)
+
+
+def test_the_checkpoints_asked_for_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    for asked in ([10], [300], [5, 17], list(range(1, 300, 13))):
+        out = said(capsys, *TWO, "--at", ",".join(map(str, asked)))
+        shown = sorted({*asked, 300})
+        result = expected(checkpoints=asked)
+        blocks = [cells(block.splitlines()) for block in out.split("\n\n")[2:]]
+        heads = [word for block in blocks for word in block[0][1:]]
+        assert heads == [*map(str, shown), "+-"]
+        for name, curve in result.curves.items():
+            numbers = [
+                n for block in blocks for row in block[1:] if row[0] == name for n in row[1:]
+            ]
+            told = [*curve.mean.tolist(), curve.se[-1]]
+            assert [float(number) for number in numbers] == pytest.approx(told, rel=6e-4)
+
+
+def test_checkpoints_that_are_asked_for_are_named_exactly(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = replace(simulation({"oracle": 0.0}, rounds=10), curves={"oracle": made_up(1.0, 10)})
+    made = replace(made, checkpoints=np.array([1, 10**9, 10**9 + 1, 10**12]))
+    monkeypatch.setattr(grbp, "simulate", lambda *_, **__: made)
+    assert main(["simulate", *ASKED, "--at", "1,1e9,1000000001"]) == 0
+    heads = [word for line in cells(capsys.readouterr().out.splitlines()) for word in line]
+    assert {"1", "1e9", "1,000,000,001", "1e12"} <= set(heads)
+
+
+def test_regret_by_start_is_shown_by_first_state(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = said(capsys, *TWO, "--regret", "by-start").split("\n\n")
+    assert blocks[-2] == "Of that after 300 rounds, by the state in which rounds began"
+    head, *rows = cells(blocks[-1].splitlines())
+    assert head == ["first", "state", "1", "2", "3"]
+    result = expected(regret="by-start")
+    assert {row[0] for row in rows} == set(result.curves)
+    for name, *numbers in rows:
+        by_start = result.curves[name].by_start
+        assert by_start is not None
+        assert [float(n) for n in numbers] == pytest.approx(by_start[-1].tolist(), rel=6e-4)
+
+
+def test_one_replica_has_no_standard_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    asked = ["simulate", *ASKED, "--rounds", "300", "--replicas", "1", "--learner", "getbe-sm"]
+    assert main(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "1 replica of 300 rounds, seed 0" in lines
+    assert lines[-1].split()[-1] == "-"
+    file = tmp_path / "one.csv"
+    assert main([*asked, "--json", "--csv", str(file)]) == 0
+    told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["learners"]["getbe-sm"]
+    assert told["sd"] is None
+    assert set(told["se"]) == {None}
+    rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
+    assert {row[name] for row in rows for name in ("se", "low", "high")} == {""}
+    assert [float(row["mean"]) for row in rows] == told["mean"]
+
+
+def test_all_forms_of_an_answer_at_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table, picture = tmp_path / "new" / "curves.csv", tmp_path / "curves.pdf"
+    files = ["--csv", str(table), "--plot", str(picture)]
+    assert said(capsys, *TWO, *files) == f"{table}\n{picture}\n"
+    assert main(["simulate", *ASKED, *SIZE, *TWO, *files, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert out == said(capsys, *TWO, "--json")
+    notes = [f"grbp: note: wrote {path}" for path in (table, picture)]
+    assert without_notes(err).splitlines() == notes
+    assert said(capsys, *TWO, "--csv", "-") == table.read_text("utf-8")
+    assert picture.read_bytes().startswith(b"%PDF")
+
+
+def test_what_cannot_be_written_is_known_before_the_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(grbp, "simulate", pytest.fail)
+    (tmp_path / "file").write_text("in the way", "utf-8")
+    (tmp_path / "a.svg").mkdir()
+    for option, place in (
+        ("--csv", tmp_path), ("--csv", tmp_path / "file" / "x"), ("--plot", tmp_path / "a"),
+        ("--plot", tmp_path / "file" / "x"),
+    ):  # fmt: skip
+        assert main(["simulate", *ASKED, *SIZE, *TWO, option, str(place)]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert "cannot be written" in err
+        assert err.count("\n") == 1
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert main(["simulate", *ASKED, *SIZE, *TWO, "--plot", str(tmp_path / "b")]) == 2
+    assert "pip install 'grbp[plots]'" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "file"]
+
+
+@pytest.mark.parametrize("function", ["write_table", "grbp.save_simulation"])
+def test_a_result_that_cannot_be_written_in_the_end_is_shown(
+    function: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    table = said(capsys, *TWO)
+    full = Mock(side_effect=grbp.CannotWrite("the disk is full"))
+    monkeypatch.setattr(function if "." in function else f"grbp.cli.outputs.{function}", full)
+    files = ["--csv", str(tmp_path / "x.csv"), "--plot", str(tmp_path / "x.png")]
+    assert main(["simulate", *ASKED, *SIZE, *TWO, *files]) == 2
+    out, err = capsys.readouterr()
+    assert out.endswith(table)
+    assert without_notes(err) == "grbp: the disk is full\n"
+    assert main(["simulate", *ASKED, *SIZE, *TWO, *files, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["rounds"] == 300
+
+
+def test_quiet_and_verbose_may_stand_before_or_after_the_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def noted(*_: object, **__: object) -> grbp.Simulation:
+        logging.getLogger("grbp").info("compiling something")
+        logging.getLogger("grbp").debug("a detail")
+        warnings.warn("this is slow", RuntimeWarning, stacklevel=1)
+        return replace(simulation({"oracle": 0.0}), engines={"oracle": "leap"})
+
+    monkeypatch.setattr(grbp, "simulate", noted)
+    warnings.simplefilter("always")
+    told = {}
+    for option in ("", "-q", "--quiet", "-v", "--verbose"):
+        for place in (0, 1):
+            asked = ["simulate", *ASKED]
+            asked[place:place] = [option] if option else []
+            assert main(asked) == 0
+            out, told[option, place] = capsys.readouterr()
+            assert "oracle" in out
+    usual = "grbp: note: compiling something\ngrbp: note: this is slow\n"
+    for (option, _), err in told.items():
+        if "v" in option:
+            lines = [re.sub(r"note, after [0-9.]+ s:", "note:", line) for line in err.splitlines()]
+            engine = "oracle was played by the engine 'leap'"
+            notes = ("compiling something", "a detail", "this is slow", engine)
+            assert lines == [f"grbp: note: {note}" for note in notes]
+        else:
+            assert err == ("" if option else usual)
 
 
 def test_constants_can_be_set_in_a_name(capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,8 +363,15 @@ def test_without_a_name_it_is_the_default(capsys: pytest.CaptureFixture[str]) ->
         ([*SIZE, *TWO, "--seed", "-1"], "seed = -1 was given"),
         ([*SIZE, *TWO, "--at", "10,301"], "checkpoints = 301 was given"),
         ([*SIZE, *TWO, "--threads", "0"], "threads = 0 was given"),
-        ([*SIZE, *TWO, "--json", "--csv", "x"], "--json and --csv were given"),
-        ([*SIZE, *TWO, "--regret", "none"], "invalid choice: 'none'"),
+        ([*SIZE, *TWO, "--json", "--csv", "-"], "--csv - and --json were given"),
+        ([*SIZE, *TWO, "--csv", "."], "the path '.' was given; it must end with a file name"),
+        ([*SIZE, *TWO, "--csv", ".."], ".. cannot be written (Is a directory)"),
+        ([*SIZE, *TWO, "--csv", ""], "it must end with a file name"),
+        ([*SIZE, *TWO, "--plot", "/"], "the path '/' was given; it must end with a file name"),
+        ([*SIZE, *TWO, "--rounds", "2.5"], "rounds = '2.5' was given"),
+        ([*SIZE, "--learner", "getbe-sn"], "was asked for; did you mean 'getbe-sm'?"),
+        ([*SIZE, *TWO, "--learner", "GETBE-SM"], "each named once"),
+        ([*SIZE, *TWO, "--regret", "none"], "invalid choice: 'none'; there is pseudo"),
         ([*SIZE, *TWO, "--engine", "fly"], "--engine: invalid choice: 'fly'"),
         (
             [*SIZE, "--learner", "ucb1-policies", "--engine", "leap"],
@@ -203,12 +411,17 @@ def test_learners_are_listed_with_a_line_and_a_reference(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     for name in grbp.LEARNERS:
-        (line,) = [line for line in lines if line.split()[0] == name]
+        (line,) = [line for line in lines if line.startswith(f"{name} ")]
         assert len(line.split()) > 2
     assert main(["learners", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["learners"]
     assert [one["name"] for one in listed] == list(grbp.LEARNERS)
     assert all(one["reference"] for one in listed if one["name"] != "oracle")
+    for one, name in zip(listed, grbp.LEARNERS, strict=True):
+        known = grbp.learner_constants(grbp.find_learner(name, Problem(4, 0.5, 0.5)))
+        assert one["constants"] == [constant._asdict() for constant in known]
+        for constant in known:
+            assert f" :{constant.name}={constant.default:g}  " in "\n".join(lines)
 
 
 @pytest.mark.filterwarnings("default::RuntimeWarning")

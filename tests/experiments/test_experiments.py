@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from runs import CURVES, GRID, one_sentence
+from runs import CURVES, GRID, UNEVEN, one_sentence
 
 import grbp
+from grbp.cli import main
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments import (
     CurveResult,
@@ -31,7 +32,7 @@ from grbp.experiments import (
     save,
     to_csv,
 )
-from grbp.experiments.results import cell_seed
+from grbp.experiments.results import COLUMNS, cell_seed
 from grbp.experiments.runner import PARTS
 from grbp.experiments.simulation import simulate
 from grbp.model.problem import Problem
@@ -383,7 +384,7 @@ def test_the_table_of_curves(tmp_path: Path) -> None:
     result = run(CURVES, tmp_path)
     assert isinstance(result, CurveResult)
     table = rows(to_csv(result, tmp_path / "new" / "curves.csv"))
-    assert list(table[0]) == ["learner", "round", "mean", "se", "low", "high"]
+    assert tuple(table[0]) == COLUMNS
     checkpoints = result.simulation.checkpoints.tolist()
     assert len(table) == len(checkpoints) * 3
     for name, curve in result.simulation.curves.items():
@@ -398,11 +399,31 @@ def test_the_table_of_curves(tmp_path: Path) -> None:
 def test_the_table_of_a_map(tmp_path: Path) -> None:
     result = run(GRID, tmp_path)
     table = rows(to_csv(result, tmp_path / "map.csv"))
-    assert list(table[0]) == ["p_c", "p_f", "mean", "se"]
+    assert tuple(table[0]) == COLUMNS
     cells = {(float(row["p_c"]), float(row["p_f"])): row for row in table}
     assert len(cells) == len(table) == 6
     cell = cells[0.75, 0.2]
     assert (float(cell["mean"]), float(cell["se"])) == (result.mean[0, 2], result.se[0, 2])
+    middle = (float(cell["low"]) + float(cell["high"])) / 2
+    assert middle == pytest.approx(result.mean[0, 2], rel=1e-15)
+    assert float(cell["high"]) - middle == pytest.approx(1.96 * result.se[0, 2], rel=1e-4)
+
+
+@BOTH
+def test_what_a_row_says_was_run_gives_the_row_again(spec: Any, tmp_path: Path) -> None:
+    if isinstance(spec, Spec):
+        spec = replace(spec, problem=UNEVEN, checkpoints=(20,))
+    for row in rows(to_csv(run(spec, tmp_path), tmp_path / "table.csv")):
+        asked = {name: row[name] for name in ("goal", "p_c", "p_f", "start", "learner", "seed")}
+        sizes = ["--rounds", row["rounds"], "--replicas", row["replicas"], "--at", row["round"]]
+        words = [f"--{name.replace('_', '-')}={text}" for name, text in asked.items()]
+        how = [f"--engine={row['engine']}", f"--regret={row['regret']}"]
+        path = tmp_path / "again.csv"
+        assert main(["simulate", *words, *sizes, *how, "--csv", str(path)]) == 0
+        again = next(one for one in rows(path) if one["round"] == row["round"])
+        # The errors of other checkpoints were added up along with these, in another order.
+        assert [again[name] for name in COLUMNS[:-3]] == [row[name] for name in COLUMNS[:-3]]
+        assert float(again["se"]) == pytest.approx(float(row["se"]), rel=1e-12)
 
 
 def test_a_table_that_cannot_be_written(tmp_path: Path) -> None:

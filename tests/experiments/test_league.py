@@ -19,7 +19,7 @@ from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.league import League, LeagueSpec, run_league
 from grbp.experiments.league_table import HINDSIGHT
 from grbp.experiments.regret import Z_95
-from grbp.experiments.results import cell_seed
+from grbp.experiments.results import COLUMNS, cell_seed
 from grbp.experiments.runner import PARTS
 from grbp.model.problem import Problem
 from grbp.theory.values import boundary
@@ -47,6 +47,12 @@ def bits(league: League) -> list[Any]:
     ]
 
 
+def cells_of(league: League) -> list[tuple[Any, ...]]:
+    """Goal, learner, p_c, p_f, mean and standard error of every cell."""
+    wanted = [COLUMNS.index(name) for name in ("goal", "learner", "p_c", "p_f", "mean", "se")]
+    return [tuple(row[k] for k in wanted) for row in league.cells()]
+
+
 def made_up(means: dict[str, list[list[float]]], se: float) -> League:
     """A league of goal 4 over four problems, with regrets of one's choice."""
     spec = LeagueSpec(tuple(means), goals=(4,), step=1 / 3)
@@ -63,7 +69,7 @@ def made_up(means: dict[str, list[list[float]]], se: float) -> League:
 
 
 def test_every_cell_is_a_simulation_of_its_own(small: League) -> None:
-    found = {cell[:4]: cell[4:] for cell in small.cells()}
+    found = {cell[:4]: cell[4:] for cell in cells_of(small)}
     assert len(found) == 2 * 3 * 9
     for (goal, name, p_c, p_f), (mean, se) in found.items():
         problem, seed = Problem(goal, p_c, p_f), cell_seed(5, p_c, p_f)
@@ -73,7 +79,7 @@ def test_every_cell_is_a_simulation_of_its_own(small: League) -> None:
 
 def test_means_and_worst_cells_are_those_of_the_cells(small: League) -> None:
     for goals, table in (((2,), small.table(2)), ((4,), small.table(4)), ((2, 4), small.table())):
-        cells = [cell for cell in small.cells() if cell[0] in goals]
+        cells = [cell for cell in cells_of(small) if cell[0] in goals]
         assert [one.mean for one in table.standings] == sorted(one.mean for one in table.standings)
         for one in table.standings:
             mine = [cell for cell in cells if cell[1] == one.learner]
@@ -316,11 +322,13 @@ def test_nothing_is_cut_off_and_no_words_meet(count: int) -> None:
 
 
 def test_the_picture_is_the_same_file_each_time(small: League, tmp_path: Path) -> None:
-    written = grbp.save_league(small, tmp_path / "one" / "league.png")
+    written = grbp.save_league(small, tmp_path / "one" / "league")
     assert [path.name for path in written] == [
         "league-2.png", "league-2.svg", "league-4.png", "league-4.svg",
     ]  # fmt: skip
     again = grbp.save_league(small, tmp_path / "two" / "league")
     assert [a.read_bytes() for a in written] == [b.read_bytes() for b in again]
     one = League(replace(SMALL, goals=(4,)), {4: small.maps[4]})
-    assert [path.name for path in grbp.save_league(one, tmp_path / "x.svg")] == ["x.png", "x.svg"]
+    assert [path.name for path in grbp.save_league(one, tmp_path / "x.svg")] == ["x.svg"]
+    names = [path.name for path in grbp.save_league(small, tmp_path / "a.b.pdf")]
+    assert names == ["a.b-2.pdf", "a.b-4.pdf"]

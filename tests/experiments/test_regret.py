@@ -1,6 +1,7 @@
 """From decisions to regret: gaps, sums, errors and bands."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import stats
 
 from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
+from grbp.engine.decisions import Kind
 from grbp.experiments.regret import Curve, gap_per_threshold
 from grbp.experiments.simulation import simulate
 from grbp.learners.getbe import SAMPLE_MEAN
@@ -75,6 +77,15 @@ def test_regret_by_start_sums_to_the_total() -> None:
     np.testing.assert_allclose(by_start, (played * cost).sum(axis=3).mean(axis=0), rtol=1e-12)
 
 
+def test_one_replica_has_no_error() -> None:
+    for kind in get_args(Kind):
+        curve = simulate(UNEVEN, ["getbe-sm"], 100, 1, 7, checkpoints=[10], regret=kind).curves
+        (alone,) = curve.values()
+        assert np.isfinite(alone.mean).all()
+        for unknown in (alone.se, alone.sd, alone.covariance, *alone.band()):
+            assert np.isnan(unknown).all()
+
+
 def test_errors_are_those_of_numpy_on_the_raw_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "BLOCK", 64)
     checkpoints = [1, 5, 30, 200]
@@ -93,15 +104,6 @@ def test_errors_are_those_of_numpy_on_the_raw_decisions(monkeypatch: pytest.Monk
     ).curves["getbe-ps"]
     np.testing.assert_allclose(curve.mean, realised.mean(axis=0), rtol=1e-10)
     np.testing.assert_allclose(curve.se, stats.sem(realised), rtol=1e-9)
-
-
-def test_one_replica_has_no_error() -> None:
-    curve = simulate(FIGURE_4, ["getbe-ps"], 50, 1, 4).curves["getbe-ps"]
-    assert curve.sd == 0.0
-    assert (curve.se == 0.0).all()
-    low, high = curve.band()
-    np.testing.assert_array_equal(low, curve.mean)
-    np.testing.assert_array_equal(high, curve.mean)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

@@ -86,9 +86,20 @@ def test_both_files_are_written_or_neither(taken: str, figure: Figure, tmp_path:
     assert list(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_a_kind_in_the_name_is_not_said_twice(kind: str, figure: Figure, tmp_path: Path) -> None:
-    assert [path.name for path in save(figure, tmp_path / f"a.{kind}")] == ["a.png", "a.svg"]
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF"), ("one.two.PDF", b"%PDF")],
+)
+def test_a_name_with_a_kind_is_one_file_of_that_kind(
+    name: str, begin: bytes, figure: Figure, tmp_path: Path
+) -> None:
+    (path,) = save(figure, tmp_path / name)
+    assert list(tmp_path.iterdir()) == [path] == [tmp_path / name]
+    first = path.read_bytes()
+    assert first.startswith(begin)
+    save(figure, path)
+    assert path.read_bytes() == first
+    assert mpl.__version__.encode() not in first
 
 
 def test_a_path_without_a_name_is_refused(figure: Figure) -> None:
@@ -100,7 +111,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
     for draw in (transition_figure, boundary_figure):
-        with pytest.raises(MissingExtra, match=r"install grbp\[plots\]") as caught:
+        with pytest.raises(MissingExtra, match=r"pip install 'grbp\[plots\]'") as caught:
             draw()
         one_sentence(caught.value)
 

@@ -1,6 +1,7 @@
 """What each learner decides: as often as quadrature says, and as its authors say."""
 
 import math
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -14,6 +15,7 @@ from grbp import Problem, boundary
 from grbp._numba.jit import compiled
 from grbp.engine.decisions import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
+from grbp.experiments.catalog import TITLES
 from grbp.learners.base import Learner
 from grbp.learners.baselines import EPSILON_GREEDY, Decay, Exploration, explore_then_commit
 from grbp.learners.counters import Counters, Round, opening, settle
@@ -25,7 +27,7 @@ from grbp.learners.getbe import (
     getbe_sm,
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION
-from grbp.learners.registry import LEARNERS, find_learner
+from grbp.learners.registry import LEARNERS, find_learner, learner_constants
 from grbp.numerics.rng import fold_in
 
 # Decision probabilities of those who draw.
@@ -243,8 +245,10 @@ def test_a_learner_finds_itself() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("getbe", "learner 'getbe' was asked for; there is doorstep-lai, doorstep-bayes"),
-        ("GETBE-SM", "learner 'GETBE-SM' was asked for"),
+        ("nobody", "learner 'nobody' was asked for; there is doorstep-lai, doorstep-bayes"),
+        ("GETBE-SN", "learner 'GETBE-SN' was asked for; did you mean 'getbe-sm'?"),
+        ("dorstep-lai:prior=2", "was asked for; did you mean 'doorstep-lai'?"),
+        ("treshold-0", "was asked for; did you mean 'threshold-0'?"),
         ("", "learner '' was asked for"),
         ("threshold-", "learner 'threshold-' was asked for"),
         ("threshold--1", "learner 'threshold--1' was asked for"),
@@ -259,6 +263,34 @@ def test_unknown_learners_are_refused(given: Any, words: str) -> None:
     with pytest.raises(InvalidInput, match=words) as refusal:
         find_learner(given, FIGURE_3)
     assert "\n" not in str(refusal.value)
+
+
+def test_learners_are_found_however_their_names_are_written() -> None:
+    for name in LEARNERS:
+        for written in (name.upper(), name.replace("-", "_"), name.replace("-", "").title()):
+            assert find_learner(written, FIGURE_3).name == name
+    for name, written in TITLES.items():
+        assert find_learner(written, FIGURE_3) is LEARNERS[name]
+    assert find_learner("Threshold-2", FIGURE_3).name == "threshold-2"
+    assert find_learner("GETBE-SM:gamma=30", FIGURE_3) == find_learner("getbe-sm:gamma=30", 4)
+
+
+def test_every_constant_has_a_default_a_range_and_a_meaning() -> None:
+    constants = {
+        (name, one): one
+        for name in LEARNERS
+        for one in learner_constants(find_learner(name, FIGURE_3))
+    }
+    assert len(constants) == 10
+    for (name, _), one in constants.items():
+        assert len(one.meaning.split()) > 4, name
+        assert getattr(find_learner(name, 4).constants, one.name) == one.default
+        for value in (0.0, -1.0, 0.5):
+            allowed = value > 0.0 or (value == 0.0 and one.range == "0 or more")
+            with nullcontext() if allowed else pytest.raises(InvalidInput, match=one.name):
+                found = find_learner(f"{name}:{one.name}={value}", 4)
+                assert getattr(found.constants, one.name) == value
+    assert [one.name for one in constants.values() if one.range == "0 or more"] == ["horizon"] * 2
 
 
 def test_too_many_policies_are_refused() -> None:

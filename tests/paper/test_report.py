@@ -250,6 +250,6 @@ def test_one_run_has_no_interval() -> None:
 
 def test_without_jinja2_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtra, match=r"install grbp\[plots\]") as caught:
+    with pytest.raises(MissingExtra, match=r"pip install 'grbp\[plots\]'") as caught:
         report_html([], [], {})
     one_sentence(caught.value)

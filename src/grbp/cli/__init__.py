@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +18,9 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import grbp
+from grbp.cli.options import add_loudness
 from grbp.cli.progress import write_line
-from grbp.errors import GrbpError, InvalidInput
+from grbp.errors import GrbpError, InvalidInput, did_you_mean
 
 __all__ = ["main"]
 
@@ -35,6 +37,9 @@ _COMMANDS: Final = {
 """Each command is a module of this package, which is imported when it is asked for."""
 
 
+_COMPLETION: Final = "--print-completion"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
     try:
@@ -45,13 +50,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "" not in sys.path:  # A learner of the user's own lies where the user is.
             sys.path.append("")
         options = _parser(given).parse_args(given)
-        with warnings.catch_warnings(), _notes_shown():
-            warnings.showwarning = _note  # type: ignore[assignment]
+        with _notes_shown(options):
             options.run(options)
         if sys.stdout is not None:
             sys.stdout.flush()
     except GrbpError as error:
         print(f"grbp: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        why = f" ({error})" if str(error) else ""
+        sentence = "there is not enough memory for this; ask for a smaller goal, fewer replicas or"
+        print(f"grbp: {sentence} fewer checkpoints{why}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("grbp: interrupted", file=sys.stderr)
@@ -65,21 +74,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _note(message: Warning | str, *_: object) -> None:
-    """Show a warning as one line, without where in the code it arose."""
-    write_line(f"grbp: note: {message}", sys.stderr)
-
-
 @contextmanager
-def _notes_shown() -> Iterator[None]:
-    """Show what the package logs, such as that it compiles, for one block."""
+def _notes_shown(options: argparse.Namespace) -> Iterator[None]:
+    """Show warnings, and what the package logs, such as that it compiles, each as a line."""
+    began = time.monotonic()
+
+    def note(message: object, *_: object) -> None:
+        after = f", after {time.monotonic() - began:.1f} s" if options.verbose else ""
+        if not options.quiet:
+            write_line(f"grbp: note{after}: {message}", sys.stderr)
+
     log, notes = logging.getLogger("grbp"), logging.Handler()
-    notes.emit = lambda record: _note(record.getMessage())  # type: ignore[method-assign]
+    notes.emit = lambda record: note(record.getMessage())  # type: ignore[method-assign]
     before = log.level
     log.addHandler(notes)
-    log.setLevel(logging.INFO)
+    log.setLevel(logging.DEBUG if options.verbose else logging.INFO)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = note  # type: ignore[assignment]
+            yield
     finally:
         log.removeHandler(notes)
         log.setLevel(before)
@@ -102,12 +115,31 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_Format, **options)
+        self.known: list[str] = []
         # A negative number is a value, which the model refuses, also as -1e-3.
         self._negative_number_matcher = re.compile(r"^-\.?[0-9]")
 
     def error(self, message: str) -> NoReturn:
         """Refuse what was given."""
-        raise InvalidInput(f"{message} (see {self.prog} --help)")
+        unknown = re.match("unrecognized arguments: (--?[a-z-]+)", message)
+        meant = did_you_mean(unknown[1], self.known) if unknown else ""
+        raise InvalidInput(f"{message}{'; ' + meant if meant else ''} (see {self.prog} --help)")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is no choice, and ask for what may have been meant."""
+        choices = list(action.choices or [value])
+        if value not in choices:
+            meant = did_you_mean(value, choices) or f"there is {', '.join(choices)}"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}; {meant}")
+
+
+class _Completion(argparse.Action):
+    """Print the script that teaches a shell to complete our command lines."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, __: Any = None) -> None:
+        """Print it and stop."""
+        print(import_module("grbp.cli.completion").completion(parser, shell))
+        parser.exit()
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -117,12 +149,21 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         description="The gambler's ruin bandit problem: exact answers, bounds and figures.",
     )
     parser.add_argument("--version", action="version", version=f"grbp {grbp.__version__}")
+    parser.add_argument(
+        _COMPLETION, action=_Completion, choices=["bash", "zsh", "tcsh"], metavar="SHELL",
+        help="print a script that makes bash, zsh or tcsh complete commands and options",
+    )  # fmt: skip
+    add_loudness(parser, default=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
+    everything = any(argument.startswith(_COMPLETION) for argument in arguments)
     for name, line in _COMMANDS.items():
         command = commands.add_parser(name, help=line, description=f"{line}.")
-        if name == asked:
+        if name == asked or everything:
             module = import_module(f"grbp.cli.{name}")
             module.add_options(command)
+            # Given before the command they hold as well, so here is no default.
+            add_loudness(command, default=argparse.SUPPRESS)
             command.set_defaults(run=module.run)
+            parser.known = list(command._option_string_actions)
     return parser

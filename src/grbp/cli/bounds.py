@@ -4,7 +4,7 @@ import argparse
 import math
 
 import grbp
-from grbp.cli.options import add_json, add_problem, number, problem_of, whole
+from grbp.cli.options import ROUNDS, add_json, add_problem, number, problem_of, whole
 from grbp.cli.printing import facts, paragraph, print_json, title
 from grbp.errors import TooLarge
 
@@ -12,8 +12,13 @@ from grbp.errors import TooLarge
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_problem(parser)
-    parser.add_argument("--gamma", required=True, help="of the control function gamma log(rho)")
-    parser.add_argument("--rounds", required=True, help="the number of rounds T")
+    gamma = f"{grbp.Control().gamma:g}"
+    parser.add_argument(
+        "--gamma", default=gamma, help=f"of the control function gamma log(rho) ({gamma})"
+    )
+    parser.add_argument(
+        "--rounds", default=str(ROUNDS), help=f"the number of rounds T ({ROUNDS:,})"
+    )
     add_json(parser)
 
 

@@ -5,18 +5,11 @@ from pathlib import Path
 from typing import Final
 
 import grbp
-from grbp._io import write_table
-from grbp.cli.options import (
-    add_folder,
-    add_json,
-    add_threads,
-    check_one_output,
-    number,
-    whole,
-    wholes,
-)
-from grbp.cli.printing import paragraph, print_json
+from grbp.cli.options import add_folder, add_threads, loudness, number, whole, wholes
+from grbp.cli.outputs import add_outputs, check_outputs, give
+from grbp.cli.printing import paragraph
 from grbp.cli.progress import progress_bar
+from grbp.figures.league_map import league_paths
 
 _NAME: Final = 20
 """Columns for a name; a longer one has a line of its own."""
@@ -40,28 +33,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_threads(parser)
     add_folder(parser)
     parser.add_argument("--pairs", action="store_true", help="list every two learners as well")
-    add_json(parser)
-    parser.add_argument("--csv", metavar="FILE", help="write every cell as a table")
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw who wins where, as PNG and SVG for each goal"
-    )
+    picture = "draw who wins where, as PNG and SVG for each goal"
+    add_outputs(parser, "write every cell as a table", picture)
 
 
 def run(options: argparse.Namespace) -> None:
     """Play a league and show its tables."""
-    check_one_output(options, "pairs", "json", "csv", "plot")
     spec, data = _spec(options), Path(options.out) / "data"
-    with progress_bar(data) as progress:
+    check_outputs(options, lambda path: league_paths(spec.goals, path).values())
+    with progress_bar(data, **loudness(options)) as progress:
         played = grbp.run_league(spec, data, progress, whole(options.threads))
-    if options.json:
-        print_json(played.as_json())
-    elif options.csv:
-        columns = ("goal", "learner", "p_c", "p_f", "mean", "se")
-        print(write_table(Path(options.csv), columns, played.cells()))
-    elif options.plot:
-        print(*grbp.save_league(played, Path(options.plot)), sep="\n")
-    else:
-        _show(played, options.pairs)
+    give(
+        options,
+        played.as_json,
+        played.cells,
+        lambda path: grbp.save_league(played, path),
+        lambda: _show(played, options.pairs),
+    )
 
 
 def _spec(options: argparse.Namespace) -> grbp.LeagueSpec:

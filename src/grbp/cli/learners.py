@@ -1,10 +1,12 @@
 """The command `learners`: every learner with a line on each."""
 
 import argparse
+import textwrap
 
 import grbp
 from grbp.cli.options import add_json
 from grbp.cli.printing import print_json
+from grbp.learners.registry import AnyLearner
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -17,13 +19,25 @@ def run(options: argparse.Namespace) -> None:
     any_problem = grbp.Problem(4, 0.5, 0.5)
     listed = [grbp.find_learner(name, any_problem) for name in grbp.LEARNERS]
     if options.json:
-        named = ("name", "summary", "reference")
-        print_json({"learners": [{key: getattr(one, key) for key in named} for one in listed]})
+        print_json({"learners": [_as_json(learner) for learner in listed]})
         return
     for learner in listed:
-        print(f"{learner.name:<20} {learner.summary}")
+        _entry(learner.name, learner.summary)
         for constant in grbp.learner_constants(learner):
-            print(f"{'':<20} :{constant}=NUMBER changes {constant}")
+            meaning = f"{constant.meaning.removesuffix('.')} ({constant.range})"
+            _entry("", f":{constant.name}={constant.default:g}  {meaning}", "  ")
         if learner.reference:
-            print(f"{'':<20} {learner.reference}")
-    print(f"{'threshold-0, ...':<20} always that threshold")
+            _entry("", learner.reference)
+    _entry("threshold-K", "Play threshold K in every round, for a K from 0 to goal - 1")
+    print("\nSet a constant after the name: getbe-sm:gamma=30, doorstep-lai:prior=1,lean=2.")
+    print("Listed are the defaults; what is allowed stands in brackets.")
+
+
+def _as_json(learner: AnyLearner) -> dict[str, object]:
+    named = {key: getattr(learner, key) for key in ("name", "summary", "reference")}
+    return named | {"constants": [one._asdict() for one in grbp.learner_constants(learner)]}
+
+
+def _entry(name: str, text: str, further: str = "") -> None:
+    """Print a name and what is said about it, beside it at 80 columns."""
+    print(textwrap.fill(f"{name:<20} {text}", 80, subsequent_indent=" " * 21 + further))

@@ -2,10 +2,16 @@
 
 import argparse
 import re
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 import grbp
 from grbp.errors import InvalidInput
+
+ROUNDS: Final = 5000
+REPLICAS: Final = 1000
+SEED: Final = 0
+"""What is simulated unless the user says otherwise; the answer names all three."""
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +24,20 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_loudness(parser: argparse.ArgumentParser, default: object) -> None:
+    """Add the options for how much is said beside the answer."""
+    either = parser.add_mutually_exclusive_group()
+    for name, line in (("quiet", "no notes and no progress"), ("verbose", "more notes, and times")):
+        either.add_argument(
+            f"-{name[0]}", f"--{name}", action="store_true", default=default, help=line
+        )
+
+
+def loudness(options: argparse.Namespace) -> dict[str, bool]:
+    """Return whether to say nothing, or more, beside the answer."""
+    return {"quiet": options.quiet, "verbose": options.verbose}
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add the option for programs."""
     parser.add_argument("--json", action="store_true", help="one JSON object and nothing else")
@@ -25,19 +45,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
     """Add the option for where to write."""
-    parser.add_argument("--out", default="results", help="the folder to write to (results)")
+    parser.add_argument(
+        "--out", metavar="FOLDER", default="results", help="the folder to write to (results)"
+    )
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add the option for how many threads to use."""
     parser.add_argument("--threads", help="threads to use (as many as cores)")
-
-
-def check_one_output(options: argparse.Namespace, *names: str) -> None:
-    """Refuse two kinds of output at once."""
-    given = [f"--{name}" for name in names if getattr(options, name)]
-    if len(given) > 1:
-        raise InvalidInput(f"{given[0]} and {given[1]} were given; there must be one")
 
 
 def problem_of(options: argparse.Namespace) -> grbp.Problem:
@@ -47,8 +62,16 @@ def problem_of(options: argparse.Namespace) -> grbp.Problem:
 
 
 def whole(text: str | None) -> Any:
-    """Read a whole number, if one is given; return other text as it is, for the model to refuse."""
-    return int(text) if text is not None and re.fullmatch(r"[+-]?[0-9]+", text) else text
+    """Read a whole number, also one like 1e9; return other text as it is, for the model to refuse.
+
+    More than 40 digits are nobody's number, and would take long.
+    """
+    digits = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?"
+    if text is not None and re.fullmatch(digits, text, re.ASCII | re.IGNORECASE):
+        value = Decimal(text)
+        if abs(value) < 10**40 and value == int(value):
+            return int(value)
+    return text
 
 
 def wholes(text: str | None) -> Any:

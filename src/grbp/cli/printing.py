@@ -2,10 +2,16 @@
 
 import json
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import grbp
+
+_WIDTH: Final = 80
+_MOST_STATES: Final = 12
+"""States shown to a person; --json has them all."""
 
 
 def print_json(answer: Mapping[str, object]) -> None:
@@ -14,7 +20,7 @@ def print_json(answer: Mapping[str, object]) -> None:
 
 
 def _plain(value: object) -> object:
-    """Replace infinite numbers, which JSON cannot say, by None."""
+    """Replace what is infinite or NaN, which JSON cannot say, by None."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -45,6 +51,14 @@ def facts(rows: Sequence[tuple[str, object, str]]) -> None:
         print(f"  {name:<16} {shown_number(value):<14}  {meaning}".rstrip())
 
 
+def shown_states(goal: int) -> list[int]:
+    """Return the states worth showing: all of a few, else the lowest and the highest."""
+    if goal - 1 <= _MOST_STATES:
+        return list(range(1, goal))
+    half = _MOST_STATES // 2
+    return [*range(1, half + 1), *range(goal - half, goal)]
+
+
 def table(
     head: Sequence[str],
     rows: Sequence[Sequence[object]],
@@ -53,25 +67,48 @@ def table(
     width: int = 14,
     digits: int = 6,
 ) -> None:
-    """Print a table, its first column left, the others right; dots where states are left out."""
-    print("  " + f"{head[0]:<{first}}" + "".join(f"{name:>{width}}" for name in head[1:]))
-    previous = 0
-    for label, *numbers in rows:
-        name = str(label)
-        if name.isdigit() and previous and int(name) > previous + 1:
-            print("  ...")
-        previous = int(name) if name.isdigit() else 0
-        cells = "".join(f"{shown_number(x, digits):>{width}}" for x in numbers)
-        print("  " + f"{name:<{first}}" + cells)
+    """Print a table, its first column left, the others right; dots where states are left out.
+
+    What does not fit into 80 columns follows in a block of its own, and a long name stands on a
+    line of its own.
+    """
+    fitting = (_WIDTH - 2 - first) // width
+    for k in range(1, len(head), fitting):
+        if k > 1:
+            print()
+        print(f"  {head[0]:<{first}}" + "".join(f"{x:>{width}}" for x in head[k : k + fitting]))
+        previous = 0
+        for row in rows:
+            name, cells = str(row[0]), row[k : k + fitting]
+            if name.isdigit() and previous and int(name) > previous + 1:
+                print("  ...")
+            previous = int(name) if name.isdigit() else 0
+            if len(name) >= first:
+                print(f"  {name}")
+            shown = "".join(f"{_fitted(x, digits, width):>{width}}" for x in cells)
+            print(f"  {name if len(name) < first else '':<{first}}{shown}")
+
+
+def _fitted(value: object, digits: int, width: int) -> str:
+    """Write a number so that there is a blank before it."""
+    text = shown_number(value, digits)
+    return text if len(text) < width or not isinstance(value, float) else power(value)
+
+
+def power(value: float, digits: int = 3) -> str:
+    """Write a number with a power of ten, if it is large or small, in a few letters: 1.23e9."""
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.{digits}g}")
 
 
 def shown_number(value: object, digits: int = 6) -> str:
-    """Write a number as a person reads it; "none" where it is infinite."""
+    """Write a number as a person reads it; "none" where it is infinite, a dash for NaN."""
     if isinstance(value, float):
+        if math.isnan(value):
+            return "-"
         if math.isinf(value):
             return "none"
-        whole = value == int(value) and 1 < value < 10**10
-        return f"{value:,.0f}" if whole else f"{value:.{digits}g}"
+        whole = (value == int(value) and value > 1) or abs(value) >= 10**digits
+        return f"{value:,.0f}" if whole and abs(value) < 10**10 else power(value, digits)
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**10 else f"{value:.6g}"
+        return f"{value:,}" if abs(value) < 10**10 else power(value, 6)
     return str(value)

@@ -11,9 +11,9 @@ __all__ = ["ProgressBar", "progress_bar", "write_line"]
 
 
 @contextmanager
-def progress_bar(kept_in: Path | None = None) -> Iterator[ProgressBar]:
+def progress_bar(kept_in: Path | None = None, **loudness: bool) -> Iterator[ProgressBar]:
     """Show progress during a block; if it is interrupted, say where its results are kept."""
-    bar = ProgressBar()
+    bar = ProgressBar(**loudness)
     try:
         yield bar
     except KeyboardInterrupt:

@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 
 import grbp
-from grbp.cli.options import add_folder
+from grbp._io import check_writable
+from grbp.cli.options import add_folder, loudness
 from grbp.cli.progress import progress_bar, write_line
 
 
@@ -21,12 +22,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Make everything and print the verdicts."""
     folder, began = Path(options.out), time.monotonic()
-    with progress_bar(folder / "data") as progress:
+    check_writable(folder / "report.html")
+    with progress_bar(folder / "data", **loudness(options)) as progress:
         found = grbp.reproduce(
             folder,
             printed=options.as_printed,
             progress=progress,
-            say=lambda line: write_line(line, sys.stdout),
+            say=lambda line: None if options.quiet else write_line(line, sys.stdout),
         )
     print("\nWhat the paper claims, and what was measured:")
     print(*grbp.short_lines(found), sep="\n")

@@ -1,27 +1,32 @@
 """The command `simulate`: the regret of learners on one problem."""
 
 import argparse
+import logging
 import math
-from pathlib import Path
 from typing import Final
 
 import grbp
-from grbp._io import write_table
 from grbp.cli.options import (
-    add_json,
+    REPLICAS,
+    ROUNDS,
+    SEED,
     add_problem,
     add_threads,
-    check_one_output,
+    loudness,
     problem_of,
     whole,
     wholes,
 )
-from grbp.cli.printing import print_json, table, title
+from grbp.cli.outputs import add_outputs, check_outputs, give
+from grbp.cli.printing import power, shown_states, table, title
 from grbp.cli.progress import progress_bar
-from grbp.experiments.results import CurveResult, curve_rows
+from grbp.experiments.results import curve_rows
 
 _SHOWN_CHECKPOINTS: Final = 5
-"""Checkpoints shown to a person; --json and --csv have them all."""
+"""Checkpoints shown to a person who did not ask for any; --json and --csv have them all."""
+
+_NAME, _CELL = 20, 9
+"""The widths of the columns of the table."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,31 +35,35 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--learner", action="append", help=f"repeat for several ({grbp.DEFAULT_LEARNER})"
     )
-    parser.add_argument("--rounds", required=True, help="rounds in a replica")
-    parser.add_argument("--replicas", required=True, help="independent repetitions")
-    parser.add_argument("--seed", required=True, help="a whole number; same seed, same result")
-    parser.add_argument("--at", help="rounds to look at: 10,100,1000 (about 100 of them)")
+    parser.add_argument("--rounds", default=str(ROUNDS), help=f"rounds in a replica ({ROUNDS:,})")
     parser.add_argument(
-        "--regret", default="pseudo", choices=["pseudo", "realised", "by-start"], help="(pseudo)"
+        "--replicas", default=str(REPLICAS), help=f"independent repetitions ({REPLICAS:,})"
     )
     parser.add_argument(
-        "--opening", default="drawn", choices=["drawn", "once"], help="first estimates (drawn)"
+        "--seed", default=str(SEED), help=f"a whole number; same seed, same result ({SEED})"
     )
+    parser.add_argument("--at", help="rounds to look at: 10,100,1e3 (about 100, five shown)")
+    parser.add_argument(
+        "--regret", default="pseudo", choices=["pseudo", "realised", "by-start"],
+        help="the mean loss of what was played, what was lost, or the first by state (pseudo)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--opening", default="drawn", choices=["drawn", "once"],
+        help="first estimates: drawn at random, or from taking each action once (drawn)",
+    )  # fmt: skip
     parser.add_argument(
         "--engine", default="auto", choices=["auto", "walk", "leap"],
         help="take every step, or leap over them with the same law (auto: the faster one)",
     )  # fmt: skip
     add_threads(parser)
-    add_json(parser)
-    parser.add_argument("--csv", metavar="FILE", help="write the curves as a table")
-    parser.add_argument("--plot", metavar="FILE", help="draw the curves, as PNG and SVG")
+    add_outputs(parser, "write the curves as a table", "draw the curves, as PNG and SVG")
 
 
 def run(options: argparse.Namespace) -> None:
     """Simulate learners and show their regret."""
-    check_one_output(options, "json", "csv", "plot")
     problem = problem_of(options)
-    with progress_bar() as progress:
+    check_outputs(options)
+    with progress_bar(None, **loudness(options)) as progress:
         result = grbp.simulate(
             problem,
             options.learner or [grbp.DEFAULT_LEARNER],
@@ -68,14 +77,15 @@ def run(options: argparse.Namespace) -> None:
             threads=whole(options.threads),
             progress=progress,
         )
-    if options.json:
-        print_json(_as_json(result))
-    elif options.csv:
-        print(write_table(Path(options.csv), CurveResult.columns, curve_rows(result)))
-    elif options.plot:
-        print(*grbp.save_simulation(result, Path(options.plot)), sep="\n")
-    else:
-        _show(result)
+    for name, engine in result.engines.items():
+        logging.getLogger("grbp").debug("%s was played by the engine '%s'", name, engine)
+    give(
+        options,
+        lambda: _as_json(result),
+        lambda: curve_rows(result),
+        lambda path: grbp.save_simulation(result, path),
+        lambda: _show(result, options.at is not None),
+    )
 
 
 def _as_json(result: grbp.Simulation) -> dict[str, object]:
@@ -100,16 +110,34 @@ def _as_json(result: grbp.Simulation) -> dict[str, object]:
     }
 
 
-def _show(result: grbp.Simulation) -> None:
+def _show(result: grbp.Simulation, asked: bool) -> None:
+    """Print the regret at the checkpoints that were asked for, or at a few, the smallest first."""
     title(result.problem)
-    print(f"{result.replicas:,} replicas of {result.rounds:,} rounds, seed {result.seed}")
+    replicas = "1 replica" if result.replicas == 1 else f"{result.replicas:,} replicas"
+    print(f"{replicas} of {result.rounds:,} rounds, seed {result.seed}")
     print("Mean regret after a number of rounds, and its standard error at the last\n")
     last = len(result.checkpoints) - 1
-    step = max(1, math.ceil(last / _SHOWN_CHECKPOINTS))
-    shown = list(range(last, -1, -step))[_SHOWN_CHECKPOINTS - 1 :: -1]
-    rows = [
-        [name, *(float(curve.mean[k]) for k in shown), float(curve.se[-1])]
-        for name, curve in sorted(result.curves.items(), key=lambda item: item[1].mean[-1])
-    ]
-    names = [f"{int(result.checkpoints[k]):,}" for k in shown]
-    table(["learner", *names, "+-"], rows, first=20, width=9, digits=4)
+    step = 1 if asked else max(1, math.ceil(last / _SHOWN_CHECKPOINTS))
+    shown = list(range(last, -1, -step))[::-1][0 if asked else -_SHOWN_CHECKPOINTS :]
+    curves = sorted(result.curves.items(), key=lambda item: item[1].mean[-1])
+    names = [_round_name(int(result.checkpoints[k]), asked) for k in shown]
+    rows = [[name, *curve.mean[shown].tolist(), float(curve.se[-1])] for name, curve in curves]
+    width = max(_CELL, 2 + max(map(len, names)))
+    table(["learner", *names, "+-"], rows, first=_NAME, width=width, digits=4)
+    if result.kind == "by-start":
+        states = shown_states(result.problem.goal)
+        print(f"\nOf that after {result.rounds:,} rounds, by the state in which rounds began\n")
+        parts = [
+            [name, *(float(curve.by_start[-1, state - 1]) for state in states)]
+            for name, curve in curves
+            if curve.by_start is not None
+        ]
+        width = max(_CELL, 2 + len(f"{states[-1]:,}"))
+        head = [f"{state:,}" for state in states]
+        table(["first state", *head], parts, first=_NAME, width=width, digits=4)
+
+
+def _round_name(number: int, exactly: bool) -> str:
+    """Write the number of a round in a few letters, if it need not be exact or they say it all."""
+    short = power(number)
+    return short if number >= 10**6 and (not exactly or float(short) == number) else f"{number:,}"

@@ -24,7 +24,7 @@ from grbp.engine.leap.loop import BATCH_GOAL, leaping, leaps_of
 from grbp.engine.leap.round_table import TABLE_GOAL
 from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, walk_policies, walking
-from grbp.errors import InvalidInput
+from grbp.errors import InvalidInput, how_to_install
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, opening as opening_counters
 from grbp.learners.ucb1_policies import PolicyLearner
@@ -270,7 +270,7 @@ def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     if numba() is None:
         warnings.warn(
             "Numba is not installed, so rounds are walked by the interpreter, about a hundred"
-            " times slower; install grbp[engine]",
+            f" times slower; {how_to_install('engine')}",
             RuntimeWarning,
             stacklevel=7,
         )

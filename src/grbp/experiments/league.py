@@ -14,7 +14,7 @@ from grbp._shown import Shown
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.league_table import Duel, LeagueTable, duel_of, table_of
-from grbp.experiments.results import GridResult
+from grbp.experiments.results import GridResult, Row
 from grbp.experiments.runner import run
 from grbp.experiments.simulation import MOST_REPLICAS
 from grbp.experiments.spec import GridSpec, kept_learners, several
@@ -181,12 +181,11 @@ class League(Shown):
                 raise InvalidInput(f"learner {name!r} was asked for; there is {known}")
         return duel_of(maps[first], maps[second])
 
-    def cells(self) -> Iterator[tuple[int, str, float, float, float, float]]:
-        """Yield every cell: goal, learner, p_c, p_f, mean regret, standard error."""
-        for goal, maps in self.maps.items():
-            for name, result in maps.items():
-                for row in result.rows():
-                    yield goal, name, *row
+    def cells(self) -> Iterator[Row]:
+        """Yield every cell as a row of the table that `grbp.experiments.to_csv` writes of a map."""
+        for maps in self.maps.values():
+            for result in maps.values():
+                yield from result.rows()
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain data: what was asked, the tables, and every map [p_f][p_c]."""

@@ -86,16 +86,16 @@ class Curve:
 
     @property
     def se(self) -> Floats:
-        """The standard error of the mean at each checkpoint."""
+        """The standard error of the mean at each checkpoint; NaN where there is one replica."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
     @property
     def sd(self) -> float:
-        """The standard deviation of the regret of one replica at the last checkpoint."""
+        """The standard deviation of the regret of a replica at the last checkpoint; NaN for one."""
         if self.weights is not None:
             mean = math.fsum(self.weights * self.final)
             return math.sqrt(math.fsum(self.weights * (self.final - mean) ** 2))
-        return float(self.final.std(ddof=1)) if len(self.final) > 1 else 0.0
+        return float(self.final.std(ddof=1)) if len(self.final) > 1 else math.nan
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Compute a band that holds the whole mean curve with a given probability.
@@ -112,6 +112,7 @@ class Curve:
         Returns
         -------
         low, high : ndarray, shape (checkpoints,)
+            They are NaN where there is one replica, which says nothing about its error.
         """
         if level not in self._band_widths:
             self._band_widths[level] = band_width(self.covariance, level)
@@ -195,7 +196,8 @@ def curve(
         shares += block.played[:, -1].reshape(-1, len(shares)).sum(axis=0)
         count += len(regret)
     mean = total / count
-    covariance = (products - count * np.outer(mean, mean)) / max(count - 1, 1) / count
+    # One replica does not say how far replicas lie apart.
+    covariance = (products - count * np.outer(mean, mean)) / (count - 1 or math.nan) / count
     return Curve(
         mean=mean + (0.0 if centre is None else centre),
         covariance=covariance,

@@ -16,7 +16,7 @@ from grbp._progress import Progress
 from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.experiments.provenance import Meta, meta_now
-from grbp.experiments.regret import Curve, most_unseen
+from grbp.experiments.regret import Z_95, Curve, most_unseen
 from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.learners.registry import find_learner
@@ -29,6 +29,19 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 Report: TypeAlias = Callable[[int], None]
 """A function that is called with the number of replicas done so far."""
+
+COLUMNS: Final = (
+    "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "regret",
+    "round", "mean", "se", "low", "high",
+)  # fmt: skip
+"""The columns of every table of results: what was run, and the mean regret after a round.
+
+What `simulate` needs to give a row again stands in the row: that of a map has the seed of its
+cell. The last two are the ends of a 95 % interval; those of a curve hold all of it at once.
+"""
+
+Row: TypeAlias = tuple[str | float, ...]
+"""A row of such a table."""
 
 _CELL: Final = 4
 """The purpose, in a seed, of the seeds of the cells of a map."""
@@ -57,8 +70,8 @@ class CurveResult(Shown):
     def __repr__(self) -> str:
         return f"<CurveResult {self.spec.name!r}, made {self.meta.made}: {self.simulation!r}>"
 
-    columns = ("learner", "round", "mean", "se", "low", "high")
-    """The columns of its table; the last two are the ends of `Curve.band`."""
+    columns = COLUMNS
+    """The columns of its table."""
 
     @classmethod
     def play(cls, spec: Spec, report: Report, threads: int | None) -> "CurveResult":
@@ -124,17 +137,27 @@ class CurveResult(Shown):
             )
         return cls.of_curves(spec, curves, meta)
 
-    def rows(self) -> Iterator[tuple[str | float, ...]]:
+    def rows(self) -> Iterator[Row]:
         """Yield the rows of its table."""
         return curve_rows(self.simulation)
 
 
-def curve_rows(simulation: Simulation) -> Iterator[tuple[str | float, ...]]:
-    """Yield the rows of the table of a simulation: see `CurveResult.columns`."""
+def curve_rows(simulation: Simulation) -> Iterator[Row]:
+    """Yield the rows of the table of a simulation, with the columns `COLUMNS`."""
+    problem, sizes = simulation.problem, (simulation.rounds, simulation.replicas, simulation.seed)
     for name, curve in simulation.curves.items():
+        how = (simulation.engines.get(name, ""), simulation.kind)
         columns = (simulation.checkpoints, curve.mean, curve.se, *curve.band())
         for row in zip(*(column.tolist() for column in columns), strict=True):
-            yield name, *row
+            yield *_said(problem), name, *sizes, *how, *row
+
+
+def _said(problem: Problem) -> Row:
+    """Write a problem as the shell reads it: goal, p_c, p_f and start."""
+    start: str | tuple[tuple[int, float], ...] = problem.canonical_start
+    if not isinstance(start, str):
+        start = ",".join(f"{state}={q!r}" for state, q in start)
+    return problem.goal, problem.p_c, problem.p_f, start
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,7 +200,7 @@ class GridResult(Shown):
             f" seed {spec.seed}>"
         )
 
-    columns = ("p_c", "p_f", "mean", "se")
+    columns = COLUMNS
     """The columns of its table."""
 
     @classmethod
@@ -213,10 +236,16 @@ class GridResult(Shown):
         shape = (len(spec.p_f), len(spec.p_c))
         return cls(spec, _checked(arrays, "mean", shape), _checked(arrays, "se", shape), meta)
 
-    def rows(self) -> Iterator[tuple[float, float, float, float]]:
+    def rows(self) -> Iterator[Row]:
         """Yield the rows of its table."""
+        spec, engine = self.spec, self.meta.engines[str(self.spec.learner)]
         for (i, j), mean in np.ndenumerate(self.mean):
-            yield self.spec.p_c[j], self.spec.p_f[i], float(mean), float(self.se[i, j])
+            p_c, p_f, se = spec.p_c[j], spec.p_f[i], float(self.se[i, j])
+            sizes = (spec.rounds, spec.replicas, cell_seed(spec.seed, p_c, p_f))
+            ends = (float(mean) - Z_95 * se, float(mean) + Z_95 * se)
+            found = (spec.rounds, float(mean), se, *ends)
+            asked = _said(Problem(spec.goal, p_c, p_f))
+            yield *asked, str(spec.learner), *sizes, engine, "pseudo", *found
 
 
 Result: TypeAlias = CurveResult | GridResult

@@ -190,8 +190,10 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
 def to_csv(result: Result, path: Path) -> Path:
     """Write the table of a result as CSV, and return the path.
 
-    Curves have the columns learner, round, mean, se, low and high; the last two are the ends of
-    the 95 % band that `Curve.band` computes. A map has the columns p_c, p_f, mean and se.
+    A row says what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine and
+    the kind of regret) and the mean regret after a round, with its standard error and the ends of
+    a 95 % interval, which is the band that `Curve.band` computes for a curve. A cell of a map has
+    one row, with a seed of its own.
 
     Parameters
     ----------
@@ -213,7 +215,7 @@ def to_csv(result: Result, path: Path) -> Path:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = to_csv(run(spec, Path(folder)), Path(folder) / "mine.csv")
     ...     print(table.read_text().splitlines()[0])
-    learner,round,mean,se,low,high
+    goal,p_c,p_f,start,learner,rounds,replicas,seed,engine,regret,round,mean,se,low,high
     """
     return write_table(Path(path), result.columns, result.rows())
 

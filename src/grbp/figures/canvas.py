@@ -4,13 +4,13 @@ There is no pyplot and no global figure: a drawing function's figure belongs to 
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grbp._io import check_file_name, write_together
-from grbp.errors import InvalidInput, MissingExtra
+from grbp.errors import InvalidInput, MissingExtra, how_to_install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +32,12 @@ _STYLE: Final = {
 _UNSAID: Final = {
     "png": ("Software",),
     "svg": ("Creator", "Date", "Format", "Type"),
+    "pdf": ("Creator", "Producer", "CreationDate"),
 }
 """Neither the day nor the version of the software: the same picture is the same file."""
+
+_BOTH: Final = ("png", "svg")
+"""The kinds that a picture is written as, unless its name ends with one."""
 
 
 @contextmanager
@@ -43,7 +47,7 @@ def drawing() -> Iterator[None]:
         from matplotlib import style  # noqa: PLC0415 (optional, and slow to import)
     except ImportError as error:
         raise MissingExtra(
-            "drawing a figure needs Matplotlib, which is not installed; install grbp[plots]"
+            f"drawing needs Matplotlib, which is not installed; {how_to_install('plots')}"
         ) from error
     with style.context(["default", _STYLE]):
         yield
@@ -75,34 +79,61 @@ def write_title(figure: "Figure", title: str, left: float = 0.055) -> None:
     text.set(parse_math=False, weight="bold")
 
 
-def render(figure: "Figure") -> dict[str, bytes]:
-    """Return the contents of the files of a figure by their kind, "png" and "svg".
+def check_matplotlib() -> None:
+    """Refuse to draw where Matplotlib is not installed, before there is anything to draw."""
+    with drawing():
+        pass
+
+
+def render(figure: "Figure", kinds: Iterable[str] = _BOTH) -> dict[str, bytes]:
+    """Return the contents of the files of a figure by their kind: "png", "svg" or "pdf".
 
     The same figure gives the same bytes each time.
     """
     pictures = {}
-    for kind, unsaid in _UNSAID.items():
+    for kind in kinds:
         file = io.BytesIO()
         with drawing():
-            figure.savefig(file, format=kind, dpi=200, metadata=dict.fromkeys(unsaid))
+            figure.savefig(file, format=kind, dpi=200, metadata=dict.fromkeys(_UNSAID[kind]))
         pictures[kind] = file.getvalue()
     return pictures
 
 
 def write_pictures(pictures: dict[str, bytes], path: Path) -> list[Path]:
-    """Write what `render` returned to path.png and path.svg, both of them or neither."""
-    stem = stem_of(path)
-    return write_together(
-        {stem.with_name(f"{stem.name}.{kind}"): pictures[kind] for kind in pictures}
-    )
+    """Write what `render` returned to its `picture_files`, all of them or none."""
+    files = picture_files(path)
+    return write_together({file: pictures[kind] for kind, file in files.items()})
 
 
 def save(figure: "Figure", path: Path) -> list[Path]:
-    """Write a figure to path.png and path.svg, both of them or neither; return their paths."""
-    return write_pictures(render(figure), path)
+    """Write a figure to its `picture_files`, all of them or none; return their paths."""
+    return write_pictures(render(figure, picture_files(path)), path)
 
 
-def stem_of(path: Path) -> Path:
-    """Return the path of a picture without its .png or .svg."""
+def picture_files(path: Path) -> dict[str, Path]:
+    """Return the files that a picture is written to, by their kind.
+
+    A name that ends with .png, .svg or .pdf is one file of that kind. Any other name is the
+    beginning of two, a PNG and an SVG.
+    """
     check_file_name(path)
-    return path.with_suffix("") if path.suffix in (".png", ".svg") else path
+    kind = _kind_of(path)
+    return {kind: path} if kind else {kind: _with_end(path, f".{kind}") for kind in _BOTH}
+
+
+def with_addition(path: Path, addition: str) -> Path:
+    """Return the path of a picture with an addition to its name, before the kind."""
+    check_file_name(path)
+    if not _kind_of(path):
+        return _with_end(path, addition)
+    return path.with_name(f"{path.stem}{addition}{path.suffix}")
+
+
+def _kind_of(path: Path) -> str:
+    """Return the kind that a file name ends with, or nothing."""
+    kind = path.suffix.lower().removeprefix(".")
+    return kind if kind in _UNSAID else ""
+
+
+def _with_end(path: Path, end: str) -> Path:
+    return path.with_name(path.name + end)

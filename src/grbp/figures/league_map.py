@@ -8,7 +8,7 @@ import numpy as np
 
 from grbp.experiments.league import League
 from grbp.experiments.league_table import Duel
-from grbp.figures.canvas import GREY, INK, drawing, save, stem_of, write_title
+from grbp.figures.canvas import GREY, INK, drawing, save, with_addition, write_title
 from grbp.figures.regret_map import draw_cells
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -110,8 +110,9 @@ def save_league(league: League, path: Path) -> list[Path]:
     league : League
         The league, as `run_league` returns it.
     path : Path
-        The picture is written to path.png and path.svg. With more than one goal, the goal is
-        added to the name: league-4.png, league-10.png.
+        Where to: a name that ends with .png, .svg or .pdf is one file of that kind, any other
+        name is the beginning of a PNG and an SVG. With more than one goal, the goal is added:
+        league-4.png, league-10.png.
 
     Returns
     -------
@@ -129,12 +130,17 @@ def save_league(league: League, path: Path) -> list[Path]:
     ...     [path.name for path in grbp.save_league(league, Path(folder) / "who-wins")]
     ['who-wins.png', 'who-wins.svg']
     """
-    stem, goals = stem_of(path), league.spec.goals
     written = []
-    for goal in goals:
-        own = stem if len(goals) == 1 else stem.with_name(f"{stem.name}-{goal}")
+    for goal, own in league_paths(league.spec.goals, path).items():
         written += save(league_figure(league, goal), own)
     return written
+
+
+def league_paths(goals: Sequence[int], path: Path) -> dict[int, Path]:
+    """Return where the picture of each goal goes to."""
+    if len(goals) == 1:
+        return {goals[0]: path}
+    return {goal: with_addition(path, f"-{goal}") for goal in goals}
 
 
 def _page(names: Sequence[str]) -> _Page:

@@ -203,7 +203,9 @@ def _drawn_curves(simulation: Simulation) -> list[_Drawn]:
 
 
 def _band(curve: Curve) -> tuple[Floats, Floats]:
-    """Return the band of a curve; not a number where it would not cover."""
+    """Return the band of a curve, one replica's without a width; NaN where it would not cover."""
+    if len(curve.final) == 1:
+        return curve.mean, curve.mean
     nothing = np.full(len(curve.mean), math.nan)
     return curve.band() if curve.covered else (nothing, nothing)
 
@@ -345,7 +347,7 @@ def _draw(axes: "Axes", simulation: Simulation, one: _Drawn) -> "Line2D":
         rounds, one.mean, color=one.colour, linestyle=one.dashes, linewidth=1.9, marker=marker
     )
     line.set(label=f"curve of {one.name}", zorder=3, dash_capstyle="butt")
-    if not np.isnan(one.high).any():
+    if simulation.replicas > 1 and not np.isnan(one.high).any():
         band = axes.fill_between(rounds, one.low, one.high, color=one.colour, linewidth=0)
         band.set(label=f"band of {one.name}", alpha=0.22, zorder=2)
     return line

@@ -16,13 +16,25 @@ class Fixed(NamedTuple):
 
 
 class Exploration(NamedTuple):
-    """The number of rounds of each policy that come before the choice."""
+    """The constant of explore-then-commit.
+
+    Parameters
+    ----------
+    rounds : float, default 100
+        How often each policy is played before the choice.
+    """
 
     rounds: float = 100.0
 
 
 class Decay(NamedTuple):
-    """The scale of the probability min(1, scale/rho) of a random policy."""
+    """The constant of epsilon-greedy.
+
+    Parameters
+    ----------
+    scale : float, default 30
+        A random policy has the probability min(1, scale/rho) in round rho.
+    """
 
     scale: float = 30.0
 

@@ -62,12 +62,14 @@ class Leaning(NamedTuple):
 
     Parameters
     ----------
-    horizon, prior : float
-        As for `Horizon`, with another default prior.
+    horizon : float, default 0
+        How many rounds there will be; 0 if nobody knows.
+    prior : float, default 1.25
+        p_f has the prior Beta(prior, prior).
     lean : float, default 1
-        By how many standard deviations p_c is raised at most (`raised_to`).
+        By how many standard deviations the estimate of p_c is raised at most.
     least : float, default 2
-        The least evidence to give up on, in units of the value of CONTINUE (`least_evidence`).
+        The least evidence to give up on, in units of the value of CONTINUE in state 1.
     """
 
     horizon: float = 0.0

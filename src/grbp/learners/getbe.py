@@ -31,7 +31,7 @@ class Control(NamedTuple):
     Parameters
     ----------
     gamma : float, default 15
-        The factor; 15 is what the paper's experiments use.
+        FINISH must have been tried gamma log(rho) times by round rho; the paper has 15.
 
     See Also
     --------

@@ -3,13 +3,15 @@
 A new learner is one function in a file of this folder and one line in the table below.
 """
 
+import inspect
 import math
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from grbp.errors import InvalidInput
+from grbp.errors import InvalidInput, did_you_mean
 from grbp.learners.base import Learner
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, fixed_threshold
 from grbp.learners.bayes_ucb import BAYES_UCB
@@ -88,6 +90,7 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     ----------
     given : str or Learner
         A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one threshold for ever.
+        Capitals and hyphens make no difference, so that the paper's names are found as well.
         Constants may follow the name: "getbe-sm:gamma=30", "doorstep-lai:horizon=5000,prior=1". A
         learner of your own is "module:name", which is imported; the name stands for a `Learner`,
         or for a function that makes one for a problem or goal. A learner is returned as it is.
@@ -113,6 +116,8 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     >>> import grbp
     >>> grbp.find_learner("getbe-sm:gamma=30", 4).constants.gamma
     30.0
+    >>> grbp.find_learner("UCB-PolSelection", 4).name
+    'ucb-polselection'
     >>> grbp.find_learner("oracle", grbp.Problem(4, 0.65, 0.3)).thresholds
     (0,)
     """
@@ -122,7 +127,8 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
         return given.found()
     if not isinstance(given, str):
         raise InvalidInput(f"learner {given!r} was given; it must be a name or a grbp.Learner")
-    name, _, settings = given.partition(":")
+    known = learner_name(given)
+    name, _, settings = known.partition(":")
     number = name.removeprefix("threshold-")
     if number != name and number.isdecimal():
         learner: AnyLearner = fixed_threshold(check_threshold(int(number), _goal_of(problem)))
@@ -133,10 +139,23 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
         path, _, settings = settings.partition(":")
         learner = imported(f"{name}:{path}", problem)
     else:
-        raise InvalidInput(
-            f"learner {given!r} was asked for; there is {', '.join(LEARNERS)}, threshold-0, ..."
-        )
-    return _with_settings(learner, given, settings) if settings else learner
+        others = f"there is {', '.join(LEARNERS)}, threshold-0, ..."
+        meant = did_you_mean(name, [*LEARNERS, "threshold-0"])
+        raise InvalidInput(f"learner {given!r} was asked for; {meant or others}")
+    return _with_settings(learner, known, settings) if settings else learner
+
+
+def learner_name(given: str) -> str:
+    """Return the name of a learner as it is written here: "getbe-sm" for "GETBE-SM"."""
+    name, colon, settings = given.partition(":")
+    if re.fullmatch("threshold-[0-9]+", name.lower()):
+        name = name.lower()
+    return next((one for one in LEARNERS if _bare(one) == _bare(name)), name) + colon + settings
+
+
+def _bare(name: str) -> str:
+    """Return a name without what people write differently."""
+    return re.sub("[-_ ]", "", name).lower()
 
 
 def is_path(name: str) -> bool:
@@ -148,7 +167,7 @@ def is_path(name: str) -> bool:
 
 def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner:
     """Set constants of a learner as "gamma=30" says, and name it as it was asked for."""
-    known, changed = learner_constants(learner), {}
+    known, changed = {one.name: one for one in learner_constants(learner)}, {}
     for setting in settings.split(","):
         name, _, value = setting.partition("=")
         number = math.nan
@@ -160,12 +179,37 @@ def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner
                 f"learner {given!r} was asked for; after the colon there can be"
                 f" {allowed or 'nothing for this learner'}"
             )
-        changed[name] = check_positive(name, number)
+        off = number == known[name].default == 0.0
+        changed[name] = number if off else check_positive(name, number)
     return replace(learner, name=given, constants=learner.constants._replace(**changed))
 
 
-def learner_constants(learner: AnyLearner) -> tuple[str, ...]:
-    """Return the names of the constants of a learner that a user may set.
+class Constant(NamedTuple):
+    """A number of a learner that can be set, as in "getbe-sm:gamma=30".
+
+    Attributes
+    ----------
+    name : str
+    default : float
+        Its value if nobody sets it.
+    range : str
+        The values that it may have.
+    meaning : str
+        What it does, in a sentence.
+
+    See Also
+    --------
+    learner_constants : Lists those of a learner.
+    """
+
+    name: str
+    default: float
+    range: str
+    meaning: str
+
+
+def learner_constants(learner: AnyLearner) -> tuple[Constant, ...]:
+    """Return the constants of a learner that a user may set.
 
     Parameters
     ----------
@@ -174,21 +218,33 @@ def learner_constants(learner: AnyLearner) -> tuple[str, ...]:
 
     Returns
     -------
-    tuple of str
+    tuple of Constant
+        Their meanings are taken from the docstring of the class of `Learner.constants`.
 
     Examples
     --------
     >>> import grbp
-    >>> grbp.learner_constants(grbp.LEARNERS["doorstep-lai"])
-    ('horizon', 'prior', 'lean', 'least')
+    >>> [one.name for one in grbp.learner_constants(grbp.LEARNERS["doorstep-lai"])]
+    ['horizon', 'prior', 'lean', 'least']
+    >>> print(*grbp.learner_constants(grbp.LEARNERS["explore-then-commit"])[0], sep="; ")
+    rounds; 100.0; above 0; How often each policy is played before the choice.
     """
-    return tuple(name for name in learner.constants._fields if name != "threshold")
+    kind = type(learner.constants)
+    entries = re.findall(r"^(\w+) : .*\n((?: +.*\n?)+)", inspect.getdoc(kind) or "", re.MULTILINE)
+    meanings = {name: " ".join(text.split()) for name, text in entries}
+    defaults = learner.constants._asdict() | kind._field_defaults
+    return tuple(
+        # 0 stands for a constant that is not in use.
+        Constant(name, value, "above 0" if value else "0 or more", meanings.get(name, ""))
+        for name, value in defaults.items()
+        if name != "threshold"
+    )
 
 
 def kept_learner(given: LearnerLike, problem: Problem | int) -> KeptLearner:
     """Return a learner as a file keeps it; refuse what others wrote if it has no digest."""
     if isinstance(given, str) and not is_path(given):
-        return given
+        return learner_name(given)
     if isinstance(given, OwnLearner) and given.learner is None:
         return given
     found = find_learner(given, problem)

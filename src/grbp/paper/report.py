@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from grbp.errors import InvalidInput, MissingExtra
+from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.experiments.simulation import Simulation
 from grbp.figures.numbers import rounded, rounds_in_words
 from grbp.figures.regret_curves import NOT_COVERED
@@ -105,7 +105,7 @@ def environment() -> "Environment":
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (optional)
     except ImportError as error:
         raise MissingExtra(
-            "writing the report needs Jinja2, which is not installed; install grbp[plots]"
+            f"the report needs Jinja2, which is not installed; {how_to_install('plots')}"
         ) from error
     return Environment(
         loader=PackageLoader("grbp.paper"),

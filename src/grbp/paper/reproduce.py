@@ -28,7 +28,7 @@ from grbp.figures import (
     save,
     transition_figure,
 )
-from grbp.figures.canvas import drawing, render, write_pictures
+from grbp.figures.canvas import check_matplotlib, render, write_pictures
 from grbp.paper.report import Section, environment, regret_table, report_html
 from grbp.paper.verdict import Verdict, verdicts
 
@@ -191,19 +191,20 @@ def save_figure(figure: "Figure", folder: Path, number: int) -> list[Path]:
 
 
 def save_simulation(simulation: Simulation, path: Path) -> list[Path]:
-    """Draw the curves of a simulation into path.png and path.svg, both of them or neither.
+    """Draw the curves of a simulation into files, all of them or none.
 
     Parameters
     ----------
     simulation : Simulation
         The curves, as `simulate` returns them.
     path : Path
-        Where to; an ending .png or .svg makes no difference.
+        Where to: a name that ends with .png, .svg or .pdf is one file of that kind, any other
+        name is the beginning of a PNG and an SVG.
 
     Returns
     -------
     list of Path
-        The two files.
+        The files.
 
     Examples
     --------
@@ -258,8 +259,7 @@ def reproduce(
     """
     # What is not installed is missed now and not after everything was measured.
     environment()
-    with drawing():
-        pass
+    check_matplotlib()
     results: dict[str, Result] = {}
     for done, (name, spec) in enumerate(EXPERIMENTS.items(), start=1):
         asked = as_printed(spec) if printed else spec

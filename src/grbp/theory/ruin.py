@@ -7,7 +7,9 @@ sign appear below, so each result is good to about 745 units in the last place a
 (the largest exponent that does not underflow), and to a few ordinarily.
 """
 
+import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +22,26 @@ _CERTAIN = 1e4
 _quietly = np.errstate(divide="ignore", invalid="ignore", under="ignore")
 """Zero and 0/0 arise on purpose below, where `np.where` then takes the other branch."""
 
+_PIECE = 1 << 15
+"""Positions that are computed at a time: a dozen arrays of them stay near the processor."""
+
 _SERIES_TERMS = range(1, 20)
 _RISING = [1 / math.factorial(k + 1) for k in _SERIES_TERMS]
 _FALLING = [k / math.factorial(k + 1) for k in _SERIES_TERMS]
+
+
+def _in_pieces(formula: Callable[..., Floats]) -> Callable[..., Floats]:
+    """Compute a formula of position, length and log r piece by piece, lest it fill the memory."""
+
+    @functools.wraps(formula)
+    def pieced(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+        places = np.broadcast_arrays(i, n, log_r)
+        if places[0].size <= _PIECE or places[0].ndim != 1:
+            return formula(i, n, log_r)
+        cuts = range(0, len(places[0]), _PIECE)
+        return np.concatenate([formula(*(x[k : k + _PIECE] for x in places)) for k in cuts])
+
+    return pieced
 
 
 @_quietly
@@ -38,6 +57,7 @@ def log_failure_ratio(p_c: ArrayLike) -> Floats:
     return np.where((p >= 0.25) & (p <= 0.75), near, far)
 
 
+@_in_pieces
 @_quietly
 def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     """Compute the probability of reaching n before 0 from i: (1 - r^i)/(1 - r^n), i/n if r = 1.
@@ -51,6 +71,7 @@ def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     return _climb(i, n, a) * np.where(log_r > 0.0, np.exp(-(n - i) * a), 1.0)
 
 
+@_in_pieces
 @_quietly
 def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     """Compute the natural logarithm of `hit`, also where the probability itself underflows."""
@@ -61,6 +82,7 @@ def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     return np.where(hit(i, n, log_r) > 0.5, large, small)
 
 
+@_in_pieces
 @_quietly
 def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     """Compute the expected number of steps from i until 0 or n is reached.

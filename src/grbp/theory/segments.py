@@ -5,21 +5,24 @@ So every exact answer about a policy is a formula of `grbp.theory.ruin` on such 
 nothing is obtained by subtracting two near numbers.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from grbp.model.problem import Problem
 from grbp.model.transition import Policy, finish_mask
+from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.ruin import hit, log_failure_ratio
 
 
 class Segments(NamedTuple):
-    """The segment that a round walks in, for every first state s from 1 to goal - 1.
+    """The segment that a round walks in, for first states s from 1 to goal - 1.
 
     Attributes
     ----------
+    goal : int
     a, b : ndarray of int
         The nearest states at or below s, and at or above it, that finish or are terminal.
     i, n : ndarray of int
@@ -31,6 +34,7 @@ class Segments(NamedTuple):
         The logarithm of the failure ratio.
     """
 
+    goal: int
     a: Ints
     b: Ints
     i: Ints
@@ -45,16 +49,21 @@ class Segments(NamedTuple):
         It is worth `dead_end` in state 0, `goal` at the goal, and `stop` in a state that
         finishes: one number, or one for every state.
         """
-        worth = np.concatenate(([dead_end], np.broadcast_to(stop, self.a.shape), [goal]))
+        worth = np.concatenate(([dead_end], np.broadcast_to(stop, self.goal - 1), [goal]))
         return self.down * worth[self.a] + self.up * worth[self.b]
 
 
-def segments(problem: Problem, policy: Policy) -> Segments:
-    """Find the segment that every state walks in under a policy."""
+def segments(
+    problem: Problem, policy: Policy, states: Sequence[int] | Ints | None = None
+) -> Segments:
+    """Find the segment that a round walks in under a policy, from every state or from some."""
     goal, s = problem.goal, problem.states
     finish = finish_mask(goal, policy)
     a = np.maximum.accumulate(np.where(finish, s, 0))
     b = np.minimum.accumulate(np.where(finish, s, goal)[::-1])[::-1]
+    if states is not None:
+        s = np.array([check_whole("state", state, 1, goal - 1) for state in states], dtype=np.int64)
+        a, b = a[s - 1], b[s - 1]
     i, n = s - a, np.maximum(b - a, 1)
     log_r = log_failure_ratio(problem.p_c)
-    return Segments(a, b, i, n, hit(i, n, log_r), hit(n - i, n, -log_r), log_r)
+    return Segments(goal, a, b, i, n, hit(i, n, log_r), hit(n - i, n, -log_r), log_r)

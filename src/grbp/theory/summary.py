@@ -1,8 +1,10 @@
 """Put the exact answers about one problem together, under the names that the shell prints."""
 
+from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 from grbp.model.problem import Problem, Start
+from grbp.numerics.arrays import Floats
 from grbp.theory.gaps import gap, gap_max
 from grbp.theory.margin import margin
 from grbp.theory.round_length import expected_slots
@@ -12,8 +14,8 @@ from grbp.theory.values import boundary, log_value_at, optimal_threshold, region
 class Summary(TypedDict):
     """The answers of `summary`, as plain numbers, lists and dictionaries.
 
-    Lists run over the states from 1 to goal - 1. The keys of dictionaries are policies: "0" and
-    "1" are thresholds, "optimal" is the better of the two.
+    Lists run over the states that were asked for, which are all unless some are named. The keys
+    of dictionaries are policies: "0" and "1" are thresholds, "optimal" is the better of the two.
 
     Attributes
     ----------
@@ -66,18 +68,25 @@ class Summary(TypedDict):
     slots: dict[str, float]
 
 
-def summary(problem: Problem) -> Summary:
+def summary(problem: Problem, states: Sequence[int] | None = None) -> Summary:
     """Return every exact answer about a problem, as ``grbp solve`` prints them.
 
     Parameters
     ----------
     problem : Problem
         The problem to solve.
+    states : sequence of int, optional
+        The first states to answer for; by default all, of which there may be ten million.
 
     Returns
     -------
     Summary
         A dictionary of plain Python values.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such state.
 
     Examples
     --------
@@ -85,9 +94,19 @@ def summary(problem: Problem) -> Summary:
     >>> answers = grbp.summary(grbp.Problem(goal=4, p_c=0.5, p_f=0.3))
     >>> answers["optimal_threshold"], answers["boundary"], answers["values"]["0"]
     (1, 0.25, [0.25, 0.5, 0.75])
+    >>> grbp.summary(grbp.Problem(goal=1000, p_c=0.5, p_f=0.3), [500])["values"]["0"]
+    [0.5]
     """
     best = optimal_threshold(problem)
-    policies = {"0": 0, "1": 1, "optimal": best}
+
+    def listed(at: Callable[..., Floats]) -> dict[str, list[float]]:
+        found = {str(tau): at(problem, tau, states).tolist() for tau in (0, 1)}
+        return found | {"optimal": found[str(best)]}
+
+    def mean(of: Callable[[Problem, int], float]) -> dict[str, float]:
+        found = {str(tau): of(problem, tau) for tau in (0, 1)}
+        return found | {"optimal": found[str(best)]}
+
     return Summary(
         goal=problem.goal,
         p_c=problem.p_c,
@@ -96,13 +115,12 @@ def summary(problem: Problem) -> Summary:
         boundary=boundary(problem.goal, problem.p_c),
         optimal_threshold=best,
         region=str(region(problem)),
-        states=problem.states.tolist(),
-        values={name: value_at(problem, tau).tolist() for name, tau in policies.items()},
-        log_values={name: log_value_at(problem, tau).tolist() for name, tau in policies.items()},
-        value={name: value(problem, tau) for name, tau in policies.items()}
-        | {"finish-now": problem.p_f},
+        states=problem.states.tolist() if states is None else list(states),
+        values=listed(value_at),
+        log_values=listed(log_value_at),
+        value=mean(value) | {"finish-now": problem.p_f},
         gap_max=gap_max(problem),
         gap=gap(problem),
         margin=margin(problem),
-        slots={name: expected_slots(problem, tau) for name, tau in policies.items()},
+        slots=mean(expected_slots),
     )

@@ -16,7 +16,7 @@ import numpy as np
 from grbp.model.problem import Problem
 from grbp.model.transition import Policy
 from grbp.model.validation import check_goal, check_probabilities, check_probability
-from grbp.numerics.arrays import Floats
+from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.ruin import log_hit
 from grbp.theory.segments import segments
 
@@ -158,7 +158,9 @@ def region(problem: Problem) -> Region:
     return Region.NO_EXPLORATION if optimal_threshold(problem) else Region.EXPLORATION
 
 
-def value_at(problem: Problem, policy: Policy) -> Floats:
+def value_at(
+    problem: Problem, policy: Policy, states: Sequence[int] | Ints | None = None
+) -> Floats:
     """Compute V(s), the probability of reaching the goal, for every first state s.
 
     Parameters
@@ -167,11 +169,13 @@ def value_at(problem: Problem, policy: Policy) -> Floats:
         The problem that is played.
     policy : int or sequence of int
         A threshold, or one action for every state.
+    states : sequence of int, optional
+        The first states to answer for, if not all.
 
     Returns
     -------
     ndarray, shape (goal - 1,)
-        Entry ``s - 1`` is V(s).
+        Entry ``s - 1`` is V(s); if there are `states`, entry k is that of the k-th of them.
 
     Notes
     -----
@@ -187,10 +191,12 @@ def value_at(problem: Problem, policy: Policy) -> Floats:
     >>> grbp.value_at(grbp.Problem(goal=4, p_c=0.45, p_f=0.3), 1).round(4)
     array([0.3   , 0.4884, 0.7186])
     """
-    return segments(problem, policy).mean(0.0, problem.p_f, 1.0)
+    return segments(problem, policy, states).mean(0.0, problem.p_f, 1.0)
 
 
-def log_value_at(problem: Problem, policy: Policy) -> Floats:
+def log_value_at(
+    problem: Problem, policy: Policy, states: Sequence[int] | Ints | None = None
+) -> Floats:
     """Compute log V(s) for every first state, also where V(s) itself underflows.
 
     Parameters
@@ -199,6 +205,8 @@ def log_value_at(problem: Problem, policy: Policy) -> Floats:
         The problem that is played.
     policy : int or sequence of int
         A threshold, or one action for every state.
+    states : sequence of int, optional
+        The first states to answer for, if not all.
 
     Returns
     -------
@@ -218,7 +226,7 @@ def log_value_at(problem: Problem, policy: Policy) -> Floats:
     >>> float(grbp.log_value_at(problem, 0)[0].round(3))
     -1099.018
     """
-    seg, p_f = segments(problem, policy), problem.p_f
+    seg, p_f = segments(problem, policy, states), problem.p_f
     log_pf = math.log(p_f) if p_f > 0.0 else -math.inf
     below = np.where(seg.a > 0, log_pf, -np.inf) + log_hit(seg.n - seg.i, seg.n, -seg.log_r)
     above = np.where(seg.b < problem.goal, log_pf, 0.0) + log_hit(seg.i, seg.n, seg.log_r)

@@ -1,0 +1,24 @@
+"""Completion of commands, options and learners by the shell, as `shtab` writes it."""
+
+import argparse
+
+import grbp
+from grbp.errors import MissingExtra, how_to_install
+
+
+def completion(parser: argparse.ArgumentParser, shell: str) -> str:
+    """Return the script that teaches a shell to complete a parser that knows all commands."""
+    try:
+        import shtab  # noqa: PLC0415 (optional)
+    except ImportError as error:
+        raise MissingExtra(
+            f"completion needs shtab, which is not installed; {how_to_install('completion')}"
+        ) from error
+    commands = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    for command in commands.choices.values():
+        for action in command._actions:
+            if action.metavar in ("FILE", "FOLDER"):
+                action.complete = shtab.FILE if action.metavar == "FILE" else shtab.DIRECTORY
+            elif action.dest == "learner":
+                action.choices = list(grbp.LEARNERS)
+    return str(shtab.complete(parser, shell))

@@ -1,0 +1,68 @@
+"""Where an answer goes: to the screen, as one JSON object, into tables and pictures."""
+
+import argparse
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from grbp._io import check_writable, table_text, write_table
+from grbp.cli.options import add_json
+from grbp.cli.printing import print_json
+from grbp.errors import InvalidInput
+from grbp.experiments.results import COLUMNS, Row
+from grbp.figures.canvas import check_matplotlib, picture_files
+
+_LOG: Final = logging.getLogger("grbp")
+
+
+def add_outputs(parser: argparse.ArgumentParser, table: str, picture: str) -> None:
+    """Add the options for where the answer goes, each with a line on what is written."""
+    add_json(parser)
+    parser.add_argument("--csv", metavar="FILE", help=f"{table} (- is standard output)")
+    parser.add_argument("--plot", metavar="FILE", help=f"{picture}; .png, .svg or .pdf for one")
+
+
+def check_outputs(
+    options: argparse.Namespace, pictures: Callable[[Path], Iterable[Path]] = lambda path: [path]
+) -> None:
+    """Refuse what cannot be written, before the work; `pictures` says into what a path is drawn."""
+    if options.csv == "-" and options.json:
+        raise InvalidInput("--csv - and --json were given; only one can be on standard output")
+    if options.csv not in (None, "-"):
+        check_writable(Path(options.csv))
+    if options.plot is not None:
+        for path in pictures(Path(options.plot)):
+            for file in picture_files(path).values():
+                check_writable(file)
+        check_matplotlib()
+
+
+def give(
+    options: argparse.Namespace,
+    answer: Callable[[], Mapping[str, object]],
+    rows: Callable[[], Iterable[Row]],
+    draw: Callable[[Path], list[Path]],
+    show: Callable[[], None],
+) -> None:
+    """Give the answer in every form that was asked for; show it if it cannot be written."""
+    printed = options.json or options.csv == "-"
+    if options.json:
+        print_json(answer())
+    if options.csv == "-":
+        print(table_text(COLUMNS, rows()), end="")
+    tell: Callable[[object], None] = (
+        (lambda path: _LOG.info("wrote %s", path)) if printed else print
+    )
+    try:
+        if options.csv not in (None, "-"):
+            tell(write_table(Path(options.csv), COLUMNS, rows()))
+        if options.plot is not None:
+            for path in draw(Path(options.plot)):
+                tell(path)
+    except Exception:
+        if not printed:
+            show()
+        raise
+    if not printed and options.csv is None and options.plot is None:
+        show()
