@@ -33,6 +33,9 @@ VERDICTS = [
 FACTS = {"command": "grbp reproduce --out 'a b'", "seed": "0", "revision": "56ed10a"}
 
 
+PAPER = "https://doi.org/10.1109/ALLERTON.2016.7852376"
+
+
 class Element(NamedTuple):
     """An element of a page: its tag, its attributes, and the text in it."""
 
@@ -44,7 +47,7 @@ class Element(NamedTuple):
 class Page(HTMLParser):
     """A strict reader: what is opened must be closed, in order."""
 
-    VOID = frozenset({"meta", "img", "br", "hr"})
+    VOID = frozenset({"meta", "img", "br", "hr", "source"})
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -95,7 +98,17 @@ def picture() -> bytes:
 def sections(picture: bytes) -> list[Section]:
     head, rows = regret_table(simulation(SIX, rounds=99))
     return [
-        Section("Figure 3", "How to read it.\n\nAnd more.", picture, "Curves", head, rows),
+        Section(
+            "Figure 3",
+            "How to read it.\n\nAnd more.",
+            picture,
+            "Curves",
+            head,
+            rows,
+            narrow=picture[:-1] + b" ",
+            files=["figure-3.csv", "with a space.svg"],
+            leads=True,
+        ),
         Section("Figure 4", "Without a table.", picture, 'A "quoted" picture'),
         Section("Words", "Without a figure."),
     ]
@@ -115,7 +128,14 @@ def test_the_page_is_well_formed_and_its_links_lead_somewhere(html: str) -> None
     ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
     assert len(set(ids)) == len(ids)
     links = [e.attributes["href"] for e in page.all("a")]
-    assert [link.removeprefix("#") for link in links] == ids
+    inside = [link.removeprefix("#") for link in links if link.startswith("#")]
+    # What leads is seen without a link; the files of the figures lie beside the page.
+    assert inside == ["words", "part-2", "part-3", "made"]
+    assert set(inside) < set(ids)
+    labels = [e.attributes["aria-labelledby"] for e in page.all("section")]
+    assert set(labels) <= set(ids)
+    beside = [link for link in links if not link.startswith("#")]
+    assert beside == [PAPER, "figure-3.csv", "with%20a%20space.svg"]
     assert any(e.attributes.get("name") == "viewport" for e in page.all("meta"))
     assert 'charset="utf-8"' in html
 
@@ -124,7 +144,7 @@ def test_nothing_is_fetched_and_nothing_runs(html: str) -> None:
     page = Page(html)
     assert page.all("script", "link", "iframe", "object", "base", "form", "svg") == []
     assert not any(name.startswith("on") for e in page.elements for name in e.attributes)
-    assert "://" not in html
+    assert re.findall('[a-z]+://[^"]*', html) == [PAPER]
     assert "@import" not in html
     assert "url(" not in html
     assert all(e.attributes["src"].startswith("data:") for e in page.all("img"))
@@ -144,14 +164,17 @@ def test_figures_are_drawings_that_refer_to_nothing_outside_and_have_words(html:
 
 
 def test_every_verdict_is_there_with_a_sign_and_a_word(html: str) -> None:
-    rows = [row for row in Page(html).cells() if len(row) == 5 and row[0] != "claim"]
+    page = Page(html)
+    rows = [row for row in page.cells() if len(row) == 4 and row[0] != "claim"]
     assert len(rows) == len(VERDICTS)
-    for (claim, where, outcome, evidence, why), verdict in zip(rows, VERDICTS, strict=True):
-        assert (claim, where, evidence, why) == (
-            verdict.claim, verdict.where, verdict.evidence, verdict.why,
-        )  # fmt: skip
+    for (claim, where, outcome, reason), verdict in zip(rows, VERDICTS, strict=True):
+        assert (claim, where) == (verdict.claim, verdict.where)
+        assert reason == verdict.why + verdict.evidence
         assert outcome == f"{SYMBOLS[verdict.outcome]} {verdict.outcome}"
-    assert "Of 4 claims: 2 held, 1 did not hold, 1 cannot be decided." in html
+    # The evidence unfolds below the reason.
+    assert [e.text for e in page.all("summary")][1:] == [verdict.why for verdict in VERDICTS]
+    assert "4 claims: 2 held, 1 did not hold, 1 cannot be decided." in html
+    assert "What did not hold: finite regret." in html
     assert SYMBOLS.keys() == {verdict.outcome for verdict in VERDICTS}
 
 
@@ -166,19 +189,31 @@ def test_texts_and_facts_are_there_in_order(html: str, sections: list[Section]) 
     page = Page(html)
     headings = [e.text for e in page.all("h2")]
     assert headings == [
+        sections[0].title,
         "Did the paper\N{RIGHT SINGLE QUOTATION MARK}s claims hold?",
-        *(section.title for section in sections),
+        "Further down",
+        "What the words mean",
+        *(section.title for section in sections[1:]),
         "How this was made",
     ]
     paragraphs = [e.text for e in page.all("p")]
     told = ["How to read it.", "And more.", "Without a table.", "Without a figure."]
-    assert paragraphs[-4:] == told
+    assert [text for text in paragraphs if text in told] == told
     facts = [e.text for e in page.all("dt", "dd")][-2 * len(FACTS) :]
     assert facts == [word for pair in FACTS.items() for word in pair]
-    # The words a reader needs are explained before they are used.
     explained = [e.text for e in page.all("dt")][: -len(FACTS)]
     assert {"CONTINUE", "FINISH", "Regret", "Threshold", "The two regions"} <= set(explained)
-    assert html.index("<dt>Regret") < html.index('id="verdict"') < html.index('id="part-1"')
+    # A picture comes before any verdict, and regret is explained before the picture.
+    places = ["<em>regret</em>", 'id="part-1"', "<picture", 'id="verdict"', 'id="part-2"']
+    assert sorted(places, key=html.index) == places
+
+
+def test_a_narrow_screen_has_a_picture_of_its_own(html: str, sections: list[Section]) -> None:
+    (source,) = Page(html).all("source")
+    assert source.attributes["media"] == "(max-width: 46rem)"
+    kind, data = source.attributes["srcset"].split(",")
+    assert kind == "data:image/svg+xml;base64"
+    assert base64.b64decode(data, validate=True) == sections[0].narrow
 
 
 def test_everything_handed_in_is_text_never_html(picture: bytes) -> None:
@@ -191,8 +226,11 @@ def test_everything_handed_in_is_text_never_html(picture: bytes) -> None:
     assert page.all("script") == []
     assert len(page.all("img")) == 1
     assert page.all("img")[0].attributes["alt"] == SEEN
-    # Contents, heading, paragraph, six cells and a head, key and value of a fact.
-    said = [e for e in page.all("a", "h2", "p", "td", "th", "dt", "dd") if SEEN in e.text]
+    # Contents, heading, paragraph, six cells and a head (a verdict's reason and evidence share
+    # a cell, with a summary), key and value of a fact.
+    said = [
+        e for e in page.all("a", "h2", "p", "td", "th", "dt", "dd", "summary") if SEEN in e.text
+    ]
     assert len(said) == 12
     html.encode("utf-8")
 

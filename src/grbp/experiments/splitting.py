@@ -147,7 +147,7 @@ def play_batches(  # noqa: PLR0913 (each is a separate choice of the caller)
             now, batch = batch, _batches(sizes[stage + 1])
             chosen, weights = _resample(now, weights, _evidence(problem, counters), batch, key)
             counters, regret = counters[chosen], regret[chosen]
-    return Population(means, regret, weights, shares / BATCHES / ends[-1])
+    return Population(means, regret, weights, shares / shares.sum())
 
 
 def _stage_ends(rounds: int) -> list[int]:

@@ -85,6 +85,22 @@ def check_matplotlib() -> None:
         pass
 
 
+def put_title(figure: "Figure", title: str, note: str = "") -> "Figure":
+    """Give a figure more room on top for a title, and below for a note; return it."""
+    with drawing():
+        before, below = figure.get_figheight(), 0.4 if note else 0.0
+        height = before + 0.5 + below
+        for axes in figure.axes:
+            x, y, wide, high = axes.get_position(original=True).bounds
+            axes.set_position((x, (below + y * before) / height, wide, high * before / height))
+        figure.set_figheight(height)
+        write_title(figure, title)
+        if note:
+            y = 0.12 / height
+            figure.text(0.055, y, note, va="bottom", size=9, color=GREY, parse_math=False)
+    return figure
+
+
 def render(figure: "Figure", kinds: Iterable[str] = _BOTH) -> dict[str, bytes]:
     """Return the contents of the files of a figure by their kind: "png", "svg" or "pdf".
 

@@ -14,6 +14,7 @@ from grbp.experiments import (
     FIGURE_5,
     FOLDER,
     AnySpec,
+    CurveResult,
     GridResult,
     Result,
     as_printed,
@@ -28,11 +29,12 @@ from grbp.figures import (
     save,
     transition_figure,
 )
-from grbp.figures.canvas import check_matplotlib, render, write_pictures
+from grbp.figures.canvas import check_matplotlib, drawing, put_title, render, write_pictures
 from grbp.paper.report import Section, environment, regret_table, report_html
 from grbp.paper.verdict import Verdict, verdicts
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PAPER_FIGURES: Final = {
@@ -45,6 +47,9 @@ PAPER_FIGURES: Final = {
 """What each figure shows, by its number; `make reproduce` makes them all."""
 
 _MEASURED: Final[dict[int, AnySpec]] = {3: FIGURE_3, 4: FIGURE_4, 5: FIGURE_5}
+
+_LEADING: Final = ("figure-3", "figure-4")
+"""The figures that the page begins with."""
 
 _READING: Final = {
     1: "A round starts in one of the states between the dead end and the goal. Continuing moves"
@@ -93,17 +98,13 @@ _FURTHER: Final = {
 }
 """The curves beyond the paper's horizon: the figure that each goes on from, and what to see."""
 
-_EXACT: Final[dict[str, Callable[[], "Figure"]]] = {
-    "figure-1": transition_figure,
-    "figure-2": boundary_figure,
-}
-"""The figures that are not measured."""
+_BETWEEN: Final = (
+    "Between two curves it depends on the goal: a problem above the curve of its goal\n"
+    "lies in the no-exploration region."
+)
 
 Say: TypeAlias = Callable[[str], None]
 """A function that is called with a line on what has been done."""
-
-Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]
-"""The head and the rows of a table."""
 
 
 def paper_figure(
@@ -154,10 +155,11 @@ def paper_figure(
     if number in _MEASURED and goals:
         raise InvalidInput(f"a goal was given; Figure {number} has the paper's, which is 4")
     if number == 1:
-        return transition_figure(*goals)
+        return put_title(transition_figure(*goals), _title(1))
     if number == 2:
-        return boundary_figure(goals) if goals else boundary_figure()
-    return _drawn(run(_MEASURED[number], folder, progress), _title(number))[0]
+        figure = boundary_figure(goals) if goals else boundary_figure()
+        return put_title(figure, _title(2), "" if len(goals) == 1 else _BETWEEN)
+    return _drawn(run(_MEASURED[number], folder, progress), _title(number))
 
 
 def save_figure(figure: "Figure", folder: Path, number: int) -> list[Path]:
@@ -266,16 +268,13 @@ def reproduce(
         say(f"[{done}/{len(EXPERIMENTS)}] {_size(asked)}")
         results[name] = run(asked, folder / "data", progress)
         to_csv(results[name], folder / f"{name}.csv")
-    parts = [(f"figure-{number}", _title(number), text) for number, text in _READING.items()]
-    for name, (figure, text) in _FURTHER.items():
-        parts.append((name, f"Figure {figure}, out to {results[name].spec.rounds:,} rounds", text))
     sections = []
-    for stem, title, text in parts:
-        picture, table = _drawn(results[stem], title) if stem in results else (_EXACT[stem](), ())
-        pictures = render(picture)
-        write_pictures(pictures, folder / stem)
-        say(f"{stem}.png and {stem}.svg")
-        sections.append(Section(title, text, pictures["svg"], title, *table))
+    for number, text in _READING.items():
+        sections.append(_section(folder, f"figure-{number}", _title(number), text, results))
+    for name, (figure, text) in _FURTHER.items():
+        title = f"Figure {figure}, out to {results[name].spec.rounds:,} rounds"
+        sections.append(_section(folder, name, title, text, results))
+    say(f"{len(sections)} figures, as PNG and SVG")
     found = verdicts(results)
     page = report_html(sections, found, _facts(results))
     write_whole(folder / "report.html", page.encode())
@@ -287,12 +286,61 @@ def _title(number: int) -> str:
     return f"Figure {number}. {PAPER_FIGURES[number]}"
 
 
-def _drawn(result: Result, title: str) -> "tuple[Figure, Table | tuple[()]]":
-    """Draw the figure of a result, and make the table under it, if there is one."""
-    if isinstance(result, GridResult):
-        spec = result.spec
-        return regret_map_figure(spec.p_c, spec.p_f, result.mean, spec.goal, title), ()
-    return regret_figure(result.simulation, title), regret_table(result.simulation)
+def _section(
+    folder: Path, stem: str, title: str, text: str, results: Mapping[str, Result]
+) -> Section:
+    """Draw a figure, write its files, and make the part of the page about it."""
+    result = results.get(stem)
+    narrow, kinds = b"", ["svg", "png"]
+    head: list[str] = []
+    rows: list[list[str]] = []
+    if result is None:
+        figure = paper_figure(int(stem[-1]))
+    else:
+        figure, narrow = _drawn(result, title), render(_narrow(result))["svg"]
+        kinds = ["csv", *kinds]
+        if isinstance(result, CurveResult):
+            head, rows = regret_table(result.simulation)
+    pictures = render(figure)
+    write_pictures(pictures, folder / stem)
+    files = [f"{stem}.{kind}" for kind in kinds]
+    leads = stem in _LEADING
+    return Section(title, text, pictures["svg"], title, head, rows, narrow, files, leads)
+
+
+def _drawn(result: Result, title: str) -> "Figure":
+    """Draw the figure of a result."""
+    spec = result.spec
+    if isinstance(result, CurveResult):
+        return regret_figure(result.simulation, title)
+    title = f"{title}: {spec.rounds:,} rounds, {spec.replicas:,} replicas a cell"
+    return _map(result, title)
+
+
+def _map(result: GridResult, title: str = "", ax: "Axes | None" = None) -> "Figure":
+    spec = result.spec
+    return regret_map_figure(spec.p_c, spec.p_f, result.mean, spec.goal, title, ax=ax)
+
+
+def _narrow(result: Result) -> "Figure":
+    """Draw a result for a narrow screen: one panel, and the legend below it."""
+    with drawing():
+        from matplotlib.figure import Figure  # noqa: PLC0415 (slow to import)
+
+        if isinstance(result, GridResult):
+            axes = Figure(figsize=(4.6, 4.2)).add_axes((0.15, 0.13, 0.7, 0.82))
+            return _map(result, ax=axes)
+        simulation = result.simulation
+        height = 4.25 + 0.2 * len(simulation.curves)
+        figure = Figure(figsize=(4.6, height))
+        axes = figure.add_axes((0.14, 1.0 - 3.3 / height, 0.82, 3.2 / height))
+        if simulation.rounds > FIGURE_3.rounds:
+            axes.set_xscale("log")
+        regret_figure(simulation, ax=axes)
+        if (legend := axes.get_legend()) is not None:
+            legend.set_loc("upper left")
+            legend.set_bbox_to_anchor((-0.12, -0.17), axes.transAxes)
+        return figure
 
 
 def _size(spec: AnySpec) -> str:
