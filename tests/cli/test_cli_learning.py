@@ -200,7 +200,8 @@ def test_the_checkpoints_asked_for_are_shown(capsys: pytest.CaptureFixture[str])
         out = said(capsys, *TWO, "--at", ",".join(map(str, asked)))
         shown = sorted({*asked, 300})
         result = expected(checkpoints=asked)
-        blocks = [cells(block.splitlines()) for block in out.split("\n\n")[2:]]
+        tables = out.partition("\n\nNot covered")[0].split("\n\n")[2:]
+        blocks = [cells(block.splitlines()) for block in tables]
         heads = [word for block in blocks for word in block[0][1:]]
         assert heads == [*map(str, shown), "+-"]
         for name, curve in result.curves.items():
@@ -233,6 +234,29 @@ def test_regret_by_start_is_shown_by_first_state(capsys: pytest.CaptureFixture[s
         by_start = result.curves[name].by_start
         assert by_start is not None
         assert [float(n) for n in numbers] == pytest.approx(by_start[-1].tolist(), rel=6e-4)
+
+
+def test_a_mean_that_rare_replicas_could_belie_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    two = ["getbe-ps", "ucb-polselection"]
+    learners = ["--rounds", "3e3", "--learner", two[0], "--learner", two[1]]
+    out = said(capsys, *learners)
+    curves = grbp.simulate(Problem(4, 0.45, 0.3), two, 3000, 40, 7).curves
+    assert [curve.covered for curve in curves.values()] == [False, True]
+    assert "\nNot covered by the standard error: getbe-ps. Stuck" in out
+    told = json.loads(said(capsys, *learners, "--json"))
+    assert told["splitting"] is False
+    assert [one["covered"] for one in told["learners"].values()] == [False, True]
+    split = ["--splitting", "--replicas", "1e3", "-q"]
+    out = said(capsys, *learners, *split)
+    assert "1,000 replicas of 3,000 rounds, seed 7, by splitting" in out
+    assert "Not covered" not in out
+    told = json.loads(said(capsys, *learners, *split, "--json"))
+    assert told["splitting"] is True
+    asked = (Problem(4, 0.45, 0.3), two, 3000, 1000, 7)
+    for name, curve in grbp.simulate(*asked, splitting=True).curves.items():
+        assert told["learners"][name]["mean"] == curve.mean.tolist()
 
 
 def test_one_replica_has_no_standard_error(

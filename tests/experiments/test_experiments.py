@@ -418,6 +418,7 @@ def test_what_a_row_says_was_run_gives_the_row_again(spec: Any, tmp_path: Path) 
         sizes = ["--rounds", row["rounds"], "--replicas", row["replicas"], "--at", row["round"]]
         words = [f"--{name.replace('_', '-')}={text}" for name, text in asked.items()]
         how = [f"--engine={row['engine']}", f"--regret={row['regret']}"]
+        how += ["--splitting"] if row["splitting"] == "True" else []
         path = tmp_path / "again.csv"
         assert main(["simulate", *words, *sizes, *how, "--csv", str(path)]) == 0
         again = next(one for one in rows(path) if one["round"] == row["round"])

@@ -42,7 +42,8 @@ def title(problem: grbp.Problem) -> None:
 
 def paragraph(text: str, first: str = "") -> None:
     """Print text in lines of at most 78 columns, all but the first indented."""
-    print(textwrap.fill(text, 78, initial_indent=first, subsequent_indent="  "))
+    lines = textwrap.TextWrapper(78, first, "  ", break_on_hyphens=False)
+    print(lines.fill(text))
 
 
 def facts(rows: Sequence[tuple[str, object, str]]) -> None:

@@ -18,7 +18,7 @@ from grbp.cli.options import (
     wholes,
 )
 from grbp.cli.outputs import add_outputs, check_outputs, give
-from grbp.cli.printing import power, shown_states, table, title
+from grbp.cli.printing import paragraph, power, shown_states, table, title
 from grbp.cli.progress import progress_bar
 from grbp.experiments.results import curve_rows
 
@@ -55,6 +55,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--engine", default="auto", choices=["auto", "walk", "leap"],
         help="take every step, or leap over them with the same law (auto: the faster one)",
     )  # fmt: skip
+    parser.add_argument(
+        "--splitting", action="store_true", help="look for rare replicas that carry the mean"
+    )
     add_threads(parser)
     add_outputs(parser, "write the curves as a table", "draw the curves, as PNG and SVG")
 
@@ -74,6 +77,7 @@ def run(options: argparse.Namespace) -> None:
             regret=options.regret,
             opening=options.opening,
             engine=options.engine,
+            splitting=options.splitting,
             threads=whole(options.threads),
             progress=progress,
         )
@@ -97,11 +101,13 @@ def _as_json(result: grbp.Simulation) -> dict[str, object]:
         "seed": result.seed,
         "regret": result.kind,
         "engines": result.engines,
+        "splitting": _is_split(result),
         "learners": {
             name: {
                 "mean": curve.mean.tolist(),
                 "se": curve.se.tolist(),
                 "sd": curve.sd,
+                "covered": curve.covered,
                 "threshold_share": {str(k): share for k, share in curve.threshold_share.items()},
             }
             | ({} if curve.by_start is None else {"by_start": curve.by_start.tolist()})
@@ -110,11 +116,16 @@ def _as_json(result: grbp.Simulation) -> dict[str, object]:
     }
 
 
+def _is_split(result: grbp.Simulation) -> bool:
+    return any(curve.weights is not None for curve in result.curves.values())
+
+
 def _show(result: grbp.Simulation, asked: bool) -> None:
     """Print the regret at the checkpoints that were asked for, or at a few, the smallest first."""
     title(result.problem)
     replicas = "1 replica" if result.replicas == 1 else f"{result.replicas:,} replicas"
-    print(f"{replicas} of {result.rounds:,} rounds, seed {result.seed}")
+    how = ", by splitting" if _is_split(result) else ""
+    print(f"{replicas} of {result.rounds:,} rounds, seed {result.seed}{how}")
     print("Mean regret after a number of rounds, and its standard error at the last\n")
     last = len(result.checkpoints) - 1
     step = 1 if asked else max(1, math.ceil(last / _SHOWN_CHECKPOINTS))
@@ -124,6 +135,13 @@ def _show(result: grbp.Simulation, asked: bool) -> None:
     rows = [[name, *curve.mean[shown].tolist(), float(curve.se[-1])] for name, curve in curves]
     width = max(_CELL, 2 + max(map(len, names)))
     table(["learner", *names, "+-"], rows, first=_NAME, width=width, digits=4)
+    belied = [name for name, curve in curves if not curve.covered]
+    if belied and result.replicas > 1:
+        print()
+        paragraph(
+            f"Not covered by the standard error: {', '.join(belied)}. Stuck replicas, too rare to"
+            " be seen here, could add more than the mean itself (see --splitting)."
+        )
     if result.kind == "by-start":
         states = shown_states(result.problem.goal)
         print(f"\nOf that after {result.rounds:,} rounds, by the state in which rounds began\n")

@@ -31,8 +31,8 @@ Report: TypeAlias = Callable[[int], None]
 """A function that is called with the number of replicas done so far."""
 
 COLUMNS: Final = (
-    "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "regret",
-    "round", "mean", "se", "low", "high",
+    "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "splitting",
+    "regret", "round", "mean", "se", "low", "high",
 )  # fmt: skip
 """The columns of every table of results: what was run, and the mean regret after a round.
 
@@ -146,7 +146,7 @@ def curve_rows(simulation: Simulation) -> Iterator[Row]:
     """Yield the rows of the table of a simulation, with the columns `COLUMNS`."""
     problem, sizes = simulation.problem, (simulation.rounds, simulation.replicas, simulation.seed)
     for name, curve in simulation.curves.items():
-        how = (simulation.engines.get(name, ""), simulation.kind)
+        how = (simulation.engines.get(name, ""), curve.weights is not None, simulation.kind)
         columns = (simulation.checkpoints, curve.mean, curve.se, *curve.band())
         for row in zip(*(column.tolist() for column in columns), strict=True):
             yield *_said(problem), name, *sizes, *how, *row
@@ -245,7 +245,7 @@ class GridResult(Shown):
             ends = (float(mean) - Z_95 * se, float(mean) + Z_95 * se)
             found = (spec.rounds, float(mean), se, *ends)
             asked = _said(Problem(spec.goal, p_c, p_f))
-            yield *asked, str(spec.learner), *sizes, engine, "pseudo", *found
+            yield *asked, str(spec.learner), *sizes, engine, False, "pseudo", *found
 
 
 Result: TypeAlias = CurveResult | GridResult

@@ -190,10 +190,11 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
 def to_csv(result: Result, path: Path) -> Path:
     """Write the table of a result as CSV, and return the path.
 
-    A row says what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine and
-    the kind of regret) and the mean regret after a round, with its standard error and the ends of
-    a 95 % interval, which is the band that `Curve.band` computes for a curve. A cell of a map has
-    one row, with a seed of its own.
+    A row says what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine,
+    whether by splitting, and the kind of regret) and the mean regret after a round, with its
+    standard error and the ends of a 95 % interval; for a curve these are the band that
+    `Curve.band` computes, which holds all of it at once. A cell of a map has one row, with a seed
+    of its own.
 
     Parameters
     ----------
@@ -215,7 +216,7 @@ def to_csv(result: Result, path: Path) -> Path:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = to_csv(run(spec, Path(folder)), Path(folder) / "mine.csv")
     ...     print(table.read_text().splitlines()[0])
-    goal,p_c,p_f,start,learner,rounds,replicas,seed,engine,regret,round,mean,se,low,high
+    goal,p_c,p_f,start,learner,rounds,replicas,seed,engine,splitting,regret,round,mean,se,low,high
     """
     return write_table(Path(path), result.columns, result.rows())
 
