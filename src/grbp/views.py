@@ -175,9 +175,9 @@ def _(thing: Simulation) -> Rows:
 
 @summary_of.register
 def _(thing: Simulation) -> Rows:
-    columns = ("learner", f"mean regret after {thing.rounds:,} rounds", "standard error", "engine")
+    columns = ("learner", f"mean regret after {thing.rounds:,} rounds", "engine")
     return columns, (
-        (name, float(curve.mean[-1]), float(curve.se[-1]), thing.engines.get(name, ""))
+        (name, curve.ends, thing.engines.get(name, ""))
         for name, curve in sorted(thing.curves.items(), key=lambda item: item[1].mean[-1])
     )
 

@@ -390,3 +390,25 @@ def test_only_so_many_entries_are_kept(own: Path, monkeypatch: pytest.MonkeyPatc
     compiled(adding(2.5))(1.0)
     assert len(kept(own)) == 3
     assert {path.name for path in own.iterdir()} > {"other", "1.code", "2.code"}
+
+
+NOTICE = """
+import logging, sys
+import grbp
+logging.getLogger("grbp").setLevel(sys.argv[1])
+grbp.simulate(grbp.Problem(3, 0.5, 0.3), "threshold-1", 20, 2, engine="walk")
+"""
+
+
+@pytest.mark.slow
+def test_python_says_by_default_that_it_compiles_and_only_then(tmp_path: Path) -> None:
+    """Once for a learner, not for parts of the engine; on request it is quiet."""
+    said = []
+    for folder, level in (("one", "NOTSET"), ("one", "NOTSET"), ("two", "ERROR")):
+        done = subprocess.run(
+            [sys.executable, "-c", NOTICE, level],
+            env=os.environ | {"GRBP_CACHE_DIR": str(tmp_path / folder)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        said.append(done.stderr.splitlines())
+    assert said == [promises("threshold-1"), [], []]

@@ -130,7 +130,7 @@ def test_a_learner_runs_whatever_the_compiler_raises(
 @BOTH_ENGINES
 def test_what_a_learner_raises_is_not_taken_for_the_compiler(engine: Engine) -> None:
     def breaks(_goal: int, _: Any, n: Counters, _key: int) -> int:
-        return {1: 0}[n.rho]
+        return {1: 0}[n._asdict()["rho"]]
 
     with (
         pytest.warns(RuntimeWarning, match="cannot be compiled"),

@@ -6,7 +6,7 @@ costs V* - p_f.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Final
@@ -82,7 +82,8 @@ class Curve:
     @property
     def ends(self) -> str:
         """The mean at the last checkpoint and its standard error, in words."""
-        return f"{self.mean[-1]:.4g}, standard error {self.se[-1]:.2g}"
+        said = f", standard error {self.se[-1]:.2g}" if len(self.final) > 1 else ""
+        return f"{self.mean[-1]:.4g}{said}{'' if self.covered else ' (not covered)'}"
 
     @property
     def se(self) -> Floats:
@@ -207,20 +208,19 @@ def curve(
             for choice, share in zip(choices, shares, strict=True)
         },
         by_start=None if starts is None else starts / count,
-        unseen=most_unseen(problem, learner, checkpoints, count),
+        unseen=most_unseen(problem, choices, checkpoints, count),
     )
 
 
 def most_unseen(
-    problem: Problem, learner: AnyLearner, checkpoints: Floats | Ints, replicas: int
+    problem: Problem, choices: Sequence[int], checkpoints: Floats | Ints, replicas: int
 ) -> Floats | None:
     """Bound what stuck replicas could add to a mean although none is among those played.
 
     Where finishing in state 1 is right, a learner that does not finish learns nothing about FINISH,
     so that a replica may do so for ever. If none of n does, the chance of it is below
-    1 - .025^(1/n), with a confidence of 97.5 %.
+    1 - .025^(1/n), with a confidence of 97.5 %. The choices are those of the learner.
     """
-    choices = learner.choices(problem.goal)
     if optimal_threshold(problem) == 0 or 0 not in choices or len(choices) == 1:
         return None
     chance = -math.expm1(math.log(0.025) / replicas)

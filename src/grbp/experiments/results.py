@@ -19,7 +19,6 @@ from grbp.experiments.provenance import Meta, meta_now
 from grbp.experiments.regret import Z_95, Curve, most_unseen
 from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
-from grbp.learners.registry import find_learner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import replica_key
@@ -125,8 +124,7 @@ class CurveResult(Shown):
         curves = {}
         for k, name in enumerate(spec.names):
             share = {int(threshold): float(x) for threshold, x in shares[name]}
-            learner = find_learner(name, spec.problem)
-            unseen = most_unseen(spec.problem, learner, kept, spec.replicas)
+            unseen = most_unseen(spec.problem, tuple(share), kept, spec.replicas)
             curves[name] = Curve(
                 mean[k],
                 covariance[k],
