@@ -1,4 +1,7 @@
-"""Build the wheel and the source archive into dist/, and try the wheel in a fresh environment."""
+"""Build the wheel and the source archive into dist/, and try the wheel in a fresh environment.
+
+It is tried alone, and then with the extras that the README names, by running what the README shows.
+"""
 
 import os
 import shutil
@@ -14,6 +17,8 @@ ROOT = Path(__file__).parent.parent
 DIST = ROOT / "dist"
 IN_WHEEL = ("grbp/py.typed", "grbp/__init__.pyi")
 IN_ARCHIVE = ("Makefile", "constraints.txt", "tools/setup.sh", "tests/conftest.py", "docs/conf.py")
+README = ROOT / "tests" / "docs" / "test_documents.py"
+EXTRAS = "engine,plots,gymnasium"
 TRIAL = "import grbp; print(grbp.optimal_threshold(grbp.Problem(4, .45, .3)))"
 
 
@@ -50,8 +55,14 @@ def main() -> None:
         run(python, "-m", "pip", "install", "-q", wheel, cwd=folder)
         version = run(Path(folder) / "bin" / "grbp", "--version", cwd=folder)
         answer = run(python, "-c", TRIAL, cwd=folder)
-    if answer != "1":
-        sys.exit(f"the installed wheel answers {answer} where 1 is right")
+        if answer != "1":
+            sys.exit(f"the installed wheel answers {answer} where 1 is right")
+        run(python, "-m", "pip", "install", "-q", f"{wheel}[{EXTRAS}]", cwd=folder)
+        os.environ["GRBP_PYTHON"] = str(python)
+        shown = ("-k", "README.md and (shell or python)")
+        tests = subprocess.run((sys.executable, "-m", "pytest", "-q", README, *shown), check=False)
+        if tests.returncode:
+            sys.exit("what the README shows does not run with the wheel as the README installs it")
     sys.stdout.write(f"dist/{wheel.name} installs and answers as {version}; dist/{archive.name}\n")
 
 

@@ -57,8 +57,8 @@ export PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1
 pip() { "$venv/bin/python" -m pip --quiet "$@"; }
 case $what in
 run)
-    echo "Installing grbp with its engine and its pictures ..."
-    pip install --editable '.[engine,plots]'
+    echo "Installing grbp with its engine, pictures and environment ..."
+    pip install --editable '.[engine,plots,gymnasium,completion]'
     ;;
 docs)
     echo "Installing grbp with what its site is made with ..."

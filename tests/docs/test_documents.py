@@ -14,6 +14,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 
+PYTHON = os.environ.get("GRBP_PYTHON", sys.executable)
+"""The interpreter that runs what documents show; `make dist` names one in a clean environment."""
+
 
 def found() -> Iterator[Path]:
     """The documents, wherever they are written."""
@@ -51,7 +54,7 @@ def test_python_in_the_documents_runs_and_prints_what_it_says(
     for code in pieces if document == "README.md" else ["\n".join(pieces)]:
         shown = re.findall(r"^print.*# (.*)$", code, re.MULTILINE)
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
+            [PYTHON, "-W", "error", "-c", code],
             cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -64,7 +67,7 @@ def test_shell_in_the_documents_prints_what_it_says(document: str, tmp_path: Pat
     for block in blocks(DOCUMENTS[document], "console"):
         for command, said in re.findall(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
             done = subprocess.run(
-                [sys.executable, "-m", "grbp", *shlex.split(command)],
+                [PYTHON, "-m", "grbp", *shlex.split(command)],
                 cwd=tmp_path, capture_output=True, text=True, check=False,
             )  # fmt: skip
             assert (done.returncode, done.stdout) == (0, said)
@@ -112,7 +115,7 @@ def test_files_and_tests_that_the_documents_name_exist(document: str) -> None:
 @cache
 def help_of(*command: str) -> str:
     return subprocess.run(
-        [sys.executable, "-m", "grbp", *command, "--help"],
+        [PYTHON, "-m", "grbp", *command, "--help"],
         env=os.environ | {"COLUMNS": "200"}, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
 

@@ -108,9 +108,9 @@ def test_resampling_keeps_every_batch_and_every_expectation() -> None:
     assert copies[evidence > 5.0].mean() > 10 * copies[evidence < -5.0].mean()
 
 
-def test_stages_end_at_half_decades_and_with_the_last_round() -> None:
+def test_stages_end_four_times_a_decade_and_with_the_last_round() -> None:
     assert _stage_ends(7) == [7]
-    assert _stage_ends(1000) == [10, 32, 100, 316, 1000]
+    assert _stage_ends(1000) == [10, 18, 32, 56, 100, 178, 316, 562, 1000]
     assert _stage_ends(1001)[-2:] == [1000, 1001]
 
 

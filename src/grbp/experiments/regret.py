@@ -23,6 +23,9 @@ from grbp.theory.values import optimal_threshold, value
 
 _BAND_DRAWS = 20_000
 
+_SURE: Final = 0.15
+"""The largest standard error after splitting, as a share of the mean, that can be trusted."""
+
 Z_95: Final = 1.959963984540054
 """The half-width of a 95 % interval in standard errors: the normal quantile at .975."""
 
@@ -122,7 +125,13 @@ class Curve:
 
     @property
     def covered(self) -> bool:
-        """Whether the band is of use: what may be unseen does not exceed the mean itself."""
+        """Whether the band is to be trusted, as measured by benchmarks/intervals.py.
+
+        It is not if what may be unseen exceeds the mean itself; nor if, after splitting, the
+        standard error exceeds 15 % of the mean, for a few replicas then carry both.
+        """
+        if self.weights is not None:
+            return bool(self.se[-1] <= _SURE * self.mean[-1])
         return self.unseen is None or bool(self.unseen[-1] <= self.mean[-1])
 
     @cached_property

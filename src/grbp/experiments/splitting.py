@@ -44,7 +44,7 @@ LEAST: Final = 10 * BATCHES
 _SPLIT: Final = 5
 """The purpose, in a seed, of the seeds of the stages and of the draws between them."""
 
-_STAGES_A_DECADE: Final = 2
+_STAGES_A_DECADE: Final = 4
 
 _EARLY: Final = 10
 _LATE: Final = 10**4
