@@ -18,6 +18,7 @@ from runs import FIGURE_3, GRID
 import grbp
 from grbp.errors import InvalidInput, MissingExtra
 from grbp.experiments import GridResult, Spec, run
+from grbp.experiments.results import COLUMNS
 
 NASTY = "<script>alert('$1')</script>"
 
@@ -142,6 +143,11 @@ def test_both_libraries_get_the_same_table(kind: str, things: dict[str, Any]) ->
     assert list(frame.columns) == other.columns
     assert [tuple(row) for row in frame.itertuples(index=False)] == other.rows()
     assert len(frame) == ROWS.get(kind, len(frame)) > 0
+
+
+def test_tables_of_results_have_the_same_columns(things: dict[str, Any]) -> None:
+    frames = [things[kind].to_frame() for kind in ("simulation", "curves", "map", "league")]
+    assert {tuple(frame.columns) for frame in frames} == {COLUMNS}
 
 
 def test_the_numbers_of_a_frame_are_those_of_the_thing(things: dict[str, Any]) -> None:

@@ -205,11 +205,12 @@ def _(thing: CurveResult, ax: "Axes | None") -> "Figure":
 
 @summary_of.register
 def _(thing: GridResult) -> Rows:
-    rows = sorted(thing.rows(), key=lambda row: row[2])
-    return ("", "p_c", "p_f", "mean regret", "standard error"), [
-        ("least", *map(str, rows[0][:2]), *rows[0][2:]),
-        ("largest", *map(str, rows[-1][:2]), *rows[-1][2:]),
-    ]
+    rows = []
+    for word, k in (("least", thing.mean.argmin()), ("largest", thing.mean.argmax())):
+        i, j = divmod(int(k), len(thing.spec.p_c))
+        where = (str(thing.spec.p_c[j]), str(thing.spec.p_f[i]))
+        rows.append((word, *where, float(thing.mean[i, j]), float(thing.se[i, j])))
+    return ("", "p_c", "p_f", "mean regret", "standard error"), rows
 
 
 @picture_of.register(GridResult)
@@ -223,7 +224,7 @@ def _(thing: GridResult, ax: "Axes | None") -> "Figure":
 
 @table_of.register
 def _(thing: League) -> Rows:
-    return ("goal", "learner", "p_c", "p_f", "mean", "se"), thing.cells()
+    return GridResult.columns, thing.cells()
 
 
 @summary_of.register

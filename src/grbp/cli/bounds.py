@@ -4,9 +4,10 @@ import argparse
 import math
 
 import grbp
-from grbp.cli.options import ROUNDS, add_json, add_problem, number, problem_of, whole
+from grbp.cli.options import add_json, add_problem, number, problem_of, whole
 from grbp.cli.printing import facts, paragraph, print_json, title
 from grbp.errors import TooLarge
+from grbp.experiments.simulation import ROUNDS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

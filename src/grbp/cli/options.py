@@ -3,15 +3,10 @@
 import argparse
 import re
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 import grbp
 from grbp.errors import InvalidInput
-
-ROUNDS: Final = 5000
-REPLICAS: Final = 1000
-SEED: Final = 0
-"""What is simulated unless the user says otherwise; the answer names all three."""
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:

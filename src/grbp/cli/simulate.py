@@ -7,9 +7,6 @@ from typing import Final
 
 import grbp
 from grbp.cli.options import (
-    REPLICAS,
-    ROUNDS,
-    SEED,
     add_problem,
     add_threads,
     loudness,
@@ -21,6 +18,7 @@ from grbp.cli.outputs import add_outputs, check_outputs, give
 from grbp.cli.printing import paragraph, power, shown_states, table, title
 from grbp.cli.progress import progress_bar
 from grbp.experiments.results import curve_rows
+from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
 
 _SHOWN_CHECKPOINTS: Final = 5
 """Checkpoints shown to a person who did not ask for any; --json and --csv have them all."""
