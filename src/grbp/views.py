@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from grbp.errors import GrbpError, InvalidInput, MissingExtra
 from grbp.experiments.league import League
-from grbp.experiments.results import CurveResult, GridResult, curve_rows
+from grbp.experiments.results import COLUMNS, CurveResult, GridResult, curve_rows
 from grbp.experiments.simulation import Simulation
 from grbp.figures.boundary import boundary_figure
 from grbp.figures.numbers import rounded
@@ -170,7 +170,7 @@ def _(thing: Session, ax: "Axes | None") -> "Figure":
 
 @table_of.register
 def _(thing: Simulation) -> Rows:
-    return CurveResult.columns, curve_rows(thing)
+    return COLUMNS, curve_rows(thing)
 
 
 @summary_of.register
@@ -205,12 +205,13 @@ def _(thing: CurveResult, ax: "Axes | None") -> "Figure":
 
 @summary_of.register
 def _(thing: GridResult) -> Rows:
-    rows = []
-    for word, k in (("least", thing.mean.argmin()), ("largest", thing.mean.argmax())):
-        i, j = divmod(int(k), len(thing.spec.p_c))
-        where = (str(thing.spec.p_c[j]), str(thing.spec.p_f[i]))
-        rows.append((word, *where, float(thing.mean[i, j]), float(thing.se[i, j])))
-    return ("", "p_c", "p_f", "mean regret", "standard error"), rows
+    ends = {"least": thing.mean.argmin(), "largest": thing.mean.argmax()}
+    places = {name: divmod(int(k), len(thing.spec.p_c)) for name, k in ends.items()}
+    return ("", "p_c", "p_f", "mean regret", "standard error"), (
+        (name, f"{thing.spec.p_c[j]:g}", f"{thing.spec.p_f[i]:g}", float(thing.mean[i, j]),
+         float(thing.se[i, j]))
+        for name, (i, j) in places.items()
+    )  # fmt: skip
 
 
 @picture_of.register(GridResult)
@@ -224,7 +225,7 @@ def _(thing: GridResult, ax: "Axes | None") -> "Figure":
 
 @table_of.register
 def _(thing: League) -> Rows:
-    return GridResult.columns, thing.cells()
+    return COLUMNS, thing.cells()
 
 
 @summary_of.register

@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,32 @@ def test_what_reads_itself_has_a_digest() -> None:
     digest = digest_of(grbp.Learner("itself", decide))
     around.append(1)
     assert digest_of(grbp.Learner("itself", decide)) != digest
+
+
+def late(least: int, _goal: int, _: Any, n: Any, _key: int) -> int:
+    return int(n.rho > least)
+
+
+class Late:
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def decide(self, goal: int, constants: Any, n: Any, key: int) -> int:
+        return late(self.least, goal, constants, n, key)
+
+    __call__ = decide
+
+
+def closing(least: int) -> Any:
+    return lambda goal, constants, n, key: late(least, goal, constants, n, key)
+
+
+@pytest.mark.parametrize(
+    "made", [lambda n: partial(late, n), Late, lambda n: Late(n).decide, closing]
+)
+def test_a_decision_of_any_kind_has_a_digest(made: Any) -> None:
+    digests = [digest_of(grbp.Learner("late", made(least))) for least in (5, 5, 6)]
+    assert digests[0] == digests[1] != digests[2]
 
 
 def test_a_file_keeps_a_name_and_no_code() -> None:

@@ -86,7 +86,7 @@ class Curve:
     def ends(self) -> str:
         """The mean at the last checkpoint and its standard error, in words."""
         said = f", standard error {self.se[-1]:.2g}" if len(self.final) > 1 else ""
-        return f"{self.mean[-1]:.4g}{said}{'' if self.covered else ' (not covered)'}"
+        return f"{self.mean[-1]:.4g}{said}{'' if self.covered else ' (rare replicas not covered)'}"
 
     @property
     def se(self) -> Floats:

@@ -189,8 +189,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
 
     Notes
     -----
-    The first simulation with a learner compiles it, which takes some seconds; the compiled code
-    of the package's own learners is kept for later processes.
+    The first simulation with a learner compiles it, which takes some seconds, and says so on
+    standard error, unless ``logging.getLogger("grbp").setLevel("ERROR")`` makes it quiet; the
+    compiled code of the package's own learners is kept for later processes.
 
     Paper: sec:numeric
 

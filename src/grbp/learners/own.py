@@ -225,14 +225,11 @@ class _Reader:
     def _is_installed(self, module: str | None) -> bool:
         """Return whether a module is Python's, this package's or installed: others digest it."""
         top = str(module).partition(".")[0]
-        if top == self._package and top != __name__.partition(".")[0]:
-            return False
+        if top in sys.stdlib_module_names or top == __name__.partition(".")[0]:
+            return True
         file = getattr(sys.modules.get(top), "__file__", None) or ""
-        return (
-            top in sys.stdlib_module_names
-            or top == __name__.partition(".")[0]
-            or not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
-        )
+        elsewhere = not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
+        return elsewhere and top != self._package
 
 
 def _listed(part: Any) -> Any:
