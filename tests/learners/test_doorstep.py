@@ -238,11 +238,29 @@ def test_with_two_arms_the_floor_is_that_of_lai_and_robbins(p_c: float, p_f: flo
     assert grbp.regret_floor(grbp.Problem(2, p_c, p_f)) == pytest.approx(floor, rel=1e-6)
 
 
+@pytest.mark.parametrize("start", ["uniform", 1])
+def test_a_small_gamma_bounds_the_regret_where_any_does(start: str | int) -> None:
+    """And none does where each forced FINISH loses, however sure it is that CONTINUE wins."""
+    for p_c, p_f in ((0.0, 0.0), (0.0, 0.3), (0.5, 1.0), (1.0, 1.0)):
+        problem = grbp.Problem(4, p_c, p_f, start)
+        result = grbp.simulate(
+            problem, ["getbe-sm:gamma=1"], 10**8, 2000, seed=1, checkpoints=(10**4,)
+        )
+        early, late = result.curves["getbe-sm:gamma=1"].mean
+        assert late - early <= 1e-3, (p_c, p_f)
+    forced = grbp.simulate(grbp.Problem(4, 1.0, 0.5), ["getbe-sm"], 10**8, 20, 1, checkpoints=[10])
+    early, late = forced.curves["getbe-sm"].mean
+    assert late - early > 100.0
+
+
 def test_the_floor_at_the_edges() -> None:
     tie = grbp.Problem(4, 0.5, 0.25)
     assert (grbp.regret_floor(tie), grbp.gamma_bounded(tie)) == (0.0, math.inf)
     assert grbp.gamma_bounded(grbp.Problem(4, 0.5, 0.25, 1)) == 0.0
-    assert grbp.gamma_bounded(grbp.Problem(4, 0.5, 1.0)) == 0.0
+    for certain in ((0.0, 0.0), (0.0, 0.3), (0.0, 1.0), (0.5, 1.0), (1.0, 1.0)):
+        assert grbp.gamma_bounded(grbp.Problem(4, *certain)) == 0.0
+    for losing in ((1.0, 0.0), (1.0, 0.5), (0.5, 0.0)):
+        assert grbp.gamma_bounded(grbp.Problem(4, *losing)) == math.inf
     assert grbp.regret_floor(grbp.Problem(4, 1.0, 0.5)) == 0.0
     b = grbp.boundary(4, 0.65)
     assert grbp.regret_floor(grbp.Problem(4, 0.65, 0.0)) == pytest.approx(b / -math.log1p(-b))
