@@ -4,11 +4,14 @@ The learner chooses a threshold from the counters as they are, the round is play
 its outcome is settled into the counters afterwards.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from grbp._numba.jit import inlined, kernel
 from grbp.model.transition import Action, next_state
 from grbp.numerics.rng import uniform
+
+ROUNDING: Final = 2.0**-50
+"""Four units in the last place of a number, relative to it."""
 
 
 class Counters(NamedTuple):
@@ -131,6 +134,15 @@ class Corner(NamedTuple):
 
 
 @inlined
+def as_corner(n: Counters) -> Corner:
+    """Return counters as wins and losses of every kind."""
+    return Corner(
+        n.f_goal, n.f - n.f_goal, n.c_up, n.c - n.c_up,
+        n.wins_0, n.plays_0 - n.wins_0, n.wins_1, n.plays_1 - n.wins_1,
+    )  # fmt: skip
+
+
+@inlined
 def corners(low: Counters, high: Counters) -> tuple[Corner, Corner]:
     """Find the two corners of a box of counters between which every estimate lies.
 
@@ -151,31 +163,46 @@ def corners(low: Counters, high: Counters) -> tuple[Corner, Corner]:
     best : Corner
         The other way round.
 
+    Notes
+    -----
+    Losses are what wins leave of a total. The initial estimates are fractions, so that wins are
+    rounded as they grow, by different amounts at different places of the box: among 10^12 moves,
+    losses are known to one in ten thousand. Where a total grows, the losses of the corners are
+    therefore moved outwards by a few units in the last place of the total.
+
     Examples
     --------
     >>> import grbp
     >>> low = grbp.Counters(8, 4.0, 1.0, 20.0, 13.0, 4.0, 3.0, 3.0, 1.0)
     >>> high = low._replace(rho=10, f=6.0, f_goal=2.0)  # one win and one loss more
     >>> worst, best = grbp.corners(low, high)
-    >>> worst.f_goal / (worst.f_goal + worst.f_lost), best.f_goal / (best.f_goal + best.f_lost)
-    (0.2, 0.4)
+    >>> round(worst.f_goal / (worst.f_goal + worst.f_lost), 12)
+    0.2
+    >>> round(best.f_goal / (best.f_goal + best.f_lost), 12)
+    0.4
     """
-    return _corner(low, high), _corner(high, low)
+    a, b = as_corner(low), as_corner(high)
+    f, c = _rounded(low.f, high.f), _rounded(low.c, high.c)
+    in_0, in_1 = _rounded(low.plays_0, high.plays_0), _rounded(low.plays_1, high.plays_1)
+    worst = Corner(
+        a.f_goal, b.f_lost + f, b.up, max(0.0, a.down - c),
+        b.won_0, max(0.0, a.lost_0 - in_0), a.won_1, b.lost_1 + in_1,
+    )  # fmt: skip
+    best = Corner(
+        b.f_goal, max(0.0, a.f_lost - f), a.up, b.down + c,
+        a.won_0, b.lost_0 + in_0, b.won_1, max(0.0, a.lost_1 - in_1),
+    )  # fmt: skip
+    return worst, best
 
 
 @inlined
-def _corner(a: Counters, b: Counters) -> Corner:
-    """Join FINISH's wins from one end of a box with its losses from the other, and so on."""
-    return Corner(
-        f_goal=a.f_goal,
-        f_lost=b.f - b.f_goal,
-        up=b.c_up,
-        down=a.c - a.c_up,
-        won_0=b.wins_0,
-        lost_0=a.plays_0 - a.wins_0,
-        won_1=a.wins_1,
-        lost_1=b.plays_1 - b.wins_1,
-    )
+def _rounded(low: float, high: float) -> float:
+    """Bound by how much losses may be off in a box over which their total grows from low to high.
+
+    On the way to a total, wins are rounded by one unit in its last place at most; the sums that
+    make the upper corner, and the differences, by two more.
+    """
+    return ROUNDING * high if high > low else 0.0
 
 
 @kernel

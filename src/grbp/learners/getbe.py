@@ -15,7 +15,7 @@ from grbp.learners.comparison import (
     surely_right,
     ucb_index,
 )
-from grbp.learners.counters import Corner, Counters, corners
+from grbp.learners.counters import Corner, Counters, as_corner, corners
 from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import gamma_pair
 from grbp.numerics.rng import fold_in
@@ -169,7 +169,7 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
 @kernel
 def ps_resolve(goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
     """Choose the threshold of a round in doubt, by a draw of each probability."""
-    p_f, p_c = unusual(key, posteriors(corners(n, n)[0]), doubt)
+    p_f, p_c = unusual(key, posteriors(as_corner(n)), doubt)
     if p_f < 0.0:
         return doubt.usual
     return 1 if finish_is_right(goal, p_f, 1.0, p_c, 1.0 - p_c) else 0
@@ -192,7 +192,7 @@ def getbe_ucb_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -
     worst, best = corners(low, high)
     p_f = mean_over(worst.f_goal, worst.f_lost) + math.sqrt(least / high.f)
     p_c = mean_over(worst.up, worst.down) + math.sqrt(most / low.c)
-    if p_f >= 1.0:
+    if p_f >= 1.0 + SAFE:
         return True
     if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + SAFE:
         return True
