@@ -166,9 +166,9 @@ def corners(low: Counters, high: Counters) -> tuple[Corner, Corner]:
     Notes
     -----
     Losses are what wins leave of a total. The initial estimates are fractions, so that wins are
-    rounded as they grow, by different amounts at different places of the box: among 10^12 moves,
-    losses are known to one in ten thousand. Where a total grows, the losses of the corners are
-    therefore moved outwards by a few units in the last place of the total.
+    rounded as they grow: among 10^12 moves, losses are known to one in ten thousand. Where the
+    most losses of FINISH or CONTINUE are few, a few units in the last place of the total are
+    therefore added to them.
 
     Examples
     --------
@@ -176,33 +176,26 @@ def corners(low: Counters, high: Counters) -> tuple[Corner, Corner]:
     >>> low = grbp.Counters(8, 4.0, 1.0, 20.0, 13.0, 4.0, 3.0, 3.0, 1.0)
     >>> high = low._replace(rho=10, f=6.0, f_goal=2.0)  # one win and one loss more
     >>> worst, best = grbp.corners(low, high)
-    >>> round(worst.f_goal / (worst.f_goal + worst.f_lost), 12)
-    0.2
-    >>> round(best.f_goal / (best.f_goal + best.f_lost), 12)
-    0.4
+    >>> worst.f_goal / (worst.f_goal + worst.f_lost), best.f_goal / (best.f_goal + best.f_lost)
+    (0.2, 0.4)
     """
     a, b = as_corner(low), as_corner(high)
-    f, c = _rounded(low.f, high.f), _rounded(low.c, high.c)
-    in_0, in_1 = _rounded(low.plays_0, high.plays_0), _rounded(low.plays_1, high.plays_1)
-    worst = Corner(
-        a.f_goal, b.f_lost + f, b.up, max(0.0, a.down - c),
-        b.won_0, max(0.0, a.lost_0 - in_0), a.won_1, b.lost_1 + in_1,
-    )  # fmt: skip
-    best = Corner(
-        b.f_goal, max(0.0, a.f_lost - f), a.up, b.down + c,
-        a.won_0, b.lost_0 + in_0, b.won_1, max(0.0, a.lost_1 - in_1),
-    )  # fmt: skip
-    return worst, best
+    f_lost, down = _at_most(b.f_lost, high.f), _at_most(b.down, high.c)
+    return (
+        Corner(a.f_goal, f_lost, b.up, a.down, b.won_0, a.lost_0, a.won_1, b.lost_1),
+        Corner(b.f_goal, a.f_lost, a.up, down, a.won_0, b.lost_0, b.won_1, a.lost_1),
+    )
 
 
 @inlined
-def _rounded(low: float, high: float) -> float:
-    """Bound by how much losses may be off in a box over which their total grows from low to high.
+def _at_most(lost: float, total: float) -> float:
+    """Return how many losses there are at most in a box, from those of its upper corner.
 
     On the way to a total, wins are rounded by one unit in its last place at most; the sums that
-    make the upper corner, and the differences, by two more.
+    make the upper corner, and the difference, by two more. Where losses are a thousandth of the
+    total or more, that is relatively less than claims about boxes allow for anyway.
     """
-    return ROUNDING * high if high > low else 0.0
+    return max(lost, (1.0 - 2.0**-40) * lost + ROUNDING * total)
 
 
 @kernel

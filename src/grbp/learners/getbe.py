@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.comparison import (
-    SAFE,
     finish_is_right,
     log_of,
     mean_over,
     odds_sum,
+    safe_for,
     surely_right,
     ucb_index,
 )
@@ -192,13 +192,14 @@ def getbe_ucb_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -
     worst, best = corners(low, high)
     p_f = mean_over(worst.f_goal, worst.f_lost) + math.sqrt(least / high.f)
     p_c = mean_over(worst.up, worst.down) + math.sqrt(most / low.c)
-    if p_f >= 1.0 + SAFE:
+    safe = safe_for(goal)
+    if p_f >= 1.0 + safe:
         return True
-    if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + SAFE:
+    if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + safe:
         return True
     p_f = mean_over(best.f_goal, best.f_lost) + math.sqrt(most / low.f)
     p_c = min(1.0, mean_over(best.up, best.down) + math.sqrt(least / high.c))
-    return p_f < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) < 1.0 - SAFE
+    return p_f < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) < 1.0 - safe
 
 
 SAMPLE_MEAN = Learner("getbe-sm", getbe_sm, Control(), reference=PAPER, stable=getbe_sm_stable)
