@@ -151,6 +151,43 @@ def test_rounds_to_come() -> None:
     assert doorstep_stopping.to_come(0.0, 10**6) == 1e6
 
 
+@pytest.mark.parametrize("f", [20, 50, 100, 150, 400])
+def test_the_default_asks_for_its_least_evidence_in_full_after_a_hundred_samples(f: int) -> None:
+    """With nothing left to come but few rounds, the least evidence is what decides."""
+    learner, p_c = found("doorstep-lai:horizon=1000000", 4), 0.65
+    b = grbp.boundary(4, p_c)
+    # CONTINUE is known, so that its value is raised by nothing.
+    n = Counters(10**6, float(f), 0.0, 1e14, p_c * 1e14, 0.0, 0.0, 1e6 - 1, 0.0)
+    low, high = 0.0, b * f
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        gives_up = learner.choose(4, n._replace(f_goal=middle), 0) == 0
+        low, high = (middle, high) if gives_up else (low, middle)
+    prior = learner.constants.prior
+    evidence = (f + 2 * prior) * divergence((high + prior) / (f + 2 * prior), b)
+    assert float(evidence) == pytest.approx(2.0 * b * min(1.0, f / 100), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["doorstep-lai", "doorstep-bayes"])
+@pytest.mark.parametrize(
+    ("settings", "first", "last"), [(":horizon=5000", 1000, 4000), ("", 10_000, 10**6)]
+)
+def test_a_claim_about_trying_continue_holds_in_the_first_round_and_the_last(
+    name: str, settings: str, first: int, last: int
+) -> None:
+    """Rounds to come grow with the round, or fall if somebody says how many there are."""
+    learner, changes, claims = found(name + settings, 4), 0, 0
+    assert learner.stable is not None
+    for c in range(2, first // 4 - 5, first // 1000):
+        n = Counters(first, 900.0, 360.0, float(c), 0.5 * c, 0.0, 0.0, first - 1.0, 0.0)
+        answers = [learner.choose(4, n._replace(rho=rho), 0) for rho in (first, last)]
+        claimed = learner.stable(4, learner.constants, n, n._replace(rho=last))
+        changes, claims = changes + (answers[0] != answers[1]), claims + claimed
+        assert not claimed or answers[0] == answers[1], c
+    assert changes > 5
+    assert claims > 5
+
+
 # What they regret.
 
 
