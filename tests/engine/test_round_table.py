@@ -19,7 +19,7 @@ from grbp.engine.leap.hops import OTHER, STATE, Hops, hop_round, hops_of
 from grbp.engine.leap.round_table import table_round, table_rounds
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
-from grbp.learners.counters import play
+from grbp.learners.counters import Round, play
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
 
@@ -379,7 +379,7 @@ def test_finish_has_a_draw_of_its_own_in_a_round_that_outlasts_its_table(
     p_c: float, p_f: float
 ) -> None:
     """The last step down would have decided it otherwise: its draw is p_c or more."""
-    world, begun = World(8, p_c, p_f), rd.Round(5, 0, 0, 4, 2)
+    world, begun = World(8, p_c, p_f), Round(5, 0, 0, 4, 2)
     rounds = [rd.walk_on(world, 2, fold_in(1, k), 5, begun) for k in range(4000)]
     finished = [one.won for one in rounds if one.f == 1]
     assert len(finished) > 1000
