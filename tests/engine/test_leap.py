@@ -147,7 +147,7 @@ INDEXED = ["doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm", "kl-u
 @pytest.mark.parametrize("name", INDEXED)
 @pytest.mark.parametrize(
     ("problem", "checkpoints", "single"),
-    [(HIGH, (100, 500, 1500), 256), (LOW, LONG, 16), (Problem(4, 0.45, 0.3, 1), LONG, 16)],
+    [(HIGH, (50, 200, 500), 64), (LOW, LONG, 16), (Problem(4, 0.45, 0.3, 1), SHORT, 16)],
     ids=["high", "low", "start 1"],
 )
 def test_leaping_has_the_law_of_walking_for_those_that_weigh_evidence(
