@@ -151,21 +151,33 @@ def test_rounds_to_come() -> None:
     assert doorstep_stopping.to_come(0.0, 10**6) == 1e6
 
 
-@pytest.mark.parametrize("f", [20, 50, 100, 150, 400])
-def test_the_default_asks_for_its_least_evidence_in_full_after_a_hundred_samples(f: int) -> None:
-    """With nothing left to come but few rounds, the least evidence is what decides."""
-    learner, p_c = found("doorstep-lai:horizon=1000000", 4), 0.65
-    b = grbp.boundary(4, p_c)
-    # CONTINUE is known, so that its value is raised by nothing.
-    n = Counters(10**6, float(f), 0.0, 1e14, p_c * 1e14, 0.0, 0.0, 1e6 - 1, 0.0)
-    low, high = 0.0, b * f
+def evidence_that_gives_up(learner: grbp.Learner, n: Counters, p_c: float) -> float:
+    """The least evidence at which doorstep-lai gives up on FINISH, where CONTINUE is known."""
+    n, b = n._replace(c=1e14, c_up=p_c * 1e14), grbp.boundary(4, p_c)
+    low, high = 0.0, b * n.f
     for _ in range(60):
         middle = 0.5 * (low + high)
         gives_up = learner.choose(4, n._replace(f_goal=middle), 0) == 0
         low, high = (middle, high) if gives_up else (low, middle)
     prior = learner.constants.prior
-    evidence = (f + 2 * prior) * divergence((high + prior) / (f + 2 * prior), b)
-    assert float(evidence) == pytest.approx(2.0 * b * min(1.0, f / 100), rel=1e-5)
+    return float((n.f + 2 * prior) * divergence((high + prior) / (n.f + 2 * prior), b))
+
+
+@pytest.mark.parametrize("f", [20, 50, 100, 150, 400])
+def test_the_default_asks_for_its_least_evidence_in_full_after_a_hundred_samples(f: int) -> None:
+    """In the last of very many rounds, when optimal stopping asks for nothing."""
+    learner, rho = found("doorstep-lai:horizon=1000000", 4), 10**6
+    n = Counters(rho, float(f), 0.0, 0.0, 0.0, 0.0, 0.0, rho - 1.0, 0.0)
+    least = 2.0 * grbp.boundary(4, 0.65) * min(1.0, f / 100)
+    assert evidence_that_gives_up(learner, n, 0.65) == pytest.approx(least, rel=1e-5)
+
+
+@pytest.mark.parametrize("had", [0, 5, 90])
+def test_the_default_sets_off_as_if_ten_rounds_had_been_played(had: int) -> None:
+    """The head start makes it less patient, and matters less and less."""
+    n = Counters(had + 1, 20.0, 0.0, 0.0, 0.0, 0.0, 0.0, float(had), 0.0)
+    asked = stopping.stopping_evidence(had + 10.0, 5000.0)
+    assert evidence_that_gives_up(found("doorstep-lai", 4), n, 0.65) == pytest.approx(asked, 1e-5)
 
 
 @pytest.mark.parametrize("name", ["doorstep-lai", "doorstep-bayes"])
