@@ -22,7 +22,7 @@ SAFE: Final = 1e-12
 @inlined
 def safe_for(goal: int) -> float:
     """Return the same for B(p_c), which moves up to goal times as much as p_c does."""
-    return SAFE * max(1.0, goal / 512.0)
+    return SAFE * max(1.0, goal * 2.0**-9)
 
 
 @inlined
