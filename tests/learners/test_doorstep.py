@@ -200,6 +200,20 @@ def test_a_claim_about_trying_continue_holds_in_the_first_round_and_the_last(
     assert claims > 5
 
 
+@pytest.mark.parametrize("name", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
+def test_a_box_in_which_continue_falls_below_a_quarter_of_the_rounds_is_not_claimed(
+    name: str,
+) -> None:
+    """FINISH is tried at its cost only where CONTINUE is learned on the way."""
+    learner = found(name, 4)
+    assert learner.stable is not None
+    n = Counters(1000, 8.0, 3.0, 251.0, 170.0, 0.0, 0.0, 100.0, 0.0)
+    later = n._replace(rho=1010)
+    assert [learner.choose(4, at, 0) for at in (n, later)] == [1, 0]
+    assert not learner.stable(4, learner.constants, n, later)
+    assert learner.stable(4, learner.constants, n, n._replace(rho=1003))
+
+
 # What they regret.
 
 
