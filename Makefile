@@ -1,6 +1,6 @@
 # Everything runs in .venv, which the first call makes. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help reproduce docs test check fuzz format floors examples pin dist clean lint again
+.PHONY: help reproduce docs test check fuzz mutants format floors examples pin dist clean lint again
 BIN := .venv/bin
 RECIPE := pyproject.toml constraints.txt tools/setup.sh
 # Another Python was asked for, or the folder was moved: look at the environment again.
@@ -30,6 +30,9 @@ check: .venv/.ready-test ## before a commit: formatting, lint, types, the fast t
 
 fuzz: .venv/.ready-test ## the tests that draw examples, with fresh draws and ten times as many
 	@GRBP_EXAMPLES=fresh $(BIN)/python -m pytest -n auto -m hypothesis
+
+mutants: .venv/.ready-test ## change the source line by line, and see whether the tests notice
+	@$(BIN)/python tools/mutants.py $(ONLY)
 
 lint: .venv/.ready-test
 	@echo "== formatting and lint"

@@ -1,5 +1,6 @@
 """Batches of rounds: their totals against walking and linear algebra, and their parts."""
 
+import math
 from functools import cache
 from typing import NamedTuple
 
@@ -235,6 +236,18 @@ def test_large_totals_have_their_exact_moments(goal: int, threshold: int, rounds
     # So many rounds are normal, whose sample covariances have these errors.
     spread = np.sqrt((np.outer(variance, variance) + covariance**2) / size)
     assert np.all(np.abs(np.cov(off.T) - covariance) <= 4.5 * spread + 1e-9 * rounds)
+
+
+@pytest.mark.parametrize("part", [WHOLE, Part(1, 1)], ids=["whole", "half"])
+def test_the_longest_batch_of_the_longest_rounds_has_its_mean(part: Part) -> None:
+    """10^12 rounds of 4 x 10^6 steps each, from the middle to either end, and half of them."""
+    problem, size = Problem(4096, 0.5, 0.3, 2048), 4
+    for threshold in (0, 1):
+        steps = drawn(problem, threshold, 10**12, size, part)[:, 3]
+        rounds, exact = part_rounds(10**12, part), 2048.0 * (2048 - threshold)
+        # The deviation of the time to leave an interval of 2d from its middle is d^2 sqrt(2/3).
+        error = exact * math.sqrt(2 / 3 / rounds / size)
+        assert abs((steps / rounds).mean() - exact) <= 4.5 * error
 
 
 @EACH

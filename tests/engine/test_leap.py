@@ -140,6 +140,25 @@ def test_leaping_has_the_law_of_walking(
     assert_same_play(problem, name, ours, walked(problem, name, checkpoints))
 
 
+INDEXED = ["doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm", "kl-ucb", "bayes-ucb"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INDEXED)
+@pytest.mark.parametrize(
+    ("problem", "checkpoints", "single"),
+    [(HIGH, (50, 200, 500), 64), (LOW, LONG, 16), (Problem(4, 0.45, 0.3, 1), SHORT, 16)],
+    ids=["high", "low", "start 1"],
+)
+def test_leaping_has_the_law_of_walking_for_those_that_weigh_evidence(
+    name: str, problem: Problem, checkpoints: Any, single: int, boxes: Boxes
+) -> None:
+    """The default among them; where all rounds start in state 1, CONTINUE has to be explored."""
+    boxes(single)
+    ours = played(problem, name, checkpoints).played
+    assert_same_play(problem, name, ours, walked(problem, name, checkpoints))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*STABLE[:4], *DRAWING[:2]])
 def test_batches_that_leave_their_box_have_the_law_of_walking(name: str, boxes: Boxes) -> None:

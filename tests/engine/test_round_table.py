@@ -19,7 +19,7 @@ from grbp.engine.leap.hops import OTHER, STATE, Hops, hop_round, hops_of
 from grbp.engine.leap.round_table import table_round, table_rounds
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
-from grbp.learners.counters import play
+from grbp.learners.counters import Round, play
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
 
@@ -372,6 +372,21 @@ def test_long_rounds_are_as_long_as_walked_ones(goal: int, size: int, p_c: float
             assert stats.ks_2samp(ours[:, what], theirs[:, what]).pvalue > 1e-4
         endings = [np.bincount(2 * r[:, WON] + r[:, F], minlength=4) for r in (ours, theirs)]
         assert stats.chi2_contingency(np.array(endings)[:, np.any(endings, axis=0)]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(("p_c", "p_f"), [(0.5, 0.3), (0.45, 0.9), (0.3, 0.3)])
+def test_finish_has_a_draw_of_its_own_in_a_round_that_outlasts_its_table(
+    p_c: float, p_f: float
+) -> None:
+    """The last step down would have decided it otherwise: its draw is p_c or more."""
+    world, begun = World(8, p_c, p_f), Round(5, 0, 0, 4, 2)
+    rounds = [rd.walk_on(world, 2, fold_in(1, k), 5, begun) for k in range(4000)]
+    finished = [one.won for one in rounds if one.f == 1]
+    assert len(finished) > 1000
+    assert stats.binomtest(sum(finished), len(finished), p_f).pvalue > 1e-4
+    steps = [one.c - 4 for one in rounds]
+    assert min(steps) == 3  # Each walks on from where it stands, and counts every step.
+    assert all(2 * (one.c_up - 2) - (one.c - 4) == (3 if one.f == 0 else -3) for one in rounds)
 
 
 @pytest.mark.parametrize("goal", [2, 4, 16, 17, 50, 1000])

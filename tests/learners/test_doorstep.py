@@ -151,6 +151,69 @@ def test_rounds_to_come() -> None:
     assert doorstep_stopping.to_come(0.0, 10**6) == 1e6
 
 
+def evidence_that_gives_up(learner: grbp.Learner, n: Counters, p_c: float) -> float:
+    """The least evidence at which doorstep-lai gives up on FINISH, where CONTINUE is known."""
+    n, b = n._replace(c=1e14, c_up=p_c * 1e14), grbp.boundary(4, p_c)
+    low, high = 0.0, b * n.f
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        gives_up = learner.choose(4, n._replace(f_goal=middle), 0) == 0
+        low, high = (middle, high) if gives_up else (low, middle)
+    prior = learner.constants.prior
+    return float((n.f + 2 * prior) * divergence((high + prior) / (n.f + 2 * prior), b))
+
+
+@pytest.mark.parametrize("f", [20, 50, 100, 150, 400])
+def test_the_default_asks_for_its_least_evidence_in_full_after_a_hundred_samples(f: int) -> None:
+    """In the last of very many rounds, when optimal stopping asks for nothing."""
+    learner, rho = found("doorstep-lai:horizon=1000000", 4), 10**6
+    n = Counters(rho, float(f), 0.0, 0.0, 0.0, 0.0, 0.0, rho - 1.0, 0.0)
+    least = 2.0 * grbp.boundary(4, 0.65) * min(1.0, f / 100)
+    assert evidence_that_gives_up(learner, n, 0.65) == pytest.approx(least, rel=1e-5)
+
+
+@pytest.mark.parametrize("had", [0, 5, 90])
+def test_the_default_sets_off_as_if_ten_rounds_had_been_played(had: int) -> None:
+    """The head start makes it less patient, and matters less and less."""
+    n = Counters(had + 1, 20.0, 0.0, 0.0, 0.0, 0.0, 0.0, float(had), 0.0)
+    asked = stopping.stopping_evidence(had + 10.0, 5000.0)
+    assert evidence_that_gives_up(found("doorstep-lai", 4), n, 0.65) == pytest.approx(asked, 1e-5)
+
+
+@pytest.mark.parametrize("name", ["doorstep-lai", "doorstep-bayes"])
+@pytest.mark.parametrize(
+    ("settings", "first", "last"), [(":horizon=5000", 1000, 4000), ("", 10_000, 10**6)]
+)
+def test_a_claim_about_trying_continue_holds_in_the_first_round_and_the_last(
+    name: str, settings: str, first: int, last: int
+) -> None:
+    """Rounds to come grow with the round, or fall if somebody says how many there are."""
+    learner, changes, claims = found(name + settings, 4), 0, 0
+    assert learner.stable is not None
+    for c in range(2, first // 4 - 5, first // 1000):
+        n = Counters(first, 900.0, 360.0, float(c), 0.5 * c, 0.0, 0.0, first - 1.0, 0.0)
+        answers = [learner.choose(4, n._replace(rho=rho), 0) for rho in (first, last)]
+        claimed = learner.stable(4, learner.constants, n, n._replace(rho=last))
+        changes, claims = changes + (answers[0] != answers[1]), claims + claimed
+        assert not claimed or answers[0] == answers[1], c
+    assert changes > 5
+    assert claims > 5
+
+
+@pytest.mark.parametrize("name", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
+def test_a_box_in_which_continue_falls_below_a_quarter_of_the_rounds_is_not_claimed(
+    name: str,
+) -> None:
+    """FINISH is tried at its cost only where CONTINUE is learned on the way."""
+    learner = found(name, 4)
+    assert learner.stable is not None
+    n = Counters(1000, 8.0, 3.0, 251.0, 170.0, 0.0, 0.0, 100.0, 0.0)
+    later = n._replace(rho=1010)
+    assert [learner.choose(4, at, 0) for at in (n, later)] == [1, 0]
+    assert not learner.stable(4, learner.constants, n, later)
+    assert learner.stable(4, learner.constants, n, n._replace(rho=1003))
+
+
 # What they regret.
 
 
@@ -238,11 +301,29 @@ def test_with_two_arms_the_floor_is_that_of_lai_and_robbins(p_c: float, p_f: flo
     assert grbp.regret_floor(grbp.Problem(2, p_c, p_f)) == pytest.approx(floor, rel=1e-6)
 
 
+@pytest.mark.parametrize("start", ["uniform", 1])
+def test_a_small_gamma_bounds_the_regret_where_any_does(start: str | int) -> None:
+    """And none does where each forced FINISH loses, however sure it is that CONTINUE wins."""
+    for p_c, p_f in ((0.0, 0.0), (0.0, 0.3), (0.5, 1.0), (1.0, 1.0)):
+        problem = grbp.Problem(4, p_c, p_f, start)
+        result = grbp.simulate(
+            problem, ["getbe-sm:gamma=1"], 10**8, 2000, seed=1, checkpoints=(10**4,)
+        )
+        early, late = result.curves["getbe-sm:gamma=1"].mean
+        assert late - early <= 1e-3, (p_c, p_f)
+    forced = grbp.simulate(grbp.Problem(4, 1.0, 0.5), ["getbe-sm"], 10**8, 20, 1, checkpoints=[10])
+    early, late = forced.curves["getbe-sm"].mean
+    assert late - early > 100.0
+
+
 def test_the_floor_at_the_edges() -> None:
     tie = grbp.Problem(4, 0.5, 0.25)
     assert (grbp.regret_floor(tie), grbp.gamma_bounded(tie)) == (0.0, math.inf)
     assert grbp.gamma_bounded(grbp.Problem(4, 0.5, 0.25, 1)) == 0.0
-    assert grbp.gamma_bounded(grbp.Problem(4, 0.5, 1.0)) == 0.0
+    for certain in ((0.0, 0.0), (0.0, 0.3), (0.0, 1.0), (0.5, 1.0), (1.0, 1.0)):
+        assert grbp.gamma_bounded(grbp.Problem(4, *certain)) == 0.0
+    for losing in ((1.0, 0.0), (1.0, 0.5), (0.5, 0.0)):
+        assert grbp.gamma_bounded(grbp.Problem(4, *losing)) == math.inf
     assert grbp.regret_floor(grbp.Problem(4, 1.0, 0.5)) == 0.0
     b = grbp.boundary(4, 0.65)
     assert grbp.regret_floor(grbp.Problem(4, 0.65, 0.0)) == pytest.approx(b / -math.log1p(-b))

@@ -74,6 +74,8 @@ def _enough(enough: float, gamma: float) -> str:
     """Say whether the gamma that was given keeps regret bounded."""
     if math.isinf(enough):
         return "no gamma bounds the regret here"
+    if enough == 0.0:
+        return "regret is bounded with any gamma"
     return f"regret is {'bounded' if gamma > enough else 'NOT bounded'} with gamma = {gamma:g}"
 
 

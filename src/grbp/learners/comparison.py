@@ -20,6 +20,12 @@ SAFE: Final = 1e-12
 
 
 @inlined
+def safe_for(goal: int) -> float:
+    """Return the same for B(p_c), which moves up to goal times as much as p_c does."""
+    return SAFE * max(1.0, goal * 2.0**-9)
+
+
+@inlined
 def log_of(whole: float) -> float:
     """Compute the natural logarithm of a whole number of at least 1."""
     return float(_LOGS[u64(int(whole))]) if whole < _TABLED else math.log(whole)
@@ -102,10 +108,11 @@ def mean_over(wins: float, losses: float) -> float:
 def surely_right(goal: int, low: Counters, high: Counters) -> int:
     """Return 1 if FINISH is right for all counters of a box, 0 if for none, -1 if unknown."""
     worst, best = corners(low, high)
-    tried = (worst.f_goal + worst.f_lost) * (1.0 + SAFE)
+    safe = safe_for(goal)
+    tried = (worst.f_goal + worst.f_lost) * (1.0 + safe)
     if worst.up <= 0.0 or worst.f_goal * odds_sum(worst.down / worst.up, goal) >= tried:
         return 1
     if best.up <= 0.0:
         return -1
-    tried = (best.f_goal + best.f_lost) * (1.0 - SAFE)
+    tried = (best.f_goal + best.f_lost) * (1.0 - safe)
     return 0 if best.f_goal * odds_sum(best.down / best.up, goal) < tried else -1

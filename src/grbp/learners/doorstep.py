@@ -22,7 +22,10 @@ FREE: Final = 0.25
 """How often a round CONTINUE must be taken to be learned on the way, without being explored."""
 
 NEARLY: Final = 1e-9
-"""How far evidence must be from what is needed for rounding not to matter."""
+"""How far apart two numbers of order 1 must be for rounding not to decide which is larger."""
+
+PER_SAMPLE: Final = 2e-14
+"""More than rounding may add to the evidence of a sample; see `nearly`."""
 
 _HALVINGS: Final = 50
 
@@ -57,6 +60,16 @@ def evidence_against(taken: float, p: float, q: float) -> float:
 
 
 @inlined
+def nearly(taken: float) -> float:
+    """Return how far evidence must be from what is needed for rounding not to matter.
+
+    The two terms of kl cancel, and each is off by a few units in the last place of 1: of a ratio
+    near 1, of 1 - q, of p itself. So n kl is off by n times as much, whatever it is.
+    """
+    return max(NEARLY, PER_SAMPLE * taken)
+
+
+@inlined
 def is_free(low: Counters, high: Counters) -> bool:
     """Return whether CONTINUE was taken often enough throughout a box to be learned on the way.
 
@@ -81,14 +94,15 @@ def kl_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     f_low = worst.f_goal / (worst.f_goal + worst.f_lost)
     f_high = best.f_goal / (best.f_goal + best.f_lost)
     c_low, c_high = best.up / (best.up + best.down), worst.up / (worst.up + worst.down)
-    least, most = math.log(low.rho) - NEARLY, math.log(high.rho) + NEARLY
+    least, most, near = math.log(low.rho), math.log(high.rho), nearly(high.f)
     b_high, free = continue_value(c_high, goal), is_free(low, high)
     if f_low >= b_high + NEARLY:
-        return free or evidence_against(low.c, c_high, boundary_inverse(f_low, goal)) > most
-    if evidence_against(high.f, f_low, b_high) < least:
+        enough = most + nearly(high.c)
+        return free or evidence_against(low.c, c_high, boundary_inverse(f_low, goal)) > enough
+    if evidence_against(high.f, f_low, b_high) < least - near:
         return free
     b_low = continue_value(c_low, goal)
-    return f_high < b_low - NEARLY and evidence_against(low.f, f_high, b_low) > most
+    return f_high < b_low - NEARLY and evidence_against(low.f, f_high, b_low) > most + near
 
 
 @inlined

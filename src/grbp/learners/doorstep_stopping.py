@@ -20,6 +20,7 @@ from grbp.learners.doorstep import (
     continue_value,
     evidence_against,
     is_free,
+    nearly,
 )
 from grbp.learners.optimal_stopping import stopping_evidence
 
@@ -175,7 +176,8 @@ def never_due(goal: int, horizon: float, low: Counters, high: Counters, p: Spans
         return True
     coming = max(to_come(horizon, low.rho), to_come(horizon, high.rho))
     needed = stopping_evidence(low.c, coming * (1.0 - low.c / (FREE * high.rho)))
-    return evidence_against(low.c, p.c_high, boundary_inverse(p.f_low, goal)) > needed + NEARLY
+    enough = needed + nearly(high.c)
+    return evidence_against(low.c, p.c_high, boundary_inverse(p.f_low, goal)) > enough
 
 
 @inlined
@@ -234,12 +236,13 @@ def lai_stable(goal: int, constants: Leaning, low: Counters, high: Counters) -> 
         return never_due(goal, constants.horizon, low, high, p)
     raised_low = raised_to(goal, constants.lean, p.c_low, p.sd_low, b_high)
     raised_high = raised_to(goal, constants.lean, p.c_high, p.sd_high, b_low)
-    least = max(p.least, least_evidence(constants.least, low.f, raised_low)) - NEARLY
+    near = nearly(high.f)
+    least = max(p.least, least_evidence(constants.least, low.f, raised_low)) - near
     if evidence_against(high.f + 2.0 * constants.prior, p.f_low, raised_high) < least:
         return is_free(low, high)
     if p.f_high >= b_low - NEARLY:
         return False
-    most = max(p.most, least_evidence(constants.least, high.f, raised_high)) + NEARLY
+    most = max(p.most, least_evidence(constants.least, high.f, raised_high)) + near
     return evidence_against(low.f + 2.0 * constants.prior, p.f_high, raised_low) > most
 
 
@@ -306,12 +309,13 @@ def bayes_stable(goal: int, constants: Horizon, low: Counters, high: Counters) -
         return never_due(goal, constants.horizon, low, high, p)
     weight_low, weight_high = low.f + 2.0 * constants.prior, high.f + 2.0 * constants.prior
     narrowest, widest = variances(p.f_low, p.f_high)
-    spread, needed = math.sqrt(narrowest / (weight_high + 1.0)), p.least - NEARLY
+    near = nearly(high.f)
+    spread, needed = math.sqrt(narrowest / (weight_high + 1.0)), p.least - near
     if gain(goal, weight_high, p.f_low, spread, p.c_high, p.sd_low, p.sd_high, needed) > NEARLY:
         return is_free(low, high)
     if p.f_high >= continue_value(p.c_low, goal) - NEARLY:
         return False
-    spread, needed = math.sqrt(widest / (weight_low + 1.0)), p.most + NEARLY
+    spread, needed = math.sqrt(widest / (weight_low + 1.0)), p.most + near
     return gain(goal, weight_low, p.f_high, spread, p.c_low, p.sd_high, p.sd_low, needed) < -NEARLY
 
 

@@ -7,15 +7,15 @@ from typing import Final, NamedTuple
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.comparison import (
-    SAFE,
     finish_is_right,
     log_of,
     mean_over,
     odds_sum,
+    safe_for,
     surely_right,
     ucb_index,
 )
-from grbp.learners.counters import Corner, Counters, corners
+from grbp.learners.counters import Corner, Counters, as_corner, corners
 from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
 from grbp.numerics.beta import gamma_pair
 from grbp.numerics.rng import fold_in
@@ -169,7 +169,7 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
 @kernel
 def ps_resolve(goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
     """Choose the threshold of a round in doubt, by a draw of each probability."""
-    p_f, p_c = unusual(key, posteriors(corners(n, n)[0]), doubt)
+    p_f, p_c = unusual(key, posteriors(as_corner(n)), doubt)
     if p_f < 0.0:
         return doubt.usual
     return 1 if finish_is_right(goal, p_f, 1.0, p_c, 1.0 - p_c) else 0
@@ -192,13 +192,14 @@ def getbe_ucb_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -
     worst, best = corners(low, high)
     p_f = mean_over(worst.f_goal, worst.f_lost) + math.sqrt(least / high.f)
     p_c = mean_over(worst.up, worst.down) + math.sqrt(most / low.c)
-    if p_f >= 1.0:
+    safe = safe_for(goal)
+    if p_f >= 1.0 + safe:
         return True
-    if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + SAFE:
+    if p_c < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) >= 1.0 + safe:
         return True
     p_f = mean_over(best.f_goal, best.f_lost) + math.sqrt(most / low.f)
     p_c = min(1.0, mean_over(best.up, best.down) + math.sqrt(least / high.c))
-    return p_f < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) < 1.0 - SAFE
+    return p_f < 1.0 and p_f * odds_sum((1.0 - p_c) / p_c, goal) < 1.0 - safe
 
 
 SAMPLE_MEAN = Learner("getbe-sm", getbe_sm, Control(), reference=PAPER, stable=getbe_sm_stable)

@@ -8,7 +8,7 @@ import math
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.comparison import SAFE, mean_over, ucb_index
-from grbp.learners.counters import Corner, Counters, corners
+from grbp.learners.counters import Corner, Counters, as_corner, corners
 from grbp.learners.getbe import PAPER
 from grbp.learners.index_comparison import (
     FARTHEST,
@@ -68,7 +68,7 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
 @kernel
 def ps_resolve(_goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
     """Choose the threshold of a round in doubt, by a draw of each value."""
-    v_1, v_0 = unusual(key, values(corners(n, n)[0]), doubt)
+    v_1, v_0 = unusual(key, values(as_corner(n)), doubt)
     return doubt.usual if v_1 < 0.0 else _better(v_0, v_1)
 
 

@@ -17,8 +17,8 @@ _SMALL: Final = 10.0
 _NEVER: Final = 1e-20
 """A probability beyond the mode that may be left out: a step of `uniform` is far larger."""
 
-_MOST: Final = 1e18
-"""More than any count, and few enough for an integer of 64 bits."""
+_MOST: Final = 4e18
+"""More than any count, and so few that twice as many fit into an integer of 64 bits."""
 
 
 @kernel
@@ -77,7 +77,7 @@ def _binomial(key: int, n: int, p: float) -> int:
 
 @kernel
 def poisson_draw(key: int, mean: float) -> int:
-    """Draw a Poisson count, of a mean up to 1e15: by inversion, or PTRS of Hormann (1993).
+    """Draw a Poisson count, of a mean up to 4e18: by inversion, or PTRS of Hormann (1993).
 
     He has 1.1328 and 3.6224 in place of 1.2 and 3.8; but with these the hat is too low at some
     means, by up to 0.6 in 100, and the shortcut too generous.

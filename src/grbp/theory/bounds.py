@@ -359,13 +359,16 @@ def gamma_bounded(problem: Problem) -> float:
     Returns
     -------
     float
-        1/kl(B, p_f) where p_f > B = B(p_c); inf where no gamma is enough.
+        1/kl(B, p_f) where p_f > B = B(p_c); 0 where any gamma is enough, and inf where none is.
 
     Notes
     -----
     Where p_f > B, a replica whose first estimates mislead it goes on trying FINISH gamma log(rho)
     times; the probability that it is still misled then is about rho^(-gamma kl(B, p_f)).
     Elsewhere every forced FINISH loses, unless all rounds start in state 1 and p_f = B.
+
+    If p_f = 1, or if p_c = 0 and CONTINUE never wins, FINISH loses nothing in any state, and no
+    replica is misled for long.
 
     Differs: the paper has no such condition.
 
@@ -376,9 +379,9 @@ def gamma_bounded(problem: Problem) -> float:
     26.6683
     """
     over = excess(problem)
-    if over <= 0.0:
-        return 0.0 if over == 0.0 and _all_start_in_1(problem) else math.inf
-    return 0.0 if problem.p_f == 1.0 else 1.0 / divergence_apart(problem.p_f - over, over)
+    if problem.p_c == 0.0 or problem.p_f == 1.0 or (over == 0.0 and _all_start_in_1(problem)):
+        return 0.0
+    return 1.0 / divergence_apart(problem.p_f - over, over) if over > 0.0 else math.inf
 
 
 def forced_exploration_slope(problem: Problem, gamma: float) -> float:
