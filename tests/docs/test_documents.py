@@ -22,7 +22,10 @@ def found() -> Iterator[Path]:
     """The documents, wherever they are written."""
     yield from sorted(ROOT.glob("*.md"))
     for folder in (".github", "benchmarks", "docs", "examples"):
-        yield from sorted((ROOT / folder).rglob("*.md"))
+        for path in sorted((ROOT / folder).rglob("*.md")):
+            # A benchmark keeps environments with documents of others.
+            if ".environments" not in path.parts:
+                yield path
 
 
 DOCUMENTS = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in found()}
