@@ -136,10 +136,13 @@ def _show(result: grbp.Simulation, asked: bool) -> None:
     belied = [name for name, curve in curves if not curve.covered]
     if belied and result.replicas > 1:
         print()
-        paragraph(
-            f"Not covered by the standard error: {', '.join(belied)}. Stuck replicas, too rare to"
-            " be seen here, could add more than the mean itself (see --splitting)."
+        more = (
+            "A few replicas carry the mean; more --replicas would make it sure."
+            if _is_split(result)
+            else "Stuck replicas, too rare to be seen here, could add more than the mean itself"
+            " (see --splitting)."
         )
+        paragraph(f"Not covered by the standard error: {', '.join(belied)}. {more}")
     if result.kind == "by-start":
         states = shown_states(result.problem.goal)
         print(f"\nOf that after {result.rounds:,} rounds, by the state in which rounds began\n")
