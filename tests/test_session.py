@@ -126,8 +126,9 @@ def test_refusals_change_nothing() -> None:
     session.open(2)
     with pytest.raises(grbp.InvalidInput, match="still open"):
         session.open(1)
-    with pytest.raises(grbp.InvalidInput, match=r"state 4 was told after CONTINUE in state 2"):
-        session.tell(4)
+    for state in (4, 2):
+        with pytest.raises(grbp.InvalidInput, match=rf"state {state} was told after CONTINUE in"):
+            session.tell(state)
     assert session.state == 2
     session.tell(1)
     with pytest.raises(grbp.InvalidInput, match=r"after FINISH in state 1; it must be 0 or 4"):

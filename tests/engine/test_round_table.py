@@ -274,6 +274,13 @@ def test_first_states_have_their_chances(goal: int, start: str) -> None:
     assert found == pytest.approx(np.append(0.0, problem.start_probabilities), abs=1e-15)
 
 
+def test_as_many_rounds_as_are_added_up_fit_into_the_fields_of_a_word() -> None:
+    longest = rd.pack(1, 1, 1, rd._LONGEST, rd._LONGEST)
+    assert rd.PACKED * longest < 1 << rd._OPEN
+    assert rd.PACKED * rd._LONGEST < 1 << 17
+    assert rd.PACKED < 1 << 9
+
+
 def test_rounds_added_up_are_those_drawn_one_by_one() -> None:
     table, unfinished = rd.table_of(a_problem(8, 0.5, 1.0), (0, 2, 7)), 0
     world = World(8, 0.5, 1.0)

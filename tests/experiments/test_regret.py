@@ -97,6 +97,7 @@ def test_errors_are_those_of_numpy_on_the_raw_decisions(monkeypatch: pytest.Monk
     ]
     np.testing.assert_allclose(curve.covariance, np.cov(regret.T) / 300, atol=1e-14)
     np.testing.assert_allclose(curve.se, stats.sem(regret), rtol=1e-9)
+    assert curve.sd == pytest.approx(regret[:, -1].std(ddof=1), rel=1e-12)
     won = all_at_once(FIGURE_4, "getbe-ps", checkpoints, 300, 4).won
     realised = value(FIGURE_4, 0) * np.array(checkpoints) - won
     curve = simulate(

@@ -253,6 +253,8 @@ def test_a_simulation_of_nobody_is_refused() -> None:
         (1234.5, None, "1,234"),
         (-3.1, None, "\N{MINUS SIGN}3.10"),
         (0.0004, None, "0.0004"),
+        (0.0049, None, "0.005"),
+        (0.0051, None, "0.01"),
         (5.1e12, None, "5.1e+12"),
         (0.158, 53.6, "0.2"),
         (1.0, 65.6, "1.0"),

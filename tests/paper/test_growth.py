@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from grbp.paper.growth import DID_NOT_HOLD, HELD, Growth
+from grbp.paper.map_claims import _difference
 
 ENDS = np.array([1e1, 1e2, 1e3, 1e4])
 
@@ -38,3 +39,11 @@ def test_a_slope_drifts_that_changes_by_more_than_a_fifth(ratio: float, drifts: 
 def test_flat_is_what_adds_less_than_a_hundredth(last: float, is_flat: bool) -> None:
     mean = np.array([1.0, 50.0, 100.0 * (1.0 - last), 100.0])
     assert Growth(ENDS, mean, np.zeros((4, 4)), 10).flat == is_flat
+
+
+def test_the_two_sides_of_a_map_differ_with_the_error_of_independent_cells() -> None:
+    mean, se = np.array([1.0, 2.0, 7.0]), np.array([0.3, 0.4, 0.1])
+    found = _difference(mean, se, np.array([False, False, True]))
+    assert found.value == pytest.approx(5.5)
+    error = np.sqrt(0.1**2 + (0.3**2 + 0.4**2) / 4)
+    assert found.high - found.value == pytest.approx(1.959964 * error, rel=1e-6)
