@@ -91,7 +91,7 @@ def experiments(effort: Effort) -> list[Columns]:
 
 def _experiment(spec: Spec, learner: str, effort: Effort) -> list[str]:
     replicas = effort.choose(1000 if spec.splitting else 20, spec.replicas)
-    pool = pool_of(spec, learner, replicas, effort.choose(1, 10))
+    pool = pool_of(spec, learner, replicas, effort.choose(1, 5))
     kept = checkpoints_up_to(spec.rounds, spec.checkpoints)
     found = grbp.find_learner(learner, spec.problem)
     unseen = None if spec.splitting else most_unseen(spec.problem, found, kept, replicas)
@@ -138,7 +138,7 @@ def plain(effort: Effort) -> list[Columns]:
     spec = Spec("plain", EXPERIMENTS["figure-3"].example, ("x",), 5000, 1, checkpoints=(5000,))
     for learner in ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "doorstep-lai"):
         say(f"plain: {learner}")
-        pool = pool_of(spec, learner, effort.choose(2000, 400_000), 1)[:, 0]
+        pool = pool_of(spec, learner, effort.choose(2000, 200_000), 1)[:, 0]
         found, rng = grbp.find_learner(learner, spec.problem), np.random.default_rng(SEED)
         cells, draws = [], effort.choose(50, 1000)
         for size in (200, 1000, 10_000):
@@ -177,7 +177,7 @@ def given_up(_goal: int, constants: Patience, low: grbp.Counters, high: grbp.Cou
 def exact(effort: Effort) -> list[Columns]:
     """Intervals of a learner whose regret is known: one replica in 37,649 is stuck."""
     learner = grbp.Learner("gives-up", gives_up, Patience(), stable=given_up)
-    problem, rounds, draws = grbp.Problem(4, 0.2, 0.1), 10**7, effort.choose(5, 200)
+    problem, rounds, draws = grbp.Problem(4, 0.2, 0.1), 10**7, effort.choose(5, 150)
     fails, tries = 1.0 - problem.p_f, int(learner.constants.tries)
     forced = grbp.gap(problem, 3) * sum(fails**k for k in range(tries))
     truth = forced + grbp.gap(problem, 0) * fails**tries * (rounds - tries)
@@ -189,7 +189,7 @@ def exact(effort: Effort) -> list[Columns]:
             " (Curve.covered). Then it holds: how often it holds the truth if it is."
         ],
     )
-    for splitting, replicas in ((False, 1000), (True, 1000), (True, 4000), (True, 16_000)):
+    for splitting, replicas in ((False, 1000), (True, 1000), (True, 4000)):
         say(f"exact: {replicas:,} {'split' if splitting else 'independent'}")
         held, printed, means = 0, 0, []
         for seed in range(SEED, SEED + draws):
@@ -229,7 +229,7 @@ def league(effort: Effort) -> list[Columns]:
         pools = []
         for p_c, p_f in ((a, b) for a in tenths for b in tenths):
             spec = Spec("x", grbp.Problem(4, p_c, p_f), ("x",), 5000, 1, checkpoints=(5000,))
-            pools.append(pool_of(spec, learner, effort.choose(300, 10_000), 1)[:, 0])
+            pools.append(pool_of(spec, learner, effort.choose(300, 4000), 1)[:, 0])
         truth = sum(float(pool.mean()) for pool in pools)
         rng, draws, cells = np.random.default_rng(SEED), effort.choose(20, 400), []
         for size in (200, 1000):

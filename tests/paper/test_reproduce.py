@@ -34,8 +34,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         else:
             # One is left to splitting, which needs a thousand replicas.
             split = name == "growth-3-others"
-            sizes = {"rounds": 1000, "replicas": 1000 if split else 8, "splitting": split}
-            specs[name] = replace(spec, checkpoints=(1, 10, 100, 1000), **sizes)
+            replicas, kept = 1000 if split else 8, (1, 10, 100, 1000)
+            specs[name] = replace(
+                spec, rounds=1000, replicas=replicas, checkpoints=kept, splitting=split
+            )
     monkeypatch.setattr(paper, "EXPERIMENTS", specs)
     monkeypatch.setattr(paper, "_MEASURED", {n: specs[f"figure-{n}"] for n in (3, 4, 5)})
     return specs
