@@ -94,7 +94,11 @@ def _experiment(spec: Spec, learner: str, effort: Effort) -> list[str]:
     pool = pool_of(spec, learner, replicas, effort.choose(1, 5))
     kept = checkpoints_up_to(spec.rounds, spec.checkpoints)
     found = grbp.find_learner(learner, spec.problem)
-    unseen = None if spec.splitting else most_unseen(spec.problem, found, kept, replicas)
+    unseen = (
+        None
+        if spec.splitting
+        else most_unseen(spec.problem, found.choices(spec.problem.goal), kept, replicas)
+    )
     size, meta = BATCHES if spec.splitting else replicas, meta_now(spec)
     follows = spec.name.startswith("growth")
 
@@ -142,7 +146,7 @@ def plain(effort: Effort) -> list[Columns]:
         found, rng = grbp.find_learner(learner, spec.problem), np.random.default_rng(SEED)
         cells, draws = [], effort.choose(50, 1000)
         for size in (200, 1000, 10_000):
-            unseen = most_unseen(spec.problem, found, np.array([5000]), size)
+            unseen = most_unseen(spec.problem, found.choices(4), np.array([5000]), size)
             room, held = 0.0 if unseen is None else float(unseen[0]), np.zeros(2)
             for _ in range(draws):
                 one = pool[rng.integers(0, len(pool), size)]

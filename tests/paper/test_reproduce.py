@@ -118,3 +118,19 @@ def test_one_measured_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path)
 def test_a_figure_that_does_not_exist_is_refused() -> None:
     with pytest.raises(grbp.InvalidInput, match="figure 6 was asked for; there is 1, 2, 3, 4, 5"):
         grbp.paper_figure(6)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_figure_that_stands_alone_has_its_title_and_all_of_it_is_seen(number: int) -> None:
+    figure = grbp.paper_figure(number)
+    title = next(text for text in figure.texts if text.get_weight() == "bold")
+    assert title.get_text() == f"Figure {number}. {grbp.PAPER_FIGURES[number]}"
+    figure.draw_without_rendering()
+    for text in figure.texts:
+        box = text.get_window_extent()
+        assert box.x0 > 0.0
+        assert box.y0 > 0.0
+        assert box.x1 < figure.bbox.x1
+        assert box.y1 < figure.bbox.y1
+    top = max(axes.get_window_extent().y1 for axes in figure.axes)
+    assert title.get_window_extent().y0 > top

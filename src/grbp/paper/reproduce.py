@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 PAPER_FIGURES: Final = {
     1: "What the two actions do in a state",
-    2: "The boundary between the exploration and the no-exploration region",
+    2: "The boundary between the two regions",
     3: "Regret where finishing in state 1 is right",
     4: "Regret where finishing is never right",
     5: "Regret of GETBE-SM over all probabilities",
