@@ -123,7 +123,7 @@ def test_a_figure_that_does_not_exist_is_refused() -> None:
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_figure_that_stands_alone_has_its_title_and_all_of_it_is_seen(number: int) -> None:
     figure = grbp.paper_figure(number)
-    title = next(text for text in figure.texts if text.get_weight() == "bold")
+    title = next(text for text in figure.texts if text.get_fontweight() == "bold")
     assert title.get_text() == f"Figure {number}. {grbp.PAPER_FIGURES[number]}"
     figure.draw_without_rendering()
     for text in figure.texts:
