@@ -7,15 +7,9 @@
 Why they are what they are: docs/doorstep.md.
 """
 
-import argparse
 import math
-import sys
-import time
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
 
 import constants
 import drifting
@@ -51,6 +45,7 @@ from regrets import (
     three,
     worst_points,
 )
+from sections import Sections, run
 
 HERE = Path(__file__).parent
 LEGEND = (
@@ -390,7 +385,7 @@ def drift(effort: Effort) -> list[Columns]:
     return [table]
 
 
-SECTIONS: dict[str, tuple[str, Callable[[Effort], list[Columns]]]] = {
+SECTIONS: Sections = {
     "targets": ("What was asked of the default", targets),
     "unseen": ("The same with unseen seeds", once_more),
     "between": ("Points between", other_points),
@@ -404,35 +399,5 @@ SECTIONS: dict[str, tuple[str, Callable[[Effort], list[Columns]]]] = {
 }
 
 
-def main() -> None:
-    """Prints the tables and, after a whole run, writes them."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="little of everything; only prints")
-    parser.add_argument("--only", choices=list(SECTIONS), help="one section; only prints")
-    asked = parser.parse_args()
-    found: dict[str, list[Columns]] = {}
-    for name in [asked.only] if asked.only else SECTIONS:
-        began = time.perf_counter()
-        say(f"{name}:")
-        found[name] = SECTIONS[name][1](Effort(asked.quick))
-        sys.stdout.write("".join(table.text() + "\n" for table in found[name]))
-        sys.stdout.flush()
-        say(f"{name} took {time.perf_counter() - began:.0f} s")
-    if not (asked.quick or asked.only):
-        write(HERE / "doorstep.md", found)
-
-
-def write(file: Path, found: dict[str, list[Columns]]) -> None:
-    """Nothing; writes the tables, and what they were measured with."""
-    versions = f"grbp {grbp.__version__}, numpy {np.__version__}, numba {version('numba')}"
-    lines = ["# What the learners of the doorstep regret", ""]
-    lines += [f"Written by one run of `benchmarks/doorstep.py` with {versions}. {LEGEND}", ""]
-    for name, tables in found.items():
-        lines += [f"## {SECTIONS[name][0]}", ""]
-        lines += [table.markdown() for table in tables]
-    file.write_text("\n".join(lines), "utf-8")
-    say(f"wrote {file}")
-
-
 if __name__ == "__main__":
-    main()
+    run(__file__, "What the learners of the doorstep regret", LEGEND, SECTIONS)

@@ -10,13 +10,8 @@ it is counted how often their intervals hold the mean of the pool. What is too r
 is not in it; in the section "exact" the truth is a formula.
 """
 
-import argparse
 import math
-import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +28,7 @@ from grbp.experiments.splitting import BATCHES, play_batches
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import growth
 from measure import Effort, say
+from sections import Sections, run
 
 HERE = Path(__file__).parent
 
@@ -251,7 +247,7 @@ def _percent(share: float) -> str:
     return "" if math.isnan(share) else f"{100.0 * share:.1f} %"
 
 
-SECTIONS: dict[str, tuple[str, Callable[[Effort], list[Columns]]]] = {
+SECTIONS: Sections = {
     "exact": ("Where the truth is known", exact),
     "plain": ("Independent replicas", plain),
     "league": ("The league", league),
@@ -259,34 +255,5 @@ SECTIONS: dict[str, tuple[str, Callable[[Effort], list[Columns]]]] = {
 }
 
 
-def main() -> None:
-    """Prints the tables and, after a whole run, writes them."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="little of everything; only prints")
-    parser.add_argument("--only", choices=list(SECTIONS), help="one section; only prints")
-    asked = parser.parse_args()
-    found: dict[str, list[Columns]] = {}
-    for name in [asked.only] if asked.only else SECTIONS:
-        began = time.perf_counter()
-        found[name] = SECTIONS[name][1](Effort(asked.quick))
-        sys.stdout.write("".join(table.text() + "\n" for table in found[name]))
-        sys.stdout.flush()
-        say(f"{name} took {time.perf_counter() - began:.0f} s")
-    if not (asked.quick or asked.only):
-        write(HERE / "intervals.md", found)
-
-
-def write(file: Path, found: dict[str, list[Columns]]) -> None:
-    """Nothing; writes the tables, and what they were measured with."""
-    versions = f"grbp {grbp.__version__}, numpy {np.__version__}, numba {version('numba')}"
-    lines = ["# How often printed intervals hold the truth", ""]
-    lines += [f"Written by one run of `benchmarks/intervals.py` with {versions}. {LEGEND}", ""]
-    for name, tables in found.items():
-        lines += [f"## {SECTIONS[name][0]}", ""]
-        lines += [table.markdown() for table in tables]
-    file.write_text("\n".join(lines), "utf-8")
-    say(f"wrote {file}")
-
-
 if __name__ == "__main__":
-    main()
+    run(__file__, "How often printed intervals hold the truth", LEGEND, SECTIONS)

@@ -364,7 +364,7 @@ def _scale(axes: "Axes", simulation: Simulation, drawn: Sequence[_Drawn], top: f
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
 
     last, axis = simulation.rounds, axes.xaxis
-    lowest = min(float(one.low.min()) for one in drawn)
+    lowest = min(float(np.fmin(one.mean, one.low).min()) for one in drawn)
     # A little below 0, lest a curve that stays there is lost in the axis.
     axes.set_ylim(min(0.0, lowest) - 0.02 * top, top)
     if axes.get_xscale() == "log":

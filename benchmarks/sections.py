@@ -1,0 +1,38 @@
+"""A benchmark in sections: it prints each as it is measured and, after a whole run, writes all."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from columns import Columns
+from measure import Effort, say
+
+Sections = Mapping[str, tuple[str, Callable[[Effort], list[Columns]]]]
+"""By the name that --only takes: a heading, and what measures the tables under it."""
+
+
+def run(script: str, title: str, legend: str, sections: Sections) -> None:
+    """Measures what the command line asks for; a whole run is written beside the script."""
+    parser = argparse.ArgumentParser(description=title)
+    parser.add_argument("--quick", action="store_true", help="little of everything; only prints")
+    parser.add_argument("--only", choices=list(sections), help="one section; only prints")
+    asked = parser.parse_args()
+    versions = ", ".join(f"{name} {version(name)}" for name in ("grbp", "numpy", "numba"))
+    written = f"Written by one run of `benchmarks/{Path(script).name}` with {versions}. {legend}"
+    lines = [f"# {title}", "", written, ""]
+    for name in [asked.only] if asked.only else sections:
+        heading, measure = sections[name]
+        began = time.perf_counter()
+        say(f"{name}:")
+        tables = measure(Effort(asked.quick))
+        sys.stdout.write("".join(table.text() + "\n" for table in tables))
+        sys.stdout.flush()
+        say(f"{name} took {time.perf_counter() - began:.0f} s")
+        lines += [f"## {heading}", "", *(table.markdown() for table in tables)]
+    if not (asked.quick or asked.only):
+        file = Path(script).with_suffix(".md")
+        file.write_text("\n".join(lines), "utf-8")
+        say(f"wrote {file}")
