@@ -43,6 +43,9 @@ _LEFT: Final = 0.055
 
 _LONGEST_NAME: Final = 48
 
+_MANY: Final = 1000
+"""Replicas with which a band was measured to hold what it says: benchmarks/intervals.md."""
+
 
 def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" = None) -> "Figure":
     """Draw mean regret against rounds, on a linear and on a logarithmic axis, a curve a learner.
@@ -288,7 +291,8 @@ def _notes(simulation: Simulation) -> tuple[str, str]:
     split = any(curve.weights is not None for curve in curves)
     sure = (
         f"Means of {simulation.replicas:,} replicas{', by splitting' if split else ''}; a shade,"
-        " and the interval in the legend, holds the whole true mean curve with 95% confidence."
+        " and the interval in the legend, holds the whole true mean curve with 95% confidence"
+        f"{', or a little less with so few' if simulation.replicas < _MANY else ''}."
     )
     if not all(curve.covered for curve in curves):
         sure += f" {NOT_COVERED.capitalize()}: stuck replicas, too rare to be seen, could add more."
