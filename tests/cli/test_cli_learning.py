@@ -75,6 +75,7 @@ def test_json_names_the_engine_of_every_learner(capsys: pytest.CaptureFixture[st
     assert set(json.loads(capsys.readouterr().out)["engines"].values()) == {"leap"}
 
 
+@pytest.mark.slow
 def test_walking_and_leaping_have_one_mean(capsys: pytest.CaptureFixture[str]) -> None:
     """Within 4 standard errors of each other; different draws, so not the same."""
     size = ["--rounds", "400", "--replicas", "3000", "--seed", "7", "--at", "20,100", "--json"]

@@ -238,6 +238,7 @@ def test_large_totals_have_their_exact_moments(goal: int, threshold: int, rounds
     assert np.all(np.abs(np.cov(off.T) - covariance) <= 4.5 * spread + 1e-9 * rounds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [WHOLE, Part(1, 1)], ids=["whole", "half"])
 def test_the_longest_batch_of_the_longest_rounds_has_its_mean(part: Part) -> None:
     """10^12 rounds of 4 x 10^6 steps each, from the middle to either end, and half of them."""
@@ -316,6 +317,7 @@ def test_all_leaves_of_a_batch_add_up_to_it(goal: int) -> None:
             assert np.array_equal(np.sum(leaves, axis=0), one(law, 1, rounds, key, WHOLE, work))
 
 
+@pytest.mark.slow
 def test_a_part_is_the_same_whenever_it_is_asked_for() -> None:
     """Whatever was drawn before, of whatever batch, in the same workspace."""
     rng = np.random.default_rng(1)

@@ -404,6 +404,7 @@ def test_the_faster_engine_is_chosen_and_told(tmp_path: Path) -> None:
     assert made.meta.engines == made.simulation.engines == told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_c", [0.0, 1.0])
 @pytest.mark.parametrize("goal", [2, 4, 20])
 def test_leaps_are_right_where_moves_are_certain(goal: int, p_c: float) -> None:

@@ -316,6 +316,7 @@ def test_rounds_have_the_law_of_first_passages(goal: int, p_c: float) -> None:
             assert p_value(rounds, law(problem, threshold, steps_enough(goal))) > 1e-4, threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [3, 16, 17, 50])
 def test_the_judge_would_notice_one_in_a_hundred(goal: int) -> None:
     exact = law(a_problem(goal, 0.45), 1, steps_enough(goal))
@@ -368,6 +369,7 @@ def transform(goal: int, threshold: int, p_c: float, z: float, top: bool) -> Any
     return solve_banded((1, 1), banded(goal, threshold, p_c, z), right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("goal", "size"), [(50, 60_000), (200, 20_000)])
 @pytest.mark.parametrize("p_c", [0.5, 0.49, 0.65])
 def test_long_rounds_are_as_long_as_walked_ones(goal: int, size: int, p_c: float) -> None:

@@ -409,6 +409,7 @@ def test_the_table_of_a_map(tmp_path: Path) -> None:
     assert float(cell["high"]) - middle == pytest.approx(1.96 * result.se[0, 2], rel=1e-4)
 
 
+@pytest.mark.slow
 @BOTH
 def test_what_a_row_says_was_run_gives_the_row_again(spec: Any, tmp_path: Path) -> None:
     if isinstance(spec, Spec):

@@ -299,6 +299,7 @@ def test_the_picture_colours_who_wins(small: League) -> None:
         assert (y == boundary(4, x)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 5, 7, 8, 13])
 def test_nothing_is_cut_off_and_no_words_meet(count: int) -> None:
     long = ["explore-then-commit", *(f"getbe-sm:gamma={k}.25" for k in range(1, count))]
@@ -321,6 +322,7 @@ def test_nothing_is_cut_off_and_no_words_meet(count: int) -> None:
         assert tight.x1 <= page.x1
 
 
+@pytest.mark.slow
 def test_the_picture_is_the_same_file_each_time(small: League, tmp_path: Path) -> None:
     written = grbp.save_league(small, tmp_path / "one" / "league")
     assert [path.name for path in written] == [

@@ -93,6 +93,7 @@ def test_a_replica_goes_on_from_its_counters_as_if_it_had_not_stopped(name: str)
     np.testing.assert_array_equal(whole.played[:, 0], first.played[:, 0] + rest.played[:, 1])
 
 
+@pytest.mark.slow
 def test_resampling_keeps_every_batch_and_every_expectation() -> None:
     rng = np.random.default_rng(4)
     before, after = _batches(2050), _batches(1010)

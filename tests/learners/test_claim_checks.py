@@ -188,6 +188,7 @@ def test_doubt_that_is_too_small_or_wrongly_resolved_is_shown(
     assert re.search(words, said), said
 
 
+@pytest.mark.slow
 def test_the_thinning_of_another_learner_is_shown() -> None:
     assert check_learner(replace(PS_POLSELECTION, thinning=POSTERIOR_SAMPLING.thinning))
     assert check_learner(replace(POSTERIOR_SAMPLING, thinning=PS_POLSELECTION.thinning))

@@ -85,6 +85,7 @@ def bayes_regrets(known: float, rounds: int, prior: float, rule: str) -> tuple[f
     return best - float(optimal[0]), best - float(own[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [0.1, 0.3, 0.5, 0.7])
 @pytest.mark.parametrize("rounds", [50, 400])
 def test_where_p_c_is_known_bayes_is_nearly_the_exact_bayes_rule(known: float, rounds: int) -> None:
@@ -257,6 +258,7 @@ def test_regret_stays_where_finishing_is_right(learner: str) -> None:
     assert late - early < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
 @pytest.mark.parametrize("problem", [grbp.Problem(2, 0.6, 0.3), grbp.Problem(4, 0.65, 0.3, 1)])
 def test_regret_is_not_linear_where_continue_has_to_be_explored(
@@ -267,6 +269,7 @@ def test_regret_is_not_linear_where_continue_has_to_be_explored(
     assert late < 2.5 * early
 
 
+@pytest.mark.slow
 def test_exploring_at_the_doorstep_is_cheaper_than_in_the_first_slot() -> None:
     assert final(FIG_4, "doorstep-sm", 5000, 2000) < 0.55 * final(FIG_4, "getbe-sm", 5000, 2000)
 

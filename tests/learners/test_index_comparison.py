@@ -102,6 +102,7 @@ def rows_of(count: int, most: float, seed: int) -> Any:
     return np.column_stack([plays[:, 0], wins[:, 0], plays[:, 1], wins[:, 1]])
 
 
+@pytest.mark.slow
 @INDICES
 @pytest.mark.parametrize("most", [6.0, 50.0, 1e4, 1e8])
 def test_decisions_are_those_of_indices_by_halving(learner: Learner, most: float) -> None:
@@ -306,6 +307,7 @@ def test_the_guess_is_near(a: float, b: float, z: float) -> None:
 # What they claim.
 
 
+@pytest.mark.slow
 @INDICES
 def test_claims_over_boxes_are_right(learner: Learner) -> None:
     assert check_learner(learner, seed=2) == []

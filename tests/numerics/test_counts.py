@@ -291,6 +291,7 @@ DRAWS: list[tuple[Draw, tuple[float, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 def test_every_function_is_the_same_compiled_and_interpreted_and_again() -> None:
     for draw, arguments in DRAWS:
         slow = np.empty(60)
