@@ -20,7 +20,7 @@ import numpy as np
 import grbp
 from columns import Columns
 from grbp.engine.decisions import choose_engine, decisions
-from grbp.experiments import EXPERIMENTS, CurveResult, Spec
+from grbp.experiments import EXPERIMENTS, FIGURE_5, CurveResult, Spec
 from grbp.experiments.provenance import meta_now
 from grbp.experiments.regret import Curve, gap_per_threshold, most_unseen, weighted_sum
 from grbp.experiments.simulation import checkpoints_up_to
@@ -246,6 +246,48 @@ def league(effort: Effort) -> list[Columns]:
     return [table]
 
 
+def maps(effort: Effort) -> list[Columns]:
+    """The cells of Figure 5 and what the verdict compares: the two regions."""
+    spec = FIGURE_5
+    learner = grbp.find_learner(spec.learner, spec.goal)
+    size, pools, rooms, right = effort.choose(100, spec.replicas), [], [], []
+    say("maps: figure-5")
+    for p_f in spec.p_f:
+        for p_c in spec.p_c:
+            problem = grbp.Problem(spec.goal, p_c, p_f)
+            cell = Spec("x", problem, ("x",), spec.rounds, 1, checkpoints=(spec.rounds,))
+            pools.append(pool_of(cell, str(spec.learner), size, 5)[:, 0])
+            choices, end = learner.choices(spec.goal), np.array([spec.rounds])
+            unseen = most_unseen(problem, choices, end, size)
+            rooms.append(0.0 if unseen is None else float(unseen[0]))
+            right.append(grbp.optimal_threshold(problem))
+    truth, room, one = np.array([p.mean() for p in pools]), np.array(rooms), np.array(right) == 1
+    weights = np.where(one, -1.0 / one.sum(), 1.0 / (~one).sum())
+    rng, draws = np.random.default_rng(SEED), effort.choose(20, 400)
+    plain, roomy, difference = np.zeros(len(pools)), np.zeros(len(pools)), 0
+    for _ in range(draws):
+        ones = [pool[rng.integers(0, len(pool), size)] for pool in pools]
+        off = truth - [each.mean() for each in ones]
+        se = np.array([each.std(ddof=1) for each in ones]) / math.sqrt(size)
+        plain += np.abs(off) <= 1.96 * se
+        roomy += (off >= -1.96 * se) & (off <= 1.96 * se + room)
+        difference += abs((weights * off).sum()) <= 1.96 * math.sqrt(((weights * se) ** 2).sum())
+    table = Columns(
+        "The map of Figure 5, and the difference between its regions",
+        ["where", "cells", "mean +- 1.96 se", "with room", "least of them"],
+        notes=[
+            "The share in which an interval holds, on average over the cells and in the cell where"
+            " it holds least (with room, as the table of the map has it). The difference of the"
+            f" means over the two regions is held in {_percent(difference / draws)}."
+        ],
+    )
+    for name, these in (("threshold 1 is right", one), ("threshold 0 is right", ~one)):
+        shares = (plain[these].mean(), roomy[these].mean(), roomy[these].min())
+        cells = [_percent(share / draws) for share in shares]
+        table.rows.append([name, str(these.sum()), *cells])
+    return [table]
+
+
 def _percent(share: float) -> str:
     return "" if math.isnan(share) else f"{100.0 * share:.1f} %"
 
@@ -254,6 +296,7 @@ SECTIONS: Sections = {
     "exact": ("Where the truth is known", exact),
     "plain": ("Independent replicas", plain),
     "league": ("The league", league),
+    "maps": ("The map", maps),
     "experiments": ("Every curve", experiments),
 }
 

@@ -86,6 +86,9 @@ def _said(cell: object) -> str:
     return rounded(cell) if isinstance(cell, float) else str(cell)
 
 
+# Each of these three is defined below for every class that is `Shown`: nothing else can be shown.
+
+
 @singledispatch
 def table_of(thing: Any) -> Rows:
     """Return all numbers of a thing as a table."""

@@ -19,6 +19,7 @@ from grbp.experiments.provenance import Meta, meta_now
 from grbp.experiments.regret import Z_95, Curve, most_unseen
 from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
+from grbp.learners.registry import find_learner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import replica_key
@@ -237,13 +238,17 @@ class GridResult(Shown):
     def rows(self) -> Iterator[Row]:
         """Yield the rows of its table."""
         spec, engine = self.spec, self.meta.engines[str(self.spec.learner)]
+        # A file keeps of a learner of one's own only its name: it may be stuck like others.
+        known = isinstance(spec.learner, str)
+        choices = find_learner(spec.learner, spec.goal).choices(spec.goal) if known else (0, 1)
         for (i, j), mean in np.ndenumerate(self.mean):
-            p_c, p_f, se = spec.p_c[j], spec.p_f[i], float(self.se[i, j])
-            sizes = (spec.rounds, spec.replicas, cell_seed(spec.seed, p_c, p_f))
-            ends = (float(mean) - Z_95 * se, float(mean) + Z_95 * se)
-            found = (spec.rounds, float(mean), se, *ends)
-            asked = _said(Problem(spec.goal, p_c, p_f))
-            yield *asked, str(spec.learner), *sizes, engine, False, "pseudo", *found
+            problem, se = Problem(spec.goal, spec.p_c[j], spec.p_f[i]), float(self.se[i, j])
+            seed = cell_seed(spec.seed, problem.p_c, problem.p_f)
+            unseen = most_unseen(problem, choices, np.array([spec.rounds]), spec.replicas)
+            room = 0.0 if unseen is None else float(unseen[0])
+            ends = (float(mean) - Z_95 * se, float(mean) + Z_95 * se + room)
+            how = (str(spec.learner), spec.rounds, spec.replicas, seed, engine, False, "pseudo")
+            yield *_said(problem), *how, spec.rounds, float(mean), se, *ends
 
 
 Result: TypeAlias = CurveResult | GridResult
