@@ -9,6 +9,8 @@ from runs import BOTH_ENGINES, FIGURE_3, one_sentence
 
 from grbp import Counters, InvalidInput, Learner, Problem, gap, simulate
 from grbp.engine.decisions import Engine, decisions
+from grbp.experiments import GridResult, GridSpec
+from grbp.experiments.provenance import meta_now
 from grbp.experiments.splitting import BATCHES, LEAST, _batches, _resample, _stage_ends
 from grbp.learners.registry import find_learner
 
@@ -129,3 +131,13 @@ def test_splitting_is_refused(learner: str, replicas: int, regret: str, said: st
     with pytest.raises(InvalidInput) as caught:
         simulate(FIGURE_3, [learner], 100, replicas, 0, splitting=True, regret=regret)  # type: ignore[arg-type]
     assert said in one_sentence(caught.value)
+
+
+def test_a_cell_of_a_map_has_room_for_stuck_replicas_where_they_can_be() -> None:
+    spec = GridSpec("x", 4, (0.45, 0.65), (0.3,), "getbe-sm", 100, 40)
+    result = GridResult(spec, np.full((1, 2), 5.0), np.full((1, 2), 0.5), meta_now(spec))
+    rows = [dict(zip(GridResult.columns, row, strict=True)) for row in result.rows()]
+    room = (1.0 - 0.025 ** (1 / 40)) * gap(FIGURE_3, 0) * 100
+    above = [float(row["high"]) - 5.0 for row in rows]
+    assert above == pytest.approx([1.959964 * 0.5 + room, 1.959964 * 0.5])
+    assert [5.0 - float(row["low"]) for row in rows] == pytest.approx([1.959964 * 0.5] * 2)
