@@ -1,0 +1,343 @@
+"""Test what the model assumes, with tests whose size was measured.
+
+Each is a score or likelihood-ratio test in a logistic model of "up" (or, for FINISH, of "won").
+What is not here is left out on purpose. To compare p_C of cases that took FINISH with that of
+others, to take each case as a stratum, or to test for overdispersion between cases by totals fires
+on data that satisfy the model: FINISH is taken by those who went down, and a case ends when its
+sum of moves reaches an end. A CUSUM that forgets that moves come in cases does so where cases
+differ, which another test asks.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from grbp.fitting.moves import Moves
+from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.special import chi2_tail
+
+_FEW: Final = 5.0
+"""Expected counts below it make the likelihood ratio inexact; Fisher's test takes its place."""
+
+_MOST_TABLES: Final = 200_000
+"""Tables that Fisher's test lists; beyond that, counts are large enough for the other test."""
+
+
+@dataclass(frozen=True)
+class AssumptionTest:
+    """The test of one assumption.
+
+    Attributes
+    ----------
+    assumption : str
+        What is assumed, in words.
+    test : str
+        The name of the test.
+    statistic : float or None
+        Its statistic: chi-squared, or a normal deviate for a one-sided or clustered test; none for
+        an exact test, or where no test is possible.
+    p : float or None
+        The probability of such a statistic, or one more extreme, if the assumption holds.
+    p_holm : float or None
+        The same, adjusted for all tests that were made (Holm 1979).
+    effect : float or None
+        How far the records are from the assumption, in the unit that `effect_is` names.
+    effect_is : str
+        What the effect measures.
+    changes_answer : bool or None
+        Whether the decision would be another one without the assumption; None where that cannot be
+        said.
+    possible : bool
+        Whether the records allow the test.
+    why : str
+        A sentence on why no test is possible, or on what the answer is without the assumption.
+    """
+
+    assumption: str
+    test: str
+    statistic: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    effect: float | None = None
+    effect_is: str = ""
+    changes_answer: bool | None = None
+    possible: bool = True
+    why: str = ""
+
+
+SAME_BY_STATE: Final = "p_C is the same in all states"
+TREND_BY_STATE: Final = "p_C has no trend over the states"
+NO_MEMORY: Final = "a move does not depend on the one before"
+CASES_ALIKE: Final = "cases are alike"
+NO_DRIFT: Final = "p_C does not drift from case to case"
+NO_DRIFT_F: Final = "p_F does not drift from case to case"
+SAME_F_BY_STATE: Final = "p_F is the same in all states"
+SAME_C_BY_GROUP: Final = "p_C is the same in all groups"
+SAME_F_BY_GROUP: Final = "p_F is the same in all groups"
+AT_RANDOM: Final = "open cases are like the others"
+
+_NEEDS_CASES: Final = "The rows are aggregated, and the test needs to know which belong together."
+
+
+def assumption_tests(moves: Moves) -> list[AssumptionTest]:
+    """Make every test that the records allow, and adjust the probabilities for their number."""
+    tests = [
+        same_by_state(moves),
+        trend_by_state(moves),
+        no_memory(moves),
+        cases_alike(moves),
+        no_drift(moves),
+        no_drift_in_f(moves),
+        same_f_by_state(moves),
+    ]
+    if moves.records.groups:
+        tests += same_by_group(moves)
+    if moves.records.open_empty_next or moves.records.open_no_row:
+        tests.append(_impossible(AT_RANDOM, "none", "No record of open cases shows how they end."))
+    return holm(tests)
+
+
+def holm(tests: Sequence[AssumptionTest]) -> list[AssumptionTest]:
+    """Adjust the probabilities of tests for their number (Holm 1979)."""
+    made = sorted(
+        (test.p, k) for k, test in enumerate(tests) if test.p is not None
+    )
+    adjusted, largest = list(tests), 0.0
+    for rank, (p, k) in enumerate(made):
+        largest = max(largest, min(1.0, (len(made) - rank) * p))
+        adjusted[k] = replace(tests[k], p_holm=largest)
+    return adjusted
+
+
+def _impossible(assumption: str, test: str, why: str) -> AssumptionTest:
+    return AssumptionTest(assumption, test, possible=False, why=why)
+
+
+def two_sided(z: float) -> float:
+    """Compute the probability that a normal deviate is further from 0 than z."""
+    return math.erfc(abs(z) / math.sqrt(2.0))
+
+
+# p_C and the state.
+
+
+def same_by_state(moves: Moves) -> AssumptionTest:
+    """Compare p_C between states by Pearson's chi-squared."""
+    name, test = SAME_BY_STATE, "Pearson"
+    up, down = _nonempty(moves.ups, moves.downs)
+    if len(up) < 2 or not up.sum() or not down.sum():
+        return _impossible(name, test, "CONTINUE must have moved up and down, from two states.")
+    n, p = up + down, up.sum() / (up + down).sum()
+    chi2 = float((((up - n * p) ** 2) / (n * p * (1.0 - p))).sum())
+    df, total = len(up) - 1, n.sum()
+    excess = (chi2 - df) * p * (1.0 - p) / (total - (n * n).sum() / total)
+    return AssumptionTest(
+        name, test, chi2, chi2_tail(chi2, df),
+        effect=math.sqrt(max(0.0, excess)),
+        effect_is="standard deviation of p_C between states, beyond chance",
+    )  # fmt: skip
+
+
+def trend_by_state(moves: Moves) -> AssumptionTest:
+    """Test for a trend of p_C over the states (Cochran and Armitage)."""
+    name, test = TREND_BY_STATE, "Cochran-Armitage"
+    states = np.arange(1, moves.records.goal)
+    kept = (moves.ups + moves.downs) > 0
+    slope = _trend(states[kept].astype(np.float64), moves.ups[kept], moves.downs[kept])
+    if slope is None:
+        return _impossible(name, test, "CONTINUE must have moved up and down, from two states.")
+    chi2, effect = slope
+    return AssumptionTest(
+        name, test, chi2, chi2_tail(chi2, 1),
+        effect=effect, effect_is="change of the log-odds of up from one state to the next",
+    )  # fmt: skip
+
+
+def _trend(x: Floats, up: Ints, down: Ints) -> tuple[float, float] | None:
+    """Return the score test of a slope of the log-odds over x, and the slope in one step."""
+    n = up + down
+    if not up.sum() or not down.sum():
+        return None
+    p = up.sum() / n.sum()
+    apart = x - (n * x).sum() / n.sum()
+    score, information = (apart * up).sum(), p * (1.0 - p) * (n * apart * apart).sum()
+    if information <= 0.0:
+        return None
+    return float(score * score / information), float(score / information)
+
+
+# Memory, differences between cases, drift: these need the order of moves.
+
+
+def no_memory(moves: Moves) -> AssumptionTest:
+    """Relate a move to the one before, given the state (Cochran, Mantel and Haenszel)."""
+    name, test = NO_MEMORY, "Cochran-Mantel-Haenszel"
+    if moves.records.aggregated:
+        return _impossible(name, test, _NEEDS_CASES)
+    steps = moves.steps
+    kept = steps.previous >= 0
+    cell = 4 * steps.state[kept] + 2 * steps.previous[kept] + steps.up[kept].astype(np.int64)
+    tables = np.bincount(cell, minlength=4 * moves.records.goal).reshape(-1, 2, 2).astype(float)
+    n = tables.sum(axis=(1, 2))
+    tables, n = tables[n > 1], n[n > 1]
+    after_up, ups = tables[:, 1].sum(axis=1), tables[:, :, 1].sum(axis=1)
+    spread = float((after_up * (n - after_up) * ups * (n - ups) / (n * n * (n - 1.0))).sum())
+    if spread <= 0.0:
+        return _impossible(
+            name, test, "In every state, the move before was the same, or all moves went one way."
+        )
+    score = float((tables[:, 1, 1] - after_up * ups / n).sum())
+    agree = float((tables[:, 1, 1] * tables[:, 0, 0] / n).sum())
+    differ = float((tables[:, 1, 0] * tables[:, 0, 1] / n).sum())
+    chi2 = score * score / spread
+    return AssumptionTest(
+        name, test, chi2, chi2_tail(chi2, 1),
+        effect=agree / differ if differ > 0.0 else None,
+        effect_is="odds of up after up, over those after down (common odds ratio; 1 is no memory)",
+    )  # fmt: skip
+
+
+def cases_alike(moves: Moves) -> AssumptionTest:
+    """Ask whether cases that did well go on doing well, given the state."""
+    name, test = CASES_ALIKE, "score of the case's past residuals, one-sided"
+    if moves.records.aggregated:
+        return _impossible(name, test, _NEEDS_CASES)
+    steps = moves.steps
+    past = steps.before(steps.residual)
+    score = float((past * steps.residual).sum())
+    apart = steps.centred(past)
+    information = float((steps.variance * apart * apart).sum())
+    if information <= 0.0:
+        return _impossible(name, test, "No case has two moves from states that move both ways.")
+    z = score / math.sqrt(information)
+    pairs = float((steps.before(steps.variance) * steps.variance).sum())
+    return AssumptionTest(
+        name, test, z, 0.5 * math.erfc(z / math.sqrt(2.0)),
+        effect=math.sqrt(max(0.0, score / pairs)) if pairs > 0.0 else None,
+        effect_is="standard deviation of the log-odds of up between cases",
+    )  # fmt: skip
+
+
+def no_drift(moves: Moves) -> AssumptionTest:
+    """Test for a trend of p_C in the order of cases; moves of a case may belong together."""
+    name, test = NO_DRIFT, "trend in case order, clustered by case"
+    if moves.records.aggregated:
+        return _impossible(name, test, _NEEDS_CASES)
+    steps, cases = moves.steps, moves.records.cases
+    x = steps.case / max(1, cases - 1)
+    apart = steps.centred(x)
+    parts = steps.by_case(apart * steps.residual, cases)
+    score, spread = float(parts.sum()), float((parts * parts).sum())
+    information = float((steps.variance * apart * apart).sum())
+    if spread <= 0.0 or information <= 0.0:
+        return _impossible(name, test, "There are too few cases with moves both up and down.")
+    z = score / math.sqrt(spread)
+    return AssumptionTest(
+        name, test, z, two_sided(z),
+        effect=score / information,
+        effect_is="change of the log-odds of up from the first case to the last",
+    )  # fmt: skip
+
+
+def no_drift_in_f(moves: Moves) -> AssumptionTest:
+    """Test for a trend of p_F in the order of cases; a case finishes once."""
+    name, test = NO_DRIFT_F, "trend in case order"
+    if moves.records.aggregated:
+        return _impossible(name, test, _NEEDS_CASES)
+    rows = moves.finished
+    x = moves.records.case[rows] / max(1, moves.records.cases - 1)
+    won = (moves.records.next_state[rows] == moves.records.goal).astype(np.int64)
+    slope = _trend(x, won, 1 - won)
+    if slope is None:
+        return _impossible(name, test, "FINISH must have won and lost, in two cases.")
+    return AssumptionTest(
+        name, test, slope[0], chi2_tail(slope[0], 1),
+        effect=slope[1], effect_is="change of the log-odds of winning, first case to last",
+    )  # fmt: skip
+
+
+# FINISH and the state, and both by group.
+
+
+def same_f_by_state(moves: Moves) -> AssumptionTest:
+    """Compare p_F between states."""
+    return _homogeneous(
+        SAME_F_BY_STATE, moves.wins, moves.losses, "FINISH must have been tried in two states."
+    )
+
+
+def same_by_group(moves: Moves) -> list[AssumptionTest]:
+    """Compare p_C, and p_F, between groups."""
+    records = moves.records
+
+    def counted(rows: np.ndarray) -> Ints:
+        counts = np.bincount(
+            records.group[rows], weights=records.count[rows], minlength=len(records.groups)
+        )
+        return np.rint(counts).astype(np.int64)
+
+    up, won = moves.distance > 0, records.next_state == records.goal
+    return [
+        _homogeneous(
+            SAME_C_BY_GROUP, counted(moves.stepped & up), counted(moves.stepped & ~up),
+            "CONTINUE must have moved up and down, in two groups.",
+        ),
+        _homogeneous(
+            SAME_F_BY_GROUP, counted(moves.finished & won), counted(moves.finished & ~won),
+            "FINISH must have been tried in two groups.",
+        ),
+    ]  # fmt: skip
+
+
+def _homogeneous(assumption: str, won: Ints, lost: Ints, why: str) -> AssumptionTest:
+    """Compare shares by the likelihood ratio, or by Fisher's exact test where counts are small."""
+    won, lost = _nonempty(won, lost)
+    if len(won) < 2 or not won.sum() or not lost.sum():
+        return _impossible(assumption, "likelihood ratio", why)
+    n = won + lost
+    share = won.sum() / n.sum()
+    expected = np.minimum(n * share, n * (1.0 - share))
+    spread = won / n
+    effect, effect_is = float(spread.max() - spread.min()), "largest share less the smallest"
+    if expected.min() < _FEW and math.prod((n + 1).tolist()[:-1]) <= _MOST_TABLES:
+        return AssumptionTest(
+            assumption, "Fisher", None, fisher(won, lost), effect=effect, effect_is=effect_is
+        )
+    cells = np.concatenate((won, lost)).astype(float)
+    means = np.concatenate((n * share, n * (1.0 - share)))
+    positive = cells > 0.0
+    chi2 = float(2.0 * (cells[positive] * np.log(cells[positive] / means[positive])).sum())
+    return AssumptionTest(
+        assumption, "likelihood ratio", chi2, chi2_tail(chi2, len(won) - 1),
+        effect=effect, effect_is=effect_is,
+    )  # fmt: skip
+
+
+def fisher(won: Ints, lost: Ints) -> float:
+    """Compute the probability of all tables with these sums that are no likelier than this one."""
+    n, total = (won + lost).tolist(), int(won.sum())
+    logs = [
+        np.array([math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1)
+                  for k in range(m + 1)])
+        for m in n
+    ]  # fmt: skip
+    # A table is given by how many were won in each row but the last.
+    weight, used = np.zeros(1), np.zeros(1, dtype=np.int64)
+    for row in logs[:-1]:
+        weight = (weight[:, None] + row).ravel()
+        used = (used[:, None] + np.arange(len(row))).ravel()
+    rest = total - used
+    allowed = (rest >= 0) & (rest <= n[-1])
+    weight = weight[allowed] + logs[-1][rest[allowed]]
+    own = sum(float(row[k]) for row, k in zip(logs, won.tolist(), strict=True))
+    likely = np.exp(weight - weight.max())
+    # Tables as likely as this one count, whatever rounding made of them.
+    return float(likely[weight <= own + 1e-7].sum() / likely.sum())
+
+
+def _nonempty(won: Ints, lost: Ints) -> tuple[Ints, Ints]:
+    kept = (won + lost) > 0
+    return won[kept], lost[kept]

@@ -1,0 +1,229 @@
+"""From estimates to a decision and a sentence, or to the reason why there is none."""
+
+import math
+from collections.abc import Mapping
+from statistics import NormalDist
+from typing import Final, NamedTuple
+
+from grbp.fitting.assumptions import (
+    SAME_BY_STATE,
+    SAME_F_BY_STATE,
+    TREND_BY_STATE,
+    AssumptionTest,
+)
+from grbp.fitting.estimates import Estimate, Proportion
+from grbp.fitting.general import General
+from grbp.theory.values import boundary
+
+_TOO_MANY: Final = 1_000_000
+"""More tries than anybody will make."""
+
+POLICY: Final = {
+    "threshold-0": "never finish",
+    "threshold-1": "finish in state 1, and continue everywhere else",
+}
+
+
+class Decision(NamedTuple):
+    """A decision, or the reason why there is none.
+
+    Attributes
+    ----------
+    decision : str
+        "threshold-0", "threshold-1", "by-state" or "none".
+    reason : str or None
+        Why there is none, or why it is one by state.
+    probabilities : tuple of float or None
+        The probabilities of thresholds 0 and 1; None without a decision.
+    sentence : str
+        What the records say, how sure, and what would settle it.
+    """
+
+    decision: str
+    reason: str | None
+    probabilities: tuple[float, float] | None
+    sentence: str
+
+
+class Evidence(NamedTuple):
+    """What a decision rests on."""
+
+    goal: int
+    level: float
+    goals: int
+    p_c: Proportion
+    p_f: Proportion | None
+    boundary: Estimate | None
+    ways: Mapping[str, Estimate | None]
+    general: General | None
+    tests: tuple[AssumptionTest, ...]
+    posterior: float | None
+
+
+def decide(seen: Evidence) -> Decision:
+    """Decide which policy the records speak for."""
+    reason = _missing(seen) or ""
+    if not reason:
+        by_state = _by_state(seen)
+        if by_state is not None:
+            return by_state
+        reason = _disagreement(seen) or ""
+    if reason:
+        return Decision("none", reason, None, _undecided(seen, reason))
+    one = seen.posterior
+    assert one is not None and seen.p_f is not None and seen.boundary is not None  # noqa: S101, PT018
+    decision = "threshold-1" if one >= 0.5 else "threshold-0"
+    return Decision(decision, None, (1.0 - one, one), _decided(seen, decision, max(one, 1.0 - one)))
+
+
+def _missing(seen: Evidence) -> str | None:
+    """Say what the records lack for a decision, if anything."""
+    c = seen.p_c
+    if not c.tries:
+        return "CONTINUE never moved by one state"
+    if not seen.goals:
+        return "no case reached the goal"
+    if not c.successes:
+        return "CONTINUE never moved up"
+    if c.successes == c.tries:
+        return "CONTINUE never moved down"
+    if seen.p_f is None:
+        return "FINISH was never tried"
+    return None
+
+
+def _disagreement(seen: Evidence) -> str | None:
+    """Say whether the ways to value state 1 lead to different decisions, beyond chance."""
+    base, p_f = seen.ways["boundary"], seen.p_f
+    if base is None or p_f is None or p_f.estimate is None:
+        return None
+    for name in ("direct", "general"):
+        way = seen.ways[name]
+        if way is None or (p_f.estimate >= way.estimate) == (p_f.estimate >= base.estimate):
+            continue
+        if apart(way, base):
+            return (
+                "the ways to value continuing in state 1 disagree: it reaches the goal in"
+                f" {said(base)} of cases by p_C, in {said(way)} {_WAYS[name]}, and p_F lies between"
+            )
+    return None
+
+
+_WAYS: Final = {
+    "general": "where every state has its own probabilities",
+    "direct": "as it was seen",
+}
+
+
+def apart(one: Estimate, other: Estimate) -> bool:
+    """Return whether two estimates differ by more than their intervals allow."""
+    # Each has its interval on the side of the other.
+    upper, lower = (one, other) if one.estimate > other.estimate else (other, one)
+    room = math.hypot(upper.estimate - upper.low, lower.high - lower.estimate)
+    return upper.estimate - lower.estimate > room
+
+
+def _by_state(seen: Evidence) -> Decision | None:
+    """Decide state by state where states surely differ and no threshold is right."""
+    general, direct = seen.general, seen.ways["direct"]
+    chain = seen.ways["general"]
+    if general is None or chain is None:
+        return None
+    failed = [
+        test.assumption
+        for test in seen.tests
+        if test.assumption in (SAME_BY_STATE, TREND_BY_STATE, SAME_F_BY_STATE)
+        and test.p_holm is not None
+        and test.p_holm < 1.0 - seen.level
+    ]
+    if not failed or sum(general.threshold) > 1.0 - seen.level:
+        return None
+    if direct is not None and apart(direct, chain):
+        return None
+    states = (general.action == 1).nonzero()[0] + 1
+    where = ", ".join(map(str, states.tolist())) or "no state"
+    sure = 1.0 - sum(general.threshold)
+    reason = f"it does not hold that {failed[0]}"
+    return Decision(
+        "by-state", reason, general.threshold,
+        f"Decide state by state: as far as both actions were tried, finish in {where}; {reason}, and"
+        f" the records are {percent(sure)} sure that neither threshold is right.",
+    )  # fmt: skip
+
+
+def _undecided(seen: Evidence, reason: str) -> str:
+    """Say why there is no decision, and from which p_F on finishing would pay."""
+    sentence = f"The records do not say whether to finish in state 1: {reason}."
+    even = seen.boundary
+    if even is not None and 0 < seen.p_c.successes < seen.p_c.tries:
+        sentence += (
+            f" Finishing there pays off from p_F = {even.estimate:.3g} on"
+            f" ({_level(seen)} interval {even.low:.3g} to {even.high:.3g})."
+        )
+    return sentence
+
+
+def _decided(seen: Evidence, decision: str, sure: float) -> str:
+    """Say what the records speak for, how sure that is, and what would settle it."""
+    f, even = seen.p_f, seen.boundary
+    assert f is not None and even is not None and f.estimate is not None  # noqa: S101, PT018
+    low, high = f.interval
+    numbers = (
+        f"FINISH reached the goal in {percent(f.estimate)} of {f.tries:,} tries ({_level(seen)}"
+        f" interval {percent(low)} to {percent(high)}), and continuing from state 1 reaches it in"
+        f" {said(even)}."
+    )
+    policy = POLICY[decision]
+    if sure >= seen.level:
+        return f"{policy.capitalize()}: the records are {percent(sure)} sure of it. {numbers}"
+    return (
+        f"The records lean towards one policy ({policy}), but are only {percent(sure)} sure."
+        f" {numbers} {_settling(seen)}"
+    )
+
+
+def _settling(seen: Evidence) -> str:
+    """Say how many more tries would settle it, if the estimates stay as they are."""
+    f, c = seen.p_f, seen.p_c
+    assert f is not None and f.estimate is not None and c.estimate is not None  # noqa: S101, PT018
+    z = NormalDist().inv_cdf(seen.level)
+    # The slope of the boundary, as far as the estimate of p_C is off.
+    step = 1e-4 * min(c.estimate, 1.0 - c.estimate)
+    slope = (
+        boundary(seen.goal, c.estimate + step) - boundary(seen.goal, c.estimate - step)
+    ) / (2.0 * step)  # fmt: skip
+    of_c = slope * slope * c.estimate * (1.0 - c.estimate) / c.tries
+    of_f = max(f.estimate * (1.0 - f.estimate), 0.25 / f.tries) / f.tries
+    wanted = ((f.estimate - boundary(seen.goal, c.estimate)) / z) ** 2
+    if wanted > of_c:
+        tries = math.ceil(of_f * f.tries / (wanted - of_c)) - f.tries
+        if 0 < tries <= 20 * f.tries:
+            return f"About {_round_up(tries):,} more tries of FINISH would settle it, if the estimates stay."
+    times = (of_f + of_c) / wanted if wanted > 0.0 else math.inf
+    if times * max(f.tries, c.tries) > _TOO_MANY:
+        return "No number of further cases that anybody can wait for would settle it."
+    return f"About {max(2, math.ceil(times))} times as many records would settle it, if the estimates stay."
+
+
+def _round_up(number: int) -> int:
+    """Round a number up to two digits."""
+    unit = int(10 ** max(0, math.floor(math.log10(number)) - 1))
+    return math.ceil(number / unit) * unit
+
+
+def _level(seen: Evidence) -> str:
+    return percent(seen.level)
+
+
+def percent(share: float) -> str:
+    """Write a share in percent; what is not quite none or all does not read as if it were."""
+    if 0.0 < share < 0.001:
+        return "under 0.1 %"
+    if 0.999 < share < 1.0:
+        return "over 99.9 %"
+    return f"{100.0 * share:.1f}".removesuffix(".0") + " %"
+
+
+def said(number: Estimate) -> str:
+    """Write an estimated share with its interval, in percent."""
+    return f"{percent(number.estimate)} ({percent(number.low)} to {percent(number.high)})"

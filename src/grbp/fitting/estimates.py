@@ -1,0 +1,80 @@
+"""Estimates with their intervals."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from grbp.numerics.intervals import Interval, anytime, clopper_pearson, jeffreys, wilson
+
+
+class Estimate(NamedTuple):
+    """A number with its interval.
+
+    Attributes
+    ----------
+    estimate : float
+        The number.
+    low, high : float
+        The ends of its interval, at the level of the fit.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Proportion:
+    """An estimated probability, with every interval by its name.
+
+    Parameters
+    ----------
+    successes, tries : int
+        How often it came true, and how often it was tried.
+    level : float
+        The level of the intervals.
+    adaptive : bool
+        Whether a learner chose the actions, so that intervals for a fixed number of tries are too
+        narrow.
+
+    Examples
+    --------
+    >>> from grbp.fitting.estimates import Proportion
+    >>> p = Proportion(9, 20)
+    >>> p.estimate, p.wilson
+    (0.45, Interval(low=0.2581979..., high=0.6579147...))
+    """
+
+    successes: int
+    tries: int
+    level: float = 0.95
+    adaptive: bool = False
+
+    @property
+    def estimate(self) -> float | None:
+        """The share of successes; None without a try."""
+        return self.successes / self.tries if self.tries else None
+
+    @property
+    def wilson(self) -> Interval:
+        """Wilson's interval."""
+        return wilson(self.successes, self.tries, self.level)
+
+    @property
+    def jeffreys(self) -> Interval:
+        """The interval of the posterior with Jeffreys' prior."""
+        return jeffreys(self.successes, self.tries, self.level)
+
+    @property
+    def clopper_pearson(self) -> Interval:
+        """Clopper and Pearson's interval; exact for a fixed number of tries, which this is not."""
+        return clopper_pearson(self.successes, self.tries, self.level)
+
+    @property
+    def anytime(self) -> Interval:
+        """The interval that holds whenever one looks, and whoever chose the actions."""
+        return anytime(self.successes, self.tries, self.level)
+
+    @property
+    def interval(self) -> Interval:
+        """The interval to print: Wilson's, or where a learner chose the actions the anytime one."""
+        return self.anytime if self.adaptive else self.wilson

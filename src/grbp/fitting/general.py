@@ -1,0 +1,156 @@
+"""The general chain: every state has its own probabilities, shrunk towards those of the others.
+
+How much the states differ is itself learned (empirical Bayes): the share of moves up in a state is
+taken as a draw from a Beta distribution around the common mean, whose concentration has the
+likelihood of the counts. States with few records borrow from the others, states with many stand on
+their own. The chain is solved for thousands of draws from the posterior, which says how sure each
+answer is. An action that was never tried in a state is unknown there: it is not judged by what
+other states suggest.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from grbp.fitting.moves import Moves
+from grbp.numerics.arrays import Bools, Floats, Ints
+from grbp.theory.dynprog import solve_many
+
+_DRAWS: Final = 4000
+"""Draws from the posterior, where the goal is not large."""
+
+_MOST_CELLS: Final = 12_000_000
+"""Cells of the transition laws of all draws: with a larger goal there are fewer draws."""
+
+LARGEST_GOAL: Final = 200
+"""The largest goal for which the chain is solved state by state."""
+
+_CONCENTRATIONS: Final = np.concatenate((np.geomspace(1.0, 3000.0, 24), [math.inf]))
+"""The concentrations among which the counts choose; with the last one all states are alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class General:
+    """The answers of the general chain.
+
+    Attributes
+    ----------
+    continue_value : ndarray, shape (draws, goal - 1)
+        The probability of reaching the goal by always continuing, in each draw.
+    finish : ndarray of float, shape (goal - 1,)
+        The probability that FINISH is right, by state; NaN where an action was never tried.
+    threshold : tuple of float
+        The probability that never finishing, or finishing in state 1 alone, is right among the
+        actions that were tried.
+    action : ndarray of int, shape (goal - 1,)
+        The action that is right in the mean of the posterior.
+    p_c, p_f : ndarray of float, shape (goal - 1,)
+        The shrunk estimates by state; p_f is NaN where FINISH was never tried.
+    """
+
+    continue_value: Floats
+    finish: Floats
+    threshold: tuple[float, float]
+    action: Ints
+    p_c: Floats
+    p_f: Floats
+
+
+def general_chain(moves: Moves, seed: int = 0) -> General | None:
+    """Fit the chain state by state, and solve it for draws from the posterior.
+
+    There is none where the goal is too large, or CONTINUE never moved.
+    """
+    goal = moves.records.goal
+    if goal > LARGEST_GOAL or not (moves.ups + moves.downs).sum():
+        return None
+    draws = max(200, min(_DRAWS, _MOST_CELLS // (goal * goal)))
+    random = np.random.default_rng(seed)
+    up = shrunk_draws(moves.ups, moves.downs, draws, random)
+    won = shrunk_draws(moves.wins, moves.losses, draws, random)
+    tried = (moves.wins + moves.losses) > 0
+    won[:, ~tried] = np.nan
+    laws = _laws(moves, up, random)
+    # The last one is the mean of the posterior, which names the action.
+    laws = np.concatenate((laws, laws.mean(axis=0, keepdims=True)))
+    won = np.concatenate((won, won.mean(axis=0, keepdims=True)))
+    solved = solve_many(laws, won)
+    finish = solved.action[:-1] == 1
+    continued = (moves.ups + moves.downs + moves.jumps) > 0
+    share = np.where(tried & continued, finish.mean(axis=0), np.nan)
+    only_first = finish[:, 0] & ~finish[:, 1:].any(axis=1)
+    return General(
+        solved.continue_value[:-1],
+        share,
+        (float((~finish.any(axis=1)).mean()), float(only_first.mean())),
+        solved.action[-1],
+        up.mean(axis=0),
+        won[-1],
+    )
+
+
+def shrunk_draws(won: Ints, lost: Ints, draws: int, random: np.random.Generator) -> Floats:
+    """Draw shares by state from their posterior, each shrunk towards the mean of all."""
+    kept = (won + lost) > 0
+    if not kept.any():
+        return random.beta(0.5, 0.5, (draws, len(won)))
+    w, l = won[kept].astype(float), lost[kept].astype(float)
+    mean = (w.sum() + 0.5) / ((w + l).sum() + 1.0)
+    fits = np.array([_log_likelihood(w, l, mean, k) for k in _CONCENTRATIONS])
+    chances = np.exp(fits - fits.max())
+    chosen = random.choice(len(fits), draws, p=chances / chances.sum())
+    k = _CONCENTRATIONS[chosen][:, None]
+    # Records of a state count for the mean as far as states are alike.
+    part = 1.0 / (1.0 + (w + l) / k)
+    centre = random.beta(0.5 + (part * w).sum(axis=1), 0.5 + (part * l).sum(axis=1))[:, None]
+    centre = np.clip(centre, 1e-12, 1.0 - 1e-12)
+    shares = np.repeat(centre, len(won), axis=1)
+    apart = np.isfinite(k[:, 0])
+    k, centre = k[apart], centre[apart]
+    shares[apart] = random.beta(centre * k + won, (1.0 - centre) * k + lost)
+    return shares
+
+
+def _log_likelihood(won: Floats, lost: Floats, mean: float, k: float) -> float:
+    """Compute the log-likelihood of counts whose shares come from Beta(k mean, k (1 - mean))."""
+    if k == math.inf:
+        return float(won.sum() * math.log(mean) + lost.sum() * math.log1p(-mean))
+    return sum(
+        _log_rising(k * mean, w) + _log_rising(k * (1.0 - mean), l) - _log_rising(k, w + l)
+        for w, l in zip(won.tolist(), lost.tolist(), strict=True)
+    )
+
+
+def _log_rising(x: float, n: float) -> float:
+    """Compute the logarithm of x (x + 1) ... (x + n - 1)."""
+    return math.lgamma(x + n) - math.lgamma(x)
+
+
+def _laws(moves: Moves, up: Floats, random: np.random.Generator) -> Floats:
+    """Return the law of CONTINUE in every draw: from each inner state to every state.
+
+    Staying changes when a case ends, not how, so it has no part in them.
+    """
+    draws, states = up.shape
+    laws = np.zeros((draws, states, states + 2))
+    inner = np.arange(states)
+    laws[:, inner, inner + 2] = up
+    laws[:, inner, inner] = 1.0 - up
+    rows = moves.jumped
+    pairs, counts = np.unique(
+        np.column_stack((moves.records.state[rows] - 1, moves.records.next_state[rows])),
+        axis=0, return_inverse=True,
+    )  # fmt: skip
+    weights = np.bincount(counts.ravel(), weights=moves.records.count[rows])
+    steps = moves.ups + moves.downs
+    for state in np.unique(pairs[:, 0]).tolist():
+        own = pairs[:, 0] == state
+        # Shares of the targets that were seen; without steps, of the jumps alone.
+        shape = np.append(weights[own], steps[state])
+        parts = random.standard_gamma(shape, (draws, len(shape)))
+        parts /= parts.sum(axis=1, keepdims=True)
+        laws[:, state] *= parts[:, -1:]
+        laws[:, state, pairs[own, 1]] += parts[:, :-1]
+    return laws
