@@ -81,6 +81,13 @@ from grbp.model.transition import (
     Policy as Policy,
     next_state as next_state,
 )
+from grbp.numerics.intervals import (
+    Interval as Interval,
+    anytime as anytime,
+    clopper_pearson as clopper_pearson,
+    jeffreys as jeffreys,
+    wilson as wilson,
+)
 from grbp.numerics.rng import (
     fold_in as fold_in,
     uniform as uniform,

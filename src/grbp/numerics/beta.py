@@ -1,4 +1,4 @@
-"""Draw from Gamma and Beta distributions, and compute Beta tails, at any size of counts.
+"""Draw from Gamma and Beta distributions; compute Beta tails and quantiles, at any size of counts.
 
 Every draw is a pure function of a key and has its law exactly, but for the rounding of floats.
 """
@@ -159,6 +159,41 @@ def _beta_beyond(a: float, b: float, x: float, y: float) -> float:
     if b * x >= a * y:
         return front * _fraction(b, a, y, x, _EXACT)
     return 1.0 - front * _fraction(a, b, x, y, _EXACT)
+
+
+def beta_quantile(p: float, a: float, b: float) -> float:
+    """Compute the x that Beta(a, b) stays below with probability p; a and b are at least 1/2."""
+    if p <= 0.5:
+        return _expit(_logit_quantile(p, a, b)) if p > 0.0 else 0.0
+    return _expit(-_logit_quantile(1.0 - p, b, a)) if p < 1.0 else 1.0
+
+
+def _logit_quantile(p: float, a: float, b: float) -> float:
+    """Compute u = log(x/(1 - x)) of the quantile x, for p up to 1/2.
+
+    The density of u is log-concave, so that log F(u) is concave and Newton's method converges
+    from the mean: its tangents lie above, hence it comes from below after the first step.
+    """
+    u = math.log(a / b)
+    for _ in range(100):
+        x, y = _expit(u), _expit(-u)
+        front = log_weight(a, b, x, y) + math.log(a / (a + b) * b)
+        if b * x <= a * y:
+            part = _fraction(a, b, x, y, _EXACT)  # F = e^front part, and F' = e^front
+            log_below = front + math.log(part)
+        else:
+            below = _beta_beyond(b, a, y, x)
+            part, log_below = below * math.exp(-front), math.log(below)
+        step = (math.log(p) - log_below) * part
+        u = max(u + step, -700.0)  # below, x is 0 to every digit that matters
+        if abs(step) <= 1e-15 * max(1.0, abs(u)):
+            break
+    return u
+
+
+def _expit(u: float) -> float:
+    """Compute 1/(1 + e^-u), which keeps its digits where it is small."""
+    return 1.0 / (1.0 + math.exp(-u)) if u > -700.0 else 0.0
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Compute logarithms of probabilities of counts of any size, without cancellation.
+"""Compute probabilities of counts of any size and their logarithms, without cancellation.
 
 Counts reach 1e15, so the logarithm of a probability is never a difference of logarithms of
 factorials: it has the saddle-point form of Loader (2000, Fast and Accurate Computation of Binomial
@@ -96,3 +96,36 @@ def _minus_log1p(x: float) -> float:
     if abs(x) > 0.1:  # Nearer to 0, twenty terms of the series are exact.
         return x - math.log1p(x)
     return math.fsum((-x) ** k / k for k in range(2, 20))
+
+
+def chi2_tail(x: float, df: int) -> float:
+    """Compute the probability that a chi-squared variable exceeds x, df a whole number from 1 on.
+
+    With h = x/2 it is the sum of e^-h h^k/Gamma(k + 1) over k = df/2 - 1, df/2 - 2, ... >= 0, and
+    erfc(sqrt(h)) besides where df is odd. All terms are positive; the sum starts from the largest,
+    which does not underflow.
+    """
+    if x <= 0.0:
+        return 1.0
+    h, odd = 0.5 * x, df % 2
+    if h == math.inf:
+        return 0.0
+    rest = math.erfc(math.sqrt(h)) if odd else 0.0
+    lowest, highest = 0.5 * odd, 0.5 * df - 1.0
+    if highest < lowest:
+        return rest
+    peak = min(lowest + math.floor(max(h - lowest, 0.0)), highest)
+    first = math.exp(-h)
+    if peak > 0.0:
+        height = stirling_error(peak) + deviance(peak, h)
+        first = math.exp(-height) / math.sqrt(2.0 * math.pi * peak)
+    terms, term, k = [rest, first], first, peak
+    while k > lowest and term > 0.0:
+        term, k = term * k / h, k - 1.0
+        terms.append(term)
+    term, k = first, peak
+    while k < highest and term > 0.0:
+        k += 1.0
+        term *= h / k
+        terms.append(term)
+    return min(1.0, math.fsum(terms))
