@@ -11,6 +11,7 @@ from grbp.errors import (
     CannotWrite as CannotWrite,
     GrbpError as GrbpError,
     InvalidInput as InvalidInput,
+    InvalidRecords as InvalidRecords,
     MissingExtra as MissingExtra,
     TooLarge as TooLarge,
 )

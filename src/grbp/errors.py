@@ -4,6 +4,7 @@ The tree::
 
     GrbpError
     ├── InvalidInput    a value is not allowed (also a ValueError)
+    │   └── InvalidRecords    a table of past cases breaks a rule
     ├── TooLarge        the question is well posed, but too large (also a ValueError)
     ├── MissingExtra    an optional dependency is not installed (also an ImportError)
     └── CannotWrite     a file or folder cannot be written (also an OSError)
@@ -11,7 +12,8 @@ The tree::
 Every message is one sentence: what was given, what is allowed, what to do.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 
 class GrbpError(Exception):
@@ -38,6 +40,67 @@ class InvalidInput(GrbpError, ValueError):
     Traceback (most recent call last):
     grbp.errors.InvalidInput: p_c = 1.5 was given; it must be a number from 0 to 1
     """
+
+
+class Irregularity(NamedTuple):
+    """Something in a table of past cases that breaks a rule.
+
+    Parameters
+    ----------
+    line : int
+        The line of the file in which the row begins; of a data frame, the row, from 1.
+    column : str
+        The name of the column; empty where it is about the whole row or the whole table.
+    rule : str
+        The name of the rule.
+    sentence : str
+        What was found where, and what is allowed.
+    """
+
+    line: int
+    column: str
+    rule: str
+    sentence: str
+
+
+class InvalidRecords(InvalidInput):
+    """A table of past cases breaks one rule or several.
+
+    Parameters
+    ----------
+    problems : sequence of Irregularity
+        The first problems, in the order of their lines: `line`, `column`, `rule`, `sentence`.
+    total : int, optional
+        The number of all problems, by default of those given.
+
+    Attributes
+    ----------
+    problems : tuple of Irregularity
+    total : int
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.InvalidRecords([(7, "action", "action", "line 7, column action: 'punt' was given")])
+    InvalidRecords("line 7, column action: 'punt' was given")
+    """
+
+    def __init__(self, problems: Sequence[Irregularity], total: int | None = None) -> None:
+        self.problems = tuple(Irregularity(*one) for one in problems)
+        self.total = len(self.problems) if total is None else total
+        sentences = [one.sentence for one in self.problems]
+        if self.total > 1:
+            # One sentence a line; a shell that puts them into one line still shows sentences.
+            more = self.total - len(sentences)
+            sentences = [
+                f"{self.total:,} things in the table break a rule",
+                *(sentence[:1].upper() + sentence[1:] for sentence in sentences),
+                *([f"And {more:,} more"] if more else []),
+            ]
+        super().__init__(".\n".join(sentences))
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.problems, self.total)
 
 
 class TooLarge(GrbpError, ValueError):
