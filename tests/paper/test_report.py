@@ -2,26 +2,18 @@
 
 import base64
 import re
-import sys
-from collections.abc import Iterator
-from html.parser import HTMLParser
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
-from runs import one_sentence
+from html_page import HOSTILE, SEEN, Page
 from simulations import SIX, simulation
 
-from grbp.errors import InvalidInput, MissingExtra
 from grbp.figures import transition_figure
 from grbp.figures.canvas import render
 from grbp.figures.numbers import rounded
-from grbp.paper.report import Section, regret_table, report_html
+from grbp.pages.page import Section
+from grbp.paper.report import regret_table, report_html
 from grbp.paper.verdict import Verdict
-
-HOSTILE = "</td><script>alert(1)</script><img src=x onerror=y> & \"quoted\" 'too' \x00 \ud800"
-SEEN = HOSTILE.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")
-
 
 SYMBOLS = {"held": "✓", "did not hold": "✗", "cannot be decided": "?"}
 VERDICTS = [
@@ -34,59 +26,6 @@ FACTS = {"command": "grbp reproduce --out 'a b'", "seed": "0", "revision": "56ed
 
 
 PAPER = "https://doi.org/10.1109/ALLERTON.2016.7852376"
-
-
-class Element(NamedTuple):
-    """An element of a page: its tag, its attributes, and the text in it."""
-
-    tag: str
-    attributes: dict[str, str]
-    text: str
-
-
-class Page(HTMLParser):
-    """A strict reader: what is opened must be closed, in order."""
-
-    VOID = frozenset({"meta", "img", "br", "hr", "source"})
-
-    def __init__(self, html: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[tuple[str, dict[str, str], list[str]]] = []
-        self.elements: list[Element] = []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert len({name for name, _ in attrs}) == len(attrs)
-        given = {name: value or "" for name, value in attrs}
-        if tag in self.VOID:
-            self.elements.append(Element(tag, given, ""))
-        else:
-            self.open.append((tag, given, []))
-
-    def handle_endtag(self, tag: str) -> None:
-        opened, attributes, text = self.open.pop()
-        assert opened == tag
-        self.elements.append(Element(tag, attributes, "".join(text)))
-
-    def handle_data(self, data: str) -> None:
-        for _, _, text in self.open:
-            text.append(data)
-
-    def all(self, *tags: str) -> list[Element]:
-        return [element for element in self.elements if element.tag in tags]
-
-    def cells(self) -> Iterator[list[str]]:
-        """The rows of all tables that are not heads."""
-        row: list[str] = []
-        for element in self.all("td", "th", "tr"):
-            if element.tag != "tr":
-                row.append(element.text)
-                continue
-            if element.text and row:
-                yield row
-            row = []
 
 
 @pytest.fixture(scope="module")
@@ -254,13 +193,6 @@ def test_nothing_to_say_is_still_a_page() -> None:
     assert "No claim was examined." in [e.text for e in page.all("p")]
 
 
-def test_a_figure_without_words_and_a_torn_table_are_refused(picture: bytes) -> None:
-    with pytest.raises(InvalidInput, match="alt text"):
-        report_html([Section("a", "b", picture, " ")], [], {})
-    with pytest.raises(InvalidInput, match="2 columns"):
-        report_html([Section("a", "b", head=("x", "y"), rows=[("1", "2"), ("3",)])], [], {})
-
-
 # --- the numbers of a simulation --------------------------------------------------------------
 
 
@@ -284,10 +216,3 @@ def test_the_table_of_a_simulation_has_its_numbers_the_largest_regret_first() ->
 def test_one_run_has_no_interval() -> None:
     _, rows = regret_table(simulation({"oracle": 0.0}, rounds=9, replicas=1))
     assert [row[2:4] for row in rows] == [["\N{EN DASH}", "\N{EN DASH}"]]
-
-
-def test_without_jinja2_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'grbp\[plots\]'") as caught:
-        report_html([], [], {})
-    one_sentence(caught.value)

@@ -1,84 +1,18 @@
 """One page that says what the experiments showed, for someone who has not read the paper.
 
-The page is a single file: no script, nothing fetched from anywhere. Its words stand in the
-templates beside this file; the verdicts, figures and numbers are handed in.
+Its words stand in `pages/templates`; the verdicts, figures and numbers are handed in.
 """
 
-import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.experiments.simulation import Simulation
 from grbp.figures.numbers import rounded, rounds_in_words
 from grbp.figures.regret_curves import NOT_COVERED
+from grbp.pages.page import Section, environment
 from grbp.paper.verdict import LEGEND, Verdict, tally
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 _NO_NUMBER: Final = "\N{EN DASH}"
-
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a page: one figure, how to read it, and its numbers.
-
-    Attributes
-    ----------
-    title : str
-        The heading.
-    text : str
-        How to read the figure; an empty line starts a new paragraph.
-    svg : bytes
-        The picture; empty if there is none.
-    alt : str
-        What the picture shows, in words, for whoever cannot see it.
-    head, rows : sequence
-        The names of the table's columns, and its rows, whose first cell names the row; there is
-        no table without a head.
-    narrow : bytes
-        The picture for a narrow screen, if that is another one.
-    files : sequence of str
-        The names of files that lie beside the page.
-    leads : bool
-        Whether the section comes before the findings.
-    """
-
-    title: str
-    text: str
-    svg: bytes = b""
-    alt: str = ""
-    head: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    narrow: bytes = b""
-    files: Sequence[str] = ()
-    leads: bool = False
-
-    def __post_init__(self) -> None:
-        if self.svg and not self.alt.strip():
-            raise InvalidInput(
-                f"the section {self.title!r} has a figure without words; give it an alt text"
-            )
-        if any(len(row) != len(self.head) for row in self.rows):
-            raise InvalidInput(
-                f"the table of the section {self.title!r} has {len(self.head)} columns;"
-                " every row must have as many cells"
-            )
-
-    @property
-    def paragraphs(self) -> list[str]:
-        """Split the text where a line is empty."""
-        return [part.strip() for part in re.split(r"\n\s*\n", self.text) if part.strip()]
-
-    @staticmethod
-    def encoded(svg: bytes) -> str:
-        """Encode a picture, which is an image of its own: the names inside two would clash."""
-        return b64encode(svg).decode()
 
 
 def report_html(
@@ -86,8 +20,7 @@ def report_html(
 ) -> str:
     """Write the page: what was asked, the answer, what leads, the verdicts and all the rest.
 
-    The same input gives the same page, to the byte. Everything handed in is taken as text,
-    never as HTML.
+    Everything handed in is taken as text, never as HTML.
     """
     page = environment().get_template("report.html.j2")
     return page.render(
@@ -97,29 +30,6 @@ def report_html(
         legend=LEGEND,
         facts=facts,
     )
-
-
-def environment() -> "Environment":
-    """Return what fills in the templates; refuse where Jinja2 is not installed."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (optional)
-    except ImportError as error:
-        raise MissingExtra(
-            f"the report needs Jinja2, which is not installed; {how_to_install('plots')}"
-        ) from error
-    return Environment(
-        loader=PackageLoader("grbp.paper"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_printable,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _printable(value: Any) -> Any:
-    """Replace characters that no page can show; text that is HTML already is of another type."""
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value) if type(value) is str else value
 
 
 def regret_table(simulation: Simulation) -> tuple[list[str], list[list[str]]]:

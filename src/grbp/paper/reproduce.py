@@ -30,7 +30,8 @@ from grbp.figures import (
     transition_figure,
 )
 from grbp.figures.canvas import check_matplotlib, drawing, put_title, render, write_pictures
-from grbp.paper.report import Section, environment, regret_table, report_html
+from grbp.pages.page import Section, environment
+from grbp.paper.report import regret_table, report_html
 from grbp.paper.verdict import Verdict, verdicts
 
 if TYPE_CHECKING:

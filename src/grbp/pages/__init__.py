@@ -1,0 +1,1 @@
+"""Pages: each is one HTML file without scripts that fetches nothing, filled in from a template."""

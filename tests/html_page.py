@@ -1,0 +1,61 @@
+"""A strict reader of the pages that are written, and a text that tries to be HTML."""
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+HOSTILE = "</td><script>alert(1)</script><img src=x onerror=y> & \"quoted\" 'too' \x00 \ud800"
+SEEN = HOSTILE.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")
+
+
+class Element(NamedTuple):
+    """An element of a page: its tag, its attributes, and the text in it."""
+
+    tag: str
+    attributes: dict[str, str]
+    text: str
+
+
+class Page(HTMLParser):
+    """A strict reader: what is opened must be closed, in order."""
+
+    VOID = frozenset({"meta", "img", "br", "hr", "source"})
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[tuple[str, dict[str, str], list[str]]] = []
+        self.elements: list[Element] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs)
+        given = {name: value or "" for name, value in attrs}
+        if tag in self.VOID:
+            self.elements.append(Element(tag, given, ""))
+        else:
+            self.open.append((tag, given, []))
+
+    def handle_endtag(self, tag: str) -> None:
+        opened, attributes, text = self.open.pop()
+        assert opened == tag
+        self.elements.append(Element(tag, attributes, "".join(text)))
+
+    def handle_data(self, data: str) -> None:
+        for _, _, text in self.open:
+            text.append(data)
+
+    def all(self, *tags: str) -> list[Element]:
+        return [element for element in self.elements if element.tag in tags]
+
+    def cells(self) -> Iterator[list[str]]:
+        """The rows of all tables that are not heads."""
+        row: list[str] = []
+        for element in self.all("td", "th", "tr"):
+            if element.tag != "tr":
+                row.append(element.text)
+                continue
+            if element.text and row:
+                yield row
+            row = []
