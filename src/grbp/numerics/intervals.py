@@ -178,6 +178,16 @@ def anytime(successes: float, tries: float, level: float = 0.95) -> Interval:
     return _two_sided(_anytime_low, successes, tries, level)
 
 
+def check_level(level: object) -> float:
+    """Return the level of an interval as a float between 0 and 1, or refuse it."""
+    held = float(level) if isinstance(level, numbers.Real) else math.nan
+    if not 0.0 < held < 1.0:
+        raise InvalidInput(
+            f"level = {level!r} was given; it must be a number between 0 and 1, such as 0.95"
+        )
+    return held
+
+
 def _two_sided(
     lower_end: Callable[[float, float, float], float],
     successes: float,
@@ -185,20 +195,16 @@ def _two_sided(
     level: float,
 ) -> Interval:
     """Return the interval whose lower end is a function of successes, failures and 1 - level."""
-    given: tuple[object, ...] = (successes, tries, level)
-    s, n, held = (float(x) if isinstance(x, numbers.Real) else math.nan for x in given)
+    given: tuple[object, ...] = (successes, tries)
+    s, n = (float(x) if isinstance(x, numbers.Real) else math.nan for x in given)
     if not 0.0 <= s <= n < math.inf:
         raise InvalidInput(
             f"successes = {successes!r} of tries = {tries!r} were given; they must be numbers with"
             " 0 <= successes <= tries"
         )
-    if not 0.0 < held < 1.0:
-        raise InvalidInput(
-            f"level = {level!r} was given; it must be a number between 0 and 1, such as 0.95"
-        )
+    error = 1.0 - check_level(level)
     if n == 0.0:
         return Interval(0.0, 1.0)
-    error = 1.0 - held
     return Interval(lower_end(s, n - s, error), 1.0 - lower_end(n - s, s, error))
 
 

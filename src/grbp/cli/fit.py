@@ -1,0 +1,88 @@
+"""The command `fit`: what records of past cases say."""
+
+import argparse
+import logging
+from pathlib import Path
+
+import grbp
+from grbp._io import check_writable, write_whole
+from grbp.cli.options import add_json, number, whole
+from grbp.cli.printing import print_json
+from grbp.errors import InvalidInput
+from grbp.figures.canvas import check_matplotlib
+
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("records", metavar="CASES.csv", help="one row a step (- is standard input)")
+    parser.add_argument("--goal", required=True, help="the state G that wins a case")
+    parser.add_argument(
+        "--columns", metavar="NAME=COLUMN,...",
+        help="the table's own names: case=id,next_state=after",
+    )  # fmt: skip
+    parser.add_argument(
+        "--map-state", metavar="WORD=STATE,...", action="append",
+        help="what states are called: mild=3,severe=1",
+    )  # fmt: skip
+    parser.add_argument(
+        "--map-action", metavar="WORD=ACTION,...", action="append",
+        help="what else is an action: punt=continue",
+    )  # fmt: skip
+    parser.add_argument(
+        "--group", metavar="COLUMN", action="append", help="answer also for each group; repeatable"
+    )
+    parser.add_argument(
+        "--adaptive", action="store_true", help="a learner chose the actions: anytime intervals"
+    )
+    parser.add_argument(
+        "--skip-bad-rows", action="store_true", help="leave out what breaks a rule, and count it"
+    )
+    parser.add_argument("--level", default="0.95", help="the level of the intervals (0.95)")
+    add_json(parser)
+    parser.add_argument("--report", metavar="FILE", help="write a page that explains itself (HTML)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fit the records and say what they say."""
+    if options.report is not None:
+        check_writable(Path(options.report))
+        check_matplotlib()
+    result = grbp.fit(
+        options.records,
+        whole(options.goal),
+        columns=_pairs("columns", [options.columns] if options.columns else []),
+        map_state={
+            word: whole(state)
+            for word, state in _pairs("map-state", options.map_state or []).items()
+        },
+        map_action=_pairs("map-action", options.map_action or []),
+        group=options.group or (),
+        adaptive=options.adaptive,
+        skip_bad_rows=options.skip_bad_rows,
+        level=number(options.level),
+    )
+    if options.json:
+        print_json(result.to_dict())
+    else:
+        print(result.summary())
+    if options.report is not None:
+        page = result.report(source=options.records)
+        path = write_whole(Path(options.report), page.encode())
+        logging.getLogger("grbp").info("wrote %s", path)
+
+
+def _pairs(option: str, given: list[str]) -> dict[str, str]:
+    """Read pairs such as case=id,step=visit."""
+    pairs: dict[str, str] = {}
+    for part in (part for text in given for part in text.split(",")):
+        name, sign, meaning = part.partition("=")
+        if not sign or not name.strip() or not meaning.strip():
+            raise InvalidInput(
+                f"--{option} {part!r} was given; it must be pairs such as"
+                f" {'case=id,step=visit' if option == 'columns' else 'word=meaning'}"
+            )
+        if name.strip() in pairs:
+            raise InvalidInput(f"--{option} has {name.strip()!r} twice; it must be there once")
+        pairs[name.strip()] = meaning.strip()
+    return pairs

@@ -1,0 +1,272 @@
+"""Fit records of past cases: from a table to estimates, tests and a decision."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from grbp.fitting.assumptions import assumption_tests
+from grbp.fitting.decide import Evidence, decide
+from grbp.fitting.estimates import Estimate, Proportion
+from grbp.fitting.general import General, general_chain
+from grbp.fitting.moves import Moves
+from grbp.fitting.records import Records
+from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
+from grbp.fitting.table import read_records
+from grbp.fitting.ways import direct_value
+from grbp.fitting.without import Without
+from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.intervals import check_level, wilson
+from grbp.theory.posterior import Posterior
+from grbp.theory.ruin import hit, log_failure_ratio
+from grbp.theory.values import boundary
+
+_BRIDGE: Final = 1.358
+"""What the largest value of a Brownian bridge stays below in 95 of 100 (Kolmogorov)."""
+
+_DRAWS: Final = 4000
+"""Draws from the posterior for the values of the two thresholds."""
+
+
+def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
+    records: Any,
+    goal: int,
+    *,
+    columns: Mapping[str, str] | None = None,
+    map_state: Mapping[str, int] | None = None,
+    map_action: Mapping[str, str] | None = None,
+    group: str | Iterable[str] = (),
+    adaptive: bool = False,
+    skip_bad_rows: bool = False,
+    level: float = 0.95,
+) -> Fit:
+    """Fit records of past cases: estimate, test the assumptions, and decide.
+
+    Parameters
+    ----------
+    records : path, data frame or mapping
+        The table, one row for each step: a CSV file, a pandas or Polars frame, or a mapping from
+        names of columns to their values. It has the columns `case`, `step`, `state`, `action` and
+        `next_state`; `order` (of cases in time) and `count` (of aggregated rows) may be there.
+    goal : int
+        The state in which a case is won.
+    columns : mapping of str, optional
+        The names that the table has for these columns, such as ``{"case": "id"}``.
+    map_state : mapping, optional
+        The numbers of states that the table names by words.
+    map_action : mapping, optional
+        What other actions mean: ``{"punt": "continue"}``.
+    group : str or list of str, optional
+        Columns by which cases are also answered for apart; several are crossed.
+    adaptive : bool
+        Whether a learner chose the actions from what it had seen. The estimates are then biased,
+        and only the anytime intervals hold.
+    skip_bad_rows : bool
+        Whether to leave out rows that break a rule, and what followed them in the case, instead of
+        refusing the table.
+    level : float
+        The level of all intervals, and how sure a firm sentence must be.
+
+    Returns
+    -------
+    Fit
+        The estimates with their intervals, the tests, the decision and the sentence.
+
+    Raises
+    ------
+    InvalidRecords
+        If rows break a rule; it names them all, up to a limit, with line and column.
+    InvalidInput
+        If an argument is out of range, or the table cannot be read.
+
+    See Also
+    --------
+    plan : Says how many cases learning takes.
+
+    Notes
+    -----
+    p_C has the moves by one state alone. Staying changes time, not who reaches the goal; a jump
+    further than one state is used by the general chain only. Cases that are open are used as far
+    as they go.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> table = grbp.example_records(cases=500, seed=1)
+    >>> result = grbp.fit(table, goal=4)
+    >>> result.decision
+    'threshold-1'
+    """
+    level = check_level(level)
+    names = (group,) if isinstance(group, str) else tuple(group)
+    read = read_records(
+        records,
+        goal,
+        columns=columns,
+        map_state=map_state,
+        map_action=map_action,
+        group=names,
+        skip_bad_rows=skip_bad_rows,
+    )
+    whole = fit_records(read, level, adaptive)
+    if not read.groups:
+        return whole
+    parts = {
+        name: fit_records(read.in_group(k), level, adaptive) for k, name in enumerate(read.groups)
+    }
+    return replace(whole, by_group=parts)
+
+
+def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -> Fit:
+    """Fit clean records."""
+    moves = Moves(records)
+    ups, downs = int(moves.ups.sum()), int(moves.downs.sum())
+    won, lost = int(moves.wins.sum()), int(moves.losses.sum())
+    p_c = Proportion(ups, ups + downs, level, adaptive)
+    p_f = Proportion(won, won + lost, level, adaptive) if won + lost else None
+    even = _boundary(records.goal, p_c)
+    general = general_chain(moves)
+    direct = direct_value(moves, level)
+    ways = {"boundary": even, "general": _general_way(general, level), "direct": direct}
+    without = Without(moves, direct, general)
+    tests = tuple(without.judged(test) for test in assumption_tests(moves))
+    posterior = Posterior(records.goal, ups, downs, won, lost)
+    decided = decide(
+        Evidence(
+            goal=records.goal,
+            level=level,
+            goals=int((records.next_state == records.goal).sum()),
+            p_c=p_c,
+            p_f=p_f,
+            boundary=even,
+            ways=ways,
+            general=general,
+            tests=tests,
+            posterior=posterior.probability if p_f is not None and p_c.tries else None,
+        )
+    )
+    known = p_f is not None and p_c.tries > 0
+    practice, pending = _practice(moves, level)
+    value_0, value_1 = _values(moves, p_c, p_f, level)
+    return Fit(
+        goal=records.goal,
+        level=level,
+        adaptive=adaptive,
+        rows=records.rows,
+        cases=records.cases,
+        open=OpenCases(records.open_empty_next, records.open_no_row),
+        dropped=records.dropped,
+        first_lines=records.first_lines,
+        stays=int(moves.stays.sum()),
+        jumps=int(moves.jumps.sum()),
+        notes=records.notes,
+        p_c=p_c,
+        p_f=p_f,
+        boundary=even,
+        ways=ways,
+        decision=decided.decision,
+        reason=decided.reason,
+        sentence=decided.sentence,
+        probabilities=decided.probabilities,
+        difference=Estimate(*posterior.difference(level)) if known else None,
+        tests=tests,
+        general=_by_state(moves, general),
+        first_states=tuple(moves.first_states.tolist()),
+        practice=practice,
+        value_0=value_0,
+        value_1=value_1,
+        pending=pending,
+        cusum=_cusum(moves),
+    )
+
+
+def _boundary(goal: int, p_c: Proportion) -> Estimate | None:
+    """Return B(p_C), with the interval that p_C has."""
+    if p_c.estimate is None:
+        return None
+    low, high = p_c.interval
+    return Estimate(*(boundary(goal, p) for p in (p_c.estimate, low, high)))
+
+
+def _general_way(general: General | None, level: float) -> Estimate | None:
+    """Return the value of always continuing from state 1 in the general chain."""
+    return None if general is None else _quantiles(general.continue_value[:, 0], level)
+
+
+def _quantiles(draws: Floats, level: float) -> Estimate:
+    ends = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+    return Estimate(float(draws.mean()), *ends.tolist())
+
+
+def _by_state(moves: Moves, general: General | None) -> tuple[StateRow, ...]:
+    """Return what the records say about each state, and which action is right there."""
+    rows = []
+    columns = (
+        moves.ups + moves.downs, moves.ups, moves.wins + moves.losses, moves.wins,
+        moves.stays, moves.jumps,
+    )  # fmt: skip
+    for k, counts in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        action, probability = "unknown", None
+        if general is not None and not math.isnan(general.finish[k]):
+            finishes = bool(general.action[k] == 1)
+            share = float(general.finish[k])
+            action = "finish" if finishes else "continue"
+            probability = share if finishes else 1.0 - share
+        rows.append(StateRow(k + 1, *counts, action, probability))
+    return tuple(rows)
+
+
+def _practice(moves: Moves, level: float) -> tuple[Estimate | None, tuple[float, float] | None]:
+    """Return the share of ended cases that reached the goal; and its bounds with open ones."""
+    if moves.records.aggregated:
+        return None, None
+    won, ended = int((moves.ends > 0).sum()), int((moves.ends >= 0).sum())
+    cases = moves.records.cases
+    practice = Estimate(won / ended, *wilson(won, ended, level)) if ended else None
+    pending = (won / cases, (won + cases - ended) / cases) if ended < cases else None
+    return practice, pending
+
+
+def _values(
+    moves: Moves, p_c: Proportion, p_f: Proportion | None, level: float
+) -> tuple[Estimate | None, Estimate | None]:
+    """Return the goals that the thresholds 0 and 1 would have reached from the first states."""
+    if not p_c.tries:
+        return None, None
+    goal, starts = moves.records.goal, moves.first_states
+    states = np.flatnonzero(starts) + 1
+    weights = starts[states - 1] / starts.sum()
+    random = np.random.default_rng(0)
+    c = _with_draws(p_c, random)
+    log_r = log_failure_ratio(c)[:, None]
+    zero = hit(states, goal, log_r) @ weights
+    if p_f is None:
+        return _first_and_rest(zero, level), None
+    f = _with_draws(p_f, random)
+    up = hit(states - 1, goal - 1, log_r) @ weights
+    return _first_and_rest(zero, level), _first_and_rest(up + (1.0 - up) * f, level)
+
+
+def _with_draws(share: Proportion, random: np.random.Generator) -> Floats:
+    """Return the estimate, and draws from its posterior."""
+    won, lost = share.successes, share.tries - share.successes
+    return np.append(won / share.tries, random.beta(won + 0.5, lost + 0.5, _DRAWS))
+
+
+def _first_and_rest(values: Floats, level: float) -> Estimate:
+    return _quantiles(values[1:], level)._replace(estimate=float(values[0]))
+
+
+def _cusum(moves: Moves) -> Cusum | None:
+    """Sum up what the moves of each case were above the share of their states, case by case."""
+    if moves.records.aggregated:
+        return None
+    steps, cases = moves.steps, moves.records.cases
+    parts = steps.by_case(steps.residual, cases)
+    spread = float((parts * parts).sum())
+    if spread <= 0.0:
+        return None
+    x: Ints = np.arange(1, cases + 1)
+    return Cusum(x.astype(np.float64), np.cumsum(parts) / math.sqrt(spread), _BRIDGE)

@@ -1,0 +1,147 @@
+"""The result of a fit as text, 80 columns wide."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from grbp.fitting.assumptions import AssumptionTest
+from grbp.fitting.decide import percent
+from grbp.fitting.estimates import Estimate
+from grbp.fitting.result import Fit
+
+_WIDTH: Final = 78
+_MOST_STATES: Final = 12
+"""States of which a person is shown all; of more, the lowest and the highest."""
+
+_MOST_GROUPS: Final = 20
+
+WAYS: Final = {
+    "boundary": "by p_C: B(p_C)",
+    "general": "state by state",
+    "direct": "as it was seen",
+}
+
+
+def summary_of(fit: Fit) -> str:
+    """Return the sentence, the estimates, the tests, the states and the groups."""
+    parts = [
+        _wrapped(fit.sentence),
+        *(_wrapped(f"Note: {note}") for note in fit.notes),
+        "\n".join(_estimates(fit)),
+        "\n".join(_tests(fit)),
+        "\n".join(_states(fit)),
+    ]
+    if fit.by_group:
+        parts.append("\n".join(_groups(fit)))
+    return "\n\n".join(parts)
+
+
+def _wrapped(text: str, first: str = "", indent: str = "") -> str:
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def _estimates(fit: Fit) -> Iterator[str]:
+    if fit.cases:
+        waiting = sum(fit.open)
+        cases = f"{_number(fit.cases, 'case')} with {_number(fit.rows, 'row')}"
+        yield cases + (f", {waiting:,} of them open" if waiting else "")
+    else:
+        yield f"{_number(fit.rows, 'aggregated row')}"
+    if fit.dropped:
+        rules = ", ".join(f"{rule} {count:,}" for rule, count in fit.dropped.items())
+        yield _wrapped(f"rows left out: {rules}", indent="  ")
+    if fit.stays or fit.jumps:
+        yield f"CONTINUE stayed {fit.stays:,} times and jumped {fit.jumps:,} times"
+    kind = "anytime" if fit.adaptive else "Wilson"
+    yield ""
+    yield f"  {'':<34}{'estimate':>10}{percent(fit.level) + ' interval':>22}{'tries':>10}"
+    for name, share in (("p_C, CONTINUE moves up", fit.p_c), ("p_F, FINISH wins", fit.p_f)):
+        if share is None or share.estimate is None:
+            yield f"  {name:<34}{'never tried':>10}"
+        else:
+            yield _line(f"{name} ({kind})", Estimate(share.estimate, *share.interval), share.tries)
+    if any(fit.ways.values()):
+        yield "  Continuing in state 1 reaches the goal"
+    for name, way in fit.ways.items():
+        if way is not None:
+            yield _line(f"  {WAYS[name]}", way)
+    if fit.difference is not None:
+        yield _line("p_F - B(p_C), which decides", fit.difference)
+    yield from _goals(fit)
+
+
+def _goals(fit: Fit) -> Iterator[str]:
+    shown = {
+        "as it was done": fit.practice,
+        "with threshold 0": fit.value_0,
+        "with threshold 1": fit.value_1,
+        "threshold 1 less 0": fit.gain(),
+    }
+    if any(shown.values()):
+        yield "  Share of cases that reach the goal"
+    for name, number in shown.items():
+        if number is not None:
+            yield _line(f"  {name}", number)
+    if fit.pending is not None:
+        low, high = fit.pending
+        yield f"    as it was done, all open cases lost or all won: {low:.3f} to {high:.3f}"
+
+
+def _line(name: str, number: Estimate, tries: int | None = None) -> str:
+    interval = f"{number.low:.3f} to {number.high:.3f}"
+    return f"  {name:<34}{number.estimate:>10.3f}{interval:>22}" + (
+        "" if tries is None else f"{tries:>10,}"
+    )
+
+
+def _tests(fit: Fit) -> Iterator[str]:
+    yield "Assumptions, tested (p is adjusted for the number of tests, after Holm)"
+    yield f"  {'':<44}{'p':>8}{'effect':>10}{'answer':>14}"
+    for test in fit.tests:
+        yield f"  {test.assumption:<44}{_tested(test)}"
+
+
+def _tested(test: AssumptionTest) -> str:
+    if not test.possible:
+        answer = f"{_change(test):>14}" if test.changes_answer is not None else ""
+        return f"{'not testable':>18}" + answer
+    effect = "-" if test.effect is None else f"{test.effect:.3g}"
+    p = 1.0 if test.p_holm is None else test.p_holm
+    return f"{'< 0.001' if p < 0.001 else f'{p:.3f}':>8}{effect:>10}{_change(test):>14}"
+
+
+def _change(test: AssumptionTest) -> str:
+    return {None: "-", True: "changes", False: "stays"}[test.changes_answer]
+
+
+def _states(fit: Fit) -> Iterator[str]:
+    yield "State by state (the general chain; unknown where an action was never tried)"
+    yield f"  {'state':>5}{'moves':>10}{'up':>9}{'finished':>10}{'won':>9}   {'right':<10}{'sure':>8}"
+    skipped = False
+    for row in fit.general:
+        if _MOST_STATES // 2 < row.state < fit.goal - _MOST_STATES // 2:
+            if not skipped:
+                yield "  ..."
+            skipped = True
+            continue
+        sure = "" if row.probability is None else f"{row.probability:.3f}"
+        counts = f"  {row.state:>5}{row.c:>10,}{row.c_up:>9,}{row.f:>10,}{row.f_goal:>9,}"
+        yield f"{counts}   {row.action:<10}{sure:>8}".rstrip()
+
+
+def _groups(fit: Fit) -> Iterator[str]:
+    yield "By group"
+    for name, group in list(fit.by_group.items())[:_MOST_GROUPS]:
+        one = group.probability_threshold_1
+        sure = "" if one is None else f", threshold 1 is right with probability {one:.3f}"
+        reason = f" ({group.reason})" if group.reason else ""
+        text = f"{name}: {group.decision}{sure}{reason}"
+        yield _wrapped(text, "  ", "    ")
+    if len(fit.by_group) > _MOST_GROUPS:
+        yield f"  and {len(fit.by_group) - _MOST_GROUPS:,} more"
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
