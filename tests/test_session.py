@@ -321,3 +321,32 @@ def test_what_is_no_session_is_refused(text: str, tmp_path: Path) -> None:
     for name, words in (("nothing", "No such file"), ("y", "it is not text")):
         with pytest.raises(grbp.InvalidInput, match=words):
             Session.load(tmp_path / name)
+
+
+def test_a_session_goes_on_from_counters() -> None:
+    counters = grbp.Counters(101, 40.0, 30.0, 300.0, 90.0, 0.0, 0.0, 0.0, 0.0)
+    session = grbp.Session(goal=4, learner="getbe-sm", counters=counters)
+    assert session.memory == counters
+    assert session.rho == 101
+    assert session.open(state=1) == 1
+    session.tell(0)
+    assert session.memory.f == 41.0
+    assert grbp.Session.from_json(session.to_json()).memory == session.memory
+
+
+@pytest.mark.parametrize(
+    ("learner", "counters", "sentence"),
+    [
+        ("ucb1-policies", grbp.Counters(2, 1, 1, 1, 1, 0, 0, 0, 0), "does not decide from counters"),
+        ("getbe-sm", (2, 1, 1, 1, 1, 0, 0, 0, 0), "it must be Counters"),
+        ("getbe-sm", grbp.Counters(2, 0, 0, 1, 1, 0, 0, 0, 0), "each action must have been taken"),
+        ("getbe-sm", grbp.Counters(2, 1, 2, 1, 1, 0, 0, 0, 0), "more often than it was tried"),
+        ("getbe-sm", grbp.Counters(0, 1, 1, 1, 1, 0, 0, 0, 0), "counters.rho = 0"),
+        ("getbe-sm", grbp.Counters(2, 1, "x", 1, 1, 0, 0, 0, 0), "counters.f_goal = 'x'"),  # type: ignore[arg-type]
+    ],
+)
+def test_counters_that_cannot_be_are_refused(
+    learner: str, counters: grbp.Counters, sentence: str
+) -> None:
+    with pytest.raises(grbp.InvalidInput, match=sentence):
+        grbp.Session(goal=4, learner=learner, counters=counters)

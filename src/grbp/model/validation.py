@@ -63,6 +63,14 @@ def check_positive(name: str, value: object) -> float:
     return number
 
 
+def check_number(name: str, value: object) -> float:
+    """Return the value as a float of at least 0, or refuse it by its name."""
+    number = _as_float(value)
+    if not 0.0 <= number < math.inf:
+        raise InvalidInput(f"{name} = {value!r} was given; it must be a number of at least 0")
+    return number
+
+
 def check_whole(name: str, value: object, least: int, most: int) -> int:
     """Return the value as an int between two limits, or refuse it by its name."""
     # `int` stands first because the test for an index takes long.

@@ -15,7 +15,7 @@ from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.model.transition import DEAD_END, Action, finish_mask
 from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
-from grbp.session.saved import Case, Saved, read_file, read_json, write_json
+from grbp.session.saved import Case, Saved, known_counters, read_file, read_json, write_json
 
 if TYPE_CHECKING:
     from grbp.model.validation import SeedLike
@@ -37,6 +37,10 @@ class Session(Shown):
         The seed of the learner's own draws and of its initial estimates, as in `simulate`.
     replica : int, default 0
         The replica of an experiment with that seed whose draws are used.
+    counters : Counters, optional
+        What is known before the first case, such as `Fit.counters` of past cases, instead of drawn
+        initial estimates. The learner must decide from counters, and each action must have been
+        taken.
 
     Attributes
     ----------
@@ -87,6 +91,7 @@ class Session(Shown):
         learner: LearnerLike = DEFAULT_LEARNER,
         seed: "SeedLike" = 0,
         replica: int = 0,
+        counters: Counters | None = None,
     ) -> None:
         self.goal = check_goal(goal)
         self.seed = as_seed(seed)
@@ -99,6 +104,9 @@ class Session(Shown):
             goal, uniform(init_key, 0), uniform(init_key, 1)
         )
         self.rho = 1
+        if counters is not None:
+            self.memory = known_counters(counters, self._learner)
+            self.rho = self.memory.rho
         self.state: int | None = None
         self.threshold = 0
         self._finish = finish_mask(goal, 0)

@@ -22,11 +22,12 @@ from grbp.learners.registry import (
     kept_learner,
 )
 from grbp.learners.ucb1_policies import PolicyLearner, Record
-from grbp.model.validation import as_seed, check_goal, check_whole
+from grbp.model.validation import as_seed, check_goal, check_number, check_whole
 
 _FORMAT: Final = "grbp session"
 _FORMAT_VERSION: Final = 1
 _MOST: Final = 2**63 - 1
+_COUNTS: Final = Counters._fields[1:]
 
 
 class Case(NamedTuple):
@@ -145,12 +146,38 @@ def _memory_of(stored: Any, learner: AnyLearner, rho: int) -> Any:
         pairs = list(zip(memory.wins, memory.plays, strict=True))
         fits = len(pairs) == len(learner.choices(learner.goal)) and memory.plays.ndim == 1
     else:
-        memory = n = Counters(stored[0], *map(float, stored[1:]))
-        pairs = [(n.f_goal, n.f), (n.c_up, n.c), (n.wins_0, n.plays_0), (n.wins_1, n.plays_1)]
-        fits = n.rho == rho
-    if not fits or not all(0.0 <= part <= whole < math.inf for part, whole in pairs):
+        memory = Counters(stored[0], *map(float, stored[1:]))
+        pairs, fits = _pairs_of(memory), memory.rho == rho
+    if not fits or not _fit_together(pairs):
         raise InvalidInput("the saved session is damaged: its counters do not fit together")
     return memory
+
+
+def known_counters(given: object, learner: AnyLearner) -> Counters:
+    """Return counters to begin with, or refuse those from which a learner cannot decide."""
+    if isinstance(learner, PolicyLearner):
+        raise InvalidInput(
+            f"counters were given; {learner.name} does not decide from counters, and begins without"
+        )
+    if not isinstance(given, Counters):
+        raise InvalidInput(f"counters = {given!r} was given; it must be Counters, as of a fit")
+    rho = check_whole("counters.rho", given.rho, 1, _MOST)
+    n = Counters(rho, *(check_number(f"counters.{k}", getattr(given, k)) for k in _COUNTS))
+    if min(n.f, n.c) <= 0.0 or not _fit_together(_pairs_of(n)):
+        raise InvalidInput(
+            f"counters = {given!r} was given; each action must have been taken, and nothing can"
+            " have succeeded more often than it was tried"
+        )
+    return n
+
+
+def _pairs_of(n: Counters) -> list[tuple[float, float]]:
+    """Return how often something succeeded, and was tried, of every kind."""
+    return [(n.f_goal, n.f), (n.c_up, n.c), (n.wins_0, n.plays_0), (n.wins_1, n.plays_1)]
+
+
+def _fit_together(pairs: list[tuple[float, float]]) -> bool:
+    return all(0.0 <= part <= whole < math.inf for part, whole in pairs)
 
 
 def _case_of(stored: Any, learner: AnyLearner, goal: int) -> Case | None:

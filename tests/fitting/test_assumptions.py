@@ -1,0 +1,193 @@
+"""The tests of the assumptions, beside tools that nobody here wrote, and their forbidden kin."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+from statsmodels.stats.contingency_tables import StratifiedTable
+from statsmodels.stats.multitest import multipletests
+
+from grbp.fitting import assumptions
+from grbp.fitting.assumptions import AssumptionTest, assumption_tests, fisher, holm
+from grbp.fitting.moves import Moves
+from grbp.fitting.records import Records
+from tests.fitting.tables import records_of
+
+
+@pytest.fixture(scope="module", params=["model", "memory", "cases", "drift"])
+def moves(request: pytest.FixtureRequest) -> Moves:
+    return Moves(records_of(request.param, cases=300, goal=5, p_c=0.52, finish=0.4, seed=3))
+
+
+def made(moves: Moves) -> dict[str, AssumptionTest]:
+    return {test.assumption: test for test in assumption_tests(moves)}
+
+
+def same(test: AssumptionTest, statistic: float, p: float) -> None:
+    assert test.statistic == pytest.approx(statistic, rel=1e-6)
+    assert test.p == pytest.approx(p, rel=1e-6)
+
+
+def test_states_are_compared_as_scipy_does(moves: Moves) -> None:
+    table = np.column_stack((moves.ups, moves.downs))
+    chi2, p, _, _ = stats.chi2_contingency(table, correction=False)
+    same(made(moves)[assumptions.SAME_BY_STATE], chi2, p)
+
+
+def test_the_trend_over_states_is_that_of_statsmodels(moves: Moves) -> None:
+    steps = moves.steps
+    null = sm.GLM(steps.up, np.ones(len(steps.up)), family=sm.families.Binomial()).fit()
+    chi2, p, _ = null.score_test(exog_extra=steps.state.astype(float)[:, None])
+    same(made(moves)[assumptions.TREND_BY_STATE], float(np.squeeze(chi2)), float(np.squeeze(p)))
+
+
+def test_memory_is_that_of_statsmodels(moves: Moves) -> None:
+    steps = moves.steps
+    tables = []
+    for state in range(1, moves.records.goal):
+        kept = (steps.state == state) & (steps.previous >= 0)
+        table = np.zeros((2, 2))
+        np.add.at(table, (steps.previous[kept], steps.up[kept].astype(int)), 1)
+        if table.sum() > 1:
+            tables.append(table)
+    with warnings.catch_warnings():  # A table with an empty row has no odds ratio of its own.
+        warnings.simplefilter("ignore")
+        theirs = StratifiedTable(np.stack(tables, axis=2))
+        answer = theirs.test_null_odds(correction=False)
+        same(made(moves)[assumptions.NO_MEMORY], answer.statistic, answer.pvalue)
+        effect = made(moves)[assumptions.NO_MEMORY].effect
+        assert effect == pytest.approx(theirs.oddsratio_pooled)
+
+
+def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Moves) -> None:
+    steps = moves.steps
+    dummies = (steps.state[:, None] == np.unique(steps.state)).astype(float)
+    null = sm.GLM(steps.up, dummies, family=sm.families.Binomial()).fit()
+    past = np.zeros(len(steps.up))
+    for k in range(1, len(past)):
+        if steps.case[k] == steps.case[k - 1]:
+            past[k] = past[k - 1] + steps.up[k - 1] - null.fittedvalues[k - 1]
+    chi2, p, _ = null.score_test(exog_extra=past[:, None])
+    ours = made(moves)[assumptions.CASES_ALIKE]
+    assert ours.statistic is not None
+    assert ours.statistic**2 == pytest.approx(float(np.squeeze(chi2)), rel=1e-3)
+    one_sided = float(np.squeeze(p)) / 2
+    assert ours.p == pytest.approx(one_sided if ours.statistic > 0 else 1 - one_sided, rel=1e-3)
+
+
+def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Moves) -> None:
+    steps, cases = moves.steps, moves.records.cases
+    dummies = (steps.state[:, None] == np.unique(steps.state)).astype(float)
+    order = (steps.case / (cases - 1))[:, None]
+    family = sm.families.Binomial()
+    whole = sm.GEE(steps.up, np.hstack((dummies, order)), groups=steps.case, family=family)
+    null = sm.GEE(steps.up, dummies, groups=steps.case, family=family).fit()
+    answer = whole.compare_score_test(null)
+    ours = made(moves)[assumptions.NO_DRIFT]
+    assert ours.statistic is not None
+    assert ours.statistic**2 == pytest.approx(answer["statistic"], rel=1e-3)
+    assert ours.p == pytest.approx(answer["p-value"], rel=1e-3)
+
+
+def test_a_drift_of_p_f_is_the_score_test_of_statsmodels(moves: Moves) -> None:
+    rows = moves.finished
+    won = (moves.records.next_state[rows] == moves.records.goal).astype(float)
+    order = moves.records.case[rows] / (moves.records.cases - 1)
+    null = sm.GLM(won, np.ones(len(won)), family=sm.families.Binomial()).fit()
+    chi2, p, _ = null.score_test(exog_extra=order[:, None])
+    same(made(moves)[assumptions.NO_DRIFT_F], float(np.squeeze(chi2)), float(np.squeeze(p)))
+
+
+def test_shares_of_finish_are_compared_as_scipy_does() -> None:
+    moves = Moves(records_of("model", cases=400, goal=4, finish=0.3, finish_above=0.3, seed=5))
+    table = np.column_stack((moves.wins, moves.losses))
+    chi2, p, _, _ = stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
+    test = made(moves)[assumptions.SAME_F_BY_STATE]
+    assert test.test == "likelihood ratio"
+    same(test, chi2, p)
+
+
+@pytest.mark.parametrize("table", [[[3, 1], [1, 3]], [[0, 5], [4, 2]], [[2, 7], [8, 2]]])
+def test_fisher_is_that_of_scipy(table: list[list[int]]) -> None:
+    won, lost = np.array(table).T
+    assert fisher(won, lost) == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-9)
+
+
+def test_fisher_of_three_rows_counts_all_tables() -> None:
+    won, lost = np.array([3, 0, 2]), np.array([1, 4, 2])
+    n, total = won + lost, 5
+    weights = {
+        (a, b): math.comb(4, a) * math.comb(4, b) * math.comb(4, total - a - b)
+        for a in range(5)
+        for b in range(5)
+        if 0 <= total - a - b <= 4
+    }
+    own = weights[3, 0]
+    expected = sum(w for w in weights.values() if w <= own) / math.comb(int(n.sum()), total)
+    assert fisher(won, lost) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_few_tries_of_finish_are_compared_exactly() -> None:
+    moves = Moves(records_of("model", cases=12, goal=3, finish=0.5, finish_above=0.5, seed=1))
+    test = made(moves)[assumptions.SAME_F_BY_STATE]
+    table = np.column_stack((moves.wins, moves.losses))
+    assert test.test == "Fisher"
+    assert test.statistic is None
+    assert test.p == pytest.approx(stats.fisher_exact(table).pvalue)
+
+
+def test_holm_is_that_of_statsmodels() -> None:
+    given = [0.004, 0.9, 0.02, 0.011, 0.3]
+    tests = [AssumptionTest(str(p), "", p=p) for p in given]
+    tests.insert(2, AssumptionTest("not possible", "", possible=False))
+    adjusted = holm(tests)
+    assert adjusted[2].p_holm is None
+    ours = [test.p_holm for test in adjusted if test.p is not None]
+    assert ours == pytest.approx(multipletests(given, method="holm")[1])
+
+
+def test_under_threshold_1_at_goal_4_memory_cannot_be_tested() -> None:
+    """The state fixes the previous move there: 3 is entered from 2 and 2 from 3."""
+    moves = Moves(records_of("model", cases=500, goal=4, finish=1.0, seed=2))
+    test = made(moves)[assumptions.NO_MEMORY]
+    assert not test.possible
+    assert test.p is None
+    assert test.why
+
+
+def test_aggregated_rows_leave_out_what_needs_cases() -> None:
+    ones = np.ones(4, dtype=np.int64)
+    records = Records(
+        goal=3, rows=4, cases=0, case=0 * ones, step=0 * ones, state=np.array([1, 1, 2, 2]),
+        action=0 * ones, next_state=np.array([0, 2, 1, 3]), count=np.array([30, 20, 25, 45]),
+        groups=(), group=0 * ones, aggregated=True, open_empty_next=0, open_no_row=0,
+    )  # fmt: skip
+    tests = made(Moves(records))
+    impossible = {name for name, test in tests.items() if not test.possible}
+    assert impossible >= {
+        assumptions.NO_MEMORY, assumptions.CASES_ALIKE, assumptions.NO_DRIFT,
+        assumptions.NO_DRIFT_F,
+    }  # fmt: skip
+    chi2, p, _, _ = stats.chi2_contingency([[20, 30], [45, 25]], correction=False)
+    same(tests[assumptions.SAME_BY_STATE], chi2, p)
+
+
+def test_staying_and_jumping_are_no_previous_moves() -> None:
+    """A stay between two moves leaves them neighbours; after a jump there is no previous move."""
+    state = np.array([2, 3, 3, 4, 2, 3])
+    after = np.array([3, 3, 4, 2, 3, 4])
+    ones = np.ones(6, dtype=np.int64)
+    records = Records(
+        goal=6, rows=6, cases=1, case=0 * ones, step=np.arange(6), state=state, action=0 * ones,
+        next_state=after, count=ones, groups=(), group=0 * ones, aggregated=False,
+        open_empty_next=0, open_no_row=1,
+    )  # fmt: skip
+    moves = Moves(records)
+    assert moves.stays.sum() == 1
+    assert moves.jumps.tolist() == [0, 0, 0, 1, 0]
+    assert moves.steps.previous.tolist() == [-1, 1, -1, 1]
+    assert moves.ups.sum() == 4
+    assert moves.downs.sum() == 0
