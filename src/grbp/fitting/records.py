@@ -113,7 +113,7 @@ class Records:
 
 
 def numbered_anew(case: Ints) -> tuple[Ints, int]:
-    """Number sorted cases from 0 without gaps; return the numbers and how many there are."""
+    """Return sorted cases numbered from 0 without gaps, and how many there are."""
     new = begins(case)
     number = np.cumsum(new) - 1
     return number, int(np.count_nonzero(new))

@@ -1,0 +1,319 @@
+"""From a table to clean records: the columns read, the rules applied, the rows sorted."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from grbp.errors import InvalidInput
+from grbp.fitting.cells import (
+    MOST_STEPS,
+    NO_STEP,
+    Cells,
+    action_map,
+    actions,
+    filled,
+    orders,
+    state_map,
+    states,
+    whole_numbers,
+)
+from grbp.fitting.columns import (
+    ACTION,
+    CASE,
+    COUNT,
+    NEXT_STATE,
+    ORDER,
+    STATE,
+    STEP,
+    Column,
+    Table,
+    Wanted,
+    refuse,
+)
+from grbp.fitting.records import Records, begins, numbered_anew, open_cases
+from grbp.fitting.rules import DUPLICATE, REST, Rows, cut
+from grbp.fitting.table import read_table
+from grbp.model.transition import Action
+from grbp.model.validation import check_goal
+from grbp.numerics.arrays import Bools, Ints
+
+
+def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
+    source: Any,
+    goal: int,
+    *,
+    columns: Mapping[str, str] | None = None,
+    map_state: Mapping[Any, int] | None = None,
+    map_action: Mapping[Any, Any] | None = None,
+    group: str | Sequence[str] = (),
+    skip_bad_rows: bool = False,
+) -> Records:
+    """Read a table of past cases, and check it by every rule.
+
+    Parameters
+    ----------
+    source : str, Path, data frame or mapping
+        The path of a CSV file in UTF-8 with commas (``"-"`` is standard input), a pandas or
+        Polars frame, or a mapping from names to columns. There is one row for each step.
+    goal : int
+        The state in which a case is won.
+    columns : mapping of str to str, optional
+        The names of columns that are not called case, step, state, action, next_state (or next),
+        order or count: ``{"case": "patient"}``.
+    map_state : mapping, optional
+        The states that other texts stand for, such as ``{"mild": 3}``; all others are whole
+        numbers from 0 to the goal.
+    map_action : mapping, optional
+        The actions that other texts stand for, such as ``{"punt": "continue"}``; all others are
+        continue, c or 0, and finish, f or 1.
+    group : str or sequence of str, optional
+        The columns that make the groups; several are crossed.
+    skip_bad_rows : bool
+        Whether to cut a case at its first bad row instead of refusing the table.
+
+    Returns
+    -------
+    Records
+
+    Raises
+    ------
+    InvalidRecords
+        If rows break a rule, or the table as a whole cannot be read.
+    InvalidInput
+        If there is no such file, or another argument is not allowed.
+    """
+    goal = check_goal(goal)
+    if columns is not None and not isinstance(columns, Mapping):
+        raise InvalidInput(
+            f"columns = {columns!r} was given; it must be a mapping such as {{'case': 'patient'}}"
+        )
+    groups = (group,) if isinstance(group, str) else tuple(group)
+    table = read_table(source, Wanted(dict(columns or {}), groups))
+    if not len(table.places):
+        refuse(1, "", "no-rows", "the table names its columns and has no rows; it needs one a step")
+    rows = Rows(table, goal, {}, np.zeros(len(table.places), dtype=np.int64))
+    has_case = _understand(rows, state_map(map_state, goal), action_map(map_action))
+    rows.check_transitions()
+    order = np.flatnonzero(has_case)
+    left_out: dict[str, Ints] = {}
+    if CASE in table.columns:
+        _number_steps(rows)
+        order = order[_by_case_and_step(rows, order)]
+        again = rows.repeated(order)
+        if again.any():
+            left_out[DUPLICATE], order = order[again], order[~again]
+        rows.check_neighbours(order)
+    if not skip_bad_rows:
+        rows.refuse()
+    elif rows.findings:
+        order = _cut(rows, order, left_out, np.flatnonzero(~has_case))
+    return _records(rows, order, left_out)
+
+
+def _understand(rows: Rows, named_states: dict[str, int], named_actions: dict[str, int]) -> Bools:
+    """Understand every cell, and apply the rules about cells; return which rows have a case."""
+    table, goal = rows.table, rows.goal
+    rows.check_even()
+    aggregated = CASE not in table.columns
+    state = (
+        f"it must be a whole number from 0 to {goal:,}, or be mapped to one (--map-state mild=3)"
+    )
+    number = "it must be a whole number from 0 on"
+    how: dict[str, tuple[Callable[[list[str]], Cells], str]] = {
+        CASE: (filled, "every row needs the case that it belongs to"),
+        STEP: (lambda texts: whole_numbers(texts, 0, MOST_STEPS), number),
+        STATE: (lambda texts: states(texts, goal, named_states, empty=False), state),
+        ACTION: (
+            lambda texts: actions(texts, named_actions),
+            "it must be continue (c, 0) or finish (f, 1), or be mapped to one of them"
+            " (--map-action stop=finish)",
+        ),
+        NEXT_STATE: (
+            lambda texts: states(texts, goal, named_states, empty=True),
+            f"{state}, or be left empty while the case is open",
+        ),
+        ORDER: (orders, "it must be a number or an ISO date, of the same kind in all rows"),
+        COUNT: (lambda texts: whole_numbers(texts, 0, MOST_STEPS), number),
+    }
+    unread = (STEP, ORDER) if aggregated else (COUNT,)
+    has_case: Bools = np.ones(len(table.places), dtype=np.bool_)
+    for role, column in table.columns.items():
+        if role in unread:
+            continue
+        understand, allowed = how[role]
+        cells = understand(column.texts)
+        rows.values[role] = cells.values[column.codes]
+        rows.check_cells(role, column, cells.bad, allowed)
+        if role == CASE:
+            _check_exact(table, column)
+            has_case = ~cells.bad[column.codes]
+    for column in table.groups:
+        rows.check_cells("group", column, filled(column.texts).bad, "every row needs its group")
+    if table.groups:
+        rows.values["group"] = _crossed(table.groups)
+    return has_case
+
+
+def _check_exact(table: Table, column: Column) -> None:
+    """Refuse cases that a frame holds as decimal numbers, which are not what the user wrote."""
+    if column.decimal:
+        first = next(text for text in column.texts if text)
+        name = table.names[CASE]
+        refuse(
+            1, name, "case",
+            f"the column {name!r} holds decimal numbers such as {first}; a case is exact text, so"
+            " read the column as text or as whole numbers",
+        )  # fmt: skip
+
+
+def _crossed(columns: Sequence[Column]) -> Ints:
+    """Return one number for each combination of the columns' texts."""
+    combined = columns[0].codes.astype(np.int64)
+    for column in columns[1:]:
+        combined = combined * len(column.texts) + column.codes
+        combined = np.unique(combined, return_inverse=True)[1]
+    return combined
+
+
+def _number_steps(rows: Rows) -> None:
+    """Give a step to rows without one: that of the row before in the table, of the same case.
+
+    Without a column of steps, rows keep their order in the table.
+    """
+    case = rows.values[CASE]
+    column = rows.table.columns.get(STEP)
+    if column is None or (unknown := rows.values[STEP] == NO_STEP).any():
+        by_case = np.argsort(case, kind="stable")
+        at = np.arange(len(case))
+        start = np.maximum.accumulate(np.where(begins(case[by_case]), at, 0))
+        steps = np.empty(len(case), dtype=np.int64)
+        if column is None:
+            steps[by_case] = at - start + 1
+        else:
+            last = np.maximum.accumulate(np.where(unknown[by_case], -1, at))
+            known = rows.values[STEP][by_case]
+            steps[by_case] = np.where(last >= start, known[last], NO_STEP)
+        rows.values[STEP] = steps
+
+
+def _by_case_and_step(rows: Rows, order: Ints) -> Ints:
+    """Give cases their numbers, in their order, and return how to sort rows by case and step."""
+    case = rows.values[CASE]
+    # The first row of each case, and the cases in the order of those rows.
+    first = np.full(int(case.max()) + 1, len(case))
+    first[case[order][::-1]] = order[::-1]
+    keys = [first]
+    if ORDER in rows.values:
+        keys.append(rows.values[ORDER][np.minimum(first, len(case) - 1)])
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.lexsort(keys)] = np.arange(len(first))
+    rows.values[CASE] = case = number[case]
+    here, step = case[order], rows.values[STEP][order]
+    span = int(step.max(initial=0)) + 2
+    if span * len(first) < 2**62:
+        return np.argsort(here * span + step, kind="stable")
+    return np.lexsort((step, here))
+
+
+def _cut(rows: Rows, order: Ints, left_out: dict[str, Ints], homeless: Ints) -> Ints:
+    """Leave out the first bad row of every case and those after it; return the rows kept."""
+    broken = rows.broken[order] > 0
+    if CASE in rows.values:
+        first, rest = cut(rows.values[CASE][order], broken)
+    else:
+        first, rest = broken, np.zeros(len(order), dtype=np.bool_)
+    left_out |= rows.rules_of(np.concatenate([order[first], homeless]))
+    if rest.any():
+        left_out[REST] = order[rest]
+    kept: Ints = order[~(first | rest)]
+    if not len(kept):
+        what = ", ".join(f"{len(rows)} by {rule}" for rule, rows in left_out.items())
+        refuse(1, "", "no-rows", f"no row is left when the bad ones are skipped ({what})")
+    return kept
+
+
+def _records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Records:
+    """Make the records of the rows that are kept, in their order."""
+    table, goal = rows.table, rows.goal
+    notes = _notes(rows, left_out)
+    count = rows.values.get(COUNT)
+    if count is not None and not count[order].all():
+        order = order[count[order] > 0]
+    values = {role: column[order] for role, column in rows.values.items()}
+    zeros = np.zeros(len(order), dtype=np.int64)
+    case, cases = numbered_anew(values[CASE]) if CASE in values else (zeros.copy(), 0)
+    groups, group = _named_groups(table, rows, order)
+    empty, no_row = open_cases(goal, case, values[NEXT_STATE]) if cases else (0, 0)
+    moves = values.get(COUNT, zeros + 1)
+    stays = (values[ACTION] == Action.CONTINUE) & (values[NEXT_STATE] == values[STATE])
+    if 2 * int(moves[stays].sum()) > int(moves.sum()):
+        notes.append(
+            "More than half of all rows stay in place: the rows seem to be visits rather than"
+            " moves; that changes how long cases take, not who reaches the goal."
+        )
+    return Records(
+        goal=goal,
+        rows=len(table.places),
+        cases=cases,
+        case=case,
+        step=values.get(STEP, zeros.copy()),
+        state=values[STATE],
+        action=values[ACTION],
+        next_state=values[NEXT_STATE],
+        count=moves,
+        groups=groups,
+        group=zeros if group is None else group,
+        aggregated=CASE not in values,
+        open_empty_next=empty,
+        open_no_row=no_row,
+        dropped=MappingProxyType({rule: len(those) for rule, those in left_out.items()}),
+        first_lines=MappingProxyType(
+            {rule: int(table.places[those].min()) for rule, those in left_out.items()}
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _named_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...], Ints | None]:
+    """Return the names of the groups by first appearance among the rows kept, and their numbers."""
+    if not table.groups:
+        return (), None
+    here, first, codes = np.unique(
+        rows.values["group"][np.sort(order)], return_index=True, return_inverse=True
+    )
+    firsts = np.sort(order)[np.sort(first)]
+    names = tuple(
+        " / ".join(column.texts[column.codes[row]] for column in table.groups)
+        for row in firsts.tolist()
+    )
+    if len(set(names)) < len(names):
+        raise InvalidInput(
+            "two groups have the same name when their columns are crossed with ' / ' between;"
+            " write the names in the table without it"
+        )
+    number = np.empty(len(here), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(here))
+    group = np.empty(len(table.places), dtype=np.int64)
+    group[np.sort(order)] = number[codes]
+    return names, group[order]
+
+
+def _notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
+    """Say in whole sentences what a user should know of a table that was read."""
+    table, notes = rows.table, []
+    if CASE in table.columns and STEP not in table.columns:
+        notes.append("There is no column of steps: the rows of a case keep their order.")
+    if CASE in table.columns and COUNT in table.columns:
+        notes.append(f"The column {table.names[COUNT]!r} is not used, since rows belong to cases.")
+    if DUPLICATE in left_out:
+        places = table.places[left_out[DUPLICATE]]
+        many = "1 row repeats" if len(places) == 1 else f"{len(places):,} rows repeat"
+        notes.append(
+            f"{many} an earlier one of the same case and step, and was left out;"
+            f" the first is {table.unit} {places.min():,}."
+        )
+    if COUNT in rows.values and (nothing := rows.values[COUNT] == 0).any():
+        notes.append(f"{np.count_nonzero(nothing):,} rows have a count of 0 and say nothing.")
+    return notes

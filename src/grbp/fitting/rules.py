@@ -1,0 +1,244 @@
+"""The rules for the irregularities of a table, each with the sentence that says where it is broken.
+
+| rule | what breaks it |
+|---|---|
+| cells | a row with too few or too many cells |
+| case, group | an empty case or group |
+| step, count | no whole number |
+| order | no number or ISO date, or another kind than the first |
+| state, next-state | no whole number from 0 to the goal, and no name that is mapped to one |
+| action | neither continue nor finish, and not mapped to one |
+| after-end | an action in an end, or a row after the end of its case |
+| finish-inside | FINISH that leads to an inner state |
+| duplicate | the same row of a case twice: left out, never an error |
+| conflict | the same step of a case twice, with different cells |
+| after-open | a row after one whose next state is empty |
+| gap | a step that does not follow the one before |
+| link | a state that is not the next state of the row before |
+| group-changes, order-changes | a group or an order that changes inside a case |
+
+A next state that is left empty, or that has no row, leaves its case open; a continue that stays in
+place or jumps is kept. Neither is an error.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from grbp.errors import InvalidRecords, Irregularity
+from grbp.fitting.columns import (
+    ACTION,
+    CASE,
+    NEXT_STATE,
+    ORDER,
+    STATE,
+    STEP,
+    Column,
+    Table,
+    shortened,
+)
+from grbp.fitting.records import OPEN, begins
+from grbp.model.transition import DEAD_END, Action
+from grbp.numerics.arrays import Bools, Ints
+
+MOST_TOLD: Final = 20
+"""Problems that are told one by one; of the others there is the number."""
+
+REST: Final = "rest-of-case"
+"""What the rows after the first bad one of a case are counted as."""
+
+DUPLICATE: Final = "duplicate"
+
+Say: TypeAlias = Callable[[int], str]
+"""A function from the number of a row to what is wrong with it."""
+
+
+class Finding(NamedTuple):
+    """A rule, the column it is about, and the rows that break it, with a sentence for each."""
+
+    rule: str
+    role: str
+    rows: Ints
+    say: Say
+
+
+@dataclass
+class Rows:
+    """The rows of a table as numbers, in the order of the table, and what is wrong with them.
+
+    Attributes
+    ----------
+    goal : int
+    values : dict of str to ndarray
+        The columns by their roles, and `group`.
+    broken : ndarray of int
+        For each row, one more than the place in `findings` of the first rule that it breaks; 0
+        where it breaks none.
+    findings : list of Finding
+    """
+
+    table: Table
+    goal: int
+    values: dict[str, Ints]
+    broken: Ints
+    findings: list[Finding] = field(default_factory=list)
+
+    def find(self, rule: str, role: str, where: Bools, say: Say) -> None:
+        """Note the rows that break a rule."""
+        if where.any():
+            self._add(Finding(rule, role, np.flatnonzero(where), say))
+
+    def _add(self, finding: Finding) -> None:
+        self.findings.append(finding)
+        fresh = finding.rows[self.broken[finding.rows] == 0]
+        self.broken[fresh] = len(self.findings)
+
+    # The rules about one row
+
+    def check_cells(self, role: str, column: Column, bad: Bools, allowed: str) -> None:
+        """Apply the rule that a column must be understood; uneven rows have broken one already."""
+        if bad.any():
+
+            def say(row: int) -> str:
+                text = shortened(column.texts[column.codes[row]])
+                given = f"{text!r} was given" if text else "the cell is empty"
+                return f"{given}; {allowed}"
+
+            ends = self.in_end() if role in (ACTION, NEXT_STATE) else np.zeros(1, dtype=np.bool_)
+            where = bad[column.codes] & ~self.table.uneven & ~ends
+            self.find(role.replace("_", "-"), role, where, say)
+
+    def check_even(self) -> None:
+        """Apply the rule that every row has as many cells as the head."""
+        self.find(
+            "cells", "", self.table.uneven,
+            lambda _: "the row has not as many cells as the head has names; a comma inside a cell"
+            " needs quotation marks around the cell",
+        )  # fmt: skip
+
+    def in_end(self) -> Bools:
+        """Return which rows have a state in which there is no action."""
+        state = self.values[STATE]
+        ends: Bools = (state == DEAD_END) | (state == self.goal)
+        return ends
+
+    def check_transitions(self) -> None:
+        """Apply the rules about what a single row can say."""
+        state, next_state = self.values[STATE], self.values[NEXT_STATE]
+        self.find(
+            "after-end", STATE, (self.broken == 0) & self.in_end(),
+            lambda row: f"state {state[row]} is an end, in which there is no action; leave the row"
+            " out",
+        )  # fmt: skip
+        inner = (next_state > DEAD_END) & (next_state < self.goal)
+        finish = self.values[ACTION] == Action.FINISH
+        self.find(
+            "finish-inside", NEXT_STATE, (self.broken == 0) & finish & inner,
+            lambda row: f"finish led to state {next_state[row]}; it must end the case in 0 or"
+            f" {self.goal}, or be left empty",
+        )  # fmt: skip
+
+    # The rules about the row before
+
+    def check_neighbours(self, order: Ints) -> None:
+        """Apply the rules about rows of a case that follow each other, sorted and each once."""
+        place, now = self.table.places[order], {k: v[order] for k, v in self.values.items()}
+        fine = self.broken[order] == 0
+        pairs = (now[CASE][1:] == now[CASE][:-1]) & fine[1:] & fine[:-1]
+        steps = np.diff(now[STEP])
+        before, state = now[NEXT_STATE][:-1], now[STATE][1:]
+        unit = self.table.unit
+
+        def find(rule: str, role: str, where: Bools, say: Callable[[int], str]) -> Ints:
+            """Note the second rows of some pairs, leave those pairs to this rule, return them."""
+            at = np.flatnonzero(pairs & where)
+            if len(at):
+                pairs[at] = False
+                pair_of = {int(order[k + 1]): int(k) for k in at[_firsts(place[at + 1])]}
+                rows = np.sort(order[at + 1])
+                self._add(Finding(rule, role, rows, lambda row: say(pair_of[row])))
+            return at
+
+        both = find("conflict", STEP, steps == 0, lambda k: (
+            f"step {now[STEP][k]} of this case is in {unit} {place[k]} too, with other cells"
+        ))  # fmt: skip
+        # Which of the two is right is not known, so a case is cut before both.
+        self.broken[order[both]] = self.broken[order[both + 1]]
+        find("after-end", STATE, (before == DEAD_END) | (before == self.goal), lambda k: (
+            f"the case ended in state {before[k]} in {unit} {place[k]}; no row may follow"
+        ))  # fmt: skip
+        find("gap", STEP, steps != 1, lambda k: (
+            f"step {now[STEP][k + 1]} follows step {now[STEP][k]} of {unit} {place[k]}; the steps"
+            " between are missing"
+        ))  # fmt: skip
+        find("after-open", STATE, before == OPEN, lambda k: (
+            f"the next state in {unit} {place[k]} is empty, which leaves the case open, and yet a"
+            " row follows; fill it in"
+        ))  # fmt: skip
+        find("link", STATE, before != state, lambda k: (
+            f"state {state[k]} was given; the next state in {unit} {place[k]}, the row before of"
+            f" this case, is {before[k]}"
+        ))  # fmt: skip
+        for role in ("group", ORDER):
+            if role in now:
+                find(f"{role}-changes", role, now[role][1:] != now[role][:-1], lambda k, r=role: (  # type: ignore[misc]
+                    f"the {r} is not that of {unit} {place[k]}, an earlier row of this case; it"
+                    " must be the same in all rows of a case"
+                ))  # fmt: skip
+
+    def repeated(self, order: Ints) -> Bools:
+        """Return which rows, as sorted, say the same as the row before of their case and step."""
+        fine = self.broken[order] == 0
+        same = fine[1:] & fine[:-1]
+        for column in self.values.values():
+            now = column[order]
+            same &= now[1:] == now[:-1]
+        return np.concatenate([[False], same])
+
+    # What becomes of it
+
+    def refuse(self) -> None:
+        """Refuse the table if any rule is broken: the first problems by line, and how many."""
+        total = sum(len(one.rows) for one in self.findings)
+        if total:
+            first = [
+                (int(self.table.places[row]), one, int(row))
+                for one in self.findings
+                for row in one.rows[_firsts(self.table.places[one.rows])]
+            ]
+            first.sort(key=lambda item: item[0])
+            raise InvalidRecords([self._told(*one) for one in first[:MOST_TOLD]], total)
+
+    def _told(self, place: int, one: Finding, row: int) -> Irregularity:
+        column = self.table.names.get(one.role, one.role)
+        where = f"{self.table.unit} {place}" + (f", column {column}" if column else "")
+        sentence = f"{where}: {one.say(row)} [{one.rule}]"
+        return Irregularity(place, column, one.rule, sentence)
+
+    def rules_of(self, rows: Ints) -> dict[str, Ints]:
+        """Return which of some rows were the first to break each rule."""
+        found: dict[str, Any] = {}
+        for k in np.unique(self.broken[rows]).tolist():
+            rule = self.findings[k - 1].rule
+            here = rows[self.broken[rows] == k]
+            found[rule] = np.concatenate([found[rule], here]) if rule in found else here
+        return found
+
+
+def _firsts(places: Ints) -> Ints:
+    """Return the positions of those of some places that come first in the table."""
+    if len(places) <= MOST_TOLD:
+        return np.arange(len(places))
+    return np.argpartition(places, MOST_TOLD)[:MOST_TOLD]
+
+
+def cut(case: Ints, broken: Bools) -> tuple[Bools, Bools]:
+    """Return the first broken row of each case, and the rows after it; all are sorted."""
+    so_far = np.cumsum(broken)
+    new = begins(case)
+    base = np.where(new, so_far - broken, 0)
+    in_case: Ints = so_far - np.maximum.accumulate(base)
+    first = broken & (in_case == 1)
+    return first, (in_case > 0) & ~first

@@ -1,0 +1,260 @@
+"""Read a table of past cases: a CSV file, a data frame, or a mapping of columns.
+
+A column is read as the number of each cell's text among the different texts of the column. What
+follows looks at those few texts, and goes over the rows with NumPy.
+"""
+
+import csv
+import io
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp._io import reason
+from grbp.errors import InvalidInput, did_you_mean
+from grbp.fitting.columns import ROLES, Column, Table, Wanted, check_names, find_columns, refuse
+from grbp.numerics.arrays import Bools, Ints
+
+_CHUNK: Final = 20_000
+"""Rows of a file that are taken at a time."""
+
+
+def read_table(source: object, wanted: Wanted) -> Table:
+    """Read the columns that are wanted from a path, a frame or a mapping."""
+    for role in wanted.columns:
+        if role not in ROLES:
+            meant = did_you_mean(role, ROLES) or f"it must be one of {', '.join(ROLES)}"
+            raise InvalidInput(f"columns has the key {role!r}, which no column can be; {meant}")
+    if isinstance(source, str | Path):
+        with _opened(source) as stream:
+            return _read_csv(stream, wanted)
+    return _read_frame(source, wanted)
+
+
+# A file
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[TextIO]:
+    """Open a file, or standard input; bytes that are no UTF-8 are found line by line later."""
+    how: dict[str, Any] = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
+    try:
+        if str(path) == "-":
+            raw = getattr(sys.stdin, "buffer", None)
+            if raw is None:
+                yield sys.stdin
+                return
+            text = io.TextIOWrapper(raw, **how)
+            try:
+                yield text
+            finally:
+                text.detach()
+            return
+        with Path(path).open(**how) as stream:
+            yield stream
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise InvalidInput(
+            f"{str(path)!r} cannot be read ({why}); name a CSV file, or - for standard input"
+        ) from error
+
+
+def _checked(stream: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a file; refuse one that is not text in UTF-8."""
+    for number, line in enumerate(stream, start=1):
+        if not line.isascii() and any("\ud800" <= letter <= "\udfff" for letter in line):
+            refuse(
+                number, "", "encoding",
+                f"line {number} has bytes that are not UTF-8; save the table as CSV in UTF-8",
+            )  # fmt: skip
+        if "\0" in line:
+            refuse(
+                number, "", "nul",
+                f"line {number} has a NUL character, which text never has; save the table as CSV"
+                " in UTF-8",
+            )  # fmt: skip
+        yield line
+
+
+def _read_csv(stream: Iterable[str], wanted: Wanted) -> Table:
+    """Read a CSV file in chunks of rows."""
+    reader = csv.reader(_checked(stream), strict=True)
+    chunks = _chunks(reader)
+    head, line = next(chunks, ([], 1))
+    if not head:
+        refuse(1, "", "empty", "the table is empty; its first line must name the columns")
+    names = [name.strip() for name in head[0]]
+    check_names(names, line)
+    found = find_columns(names, wanted, line)
+    places = [names.index(name) for name in [*found.values(), *wanted.group]]
+    numbers: list[dict[str, int]] = [_numbering() for _ in places]
+    parts: list[list[Ints]] = [[] for _ in places]
+    lines: list[Ints] = []
+    uneven: list[Bools] = []
+    for rows, first in chunks:
+        last = reader.line_num
+        if last - first + 1 == len(rows) and set(map(len, rows)) == {len(names)}:
+            lines.append(np.arange(first, last + 1))
+            uneven.append(np.zeros(len(rows), dtype=np.bool_))
+        else:
+            at = first + np.cumsum([0, *map(_height, rows)])[:-1]
+            kept = [k for k, row in enumerate(rows) if row]
+            rows = [rows[k] for k in kept]  # noqa: PLW2901 (blank lines are no rows)
+            lines.append(at[kept])
+            uneven.append(np.array([len(row) != len(names) for row in rows], dtype=np.bool_))
+            rows = [row + [""] * (len(names) - len(row)) for row in rows]  # noqa: PLW2901
+        for place, number, part in zip(places, numbers, parts, strict=True):
+            cells = [row[place] for row in rows]
+            part.append(np.fromiter(map(number.__getitem__, cells), np.int32, len(cells)))
+    read = [
+        Column(np.concatenate(part or [_nothing()]), list(number))
+        for number, part in zip(numbers, parts, strict=True)
+    ]
+    return Table(
+        "line",
+        found,
+        dict(zip(found, read, strict=False)),
+        read[len(found) :],
+        np.concatenate(lines or [_nothing()]),
+        np.concatenate(uneven or [np.zeros(0, dtype=np.bool_)]),
+    )
+
+
+def _chunks(reader: Any) -> Iterator[tuple[list[list[str]], int]]:
+    """Yield rows, the head alone first, and the line in which they begin."""
+    size = 1
+    while True:
+        first = reader.line_num + 1
+        rows: list[list[str]] = []
+        try:
+            # What the reader raises must not lose the rows before it, which say where it was.
+            rows.extend(islice(reader, size))
+        except csv.Error as error:
+            line = first + sum(map(_height, rows))
+            refuse(line, "", "csv", f"line {line} is no CSV ({_in_words(error)})")
+        if not rows:
+            return
+        if size == 1 and not rows[0]:  # blank lines before the head
+            continue
+        yield rows, first
+        size = _CHUNK
+
+
+def _in_words(error: csv.Error) -> str:
+    """Say what is wrong with a line of CSV."""
+    said = str(error)
+    if "field limit" in said:
+        return (
+            f"a cell has more than {csv.field_size_limit():,} characters; is a quotation mark"
+            " not closed?"
+        )
+    if "unexpected end" in said:
+        return "a quotation mark is not closed"
+    if "expected after" in said:
+        return "a quotation mark inside a cell must be doubled"
+    return said
+
+
+def _height(row: Sequence[str]) -> int:
+    """Return over how many lines a row goes."""
+    return 1 + sum(c.count("\n") + c.count("\r") - c.count("\r\n") for c in row)
+
+
+def _numbering() -> dict[str, int]:
+    """Return a dictionary that gives every new key the next number."""
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
+
+
+def _nothing() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
+# A frame
+
+
+def _read_frame(source: Any, wanted: Wanted) -> Table:
+    """Read a data frame, or a mapping from names to columns."""
+    if hasattr(source, "collect"):
+        raise InvalidInput("a lazy frame was given; collect() it first")
+    keys = source if isinstance(source, Mapping) else getattr(source, "columns", None)
+    if keys is None or isinstance(keys, str) or not hasattr(source, "__getitem__"):
+        raise InvalidInput(
+            f"a table of type {type(source).__name__} was given; it must be the path of a CSV file,"
+            " a pandas or Polars frame, or a mapping of names to columns"
+        )
+    by_name = {str(key): key for key in keys}
+    check_names([str(key) for key in keys], 0)
+    found = find_columns(list(by_name), wanted, 0)
+    read = [_column(name, source[by_name[name]]) for name in [*found.values(), *wanted.group]]
+    rows = len(read[0].codes)
+    for name, column in zip([*found.values(), *wanted.group], read, strict=True):
+        if len(column.codes) != rows:
+            raise InvalidInput(
+                f"the column {name!r} has {len(column.codes):,} rows and the first one has"
+                f" {rows:,}; all must have as many"
+            )
+    return Table(
+        "row",
+        found,
+        dict(zip(found, read, strict=False)),
+        read[len(found) :],
+        np.arange(1, rows + 1),
+        np.zeros(rows, dtype=np.bool_),
+    )
+
+
+def _column(name: str, values: Any) -> Column:
+    """Return a column of a frame; values that are missing are empty text."""
+    try:
+        array: NDArray[Any] = np.asarray(values)
+    except ValueError:  # rows of unequal lengths
+        array = np.zeros((0, 0))
+    if array.ndim != 1:
+        raise InvalidInput(f"the column {name!r} does not hold one value for each row")
+    if array.dtype.kind in "iu" and len(array):
+        low, high = int(array.min()), int(array.max())
+        if high - low <= 2 * len(array) and high < 2**63:
+            codes = array.astype(np.int64) - low
+            return Column(codes, [str(value) for value in range(low, high + 1)])
+    if array.dtype.kind in "iufbM":
+        different, codes = np.unique(array, return_inverse=True)
+        texts = [_text(value) for value in different]
+        return Column(codes, texts, array.dtype.kind == "f" and any(texts))
+    numbers: dict[Any, int] = _numbering()
+    try:
+        codes = np.fromiter(map(numbers.__getitem__, array.tolist()), np.int64, len(array))
+    except TypeError as error:
+        raise InvalidInput(
+            f"the column {name!r} holds lists or other things that are no single values"
+        ) from error
+    return _merged(Column(codes, [_text(value) for value in numbers]))
+
+
+def _merged(column: Column) -> Column:
+    """Give equal texts of different values, such as 1 and "1", the same number."""
+    numbers = _numbering()
+    again = np.array([numbers[text] for text in column.texts], dtype=np.int64)
+    if len(numbers) == len(again):
+        return column
+    return Column(again[column.codes], list(numbers))
+
+
+def _text(value: Any) -> str:
+    """Return a value of a frame as text; one that is missing is empty."""
+    if isinstance(value, str):
+        return value
+    missing = value is None or type(value).__name__ in ("NAType", "NaTType") or str(value) == "NaT"
+    if missing or (isinstance(value, float | np.floating) and value != value):  # noqa: PLR0124
+        return ""
+    return str(value)
