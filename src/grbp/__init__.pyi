@@ -41,6 +41,10 @@ from grbp.figures import (
     save_league as save_league,
     transition_figure as transition_figure,
 )
+from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
+from grbp.fitting.estimates import Estimate as Estimate, Proportion as Proportion
+from grbp.fitting.fit import fit as fit
+from grbp.fitting.result import Fit as Fit, StateRow as StateRow
 from grbp.learners.base import (
     Doubt as Doubt,
     Learner as Learner,

@@ -12,7 +12,6 @@ from grbp.errors import InvalidInput
 from grbp.figures.canvas import check_matplotlib
 
 
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("records", metavar="CASES.csv", help="one row a step (- is standard input)")
@@ -67,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     else:
         print(result.summary())
     if options.report is not None:
-        page = result.report(source=options.records)
+        page = result.report({"records": options.records})
         path = write_whole(Path(options.report), page.encode())
         logging.getLogger("grbp").info("wrote %s", path)
 

@@ -93,7 +93,7 @@ def assumption_tests(moves: Moves) -> list[AssumptionTest]:
         no_drift_in_f(moves),
         same_f_by_state(moves),
     ]
-    if moves.records.groups:
+    if len(moves.records.groups) > 1:
         tests += same_by_group(moves)
     if moves.records.open_empty_next or moves.records.open_no_row:
         tests.append(_impossible(AT_RANDOM, "none", "No record of open cases shows how they end."))
@@ -102,9 +102,7 @@ def assumption_tests(moves: Moves) -> list[AssumptionTest]:
 
 def holm(tests: Sequence[AssumptionTest]) -> list[AssumptionTest]:
     """Adjust the probabilities of tests for their number (Holm 1979)."""
-    made = sorted(
-        (test.p, k) for k, test in enumerate(tests) if test.p is not None
-    )
+    made = sorted((test.p, k) for k, test in enumerate(tests) if test.p is not None)
     adjusted, largest = list(tests), 0.0
     for rank, (p, k) in enumerate(made):
         largest = max(largest, min(1.0, (len(made) - rank) * p))

@@ -20,7 +20,7 @@ _TOO_MANY: Final = 1_000_000
 
 POLICY: Final = {
     "threshold-0": "never finish",
-    "threshold-1": "finish in state 1, and continue everywhere else",
+    "threshold-1": "finish in state 1, one step from the dead end, and continue everywhere else",
 }
 
 
@@ -146,8 +146,8 @@ def _by_state(seen: Evidence) -> Decision | None:
     reason = f"it does not hold that {failed[0]}"
     return Decision(
         "by-state", reason, general.threshold,
-        f"Decide state by state: as far as both actions were tried, finish in {where}; {reason}, and"
-        f" the records are {percent(sure)} sure that neither threshold is right.",
+        f"Decide state by state: as far as both actions were tried, finish in {where}; {reason},"
+        f" and the records are {percent(sure)} sure that neither threshold is right.",
     )  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def _undecided(seen: Evidence, reason: str) -> str:
     if even is not None and 0 < seen.p_c.successes < seen.p_c.tries:
         sentence += (
             f" Finishing there pays off from p_F = {even.estimate:.3g} on"
-            f" ({_level(seen)} interval {even.low:.3g} to {even.high:.3g})."
+            f" ({100.0 * seen.level:g} % interval {even.low:.3g} to {even.high:.3g})."
         )
     return sentence
 
@@ -167,18 +167,34 @@ def _decided(seen: Evidence, decision: str, sure: float) -> str:
     """Say what the records speak for, how sure that is, and what would settle it."""
     f, even = seen.p_f, seen.boundary
     assert f is not None and even is not None and f.estimate is not None  # noqa: S101, PT018
-    low, high = f.interval
+    won = said(Estimate(f.estimate, *f.interval))
     numbers = (
-        f"FINISH reached the goal in {percent(f.estimate)} of {f.tries:,} tries ({_level(seen)}"
-        f" interval {percent(low)} to {percent(high)}), and continuing from state 1 reaches it in"
-        f" {said(even)}."
+        f"FINISH reached the goal in {won} of {f.tries:,} tries, and continuing from state 1 reaches it in {said(even)} of cases"
+        f" ({100.0 * seen.level:g} % intervals in brackets)."
     )
-    policy = POLICY[decision]
-    if sure >= seen.level:
+    policy, doubt = POLICY[decision], _doubt(seen)
+    if sure >= seen.level and not doubt:
         return f"{policy.capitalize()}: the records are {percent(sure)} sure of it. {numbers}"
+    if doubt:
+        return (
+            f"The records speak for one policy ({policy}; {percent(sure)} sure), but {doubt}."
+            f" {numbers}"
+        )
     return (
         f"The records lean towards one policy ({policy}), but are only {percent(sure)} sure."
         f" {numbers} {_settling(seen)}"
+    )
+
+
+def _doubt(seen: Evidence) -> str:
+    """Name an assumption that surely does not hold, and without which the answer is another."""
+    broken = [
+        test.assumption
+        for test in seen.tests
+        if test.changes_answer and test.p_holm is not None and test.p_holm < 1.0 - seen.level
+    ]
+    return (
+        f"it does not hold that {broken[0]}, and without that the answer changes" if broken else ""
     )
 
 
@@ -198,11 +214,13 @@ def _settling(seen: Evidence) -> str:
     if wanted > of_c:
         tries = math.ceil(of_f * f.tries / (wanted - of_c)) - f.tries
         if 0 < tries <= 20 * f.tries:
-            return f"About {_round_up(tries):,} more tries of FINISH would settle it, if the estimates stay."
+            more = f"{_round_up(tries):,} more tries of FINISH"
+            return f"About {more} would settle it, if the estimates stay."
     times = (of_f + of_c) / wanted if wanted > 0.0 else math.inf
     if times * max(f.tries, c.tries) > _TOO_MANY:
         return "No number of further cases that anybody can wait for would settle it."
-    return f"About {max(2, math.ceil(times))} times as many records would settle it, if the estimates stay."
+    more = f"{max(2, math.ceil(times))} times as many records"
+    return f"About {more} would settle it, if the estimates stay."
 
 
 def _round_up(number: int) -> int:
@@ -211,19 +229,16 @@ def _round_up(number: int) -> int:
     return math.ceil(number / unit) * unit
 
 
-def _level(seen: Evidence) -> str:
-    return percent(seen.level)
-
-
 def percent(share: float) -> str:
     """Write a share in percent; what is not quite none or all does not read as if it were."""
-    if 0.0 < share < 0.001:
+    if 0.0 < share < 0.0005:
         return "under 0.1 %"
-    if 0.999 < share < 1.0:
+    if 0.9995 <= share < 1.0:
         return "over 99.9 %"
-    return f"{100.0 * share:.1f}".removesuffix(".0") + " %"
+    return f"{100.0 * share:.1f} %"
 
 
 def said(number: Estimate) -> str:
     """Write an estimated share with its interval, in percent."""
-    return f"{percent(number.estimate)} ({percent(number.low)} to {percent(number.high)})"
+    low, high = 100.0 * number.low, 100.0 * number.high
+    return f"{percent(number.estimate)} ({low:.1f} to {high:.1f} %)"

@@ -12,9 +12,9 @@ from grbp.fitting.decide import Evidence, decide
 from grbp.fitting.estimates import Estimate, Proportion
 from grbp.fitting.general import General, general_chain
 from grbp.fitting.moves import Moves
+from grbp.fitting.reading import read_records
 from grbp.fitting.records import Records
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
-from grbp.fitting.table import read_records
 from grbp.fitting.ways import direct_value
 from grbp.fitting.without import Without
 from grbp.numerics.arrays import Floats, Ints
@@ -202,19 +202,18 @@ def _quantiles(draws: Floats, level: float) -> Estimate:
 
 def _by_state(moves: Moves, general: General | None) -> tuple[StateRow, ...]:
     """Return what the records say about each state, and which action is right there."""
-    rows = []
     columns = (
         moves.ups + moves.downs, moves.ups, moves.wins + moves.losses, moves.wins,
         moves.stays, moves.jumps,
     )  # fmt: skip
-    for k, counts in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+    rows = []
+    for k, (c, c_up, f, f_goal, stays, jumps) in enumerate(np.column_stack(columns).tolist()):
         action, probability = "unknown", None
         if general is not None and not math.isnan(general.finish[k]):
-            finishes = bool(general.action[k] == 1)
-            share = float(general.finish[k])
+            finishes, share = bool(general.action[k] == 1), float(general.finish[k])
             action = "finish" if finishes else "continue"
             probability = share if finishes else 1.0 - share
-        rows.append(StateRow(k + 1, *counts, action, probability))
+        rows.append(StateRow(k + 1, c, c_up, f, f_goal, stays, jumps, action, probability))
     return tuple(rows)
 
 

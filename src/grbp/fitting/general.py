@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from grbp.fitting.moves import Moves
-from grbp.numerics.arrays import Bools, Floats, Ints
+from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.dynprog import solve_many
 
 _DRAWS: Final = 4000
@@ -27,8 +27,8 @@ _MOST_CELLS: Final = 12_000_000
 LARGEST_GOAL: Final = 200
 """The largest goal for which the chain is solved state by state."""
 
-_CONCENTRATIONS: Final = np.concatenate((np.geomspace(1.0, 3000.0, 24), [math.inf]))
-"""The concentrations among which the counts choose; with the last one all states are alike."""
+_CONCENTRATIONS: Final = 1.0 / np.linspace(0.02, 1.0, 50) ** 2
+"""The concentrations among which the counts choose, even in the spread of states that they mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,30 +96,25 @@ def shrunk_draws(won: Ints, lost: Ints, draws: int, random: np.random.Generator)
     kept = (won + lost) > 0
     if not kept.any():
         return random.beta(0.5, 0.5, (draws, len(won)))
-    w, l = won[kept].astype(float), lost[kept].astype(float)
-    mean = (w.sum() + 0.5) / ((w + l).sum() + 1.0)
-    fits = np.array([_log_likelihood(w, l, mean, k) for k in _CONCENTRATIONS])
+    good, bad = won[kept].astype(float), lost[kept].astype(float)
+    mean = (good.sum() + 0.5) / ((good + bad).sum() + 1.0)
+    fits = np.array([_log_likelihood(good, bad, mean, k) for k in _CONCENTRATIONS])
     chances = np.exp(fits - fits.max())
     chosen = random.choice(len(fits), draws, p=chances / chances.sum())
     k = _CONCENTRATIONS[chosen][:, None]
     # Records of a state count for the mean as far as states are alike.
-    part = 1.0 / (1.0 + (w + l) / k)
-    centre = random.beta(0.5 + (part * w).sum(axis=1), 0.5 + (part * l).sum(axis=1))[:, None]
+    part = 1.0 / (1.0 + (good + bad) / k)
+    centre = random.beta(0.5 + (part * good).sum(axis=1), 0.5 + (part * bad).sum(axis=1))[:, None]
     centre = np.clip(centre, 1e-12, 1.0 - 1e-12)
-    shares = np.repeat(centre, len(won), axis=1)
-    apart = np.isfinite(k[:, 0])
-    k, centre = k[apart], centre[apart]
-    shares[apart] = random.beta(centre * k + won, (1.0 - centre) * k + lost)
+    shares: Floats = random.beta(centre * k + won, (1.0 - centre) * k + lost)
     return shares
 
 
 def _log_likelihood(won: Floats, lost: Floats, mean: float, k: float) -> float:
     """Compute the log-likelihood of counts whose shares come from Beta(k mean, k (1 - mean))."""
-    if k == math.inf:
-        return float(won.sum() * math.log(mean) + lost.sum() * math.log1p(-mean))
     return sum(
-        _log_rising(k * mean, w) + _log_rising(k * (1.0 - mean), l) - _log_rising(k, w + l)
-        for w, l in zip(won.tolist(), lost.tolist(), strict=True)
+        _log_rising(k * mean, a) + _log_rising(k * (1.0 - mean), b) - _log_rising(k, a + b)
+        for a, b in zip(won.tolist(), lost.tolist(), strict=True)
     )
 
 

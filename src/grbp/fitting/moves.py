@@ -30,7 +30,8 @@ class Moves:
     @cached_property
     def known(self) -> Bools:
         """Which rows have an outcome."""
-        return self.records.next_state >= 0
+        known: Bools = self.records.next_state >= 0
+        return known
 
     @cached_property
     def distance(self) -> Ints:
@@ -40,22 +41,26 @@ class Moves:
     @cached_property
     def continued(self) -> Bools:
         """Which rows took CONTINUE and have an outcome."""
-        return self.known & (self.records.action == Action.CONTINUE)
+        continued: Bools = self.known & (self.records.action == Action.CONTINUE)
+        return continued
 
     @cached_property
     def stepped(self) -> Bools:
         """Which rows moved by one state under CONTINUE: these alone are in p_C."""
-        return self.continued & (np.abs(self.distance) == 1)
+        stepped: Bools = self.continued & (np.abs(self.distance) == 1)
+        return stepped
 
     @cached_property
     def jumped(self) -> Bools:
         """Which rows moved by more than one state under CONTINUE."""
-        return self.continued & (np.abs(self.distance) > 1)
+        jumped: Bools = self.continued & (np.abs(self.distance) > 1)
+        return jumped
 
     @cached_property
     def finished(self) -> Bools:
         """Which rows took FINISH and have an outcome."""
-        return self.known & (self.records.action == Action.FINISH)
+        finished: Bools = self.known & (self.records.action == Action.FINISH)
+        return finished
 
     def by_state(self, rows: Bools) -> Ints:
         """Count rows by their state."""
@@ -190,4 +195,4 @@ class Steps:
 
     def by_case(self, x: Floats, cases: int) -> Floats:
         """Sum x over the moves of each case."""
-        return np.bincount(self.case, weights=x, minlength=cases)
+        return np.bincount(self.case, weights=x, minlength=cases).astype(np.float64)

@@ -109,9 +109,9 @@ class Fit(Shown):
     notes : tuple of str
         What a reader should know about the table, in sentences.
     p_c, p_f : Proportion
-        The estimated probabilities with their intervals; `p_f` is None where FINISH was never tried.
+        The estimated probabilities with their intervals; `p_f` is None if FINISH was never tried.
     boundary : Estimate or None
-        B(p_c), what continuing in state 1 is worth, and the p_f from which finishing there is right.
+        B(p_c), what continuing in state 1 is worth: the p_f from which finishing there is right.
     ways : dict of Estimate
         What continuing in state 1 is worth in three ways: by the boundary, by the general chain,
         and directly. A way that the records do not allow is None.
@@ -214,7 +214,8 @@ class Fit(Shown):
         """
         if self.probabilities is None:
             return None
-        return Estimate(*self.posterior.gain(self.first_states, self.level))
+        shares = [count / sum(self.first_states) for count in self.first_states]
+        return Estimate(*self.posterior.gain(shares, self.level))
 
     @property
     def counters(self) -> Counters | None:
@@ -277,6 +278,26 @@ class Fit(Shown):
             "counters": None if self.counters is None else self.counters._asdict(),
             "by_group": {name: group.to_dict() for name, group in self.by_group.items()},
         }
+
+    def report(self, facts: Mapping[str, str] | None = None) -> str:
+        """Return a page that explains the result to someone who is not a statistician.
+
+        Parameters
+        ----------
+        facts : mapping of str, optional
+            What else is said of how the page was made, such as the name of the table.
+
+        Returns
+        -------
+        str
+            One file of HTML that fetches nothing.
+
+        Raises
+        ------
+        MissingExtra
+            If Matplotlib or Jinja2 is not installed.
+        """
+        return str(import_module("grbp.pages.fit_page").fit_report(self, facts or {}))
 
     def plot_boundary(self, ax: "Axes | None" = None) -> "Figure":
         """Draw where the probabilities lie beside the boundary, with their uncertainty."""

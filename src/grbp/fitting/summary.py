@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.decide import percent
 from grbp.fitting.estimates import Estimate
 from grbp.fitting.result import Fit
 
@@ -56,7 +55,7 @@ def _estimates(fit: Fit) -> Iterator[str]:
         yield f"CONTINUE stayed {fit.stays:,} times and jumped {fit.jumps:,} times"
     kind = "anytime" if fit.adaptive else "Wilson"
     yield ""
-    yield f"  {'':<34}{'estimate':>10}{percent(fit.level) + ' interval':>22}{'tries':>10}"
+    yield f"  {'':<34}{'estimate':>10}{f'{100.0 * fit.level:g} % interval':>22}{'tries':>10}"
     for name, share in (("p_C, CONTINUE moves up", fit.p_c), ("p_F, FINISH wins", fit.p_f)):
         if share is None or share.estimate is None:
             yield f"  {name:<34}{'never tried':>10}"
@@ -118,7 +117,8 @@ def _change(test: AssumptionTest) -> str:
 
 def _states(fit: Fit) -> Iterator[str]:
     yield "State by state (the general chain; unknown where an action was never tried)"
-    yield f"  {'state':>5}{'moves':>10}{'up':>9}{'finished':>10}{'won':>9}   {'right':<10}{'sure':>8}"
+    head = f"  {'state':>5}{'moves':>10}{'up':>9}{'finished':>10}{'won':>9}"
+    yield f"{head}   {'right':<10}{'sure':>8}"
     skipped = False
     for row in fit.general:
         if _MOST_STATES // 2 < row.state < fit.goal - _MOST_STATES // 2:

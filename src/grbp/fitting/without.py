@@ -123,7 +123,9 @@ class Without:
         won, lost = int(self.moves.wins.sum()), int(self.moves.losses.sum())
         for good_f in (0, f):
             for good_c in (0, c):
-                side = self._compared(won + good_f, lost + f - good_f, up + good_c, down + c - good_c)
+                side = self._compared(
+                    won + good_f, lost + f - good_f, up + good_c, down + c - good_c
+                )
                 if side is not None and side != base:
                     return side
         return base
