@@ -169,7 +169,8 @@ def _decided(seen: Evidence, decision: str, sure: float) -> str:
     assert f is not None and even is not None and f.estimate is not None  # noqa: S101, PT018
     won = said(Estimate(f.estimate, *f.interval))
     numbers = (
-        f"FINISH reached the goal in {won} of {f.tries:,} tries, and continuing from state 1 reaches it in {said(even)} of cases"
+        f"FINISH reached the goal in {won} of {f.tries:,} tries, and continuing from state 1"
+        f" reaches it in {said(even)} of cases"
         f" ({100.0 * seen.level:g} % intervals in brackets)."
     )
     policy, doubt = POLICY[decision], _doubt(seen)
