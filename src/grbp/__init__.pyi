@@ -128,6 +128,10 @@ from grbp.theory.gaps import (
 from grbp.theory.margin import (
     margin as margin,
 )
+from grbp.theory.posterior import (
+    Estimate as Estimate,
+    Posterior as Posterior,
+)
 from grbp.theory.round_length import (
     RoundLength as RoundLength,
     continue_probability as continue_probability,

@@ -1,0 +1,367 @@
+"""Say what counts of past cases tell about the decision: how sure it is, and what it gains.
+
+Under Jeffreys' priors p_c and p_f are independent Beta variables given the counts. Probabilities of
+what they imply are integrals over p_c of the distribution function of p_f, and are computed by
+Gauss-Legendre quadrature in the log-odds, in which a Beta density is log-concave and has no
+singularity. Either of the two may be known a thousand times better than the other, so that the
+integrand is a needle or a step: the panels are cut where either density has fallen by another
+standard deviation, hence the integrand is smooth in each of them.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import legendre, polynomial
+from numpy.typing import ArrayLike
+
+from grbp.errors import InvalidInput
+from grbp.model.validation import check_goal, check_probabilities, check_whole
+from grbp.numerics.arrays import Floats
+from grbp.theory.ruin import hit, log_failure_ratio
+
+_DEVIATIONS = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 8.6])
+"""Where panels end, in standard deviations of a normal law of the same height; 1e-16 is beyond."""
+
+_POINTS, _WEIGHTS = legendre.leggauss(16)
+_PROJECTION = (np.arange(16) + 0.5)[:, None] * legendre.legvander(_POINTS, 15).T * _WEIGHTS
+"""From values at the points of a panel to the coefficients of their Legendre series."""
+
+_MOST = 10**15
+"""The largest count accepted: the log-odds of a probability have no digits for more."""
+
+_Function = Callable[[Floats], Floats]
+
+
+class Estimate(NamedTuple):
+    """An estimate and an interval of the posterior.
+
+    Attributes
+    ----------
+    estimate : float
+        The quantity at the raw shares of the counts; NaN where an action was never tried.
+    low, high : float
+        The quantiles of the posterior that leave out as much on either side.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.Estimate(0.1, low=0.0, high=0.2)
+    Estimate(estimate=0.1, low=0.0, high=0.2)
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The posterior of p_c and p_f given counts, under Jeffreys' priors.
+
+    Parameters
+    ----------
+    goal : int
+        The state in which a round is won, at least 2.
+    c_up, c_down : int
+        The numbers of times that CONTINUE went up, and down.
+    f_goal, f_lost : int
+        The numbers of times that FINISH reached the goal, and did not.
+
+    Raises
+    ------
+    InvalidInput
+        If the goal is below 2, or a count is not a whole number from 0 on.
+
+    Notes
+    -----
+    p_c is Beta(c_up + 1/2, c_down + 1/2) and p_f is Beta(f_goal + 1/2, f_lost + 1/2).
+
+    Examples
+    --------
+    >>> import grbp
+    >>> posterior = grbp.Posterior(goal=4, c_up=45, c_down=55, f_goal=15, f_lost=35)
+    >>> round(posterior.probability, 4)
+    0.9028
+    """
+
+    goal: int
+    c_up: int
+    c_down: int
+    f_goal: int
+    f_lost: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "goal", check_goal(self.goal))
+        for name in ("c_up", "c_down", "f_goal", "f_lost"):
+            object.__setattr__(self, name, check_whole(name, getattr(self, name), 0, _MOST))
+
+    @cached_property
+    def probability(self) -> float:
+        """The probability that threshold 1 is right: that p_f >= B(p_c).
+
+        Returns
+        -------
+        float
+            It, to twelve decimals.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> round(grbp.Posterior(2, 3, 7, 7, 3).probability, 6)
+        0.964332
+        """
+        return 1.0 - self._chance_below(0.0, np.zeros_like)
+
+    def difference(self, level: float = 0.95) -> Estimate:
+        """Estimate p_f - B(p_c), what FINISH in state 1 gains over continuing.
+
+        Parameters
+        ----------
+        level : float, optional
+            The posterior probability of the interval, between 0 and 1.
+
+        Returns
+        -------
+        Estimate
+            The difference at the raw shares, and the interval.
+
+        Raises
+        ------
+        InvalidInput
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> posterior = grbp.Posterior(goal=4, c_up=45, c_down=55, f_goal=15, f_lost=35)
+        >>> [round(x, 3) for x in posterior.difference()]
+        [0.12, -0.063, 0.289]
+        """
+        return self._estimate(np.zeros_like, level)
+
+    def gain(self, weights: ArrayLike, level: float = 0.95) -> Estimate:
+        """Estimate how much more often threshold 1 reaches the goal than threshold 0.
+
+        Parameters
+        ----------
+        weights : array_like, shape (goal - 1,)
+            The probability of each first state.
+        level : float, optional
+            The posterior probability of the interval, between 0 and 1.
+
+        Returns
+        -------
+        Estimate
+            The difference of the two values at the raw shares, and the interval.
+
+        Raises
+        ------
+        InvalidInput
+            If the level is not between 0 and 1, or the weights are no distribution over the
+            inner states.
+
+        Notes
+        -----
+        It is h(p_c) (p_f - B(p_c)), where h is the probability of ever standing in state 1 when
+        one continues above it.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> posterior = grbp.Posterior(goal=4, c_up=45, c_down=55, f_goal=15, f_lost=35)
+        >>> [round(x, 3) for x in posterior.gain([0, 1, 0])]
+        [0.087, -0.04, 0.231]
+        """
+        shares = check_probabilities("weights", weights)
+        if shares.shape != (self.goal - 1,) or abs(shares.sum() - 1.0) > 1e-9:
+            raise InvalidInput(
+                f"weights of shape {shares.shape} with the sum {shares.sum():.12g} were given; a"
+                f" goal of {self.goal} needs {self.goal - 1} that sum to 1"
+            )
+        started = np.cumsum(shares / shares.sum())
+        least = int(np.flatnonzero(started)[0])
+
+        def log_reach(log_r: Floats) -> Floats:
+            """Compute log h, h = (sum of r^j W_j)/(sum of r^j) over 0 <= j < G - 1.
+
+            W_j is the weight of the states up to j + 1; only positive numbers are added.
+            """
+            a = np.minimum(np.abs(log_r), 1e4)  # h does not change beyond
+            q = np.exp(-a)
+            rising: Floats = np.log(polynomial.polyval(q, started[least:])) - least * a
+            falling: Floats = np.log(polynomial.polyval(q, started[::-1]))
+            return np.where(log_r < 0.0, rising, falling) + np.log(hit(1, self.goal - 1, -a))
+
+        return self._estimate(log_reach, level)
+
+    @cached_property
+    def _c(self) -> "_LogOdds":
+        """The law of the log-odds of p_c."""
+        return _LogOdds(self.c_up, self.c_down)
+
+    @cached_property
+    def _f(self) -> "_LogOdds":
+        """The law of the log-odds of p_f."""
+        return _LogOdds(self.f_goal, self.f_lost)
+
+    @cached_property
+    def _panels(self) -> Floats:
+        """The ends of panels in which B(p_c) is smooth as well: it bends within 1/G of p_c = 1/2.
+
+        Log-odds are counted from the centre of the law here and below: they keep their digits.
+        """
+        bends = 4.0 ** np.arange(18) / self.goal
+        bends = np.concatenate((-bends, [0.0], bends)) - self._c.centre
+        ends = self._c.ends
+        return np.union1d(ends, bends[(bends > ends[0]) & (bends < ends[-1])])
+
+    def _estimate(self, log_reach: _Function, level: float) -> Estimate:
+        """Estimate h(p_c) (p_f - B(p_c)), given log h as a function of log r."""
+        if not (isinstance(level, float | int) and 0.0 < level < 1.0):
+            raise InvalidInput(
+                f"level = {level!r} was given; it must be a number between 0 and 1, such as 0.95"
+            )
+        nodes, _ = _quadrature(self._panels)
+        log_h = _Pieces(self._panels, _PROJECTION @ log_reach(-(self._c.centre + nodes)).T)
+        tail = 0.5 * (1.0 - level)
+        low, high = (self._quantile(p, log_h) for p in (tail, 1.0 - tail))
+        c, f = self.c_up + self.c_down, self.f_goal + self.f_lost
+        if not (c and f):
+            return Estimate(math.nan, low, high)
+        log_r = log_failure_ratio([self.c_up / c])
+        raw = np.exp(log_reach(log_r)) * (self.f_goal / f - hit(1, self.goal, log_r))
+        return Estimate(float(raw[0]), low, high)
+
+    def _quantile(self, p: float, log_h: _Function) -> float:
+        """Compute the gain that is not exceeded with probability p, by Ridders' method.
+
+        The bracket is Cantelli's inequality: it holds for every law of that mean and variance.
+        """
+        nodes, mass = _quadrature(self._panels)
+        mass *= self._c.density(nodes)
+        log_r = -(self._c.centre + nodes)
+        b, h = hit(1, self.goal, log_r), np.exp(log_h(nodes))
+        f, n = self._f.a / self._f.n, self._f.n
+        mean = float((mass * h * (f - b)).sum())
+        variance = float((mass * h * h * ((f - b) ** 2 + f * (1.0 - f) / (n + 1.0))).sum())
+        spread = math.sqrt(max(variance - mean * mean, 0.0)) + 1e-15
+        ends = [mean - spread * math.sqrt(1.0 / p), mean + spread * math.sqrt(1.0 / (1.0 - p))]
+        errors = [self._chance_below(x, log_h) - p for x in ends]
+        for _ in range(60):
+            middle = 0.5 * (ends[0] + ends[1])
+            error = self._chance_below(middle, log_h) - p
+            root = math.sqrt(max(error * error - errors[0] * errors[1], 1e-300))
+            better = middle - (middle - ends[0]) * error / root
+            better = min(max(better, ends[0]), ends[1])
+            final = self._chance_below(better, log_h) - p
+            for x, e in sorted([(middle, error), (better, final)]):
+                side = 0 if e <= 0.0 else 1
+                if (x > ends[0]) if side == 0 else (x < ends[1]):
+                    ends[side], errors[side] = x, e
+            if abs(final) < 1e-11 or ends[1] - ends[0] < 1e-14:
+                break
+        return better
+
+    def _chance_below(self, gain: float, log_h: _Function) -> float:
+        """Compute the probability that h(p_c) (p_f - B(p_c)) stays below a number."""
+
+        def odds(t: Floats) -> Floats:
+            """Compute the log-odds of the p_f at which the gain is that number."""
+            log_r = -(self._c.centre + t)
+            won, lost = hit(1, self.goal, log_r), hit(self.goal - 1, self.goal, -log_r)
+            with np.errstate(divide="ignore", over="ignore"):
+                if gain != 0.0:
+                    more = gain * np.exp(-log_h(t))
+                    won, lost = np.maximum(won + more, 0.0), np.maximum(lost - more, 0.0)
+                return np.log(won) - np.log(lost) - self._f.centre
+
+        cuts = _crossings(odds, self._panels, self._f.ends)
+        nodes, mass = _quadrature(np.union1d(self._panels, cuts))
+        chance = (mass * self._c.density(nodes) * self._f.below(odds(nodes))).sum()
+        return min(max(float(chance), 0.0), 1.0)
+
+
+class _LogOdds:
+    """The law of the log-odds of a Beta variable under Jeffreys' prior, counted from its mode."""
+
+    def __init__(self, won: int, lost: int) -> None:
+        self.a, self.b = won + 0.5, lost + 0.5
+        self.n = self.a + self.b
+        self.centre = math.log(self.a / self.b)
+        self.ends = np.concatenate((-self._fallen(-1)[::-1], [0.0], self._fallen(1)))
+        self._mass = 1.0
+        nodes, weights = _quadrature(self.ends)
+        heights = self.density(nodes)
+        self._mass = float((weights * heights).sum())
+        series: Floats = np.asarray(legendre.legint(_PROJECTION @ heights.T, lbnd=-1), float)
+        series *= np.diff(self.ends) * (0.5 / self._mass)
+        series[0, 1:] += np.cumsum(series.sum(axis=0))[:-1]
+        self.below = _Pieces(self.ends, series)
+
+    def density(self, t: Floats) -> Floats:
+        """Compute the density."""
+        return np.exp(-self._drop(t)) / self._mass
+
+    def _drop(self, t: Floats) -> Floats:
+        """Compute by how much the log-density at t is below that at 0, without cancellation."""
+        x, y = self.a / self.n, self.b / self.n
+        down = self.n * np.log1p(x * np.expm1(np.minimum(t, 0.0))) - self.a * np.minimum(t, 0.0)
+        up = self.n * np.log1p(y * np.expm1(np.minimum(-t, 0.0))) + self.b * np.maximum(t, 0.0)
+        return down + up
+
+    def _fallen(self, side: int) -> Floats:
+        """Compute how far on a side of 0 the density has fallen by so many deviations.
+
+        The drop is convex and Newton's method comes from beyond, hence does not overshoot.
+        """
+        a, b = (self.a, self.b) if side < 0 else (self.b, self.a)
+        fall = 0.5 * _DEVIATIONS**2
+        t = (fall - self.n * math.log(b / self.n)) / a
+        excess = np.ones(1)
+        while excess.max() > 1e-3:  # No end of a panel need be exact.
+            excess = self._drop(side * t) - fall
+            # The derivative of the drop at distance t is a b (1 - e^-t)/(b + a e^-t).
+            t = t + excess * (b + a * np.exp(-t)) / (a * b * np.expm1(-t))
+        return t
+
+
+class _Pieces:
+    """A function that has a Legendre series in each panel, and is constant beyond them."""
+
+    def __init__(self, ends: Floats, series: Floats) -> None:
+        self.ends, self.series = ends, series
+
+    def __call__(self, t: Floats) -> Floats:
+        """Compute the function."""
+        t = np.clip(t, self.ends[0], self.ends[-1])
+        panel = np.clip(np.searchsorted(self.ends, t) - 1, 0, len(self.ends) - 2)
+        low, high = self.ends[panel], self.ends[panel + 1]
+        s = (2.0 * t - low - high) / (high - low)
+        return np.asarray(legendre.legval(s, self.series[:, panel], tensor=False), float)
+
+
+def _quadrature(ends: Floats) -> tuple[Floats, Floats]:
+    """Return the points and weights of all panels, a row for each of them."""
+    half = 0.5 * np.diff(ends)[:, None]
+    return 0.5 * (ends[1:] + ends[:-1])[:, None] + half * _POINTS, half * _WEIGHTS
+
+
+def _crossings(odds: Callable[[Floats], Floats], ends: Floats, levels: Floats) -> Floats:
+    """Find where a function crosses the levels, to a millionth of a panel or so."""
+    steps = np.linspace(0.0, 1.0, 33)
+    grid = np.append(ends[:-1, None] + np.diff(ends)[:, None] * steps[:-1], ends[-1])
+    above = odds(grid)[:, None] > levels
+    cell, level = np.nonzero(above[1:] != above[:-1])
+    low, high = grid[cell], grid[cell + 1]
+    each = np.arange(len(cell))
+    for _ in range(4):
+        points = low + (high - low) * steps[:, None]
+        beyond = (odds(points) > levels[level]) != above[cell, level]
+        beyond[-1] = True
+        first = np.maximum(beyond.argmax(axis=0), 1)
+        low, high = points[first - 1, each], points[first, each]
+    return high
