@@ -18,8 +18,9 @@ _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 class Column(NamedTuple):
-    """A column: the number of each row's text, the texts, and whether they were decimal numbers."""
+    """A column: its name, the number of each row's text, the texts, and if they were decimals."""
 
+    name: str
     codes: Ints
     texts: list[str]
     decimal: bool = False
@@ -33,8 +34,6 @@ class Table:
     ----------
     unit : {"line", "row"}
         What the places are: lines of a file, or rows of a frame, from 1.
-    names : dict of str to str
-        The name that each role has in the source.
     columns : dict of str to Column
         The columns by their roles.
     groups : list of Column
@@ -46,7 +45,6 @@ class Table:
     """
 
     unit: str
-    names: dict[str, str]
     columns: dict[str, Column]
     groups: list[Column]
     places: Ints

@@ -147,7 +147,7 @@ def _understand(rows: Rows, named_states: dict[str, int], named_actions: dict[st
         rows.values[role] = cells.values[column.codes]
         rows.check_cells(role, column, cells.bad, allowed)
         if role == CASE:
-            _check_exact(table, column)
+            _check_exact(column)
             has_case = ~cells.bad[column.codes]
     for column in table.groups:
         rows.check_cells("group", column, filled(column.texts).bad, "every row needs its group")
@@ -156,15 +156,14 @@ def _understand(rows: Rows, named_states: dict[str, int], named_actions: dict[st
     return has_case
 
 
-def _check_exact(table: Table, column: Column) -> None:
+def _check_exact(column: Column) -> None:
     """Refuse cases that a frame holds as decimal numbers, which are not what the user wrote."""
     if column.decimal:
         first = next(text for text in column.texts if text)
-        name = table.names[CASE]
         refuse(
-            1, name, "case",
-            f"the column {name!r} holds decimal numbers such as {first}; a case is exact text, so"
-            " read the column as text or as whole numbers",
+            1, column.name, "case",
+            f"the column {column.name!r} holds decimal numbers such as {first}; a case is exact"
+            " text, so read the column as text or as whole numbers",
         )  # fmt: skip
 
 
@@ -306,7 +305,9 @@ def _notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
     if CASE in table.columns and STEP not in table.columns:
         notes.append("There is no column of steps: the rows of a case keep their order.")
     if CASE in table.columns and COUNT in table.columns:
-        notes.append(f"The column {table.names[COUNT]!r} is not used, since rows belong to cases.")
+        notes.append(
+            f"The column {table.columns[COUNT].name!r} is not used, since rows belong to cases."
+        )
     if DUPLICATE in left_out:
         places = table.places[left_out[DUPLICATE]]
         many = "1 row repeats" if len(places) == 1 else f"{len(places):,} rows repeat"

@@ -59,7 +59,7 @@ class Finding(NamedTuple):
     """A rule, the column it is about, and the rows that break it, with a sentence for each."""
 
     rule: str
-    role: str
+    column: str
     rows: Ints
     say: Say
 
@@ -85,10 +85,15 @@ class Rows:
     broken: Ints
     findings: list[Finding] = field(default_factory=list)
 
-    def find(self, rule: str, role: str, where: Bools, say: Say) -> None:
+    def find(self, rule: str, column: str, where: Bools, say: Say) -> None:
         """Note the rows that break a rule."""
         if where.any():
-            self._add(Finding(rule, role, np.flatnonzero(where), say))
+            self._add(Finding(rule, column, np.flatnonzero(where), say))
+
+    def name(self, role: str) -> str:
+        """Return the name that a role has in the table; several groups have several."""
+        columns = self.table.groups if role == "group" else [self.table.columns[role]]
+        return " / ".join(column.name for column in columns)
 
     def _add(self, finding: Finding) -> None:
         self.findings.append(finding)
@@ -108,7 +113,7 @@ class Rows:
 
             ends = self.in_end() if role in (ACTION, NEXT_STATE) else np.zeros(1, dtype=np.bool_)
             where = bad[column.codes] & ~self.table.uneven & ~ends
-            self.find(role.replace("_", "-"), role, where, say)
+            self.find(role.replace("_", "-"), column.name, where, say)
 
     def check_even(self) -> None:
         """Apply the rule that every row has as many cells as the head."""
@@ -128,14 +133,14 @@ class Rows:
         """Apply the rules about what a single row can say."""
         state, next_state = self.values[STATE], self.values[NEXT_STATE]
         self.find(
-            "after-end", STATE, (self.broken == 0) & self.in_end(),
+            "after-end", self.name(STATE), (self.broken == 0) & self.in_end(),
             lambda row: f"state {state[row]} is an end, in which there is no action; leave the row"
             " out",
         )  # fmt: skip
         inner = (next_state > DEAD_END) & (next_state < self.goal)
         finish = self.values[ACTION] == Action.FINISH
         self.find(
-            "finish-inside", NEXT_STATE, (self.broken == 0) & finish & inner,
+            "finish-inside", self.name(NEXT_STATE), (self.broken == 0) & finish & inner,
             lambda row: f"finish led to state {next_state[row]}; it must end the case in 0 or"
             f" {self.goal}, or be left empty",
         )  # fmt: skip
@@ -158,7 +163,7 @@ class Rows:
                 pairs[at] = False
                 pair_of = {int(order[k + 1]): int(k) for k in at[_firsts(place[at + 1])]}
                 rows = np.sort(order[at + 1])
-                self._add(Finding(rule, role, rows, lambda row: say(pair_of[row])))
+                self._add(Finding(rule, self.name(role), rows, lambda row: say(pair_of[row])))
             return at
 
         both = find("conflict", STEP, steps == 0, lambda k: (
@@ -212,10 +217,9 @@ class Rows:
             raise InvalidRecords([self._told(*one) for one in first[:MOST_TOLD]], total)
 
     def _told(self, place: int, one: Finding, row: int) -> Irregularity:
-        column = self.table.names.get(one.role, one.role)
-        where = f"{self.table.unit} {place}" + (f", column {column}" if column else "")
+        where = f"{self.table.unit} {place}" + (f", column {one.column}" if one.column else "")
         sentence = f"{where}: {one.say(row)} [{one.rule}]"
-        return Irregularity(place, column, one.rule, sentence)
+        return Irregularity(place, one.column, one.rule, sentence)
 
     def rules_of(self, rows: Ints) -> dict[str, Ints]:
         """Return which of some rows were the first to break each rule."""

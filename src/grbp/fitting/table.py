@@ -95,7 +95,8 @@ def _read_csv(stream: Iterable[str], wanted: Wanted) -> Table:
     names = [name.strip() for name in head[0]]
     check_names(names, line)
     found = find_columns(names, wanted, line)
-    places = [names.index(name) for name in [*found.values(), *wanted.group]]
+    needed = [*found.values(), *wanted.group]
+    places = [names.index(name) for name in needed]
     numbers: list[dict[str, int]] = [_numbering() for _ in places]
     parts: list[list[Ints]] = [[] for _ in places]
     lines: list[Ints] = []
@@ -116,12 +117,11 @@ def _read_csv(stream: Iterable[str], wanted: Wanted) -> Table:
             cells = [row[place] for row in rows]
             part.append(np.fromiter(map(number.__getitem__, cells), np.int32, len(cells)))
     read = [
-        Column(np.concatenate(part or [_nothing()]), list(number))
-        for number, part in zip(numbers, parts, strict=True)
+        Column(name, np.concatenate(part or [_nothing()]), list(number))
+        for name, number, part in zip(needed, numbers, parts, strict=True)
     ]
     return Table(
         "line",
-        found,
         dict(zip(found, read, strict=False)),
         read[len(found) :],
         np.concatenate(lines or [_nothing()]),
@@ -198,15 +198,14 @@ def _read_frame(source: Any, wanted: Wanted) -> Table:
     found = find_columns(list(by_name), wanted, 0)
     read = [_column(name, source[by_name[name]]) for name in [*found.values(), *wanted.group]]
     rows = len(read[0].codes)
-    for name, column in zip([*found.values(), *wanted.group], read, strict=True):
+    for column in read:
         if len(column.codes) != rows:
             raise InvalidInput(
-                f"the column {name!r} has {len(column.codes):,} rows and the first one has"
+                f"the column {column.name!r} has {len(column.codes):,} rows and the first one has"
                 f" {rows:,}; all must have as many"
             )
     return Table(
         "row",
-        found,
         dict(zip(found, read, strict=False)),
         read[len(found) :],
         np.arange(1, rows + 1),
@@ -217,7 +216,9 @@ def _read_frame(source: Any, wanted: Wanted) -> Table:
 def _column(name: str, values: Any) -> Column:
     """Return a column of a frame; values that are missing are empty text."""
     try:
-        array: NDArray[Any] = np.asarray(values)
+        # NumPy would turn what is missing in a list of texts into the text "nan".
+        plain = isinstance(values, list | tuple)
+        array: NDArray[Any] = np.asarray(values, dtype=object if plain else None)
     except ValueError:  # rows of unequal lengths
         array = np.zeros((0, 0))
     if array.ndim != 1:
@@ -226,11 +227,11 @@ def _column(name: str, values: Any) -> Column:
         low, high = int(array.min()), int(array.max())
         if high - low <= 2 * len(array) and high < 2**63:
             codes = array.astype(np.int64) - low
-            return Column(codes, [str(value) for value in range(low, high + 1)])
+            return Column(name, codes, [str(value) for value in range(low, high + 1)])
     if array.dtype.kind in "iufbM":
         different, codes = np.unique(array, return_inverse=True)
         texts = [_text(value) for value in different]
-        return Column(codes, texts, array.dtype.kind == "f" and any(texts))
+        return Column(name, codes, texts, array.dtype.kind == "f" and any(texts))
     numbers: dict[Any, int] = _numbering()
     try:
         codes = np.fromiter(map(numbers.__getitem__, array.tolist()), np.int64, len(array))
@@ -238,7 +239,11 @@ def _column(name: str, values: Any) -> Column:
         raise InvalidInput(
             f"the column {name!r} holds lists or other things that are no single values"
         ) from error
-    return _merged(Column(codes, [_text(value) for value in numbers]))
+    texts = [_text(value) for value in numbers]
+    decimal = any(
+        isinstance(value, float) and text for value, text in zip(numbers, texts, strict=True)
+    )
+    return _merged(Column(name, codes, texts, decimal))
 
 
 def _merged(column: Column) -> Column:
@@ -247,7 +252,7 @@ def _merged(column: Column) -> Column:
     again = np.array([numbers[text] for text in column.texts], dtype=np.int64)
     if len(numbers) == len(again):
         return column
-    return Column(again[column.codes], list(numbers))
+    return column._replace(codes=again[column.codes], texts=list(numbers))
 
 
 def _text(value: Any) -> str:
