@@ -42,7 +42,7 @@ from grbp.figures import (
     transition_figure as transition_figure,
 )
 from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
-from grbp.fitting.estimates import Estimate as Estimate, Proportion as Proportion
+from grbp.fitting.estimates import Proportion as Proportion
 from grbp.fitting.fit import fit as fit
 from grbp.fitting.result import Fit as Fit, StateRow as StateRow
 from grbp.learners.base import (

@@ -11,8 +11,9 @@ from grbp.fitting.assumptions import (
     TREND_BY_STATE,
     AssumptionTest,
 )
-from grbp.fitting.estimates import Estimate, Proportion
+from grbp.fitting.estimates import Proportion
 from grbp.fitting.general import General
+from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
 _TOO_MANY: Final = 1_000_000

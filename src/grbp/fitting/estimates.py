@@ -1,25 +1,8 @@
-"""Estimates with their intervals."""
+"""Estimated probabilities with their intervals."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from grbp.numerics.intervals import Interval, anytime, clopper_pearson, jeffreys, wilson
-
-
-class Estimate(NamedTuple):
-    """A number with its interval.
-
-    Attributes
-    ----------
-    estimate : float
-        The number.
-    low, high : float
-        The ends of its interval, at the level of the fit.
-    """
-
-    estimate: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.decide import Evidence, decide
-from grbp.fitting.estimates import Estimate, Proportion
+from grbp.fitting.estimates import Proportion
 from grbp.fitting.general import General, general_chain
 from grbp.fitting.moves import Moves
 from grbp.fitting.reading import read_records
@@ -19,7 +19,7 @@ from grbp.fitting.ways import direct_value
 from grbp.fitting.without import Without
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
-from grbp.theory.posterior import Posterior
+from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
 
@@ -170,7 +170,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         reason=decided.reason,
         sentence=decided.sentence,
         probabilities=decided.probabilities,
-        difference=Estimate(*posterior.difference(level)) if known else None,
+        difference=posterior.difference(level) if known else None,
         tests=tests,
         general=_by_state(moves, general),
         first_states=tuple(moves.first_states.tolist()),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grbp._shown import Shown
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.estimates import Estimate, Proportion
+from grbp.fitting.estimates import Proportion
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
-from grbp.theory.posterior import Posterior
+from grbp.theory.posterior import Estimate, Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -215,7 +215,7 @@ class Fit(Shown):
         if self.probabilities is None:
             return None
         shares = [count / sum(self.first_states) for count in self.first_states]
-        return Estimate(*self.posterior.gain(shares, self.level))
+        return self.posterior.gain(shares, self.level)
 
     @property
     def counters(self) -> Counters | None:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.estimates import Estimate
 from grbp.fitting.result import Fit
+from grbp.theory.posterior import Estimate
 
 _WIDTH: Final = 78
 _MOST_STATES: Final = 12

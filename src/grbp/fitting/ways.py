@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grbp.fitting.estimates import Estimate
 from grbp.fitting.moves import Moves
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
+from grbp.theory.posterior import Estimate
 
 
 def direct_value(moves: Moves, level: float) -> Estimate | None:

@@ -22,12 +22,12 @@ from grbp.fitting.assumptions import (
     TREND_BY_STATE,
     AssumptionTest,
 )
-from grbp.fitting.estimates import Estimate
 from grbp.fitting.general import General
 from grbp.fitting.moves import Moves
 from grbp.fitting.records import OPEN
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools
+from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
 

@@ -37,14 +37,16 @@ _Function = Callable[[Floats], Floats]
 
 
 class Estimate(NamedTuple):
-    """An estimate and an interval of the posterior.
+    """An estimate with its interval.
 
     Attributes
     ----------
     estimate : float
-        The quantity at the raw shares of the counts; NaN where an action was never tried.
+        The number; of a `Posterior`, the quantity at the raw shares of the counts, and NaN where
+        an action was never tried.
     low, high : float
-        The quantiles of the posterior that leave out as much on either side.
+        The ends of the interval; of a `Posterior`, the quantiles that leave out as much on either
+        side.
 
     Examples
     --------
