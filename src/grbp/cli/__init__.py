@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn
 import grbp
 from grbp.cli.options import add_loudness
 from grbp.cli.progress import write_line
-from grbp.errors import GrbpError, InvalidInput, did_you_mean
+from grbp.errors import GrbpError, InvalidInput, InvalidRecords, did_you_mean
 
 __all__ = ["main"]
 
@@ -55,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.run(options)
         if sys.stdout is not None:
             sys.stdout.flush()
+    except InvalidRecords as error:
+        # What breaks a rule stands in a line each, so that a long list can be worked through.
+        print("\n  ".join(f"grbp: {error}".splitlines()), file=sys.stderr)
+        return 2
     except GrbpError as error:
         print(f"grbp: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

@@ -156,7 +156,7 @@ def _undecided(seen: Evidence, reason: str) -> str:
     """Say why there is no decision, and from which p_F on finishing would pay."""
     sentence = f"The records do not say whether to finish in state 1: {reason}."
     even = seen.boundary
-    if even is not None and 0 < seen.p_c.successes < seen.p_c.tries:
+    if even is not None:
         sentence += (
             f" Finishing there pays off from p_F = {even.estimate:.3g} on"
             f" ({100.0 * seen.level:g} % interval {even.low:.3g} to {even.high:.3g})."

@@ -1,0 +1,125 @@
+"""From estimates to a decision: when there is one, and what the sentence says."""
+
+import numpy as np
+import pytest
+
+from grbp import Estimate, Posterior, Proportion, boundary
+from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
+from grbp.fitting.decide import Evidence, apart, decide, percent
+from grbp.fitting.general import General
+
+
+def evidence(up: int = 450, down: int = 550, won: int = 60, lost: int = 140, **other) -> Evidence:  # type: ignore[no-untyped-def]
+    """Return what the records say where all ways to value state 1 agree."""
+    p_c, p_f = Proportion(up, up + down), Proportion(won, won + lost)
+    even = None
+    if p_c.estimate is not None:
+        even = Estimate(*(boundary(4, p) for p in (p_c.estimate, *p_c.interval)))
+    ways = {"boundary": even, "general": even, "direct": even}
+    sure = Posterior(4, up, down, won, lost).probability
+    seen = Evidence(4, 0.95, 100, p_c, p_f, even, ways, None, (), sure)
+    return seen._replace(**other)
+
+
+def test_a_sure_decision_is_firm() -> None:
+    one = decide(evidence())
+    assert one.decision == "threshold-1"
+    assert one.reason is None
+    assert one.sentence.startswith("Finish in state 1, one step from the dead end")
+    none = decide(evidence(won=20, lost=180))
+    assert none.decision == "threshold-0"
+    assert none.sentence.startswith("Never finish: the records are")
+    for decision in (one, none):
+        assert decision.probabilities is not None
+        assert sum(decision.probabilities) == pytest.approx(1.0)
+        assert max(decision.probabilities) > 0.95
+
+
+def test_an_unsure_decision_says_what_would_settle_it() -> None:
+    few = decide(evidence(45, 55, 6, 14))
+    assert few.decision == "threshold-1"
+    assert "but are only" in few.sentence
+    assert "more tries of FINISH would settle it" in few.sentence
+    close = decide(evidence(won=36, lost=164))
+    assert "No number of further cases" in close.sentence
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"goals": 0}, "no case reached the goal"),
+        ({"p_f": None, "posterior": None}, "FINISH was never tried"),
+        ({"p_c": Proportion(0, 30)}, "CONTINUE never moved up"),
+        ({"p_c": Proportion(30, 30)}, "CONTINUE never moved down"),
+        ({"p_c": Proportion(0, 0), "boundary": None, "posterior": None}, "never moved by one"),
+    ],
+)
+def test_without_what_it_needs_there_is_no_decision(
+    change: dict[str, object], reason: str
+) -> None:
+    answer = decide(evidence(**change))
+    assert answer.decision == "none"
+    assert answer.probabilities is None
+    assert reason in str(answer.reason)
+    assert reason in answer.sentence
+    if change.get("boundary", 1) is not None:
+        assert "pays off from p_F = 0.18 on" in answer.sentence
+        assert "interval" in answer.sentence
+
+
+def test_ways_that_lead_to_other_decisions_leave_none() -> None:
+    seen = evidence()
+    direct = Estimate(0.5, 0.4, 0.6)
+    answer = decide(seen._replace(ways={**seen.ways, "direct": direct}))
+    assert answer.decision == "none"
+    assert "disagree" in str(answer.reason)
+    assert "pays off from" in answer.sentence
+
+
+def test_ways_that_differ_on_one_side_of_p_f_or_by_chance_do_not_matter() -> None:
+    seen = evidence()
+    for direct in (Estimate(0.05, 0.01, 0.1), Estimate(0.4, 0.1, 0.7)):
+        assert decide(seen._replace(ways={**seen.ways, "direct": direct})).decision == "threshold-1"
+
+
+def test_intervals_that_just_meet_are_apart() -> None:
+    assert apart(Estimate(0.2, 0.1, 0.3), Estimate(0.5, 0.4, 0.6))
+    assert not apart(Estimate(0.2, 0.1, 0.3), Estimate(0.3, 0.2, 0.4))
+    assert apart(Estimate(0.5, 0.4, 0.6), Estimate(0.2, 0.1, 0.3))
+
+
+def test_a_broken_assumption_that_matters_takes_the_firmness() -> None:
+    broken = AssumptionTest(NO_DRIFT, "", 5.0, 1e-6, 1e-5, changes_answer=True)
+    answer = decide(evidence(tests=(broken,)))
+    assert answer.decision == "threshold-1"
+    assert f"it does not hold that {NO_DRIFT}" in answer.sentence
+    harmless = AssumptionTest(NO_DRIFT, "", 5.0, 1e-6, 1e-5, changes_answer=False)
+    assert decide(evidence(tests=(harmless,))).sentence == decide(evidence()).sentence
+
+
+def chain(threshold: tuple[float, float]) -> General:
+    share = np.array([0.9, 0.99, 0.02])
+    return General(np.zeros((1, 3)), share, threshold, np.array([1, 1, 0]), share, share)
+
+
+def test_states_that_differ_are_decided_one_by_one() -> None:
+    failed = AssumptionTest(SAME_BY_STATE, "", 50.0, 1e-9, 1e-8, changes_answer=True)
+    answer = decide(evidence(tests=(failed,), general=chain((0.0, 0.01))))
+    assert answer.decision == "by-state"
+    assert "finish in 1, 2;" in answer.sentence
+    assert answer.probabilities == (0.0, 0.01)
+    # Not where a threshold may be right, the test passes, or what was seen belies the chain.
+    assert decide(evidence(general=chain((0.0, 0.01)))).decision == "threshold-1"
+    assert decide(evidence(tests=(failed,), general=chain((0.0, 0.3)))).decision != "by-state"
+    seen = evidence(tests=(failed,), general=chain((0.0, 0.01)))
+    belied = seen._replace(ways={**seen.ways, "direct": Estimate(0.5, 0.4, 0.6)})
+    assert decide(belied).decision == "none"
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.0, "0.0 %"), (1e-6, "under 0.1 %"), (0.951, "95.1 %"), (1 - 1e-9, "over 99.9 %"),
+     (1.0, "100.0 %")],
+)  # fmt: skip
+def test_shares_next_to_none_or_all_do_not_read_so(share: float, words: str) -> None:
+    assert percent(share) == words
