@@ -18,8 +18,6 @@ def walk_again(
     has the policy of every round of every replica, whose worlds have the `keys`. A row of `steps`
     holds the replica, the round, the step, the state, the action and the next state; the number
     of all steps is returned, also where there was no room.
-
-    Paper: alg:GRBP
     """
     row = 0
     for r in range(chosen.shape[0]):
