@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from fits import walked
 from runs import FIGURE_3, GRID
 
 import grbp
@@ -42,10 +43,11 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "curves": run(Spec("own", FIGURE_3, (nasty,), **sizes), folder),
         "map": run(replace(GRID, learner=nasty, engine="walk"), folder),
         "league": grbp.run_league(league, folder),
+        "fit": walked(60, names=(NASTY, "other"), group="group"),
     }
 
 
-KINDS = ["problem", "session", "policies", "simulation", "curves", "map", "league"]
+KINDS = ["problem", "session", "policies", "simulation", "curves", "map", "league", "fit"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,7 +91,7 @@ def test_a_notebook_shows_a_table_and_a_picture(kind: str, things: dict[str, Any
     seen = Seen(things[kind]._repr_html_())
     assert {"table", "tr", "td", "img"} <= set(seen.tags)
     assert set(seen.tags) <= {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "img"}
-    if kind not in ("problem", "policies"):
+    if kind not in ("problem", "policies", "fit"):
         assert NASTY in "".join(seen.words)
 
 
@@ -160,6 +162,27 @@ def test_the_numbers_of_a_frame_are_those_of_the_thing(things: dict[str, Any]) -
     assert states["value"].tolist() == grbp.value_at(FIGURE_3, 1).tolist()
     best = states[["q_continue", "q_finish"]].max(axis=1)
     assert best.tolist() == pytest.approx(states["value"].tolist())
+
+
+def test_a_fit_has_a_row_for_each_estimate_of_all_and_of_each_group(things: dict[str, Any]) -> None:
+    fit = things["fit"]
+    frame = fit.to_frame()
+    assert list(frame.columns) == ["group", "quantity", "estimate", "low", "high"]
+    assert list(dict.fromkeys(frame.group)) == ["", NASTY, "other"]
+    for name, one in {"": fit, **fit.by_group}.items():
+        rows = frame[frame.group == name].set_index("quantity")
+        assert rows.loc["p_c"].tolist()[1:] == [one.p_c.estimate, *one.p_c.interval]
+        assert rows.loc["boundary"].tolist()[1:] == list(one.boundary)
+        assert (rows.low <= rows.estimate).all()
+        assert (rows.estimate <= rows.high).all()
+
+
+@pytest.mark.parametrize("what", ["boundary", "ways", "states", "cusum"])
+def test_a_fit_draws_each_of_its_pictures(what: str, things: dict[str, Any]) -> None:
+    figure = getattr(things["fit"], f"plot_{what}")()
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    axes = matplotlib.figure.Figure().subplots()
+    assert getattr(things["fit"], f"plot_{what}")(ax=axes) is axes.figure
 
 
 def test_a_library_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

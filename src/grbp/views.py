@@ -13,14 +13,17 @@ from grbp.errors import GrbpError, InvalidInput, MissingExtra
 from grbp.experiments.league import League
 from grbp.experiments.results import COLUMNS, CurveResult, GridResult, curve_rows
 from grbp.experiments.simulation import Simulation
+from grbp.figures import records
 from grbp.figures.boundary import boundary_figure
-from grbp.figures.numbers import rounded
+from grbp.figures.numbers import rounded, with_interval
 from grbp.figures.regret_curves import regret_figure
 from grbp.figures.regret_map import regret_map_figure
 from grbp.figures.standings import standings_figure
+from grbp.fitting.result import Fit
 from grbp.learners.counters import Counters
 from grbp.model.problem import Problem
 from grbp.session import Session
+from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary, optimal_threshold, q_at, value, value_at
 
 if TYPE_CHECKING:
@@ -166,6 +169,47 @@ def _(thing: Session, ax: "Axes | None") -> "Figure":
     n = thing.memory
     point = (n.c_up / n.c, n.f_goal / n.f) if isinstance(n, Counters) else None
     return boundary_figure([thing.goal], point=point, ax=ax)
+
+
+# Fits of past cases.
+
+
+@table_of.register
+def _(thing: Fit) -> Rows:
+    fits = {"": thing, **thing.by_group}
+    return ("group", "quantity", "estimate", "low", "high"), (
+        (group, name, *number) for group, fit in fits.items() for name, number in _estimates(fit)
+    )
+
+
+@summary_of.register
+def _(thing: Fit) -> Rows:
+    return ("", "estimate, with its interval"), (
+        (name, with_interval(*number)) for name, number in _estimates(thing)
+    )
+
+
+def _estimates(fit: Fit) -> Iterator[tuple[str, Estimate]]:
+    """Yield what a fit estimates, as far as its records allow."""
+    for name, share in (("p_c", fit.p_c), ("p_f", fit.p_f)):
+        if share is not None and share.estimate is not None:
+            yield name, Estimate(share.estimate, *share.interval)
+    estimates = {
+        "boundary": fit.boundary,
+        "general": fit.ways["general"],
+        "direct": fit.ways["direct"],
+        "difference": fit.difference,
+        "practice": fit.practice,
+        "value_0": fit.value_0,
+        "value_1": fit.value_1,
+        "gain": fit.gain(),
+    }
+    yield from ((name, number) for name, number in estimates.items() if number is not None)
+
+
+@picture_of.register(Fit)
+def _(thing: Fit, ax: "Axes | None") -> "Figure":
+    return records.boundary_figure(thing, ax)
 
 
 # Simulations, and results of experiments.

@@ -41,6 +41,8 @@ class Section:
         The names of files that lie beside the page.
     leads : bool
         Whether the section comes before the findings.
+    unfolded : bool
+        Whether the table is shown at once, and not when it is asked for.
     """
 
     title: str
@@ -52,6 +54,7 @@ class Section:
     narrow: bytes = b""
     files: Sequence[str] = ()
     leads: bool = False
+    unfolded: bool = False
 
     def __post_init__(self) -> None:
         if self.svg and not self.alt.strip():

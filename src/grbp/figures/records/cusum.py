@@ -1,0 +1,72 @@
+"""Whether cases drift: what they were above the expected, summed in their order."""
+
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+
+from grbp.errors import InvalidInput
+from grbp.figures.canvas import GREY, drawing, fit_words
+from grbp.figures.records.frame import CONTINUE, FINISH, INSIDE, legend_below, new_axes
+from grbp.numerics.arrays import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from grbp.fitting.result import Fit
+
+_MOST_POINTS: Final = 1000
+"""A longer curve is thinned, and keeps its extremes."""
+
+
+def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
+    """Draw whether p_C drifts over the cases: moves up beyond the expected, summed in order.
+
+    A curve within the limits is what cases give whose p_C stays the same; the sum is by case,
+    since the moves of one case belong together.
+
+    Parameters
+    ----------
+    fit : Fit
+        What `grbp.fit` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InvalidInput
+        If the records have no cases in an order.
+    """
+    if fit.cusum is None:
+        raise InvalidInput("these records have too few cases in an order; there is no sum to draw")
+    (x, y), limit = _thinned(fit.cusum.x, fit.cusum.y), fit.cusum.limit
+    with drawing():
+        axes = new_axes(ax, height=3.5, below=1.1)
+        axes.plot(
+            x, y, color=CONTINUE, linewidth=1.4, label="ups beyond the expected, summed over cases"
+        )
+        for sign in (1.0, -1.0):
+            axes.axhline(sign * limit, color=FINISH, linestyle="--", linewidth=1.4)
+        axes.get_lines()[-1].set_label("limits: 95 % stay inside without a drift")
+        axes.axhline(0.0, color=GREY, linewidth=0.8)
+        axes.set_xlabel("cases, in their order")
+        axes.set_ylabel("sum, in standard deviations")
+        axes.set_xlim(float(x[0]), float(x[-1]))
+        legend_below(axes, 0.62)
+        fit_words(axes, INSIDE)
+        return cast("Figure", axes.figure)
+
+
+def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Keep the lowest and the highest point of each stretch of a long curve."""
+    if len(x) <= _MOST_POINTS:
+        return x, y
+    kept = {0, len(x) - 1}
+    for part in np.array_split(np.arange(len(x)), _MOST_POINTS // 2):
+        kept |= {int(part[y[part].argmin()]), int(part[y[part].argmax()])}
+    at = sorted(kept)
+    return x[at], y[at]

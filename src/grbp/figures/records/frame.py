@@ -1,0 +1,49 @@
+"""What the pictures of past cases share: their size, colours, ticks and legend.
+
+Each is five inches wide with letters of ten points and more, so that it reads on a telephone.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from grbp.figures.canvas import check_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+_WIDTH: Final = 5.0
+_LEFT: Final = 0.85
+_RIGHT: Final = 0.3
+INSIDE: Final = _WIDTH - _LEFT - _RIGHT
+"""Inches: the width of a figure, the room beside its axes, and the width for which words fit."""
+
+CONTINUE: Final = "#0072B2"
+FINISH: Final = "#D55E00"
+"""The colours of the two actions."""
+
+
+def new_axes(axes: "Axes | None", height: float, below: float, left: float = _LEFT) -> "Axes":
+    """Return the axes to draw into: those of a new figure of this height, if there are none."""
+    from grbp.figures.notebook import Figure  # noqa: PLC0415
+
+    if axes is None:
+        wide, high = (_WIDTH - left - _RIGHT) / _WIDTH, 1.0 - (below + 0.15) / height
+        place = (left / _WIDTH, below / height, wide, high)
+        axes = Figure(figsize=(_WIDTH, height)).add_axes(place)
+    check_axes(axes)
+    return axes
+
+
+def in_percent(*axes: "Axis") -> None:
+    """Write the ticks of axes in percent."""
+    for axis in axes:
+        axis.set_major_formatter(lambda share, _: f"{100.0 * share:.6g}\xa0%")
+
+
+def legend_below(axes: "Axes", inches: float, ncols: int = 1) -> None:
+    """Put the legend under the axes, where no curve can be."""
+    height = axes.get_window_extent().height / axes.figure.dpi
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(0.0, -inches / height), ncols=ncols, fontsize=10,
+        columnspacing=1.2, handlelength=1.6, labelspacing=0.35,
+    )  # fmt: skip

@@ -1,0 +1,116 @@
+"""The probabilities state by state, with how often each action was tried."""
+
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+import numpy as np
+
+from grbp.figures.canvas import GREY, drawing, fit_words
+from grbp.figures.records.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+from grbp.numerics.arrays import Ints
+from grbp.numerics.intervals import anytime, wilson
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from grbp.fitting.result import Fit
+
+_MOST_TICKS: Final = 8
+"""States that have their counts below them."""
+
+_MANY_STATES: Final = 20
+"""More states than that have smaller marks, and neighbours share their hatching."""
+
+
+class _Kind(NamedTuple):
+    """How an action is drawn by state, and where a fit keeps its counts."""
+
+    tries: str
+    wins: str
+    pooled: str
+    words: str
+    marker: str
+    colour: str
+    aside: float
+
+
+_ACTIONS: Final = (
+    _Kind("c", "c_up", "p_c", "CONTINUE moved up", "o", CONTINUE, -0.2),
+    _Kind("f", "f_goal", "p_f", "FINISH won", "s", FINISH, 0.2),
+)
+
+
+def states_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
+    """Draw p_C and p_F by state with their intervals, and how often each action was tried.
+
+    The lines are the estimates over all states; what was never tried is hatched. Of many
+    states, some have their counts below them.
+
+    Parameters
+    ----------
+    fit : Fit
+        What `grbp.fit` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    interval = anytime if fit.adaptive else wilson
+    with drawing():
+        axes = new_axes(ax, height=4.7, below=1.5)
+        states = np.array([row.state for row in fit.general])
+        for one in _ACTIONS:
+            tries = np.array([getattr(row, one.tries) for row in fit.general])
+            wins = np.array([getattr(row, one.wins) for row in fit.general])
+            pooled = getattr(fit, one.pooled)
+            if pooled is not None and pooled.estimate is not None:
+                axes.axhspan(*pooled.interval, color=one.colour, alpha=0.13, linewidth=0)
+                axes.axhline(pooled.estimate, color=one.colour, linewidth=0.9)
+            seen = tries > 0
+            ends = np.array(
+                [interval(w, n, fit.level) for w, n in zip(wins[seen], tries[seen], strict=True)]
+            ).reshape(-1, 2)
+            share = wins[seen] / tries[seen]
+            at = states[seen] + one.aside
+            axes.vlines(at, ends[:, 0], ends[:, 1], color=one.colour, linewidth=1.8)
+            (mark,) = axes.plot(at, share, one.marker, color=one.colour, clip_on=False)
+            mark.set(markersize=3 if len(states) > _MANY_STATES else 6, zorder=4)
+            if seen.any():
+                mark.set_label(f"{one.words}, with its interval")
+            for low, high in _runs(states[~seen], merge=len(states) > _MANY_STATES):
+                axes.axvspan(low + one.aside - 0.2, high + one.aside + 0.2, facecolor="none",
+                             edgecolor=one.colour, hatch="////", alpha=0.45, lw=0)  # fmt: skip
+        if any(not (row.c and row.f) for row in fit.general):
+            axes.fill_between([], [], facecolor="none", edgecolor=GREY, hatch="////",
+                              linewidth=0, label="hatched: never tried")  # fmt: skip
+        shown = fit.general[:: -(-len(states) // _MOST_TICKS)]
+        axes.set_xticks(
+            [row.state for row in shown],
+            [f"{row.state}\n{_short(row.c)}\n{_short(row.f)}" for row in shown],
+        )
+        for line, words in enumerate(("state", "C tries", "F tries")):
+            name = axes.annotate(words, (0.0, 0.0), xycoords="axes fraction", ha="right", va="top")
+            name.set(position=(-4.0, -7.0 - 13.2 * line), size=10, color=GREY)
+            name.set_anncoords("offset points")
+        aside = max(0.5, 0.06 * len(states))
+        axes.set(ylim=(0.0, 1.0), xlim=(1.0 - aside, states[-1] + aside))
+        axes.set_ylabel("share that succeeded")
+        in_percent(axes.yaxis)
+        legend_below(axes, 0.75)
+        fit_words(axes, INSIDE)
+        return cast("Figure", axes.figure)
+
+
+def _runs(states: Ints, merge: bool) -> list[tuple[int, int]]:
+    """Return the first and the last of consecutive states, or of each state alone."""
+    cuts = np.flatnonzero(np.diff(states) > (1 if merge else 0)) + 1
+    return [(int(run[0]), int(run[-1])) for run in np.split(states, cuts) if len(run)]
+
+
+def _short(count: int) -> str:
+    """Write a count in few letters: 9,999 and 45k and 1.2M."""
+    if count < 10**4:
+        return f"{count:,}"
+    return f"{count / 1e3:.3g}k" if count < 999_500 else f"{count / 1e6:.3g}M"

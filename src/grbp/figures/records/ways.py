@@ -1,0 +1,72 @@
+"""Three ways to value state 1, beside the probability of FINISH."""
+
+from typing import TYPE_CHECKING, Final, cast
+
+from grbp.figures.canvas import GREY, INK, drawing, fit_words
+from grbp.figures.numbers import with_interval
+from grbp.figures.records.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from grbp.fitting.result import Fit
+
+WAYS: Final = {
+    "boundary": "with the same $p_C$ in every state: $B(p_C)$",
+    "general": "with a $p_C$ of each state's own",
+    "direct": "counted: cases that went on in state 1",
+}
+"""The ways to value state 1, as the figure names them."""
+
+
+def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
+    """Draw three estimates of the chance to win from state 1 by continuing, beside p_F.
+
+    Where they agree and lie on one side of p_F, the decision does not hang on the model.
+
+    Parameters
+    ----------
+    fit : Fit
+        What `grbp.fit` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    with drawing():
+        axes = new_axes(ax, height=3.3, below=0.95, left=0.25)
+        ends, band = [0.0], None
+        if fit.p_f is not None and fit.p_f.estimate is not None:
+            band = fit.p_f.interval
+            label = f"$p_F$, FINISH wins: {with_interval(fit.p_f.estimate, *band)}"
+            axes.fill_between([], [], color=FINISH, alpha=0.2, linewidth=0, label=label)
+            legend_below(axes, 0.62)
+            ends.append(band.high)
+        for row, (name, words) in enumerate(WAYS.items()):
+            way = fit.ways[name]
+            if band is not None:
+                axes.fill_between(
+                    band, -row - 0.2, -row + 0.2, color=FINISH, alpha=0.2, linewidth=0
+                )
+            if way is None:
+                said = f"{words}:\nnot possible with these records"
+            else:
+                said = f"{words}:\n{with_interval(*way[:3])}"
+                axes.plot([way.low, way.high], [-row] * 2, color=CONTINUE, linewidth=3.0)
+                axes.plot(way.estimate, -row, "o", color=CONTINUE, markersize=8, clip_on=False)
+                ends.append(way.high)
+            place = axes.annotate(said, (0.0, -row), xycoords=("axes fraction", "data"))
+            place.set(position=(0.0, 9.0), color=INK if way else GREY, va="bottom")
+            place.set_anncoords("offset points")
+        axes.set_ylim(-2.35, 0.85)
+        axes.set_yticks([])
+        axes.set_xlim(0.0, min(1.0, 1.15 * max(ends)) or 1.0)
+        axes.set_xlabel("chance of winning from state 1")
+        axes.locator_params(axis="x", nbins=6)
+        in_percent(axes.xaxis)
+        axes.spines[["top", "left", "right"]].set_visible(False)
+        fit_words(axes, INSIDE)
+        return cast("Figure", axes.figure)
