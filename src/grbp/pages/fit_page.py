@@ -78,6 +78,8 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
     """
     page = environment().get_template("fit.html.j2")
     look, sign, words = _DECISIONS[fit.decision]
+    if fit.decision in _POLICIES and max(_probabilities(fit)) < fit.level:
+        look, sign, words = "open", "~", f"leaning, not sure: {words}"
     return page.render(
         fit=fit,
         decision={"look": look, "sign": sign, "words": words},
@@ -88,6 +90,12 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
         sections=list(_sections(fit)),
         facts={**facts, "Software": f"grbp {import_module('grbp').__version__}"},
     )
+
+
+def _probabilities(fit: "Fit") -> tuple[float, float]:
+    """Return the probabilities of the two thresholds; none without a decision."""
+    one = fit.probability_threshold_1
+    return (0.0, 0.0) if one is None else (1.0 - one, one)
 
 
 def _level(level: float) -> str:
