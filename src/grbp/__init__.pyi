@@ -33,6 +33,9 @@ from grbp.experiments.simulation import (
     Simulation as Simulation,
     simulate as simulate,
 )
+from grbp.experiments.steps import (
+    step_log as step_log,
+)
 from grbp.figures import (
     boundary_figure as boundary_figure,
     league_figure as league_figure,

@@ -10,11 +10,15 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 from grbp.errors import CannotWrite, InvalidInput
 
+Data: TypeAlias = bytes | Iterable[bytes]
+"""The content of a file, or parts of it that are made while it is written."""
 
-def write_whole(path: Path, data: bytes, mode: int = 0o666) -> Path:
+
+def write_whole(path: Path, data: Data, mode: int = 0o666) -> Path:
     """Write one file; on failure whatever was there before stays."""
     return write_together({path: data}, mode)[0]
 
@@ -32,7 +36,7 @@ def table_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def write_together(files: Mapping[Path, bytes], mode: int = 0o666) -> list[Path]:
+def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
     """Write several files, all of them or none; on failure what was there before stays.
 
     The folders are made when they are missing. The data first go into files of other names in
@@ -55,7 +59,7 @@ def write_together(files: Mapping[Path, bytes], mode: int = 0o666) -> list[Path]
     try:
         for path, draft in drafts.items():
             draft.touch(mode, exist_ok=False)
-            draft.write_bytes(files[path])
+            _write_data(draft, files[path])
         for path in streams:
             _write_through(path, files[path])
         for path, draft in drafts.items():
@@ -150,7 +154,15 @@ def _descriptor(found: os.stat_result) -> int | None:
     return None
 
 
-def _write_through(path: Path, data: bytes) -> None:
+def _write_data(path: Path, data: Data) -> None:
+    if isinstance(data, bytes):
+        path.write_bytes(data)
+        return
+    with path.open("wb") as stream:
+        stream.writelines(data)
+
+
+def _write_through(path: Path, data: Data) -> None:
     """Write to a device, a pipe or a standard stream, after what was written there before."""
     for printed in (sys.stdout, sys.stderr):
         if printed is not None:
@@ -158,4 +170,4 @@ def _write_through(path: Path, data: bytes) -> None:
     descriptor = _descriptor(path.stat())
     target: Path | int = path if descriptor is None else os.dup(descriptor)
     with open(target, "wb") as stream:  # noqa: PTH123 (it may be the number of a stream)
-        stream.write(data)
+        stream.writelines([data] if isinstance(data, bytes) else data)

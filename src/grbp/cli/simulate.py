@@ -3,9 +3,11 @@
 import argparse
 import logging
 import math
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal
 
 import grbp
+from grbp._io import check_writable
 from grbp.cli.options import (
     add_problem,
     add_threads,
@@ -17,8 +19,11 @@ from grbp.cli.options import (
 from grbp.cli.outputs import add_outputs, check_outputs, give
 from grbp.cli.printing import paragraph, power, shown_states, table, title
 from grbp.cli.progress import progress_bar
+from grbp.errors import InvalidInput
 from grbp.experiments.results import curve_rows
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
+from grbp.experiments.steps import step_blocks
+from grbp.model.steps import write_steps
 
 _SHOWN_CHECKPOINTS: Final = 5
 """Checkpoints shown to a person who did not ask for any; --json and --csv have them all."""
@@ -56,6 +61,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--splitting", action="store_true", help="look for rare replicas that carry the mean"
     )
+    parser.add_argument(
+        "--steps", metavar="FILE", help="write every step as a table of cases (takes every step)"
+    )
     add_threads(parser)
     add_outputs(parser, "write the curves as a table", "draw the curves, as PNG and SVG")
 
@@ -64,6 +72,7 @@ def run(options: argparse.Namespace) -> None:
     """Simulate learners and show their regret."""
     problem = problem_of(options)
     check_outputs(options)
+    engine = options.engine if options.steps is None else _check_steps(options)
     with progress_bar(None, **loudness(options)) as progress:
         result = grbp.simulate(
             problem,
@@ -74,13 +83,15 @@ def run(options: argparse.Namespace) -> None:
             checkpoints=wholes(options.at),
             regret=options.regret,
             opening=options.opening,
-            engine=options.engine,
+            engine=engine,
             splitting=options.splitting,
             threads=whole(options.threads),
             progress=progress,
         )
     for name, engine in result.engines.items():
         logging.getLogger("grbp").debug("%s was played by the engine '%s'", name, engine)
+    if options.steps is not None:
+        _write_steps(result, options)
     give(
         options,
         lambda: _as_json(result),
@@ -88,6 +99,32 @@ def run(options: argparse.Namespace) -> None:
         lambda path: grbp.save_simulation(result, path),
         lambda: _show(result, options.at is not None),
     )
+
+
+def _check_steps(options: argparse.Namespace) -> Literal["walk"]:
+    """Refuse what steps cannot be written of; return the engine that takes them."""
+    if options.engine == "leap" or options.splitting:
+        what = "--splitting" if options.splitting else "--engine leap"
+        raise InvalidInput(
+            f"--steps and {what} were given; steps are written of replicas that take every step,"
+            " so leave one of the two out"
+        )
+    check_writable(Path(options.steps))
+    return "walk"
+
+
+def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
+    """Write the steps of the rounds that were simulated."""
+    blocks = step_blocks(
+        result.problem,
+        options.learner or [grbp.DEFAULT_LEARNER],
+        result.rounds,
+        result.replicas,
+        result.seed,
+        opening=options.opening,
+        threads=whole(options.threads),
+    )
+    logging.getLogger("grbp").info("wrote %s", write_steps(Path(options.steps), blocks))
 
 
 def _as_json(result: grbp.Simulation) -> dict[str, object]:

@@ -114,6 +114,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     opening: Opening = "drawn",
     counters: Floats | None = None,
     report: Report | None = None,
+    block_size: int = BLOCK,
 ) -> Iterator[Decisions]:
     """Yield the decisions of all replicas, block by block, up to each checkpoint.
 
@@ -136,8 +137,8 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     # A single thread is this one: another would only be waited for.
     played = map if threads == 1 else pool.map
     try:
-        for first in range(0, replicas, BLOCK):
-            size = min(BLOCK, replicas - first)
+        for first in range(0, replicas, block_size):
+            size = min(block_size, replicas - first)
             block = Recorder(
                 kept,
                 _keys(seed, range(first, first + size)),

@@ -21,7 +21,7 @@ from grbp.engine.decisions import (
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
-from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
+from grbp.learners.registry import DEFAULT_LEARNER, AnyLearner, LearnerLike, find_learner
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
@@ -225,12 +225,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     check_choice("regret", regret, Kind)
     check_choice("opening", opening, Opening)
     kept = checkpoints_up_to(rounds, checkpoints)
-    found = [find_learner(learner, problem) for learner in one_or_more(learners)]
-    names = [learner.name for learner in found]
-    if len(set(names)) < len(names) or not names:
-        raise InvalidInput(
-            f"the learners {names} were given; there must be one or more, each named once"
-        )
+    found = find_learners(learners, problem)
     engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
@@ -263,6 +258,19 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         )
         curves[learner.name] = curve(problem, learner, kept.astype(np.float64), blocks, regret)
     return Simulation(problem, kept, replicas, seed, regret, curves, engines)
+
+
+def find_learners(
+    learners: LearnerLike | Iterable[LearnerLike], problem: Problem
+) -> list[AnyLearner]:
+    """Find one or more learners; refuse one that is named twice."""
+    found = [find_learner(learner, problem) for learner in one_or_more(learners)]
+    names = [learner.name for learner in found]
+    if len(set(names)) < len(names) or not names:
+        raise InvalidInput(
+            f"the learners {names} were given; there must be one or more, each named once"
+        )
+    return found
 
 
 def checkpoints_up_to(rounds: int, asked: Sequence[float] | None = None) -> Ints:

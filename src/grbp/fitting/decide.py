@@ -38,12 +38,15 @@ class Decision(NamedTuple):
         The probabilities of thresholds 0 and 1; None without a decision.
     sentence : str
         What the records say, how sure, and what would settle it.
+    firm : bool
+        Whether the records are sure of the decision, at the level of the fit.
     """
 
     decision: str
     reason: str | None
     probabilities: tuple[float, float] | None
     sentence: str
+    firm: bool
 
 
 class Evidence(NamedTuple):
@@ -70,11 +73,14 @@ def decide(seen: Evidence) -> Decision:
             return by_state
         reason = _disagreement(seen) or ""
     if reason:
-        return Decision("none", reason, None, _undecided(seen, reason))
+        return Decision("none", reason, None, _undecided(seen, reason), firm=False)
     one = seen.posterior
     assert one is not None and seen.p_f is not None and seen.boundary is not None  # noqa: S101, PT018
-    decision = "threshold-1" if one >= 0.5 else "threshold-0"
-    return Decision(decision, None, (1.0 - one, one), _decided(seen, decision, max(one, 1.0 - one)))
+    decision, sure = "threshold-1" if one >= 0.5 else "threshold-0", max(one, 1.0 - one)
+    doubt = _doubt(seen)
+    firm = sure >= seen.level and not doubt
+    sentence = _decided(seen, decision, sure, doubt)
+    return Decision(decision, None, (1.0 - one, one), sentence, firm)
 
 
 def _missing(seen: Evidence) -> str | None:
@@ -149,6 +155,7 @@ def _by_state(seen: Evidence) -> Decision | None:
         "by-state", reason, general.threshold,
         f"Decide state by state: as far as both actions were tried, finish in {where}; {reason},"
         f" and the records are {percent(sure)} sure that neither threshold is right.",
+        firm=True,
     )  # fmt: skip
 
 
@@ -164,7 +171,7 @@ def _undecided(seen: Evidence, reason: str) -> str:
     return sentence
 
 
-def _decided(seen: Evidence, decision: str, sure: float) -> str:
+def _decided(seen: Evidence, decision: str, sure: float, doubt: str) -> str:
     """Say what the records speak for, how sure that is, and what would settle it."""
     f, even = seen.p_f, seen.boundary
     assert f is not None and even is not None and f.estimate is not None  # noqa: S101, PT018
@@ -174,14 +181,14 @@ def _decided(seen: Evidence, decision: str, sure: float) -> str:
         f" reaches it in {said(even)} of cases"
         f" ({100.0 * seen.level:g} % intervals in brackets)."
     )
-    policy, doubt = POLICY[decision], _doubt(seen)
-    if sure >= seen.level and not doubt:
-        return f"{policy.capitalize()}: the records are {percent(sure)} sure of it. {numbers}"
+    policy = POLICY[decision]
     if doubt:
         return (
             f"The records speak for one policy ({policy}; {percent(sure)} sure), but {doubt}."
             f" {numbers}"
         )
+    if sure >= seen.level:
+        return f"{policy.capitalize()}: the records are {percent(sure)} sure of it. {numbers}"
     return (
         f"The records lean towards one policy ({policy}), but are only {percent(sure)} sure."
         f" {numbers} {_settling(seen)}"

@@ -169,6 +169,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         decision=decided.decision,
         reason=decided.reason,
         sentence=decided.sentence,
+        firm=decided.firm,
         probabilities=decided.probabilities,
         difference=posterior.difference(level) if known else None,
         tests=tests,

@@ -121,6 +121,8 @@ class Fit(Shown):
         Why there is no decision, or why it is one by state.
     sentence : str
         What the records say, how sure that is, and what would settle it.
+    firm : bool
+        Whether the records are sure of the decision, at the level of the fit.
     probabilities : tuple of float or None
         The probabilities that never finishing, and that finishing in state 1 alone, is right; None
         without a decision.
@@ -162,6 +164,7 @@ class Fit(Shown):
     decision: str
     reason: str | None
     sentence: str
+    firm: bool
     probabilities: tuple[float, float] | None
     difference: Estimate | None
     tests: tuple[AssumptionTest, ...]
@@ -266,6 +269,7 @@ class Fit(Shown):
             "difference": _estimate(self.difference),
             "gain": _estimate(self.gain()),
             "decision": self.decision,
+            "firm": self.firm,
             "reason": self.reason,
             "ways": {name: _estimate(way) for name, way in self.ways.items()},
             "tests": [asdict(test) for test in self.tests],

@@ -71,11 +71,14 @@ def _opened(path: str | Path) -> Iterator[TextIO]:
 def _checked(stream: Iterable[str]) -> Iterator[str]:
     """Yield the lines of a file; refuse one that is not text in UTF-8."""
     for number, line in enumerate(stream, start=1):
-        if not line.isascii() and any("\ud800" <= letter <= "\udfff" for letter in line):
-            refuse(
-                number, "", "encoding",
-                f"line {number} has bytes that are not UTF-8; save the table as CSV in UTF-8",
-            )  # fmt: skip
+        if not line.isascii():
+            try:
+                line.encode()  # It refuses what stands for a byte that was not understood.
+            except UnicodeEncodeError:
+                refuse(
+                    number, "", "encoding",
+                    f"line {number} has bytes that are not UTF-8; save the table as CSV in UTF-8",
+                )  # fmt: skip
         if "\0" in line:
             refuse(
                 number, "", "nul",

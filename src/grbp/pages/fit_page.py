@@ -77,9 +77,8 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
         The page: one HTML file without scripts that fetches nothing.
     """
     page = environment().get_template("fit.html.j2")
-    look, sign, words = _DECISIONS[fit.decision]
-    if fit.decision in _POLICIES and max(_probabilities(fit)) < fit.level:
-        look, sign, words = "open", "~", f"leaning, not sure: {words}"
+    look, sign, _ = _DECISIONS[fit.decision] if fit.firm else ("open", "?", "")
+    words = _answer(fit)
     return page.render(
         fit=fit,
         decision={"look": look, "sign": sign, "words": words},
@@ -92,10 +91,10 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
     )
 
 
-def _probabilities(fit: "Fit") -> tuple[float, float]:
-    """Return the probabilities of the two thresholds; none without a decision."""
-    one = fit.probability_threshold_1
-    return (0.0, 0.0) if one is None else (1.0 - one, one)
+def _answer(fit: "Fit") -> str:
+    """Say the decision in a few words."""
+    words = _DECISIONS[fit.decision][2]
+    return f"perhaps {words}" if fit.decision in _POLICIES and not fit.firm else words
 
 
 def _level(level: float) -> str:
@@ -308,7 +307,7 @@ def _groups(fit: "Fit") -> Section:
     head = ("group", "cases", "answer", "p_C", "p_F", "boundary", "FINISH is right in state 1")
     rows = [
         (
-            name, f"{one.cases:,}", _DECISIONS[one.decision][2], _share(one.p_c), _share(one.p_f),
+            name, f"{one.cases:,}", _answer(one), _share(one.p_c), _share(one.p_f),
             _estimate(one.boundary), _percent(one.probability_threshold_1),
         )
         for name, one in list(fit.by_group.items())[:_MOST_ROWS]

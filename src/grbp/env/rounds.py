@@ -1,10 +1,4 @@
-"""The problem as a Gymnasium environment, one round an episode: alone, or many side by side.
-
-Importing this module registers the environment. Gymnasium imports it by itself where the name
-of the module stands before that of the environment::
-
-    gymnasium.make("grbp.env:grbp/GamblersRuin-v0", goal=4, p_c=0.45, p_f=0.3)
-    gymnasium.make_vec("grbp.env:grbp/GamblersRuin-v0", num_envs=100, goal=4, p_c=0.45, p_f=0.3)
+"""One round an episode: alone, or many side by side.
 
 Neither environment knows what a decision costs; `grbp.experiments.regret` does.
 """
@@ -15,28 +9,18 @@ from contextlib import suppress
 from typing import Any, Final, SupportsIndex
 
 import numpy as np
+from gymnasium import Env
+from gymnasium.spaces import Discrete
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from grbp.errors import InvalidInput, MissingExtra, how_to_install
+from grbp.errors import InvalidInput
 from grbp.model.problem import Problem, StartLike
 from grbp.model.transition import DEAD_END, Action, first_state, next_state
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Bools, Ints
-
-try:
-    from gymnasium import Env, register, registry
-    from gymnasium.spaces import Discrete
-    from gymnasium.utils import seeding
-    from gymnasium.vector import AutoresetMode, VectorEnv
-    from gymnasium.vector.utils import batch_space
-except ImportError as error:
-    raise MissingExtra(
-        f"grbp.env needs Gymnasium 1.1 or later; {how_to_install('gymnasium')}"
-    ) from error
-
-
-ENV_ID: Final = "grbp/GamblersRuin-v0"
-"""The name of the environment in Gymnasium's registry."""
 
 MOST_ENVS: Final = 10_000_000
 """The largest number of sub-environments side by side."""
@@ -150,6 +134,10 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         if self._start == DEAD_END:
             raise InvalidInput("render() was called before the first round; call reset() first")
         return _line(self.problem.goal, self._state, self._slot, self._action)
+
+    def _place(self) -> tuple[int, int, int]:
+        """Return the state, the number of actions in this round so far, and the last of them."""
+        return self._state, self._slot, self._action
 
     def _info(self) -> dict[str, Any]:
         return {"slot": self._slot, "start": self._start}
@@ -385,11 +373,3 @@ def _state_option(options: Mapping[str, Any], goal: int, *others: str) -> int | 
     if "state" not in options:
         return None
     return check_whole("the reset option state", options["state"], 1, goal - 1)
-
-
-if ENV_ID not in registry:
-    register(
-        ENV_ID,
-        entry_point="grbp.env:GamblersRuinEnv",
-        vector_entry_point="grbp.env:GamblersRuinVectorEnv",
-    )

@@ -1,0 +1,161 @@
+"""The steps of simulated rounds as a long table, in which a learner's cases look like real ones."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from grbp._numba.jit import compiled
+from grbp.engine.decisions import Opening, check_choice, decisions
+from grbp.engine.recorder import World
+from grbp.engine.steps import walk_again
+from grbp.errors import TooLarge
+from grbp.experiments.simulation import find_learners
+from grbp.learners.registry import DEFAULT_LEARNER, AnyLearner, LearnerLike
+from grbp.model.problem import Problem
+from grbp.model.steps import STEP_COLUMNS
+from grbp.model.transition import finish_mask
+from grbp.model.validation import as_seed, check_count
+from grbp.numerics.arrays import Ints
+from grbp.numerics.rng import WORLD, replica_keys
+
+if TYPE_CHECKING:
+    from grbp.model.validation import SeedLike
+
+MOST_STEPS: Final = 20_000_000
+"""The largest number of steps that are written down."""
+
+_DECISIONS: Final = 2**22
+"""Counts of decisions that are kept at a time."""
+
+
+def step_log(
+    problem: Problem,
+    learners: LearnerLike | Iterable[LearnerLike] = DEFAULT_LEARNER,
+    rounds: float = 500,
+    replicas: float = 1,
+    seed: "SeedLike" = 0,
+    *,
+    opening: Opening = "drawn",
+) -> dict[str, Any]:
+    """Write down every step of simulated rounds, as a table of past cases.
+
+    Parameters
+    ----------
+    problem, learners, seed, opening
+        As for `simulate`.
+    rounds : int, default 500
+        The number of rounds in a replica.
+    replicas : int, default 1
+        The number of replicas of each learner.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The columns, with an entry for each step: ``case``, a number that is unique over learners
+        and replicas; ``step``, from 1; ``state``, ``action`` (an `Action`) and ``next_state``;
+        ``learner``, ``replica`` and ``order``, the number of the round.
+
+    Raises
+    ------
+    TooLarge
+        If there are more than 20 million steps.
+    InvalidInput
+        If an argument is out of range, or no such learner exists.
+
+    See Also
+    --------
+    simulate : Measures regret; with ``engine="walk"`` it plays exactly these rounds.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> log = grbp.step_log(grbp.Problem(4, 0.45, 0.3), "getbe-sm", rounds=3, seed=1)
+    >>> for row in zip(log["case"], log["step"], log["state"], log["action"], log["next_state"]):
+    ...     print(*row)
+    1 1 2 0 3
+    1 2 3 0 4
+    2 1 2 1 4
+    3 1 2 1 0
+    """
+    blocks = list(step_blocks(problem, learners, rounds, replicas, seed, opening=opening))
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def step_blocks(  # noqa: PLR0913 (as above)
+    problem: Problem,
+    learners: LearnerLike | Iterable[LearnerLike],
+    rounds: float,
+    replicas: float,
+    seed: "SeedLike",
+    *,
+    opening: Opening = "drawn",
+    threads: int | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the table of `step_log` in parts, each with some replicas of one learner."""
+    rounds = check_count("rounds", rounds, 1, MOST_STEPS)
+    replicas = check_count("replicas", replicas, 1, MOST_STEPS)
+    check_choice("opening", opening, Opening)
+    found, seed = find_learners(learners, problem), as_seed(seed)
+    if rounds * replicas * len(found) > MOST_STEPS:
+        raise _too_many()
+    cases = steps = 0
+    for learner in found:
+        first = 0
+        size = max(1, _DECISIONS // (rounds * len(learner.choices(problem.goal))))
+        for block in decisions(
+            problem,
+            learner,
+            range(1, rounds + 1),
+            replicas,
+            seed,
+            threads=threads,
+            regret="pseudo",
+            opening=opening,
+            block_size=size,
+        ):
+            chosen: Ints = np.diff(block.played, axis=1, prepend=0).argmax(axis=2)
+            here = range(first, first + len(chosen))
+            table = _steps(problem, learner, chosen, here, seed, MOST_STEPS - steps)
+            yield {
+                "case": cases + table[:, 0] * rounds + table[:, 1],
+                **dict(zip(STEP_COLUMNS[1:], table.T[2:], strict=True)),
+                "learner": np.full(len(table), learner.name, dtype=object),
+                "replica": first + table[:, 0],
+                "order": table[:, 1],
+            }
+            first, steps, cases = here.stop, steps + len(table), cases + chosen.size
+
+
+def _steps(
+    problem: Problem,
+    learner: AnyLearner,
+    chosen: Ints,
+    replicas: range,
+    seed: int,
+    room: int,
+) -> Ints:
+    """Return the steps of some replicas, for each round of which the policy is known."""
+    goal = problem.goal
+    choices = learner.choices(goal)
+    finish = np.array([finish_mask(goal, learner.policy(goal, one)) for one in choices])
+    walk, keys = compiled(walk_again, "steps"), replica_keys(seed, WORLD, replicas)
+    world = World(goal, problem.p_c, problem.p_f)
+
+    def into(steps: Ints) -> int:
+        return int(walk(world, problem.start_table, finish, keys, chosen, steps))
+
+    # A first walk counts the steps, a second one writes them down.
+    count = into(np.empty((0, 6), dtype=np.int64))
+    if count > room:
+        raise _too_many()
+    steps = np.empty((count, 6), dtype=np.int64)
+    into(steps)
+    return steps
+
+
+def _too_many() -> TooLarge:
+    return TooLarge(
+        f"the rounds have more than {MOST_STEPS:,} steps to write down; ask for fewer rounds,"
+        " replicas or learners"
+    )
