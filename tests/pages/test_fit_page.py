@@ -156,6 +156,12 @@ def test_a_policy_is_named_beside_the_other(fit: Fit, decision: str) -> None:
     assert f"This policy is called {decision.replace('-', ' ')}" in told
 
 
+@pytest.mark.parametrize(("firm", "told"), [(False, "? perhaps finish"), (True, "✓ finish")])
+def test_a_lean_is_not_shown_as_a_decision(fit: Fit, firm: bool, told: str) -> None:
+    lean = replace(fit, decision="threshold-1", firm=firm)
+    assert f"{told} in state 1" in text_of(fit_report(lean, FACTS))
+
+
 def test_what_was_left_out_is_told_by_rule_with_its_first_line(fit: Fit) -> None:
     with_gaps = replace(
         fit, dropped={"after-end": 3, "gap": 1200}, first_lines={"after-end": 17, "gap": 4},

@@ -27,6 +27,8 @@ def with_interval(estimate: float, low: float, high: float) -> str:
 
     The narrower the interval, the more decimals there are; what is small must not read as nothing.
     """
+    if abs(low) < high < 1e-6:
+        return "under 0.0001\xa0%"
     decimals = max(1, -1 - math.floor(math.log10(max(high - low, 1e-4))))
     form = f".{decimals}f" if abs(high) >= 5e-4 or low < 0.0 else ".2g"
     said = [f"{100.0 * number:{form}}" for number in (estimate, low, high)]

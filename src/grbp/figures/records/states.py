@@ -74,7 +74,9 @@ def states_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
             ).reshape(-1, 2)
             share = wins[seen] / tries[seen]
             at = states[seen] + one.aside
-            axes.vlines(at, ends[:, 0], ends[:, 1], color=one.colour, linewidth=1.8)
+            axes.vlines(
+                at, ends[:, 0], ends[:, 1], color=one.colour, linewidth=min(1.8, 60.0 / len(states))
+            )
             (mark,) = axes.plot(at, share, one.marker, color=one.colour, clip_on=False)
             mark.set(markersize=3 if len(states) > _MANY_STATES else 6, zorder=4)
             if seen.any():
