@@ -13,19 +13,19 @@ import numpy as np
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.doorstep import continue_value
 from grbp.numerics.arrays import Floats, Ints
-from grbp.numerics.beta import beta_tail
+from grbp.numerics.beta import beta_tail_roughly
 
 UPS, DOWNS, WINS, LOSSES = 0, 1, 2, 3
 """The places of what was seen: CONTINUE up and down, FINISH at the goal and in the dead end."""
 
 _NODES: Final[Floats]
 _WEIGHTS: Final[Floats]
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
-_REACH: Final = 5.0
+_REACH: Final = 4.2
 """Standard deviations of p_c on either side that are integrated over."""
 
-_PANEL: Final = 6.0
+_PANEL: Final = 5.0
 """Standard deviations of p_f that one panel of nodes may span."""
 
 _MOST_PANELS: Final = 64
@@ -33,7 +33,10 @@ _MOST_PANELS: Final = 64
 _STRAIGHT: Final = 1.5
 """The range of p_c, times the goal, over which B is smooth enough for evenly spread nodes."""
 
-_NOTHING: Final = 1e-9
+_ERROR: Final = 1e-6
+"""The error of one beta tail."""
+
+_NOTHING: Final = 1e-5
 """A weight that may be left out, where the largest are about 1."""
 
 _WIDEST: Final = 5
@@ -73,7 +76,7 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
 ) -> tuple[float, float]:
     """Integrate the density of t between two places, and the density times P(p_f >= B).
 
-    There are 16 nodes in a panel, and more panels where p_f is known far better than B(p_c).
+    There are 12 nodes in a panel, and more panels where p_f is known far better than B(p_c).
     With a power of 2, the nodes gather at the near end.
     """
     span = _angle(continue_value(math.sin(far) ** 2, goal))
@@ -81,6 +84,8 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
     panels = min(_MOST_PANELS, 1 + int(span * 2.0 * math.sqrt(wins + losses + 1.0) / _PANEL))
     middle = _angle((ups + 0.5) / (ups + downs + 1.0))
     peak = ups * math.log(math.sin(middle)) + downs * math.log(math.cos(middle))
+    a, b = wins + 0.5, losses + 0.5
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
     total, above = 0.0, 0.0
     for k in range(panels * len(_NODES)):
         panel, node = k // len(_NODES), k % len(_NODES)
@@ -92,7 +97,7 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
         if weight > _NOTHING:
             total += weight
             value = continue_value(sine * sine, goal)
-            above += weight * beta_tail(wins + 0.5, losses + 0.5, value)
+            above += weight * beta_tail_roughly(a, b, value, log_beta, _ERROR)
     share = abs(far - near) / panels
     return total * share, above * share
 
@@ -121,16 +126,16 @@ def is_sure(goal: int, seen: Ints, level: float, threshold: int, box: Ints) -> b
     f, c = seen[of_f], seen[of_c]
     if f <= box[0] and c <= box[1]:
         return False
-    chance = _chance_of(threshold, goal, seen, f, c)
-    if chance >= level:
-        return True
-    box[0], box[1] = f, c
     more_f, more_c = ((f + 4) << box[2]) >> 6, ((c + 4) << box[2]) >> 6
     if _chance_of(threshold, goal, seen, f + more_f, c + more_c) < level:
         box[0], box[1] = f + more_f, c + more_c
         box[2] = min(_WIDEST, box[2] + 1)
-    else:
-        box[2] = max(0, box[2] - 1)
+        return False
+    narrowest = more_f + more_c == 0
+    box[2] = max(0, box[2] - 1)
+    if narrowest or _chance_of(threshold, goal, seen, f, c) >= level:
+        return True
+    box[0], box[1] = f, c
     return False
 
 
