@@ -17,7 +17,7 @@ from grbp.learners.counters import Counters, Totals, add_to, play, with_pending
 from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
-from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS, is_sure, sure_of
+from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS, inside, is_sure, sure_of
 
 _CREDIT, _WON, _F, _C, _UP = 0, 1, 2, 3, 4
 """The places of what happened in a case; the first is the threshold that gets the credit."""
@@ -44,6 +44,8 @@ class Design(NamedTuple):
         The probability that a case is played with the other threshold.
     level : float
         The probability from which on one is sure.
+    look_from : int
+        The case after which one looks for the first time whether one is sure.
     stops : bool
         Whether learning stops as soon as one is sure.
     before : Counters
@@ -57,6 +59,7 @@ class Design(NamedTuple):
     late_wins: int
     overrule: float
     level: float
+    look_from: int
     stops: bool
     before: Counters
 
@@ -112,14 +115,15 @@ def studying(decide: Decide) -> Studying:
         seen, box = np.zeros(4, dtype=np.int64), np.zeros((2, 3), dtype=np.int64)
         for r in range(len(log.keys)):
             world_key, learner_key = u64(log.keys[r, 0]), u64(log.keys[r, 1])
-            n = _begin(design, u64(log.keys[r, 2]), seen, box, log.first[r])
+            first = log.first[r]
+            n = _begin(design, u64(log.keys[r, 2]), seen, box, first)
             pending, settled, checkpoint, rho, taken, lost = 0, _NOBODY, 0, 0, 0, 0.0
             while checkpoint < len(log.checkpoints):
                 rho += 1
                 if settled == _NOBODY:
                     n, told = _tell(design, n, waiting, rho, seen)
                     pending -= told
-                    sure = _look(design, seen, box, log.first[r], rho - 1)
+                    sure = _look(design, seen, box, first, rho - 1)
                     if design.stops:
                         settled = sure
                 threshold = settled
@@ -180,26 +184,25 @@ def _tell(
     told, late = 0, design.late_wins
     case = rho - design.overlap
     if case > 0:
-        one = waiting[case % len(waiting)]
-        if late > 0 and one[_WON] == 1:
-            last_c = 1 - one[_F]
-            n = _settle(n, _NOBODY, Totals(0, 0, 0, 0, one[_C] - last_c, one[_UP] - last_c), seen)
+        credit, won, f, c, up = _case(waiting, case)
+        if late > 0 and won == 1:
+            rest = 1 - f
+            n = _settle(n, _NOBODY, Totals(0, 0, 0, 0, c - rest, up - rest), seen)
         else:
-            n, told = _settle_whole(n, one, seen), one[_F]
-    case -= late
-    if late > 0 and case > 0:
-        one = waiting[case % len(waiting)]
-        if one[_WON] == 1:
-            last_c = 1 - one[_F]
-            n = _settle(n, one[_CREDIT], Totals(1, 1, one[_F], one[_F], last_c, last_c), seen)
-            told += one[_F]
+            n, told = _settle(n, credit, Totals(1, won, f, won * f, c, up), seen), f
+    if late > 0 and case > late:
+        credit, won, f, c, up = _case(waiting, case - late)
+        if won == 1:
+            n = _settle(n, credit, Totals(1, 1, f, f, 1 - f, 1 - f), seen)
+            told += f
     return n, told
 
 
 @inlined
-def _settle_whole(n: Counters, one: Ints, seen: Ints) -> Counters:
-    won, f = one[_WON], one[_F]
-    return _settle(n, one[_CREDIT], Totals(1, won, f, won * f, one[_C], one[_UP]), seen)
+def _case(waiting: Ints, case: int) -> tuple[int, int, int, int, int]:
+    """Return what happened in a case that waits to be told."""
+    one = waiting[case % len(waiting)]
+    return int(one[_CREDIT]), int(one[_WON]), int(one[_F]), int(one[_C]), int(one[_UP])
 
 
 @inlined
@@ -212,13 +215,17 @@ def _settle(n: Counters, credit: int, totals: Totals, seen: Ints) -> Counters:
     return add_to(n, credit, totals)
 
 
-@kernel
+@inlined
 def _look(design: Design, seen: Ints, box: Ints, first: Ints, cases: int) -> int:
     """Return the threshold of which one is sure for the first time after so many cases, or -1."""
-    for threshold in range(2):
-        if first[threshold] == NEVER and is_sure(
-            design.goal, seen, design.level, threshold, box[threshold]
-        ):
-            first[threshold] = cases
-            return threshold
-    return _NOBODY
+    sure = _NOBODY
+    if cases >= design.look_from:
+        for threshold in range(2):
+            if (
+                first[threshold] == NEVER
+                and not inside(seen, threshold, box)
+                and is_sure(design.goal, seen, design.level, threshold, box)
+            ):
+                first[threshold] = cases
+                sure = threshold
+    return sure

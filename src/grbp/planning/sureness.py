@@ -111,31 +111,40 @@ def sure_of(goal: int, seen: Ints, level: float) -> int:
     return 0 if chance <= 1.0 - level else -1
 
 
+@inlined
+def inside(seen: Ints, threshold: int, box: Ints) -> bool:
+    """Return whether what speaks for a threshold is within the box in which one is not sure."""
+    return bool(
+        seen[WINS if threshold == 1 else LOSSES] <= box[threshold, 0]
+        and seen[DOWNS if threshold == 1 else UPS] <= box[threshold, 1]
+    )
+
+
 @kernel
 def is_sure(goal: int, seen: Ints, level: float, threshold: int, box: Ints) -> bool:
-    """Return whether a threshold is right with probability `level` or more; remember if not.
+    """Return whether a threshold is right with probability `level` or more; make a box if not.
 
     What speaks for threshold 1 is FINISH that won and CONTINUE that went down, for threshold 0 the
     other two; the probability rises in those and falls in the rest. Where it is too low at the
-    upper corner of a box of counts, it is too low throughout the box, whatever else is seen: `box`
-    holds that corner (FINISH, CONTINUE) and how wide the next one is tried. Counts never fall, so
-    that nothing is computed until they leave it.
+    upper corner of a box of counts, it is too low throughout the box, whatever else is seen: the
+    row of `box` holds that corner (FINISH, CONTINUE) and how wide the next one is tried. Counts
+    never fall, so that nothing is computed until they leave it.
     """
-    of_f = WINS if threshold == 1 else LOSSES
-    of_c = DOWNS if threshold == 1 else UPS
-    f, c = seen[of_f], seen[of_c]
-    if f <= box[0] and c <= box[1]:
-        return False
-    more_f, more_c = ((f + 4) << box[2]) >> 6, ((c + 4) << box[2]) >> 6
-    if _chance_of(threshold, goal, seen, f + more_f, c + more_c) < level:
-        box[0], box[1] = f + more_f, c + more_c
-        box[2] = min(_WIDEST, box[2] + 1)
+    f = seen[WINS if threshold == 1 else LOSSES]
+    c = seen[DOWNS if threshold == 1 else UPS]
+    width = box[threshold, 2]
+    more_f, more_c = ((f + 4) << width) >> 6, ((c + 4) << width) >> 6
+    chance = _chance_of(threshold, goal, seen, f + more_f, c + more_c)
+    if chance < level:
+        box[threshold, 0], box[threshold, 1] = f + more_f, c + more_c
+        if chance < 1.0 - 3.0 * (1.0 - level):
+            box[threshold, 2] = min(_WIDEST, width + 1)
         return False
     narrowest = more_f + more_c == 0
-    box[2] = max(0, box[2] - 1)
+    box[threshold, 2] = max(0, width - 1)
     if narrowest or _chance_of(threshold, goal, seen, f, c) >= level:
         return True
-    box[0], box[1] = f, c
+    box[threshold, 0], box[threshold, 1] = f, c
     return False
 
 
