@@ -44,6 +44,7 @@ from grbp.figures import (
     save_league as save_league,
     transition_figure as transition_figure,
 )
+from grbp.fitting.examples import example_records as example_records
 from grbp.learners.base import (
     Doubt as Doubt,
     Learner as Learner,

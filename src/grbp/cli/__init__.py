@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "figure": "one figure of the paper, as PNG and SVG",
     "learners": "every learner with a line on each",
     "simulate": "the regret of learners on a problem",
+    "example": "a synthetic table of past cases",
     "league": "every learner on many problems: who wins where",
     "reproduce": "every figure of the paper, and the verdict",
 }
