@@ -248,9 +248,7 @@ def open_cases(effort: Effort) -> list[Columns]:
         ],
     )
     for setting in settings(200):
-        table.rows.append(
-            [str(setting), *cells(shares(partial(open_of, setting), tables), names)]
-        )
+        table.rows.append([str(setting), *cells(shares(partial(open_of, setting), tables), names)])
         say(str(setting))
     return [table]
 
@@ -305,9 +303,7 @@ def steered(
         counted(~finish & up), counted(~finish & ~up), counted(finish & up), counted(finish & ~up),
         strict=True,
     )  # fmt: skip
-    return [
-        (grbp.Proportion(a, a + b), grbp.Proportion(c, c + d)) for a, b, c, d in counts
-    ]
+    return [(grbp.Proportion(a, a + b), grbp.Proportion(c, c + d)) for a, b, c, d in counts]
 
 
 # The tests of the assumptions.

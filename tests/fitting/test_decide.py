@@ -54,9 +54,7 @@ def test_an_unsure_decision_says_what_would_settle_it() -> None:
         ({"p_c": Proportion(0, 0), "boundary": None, "posterior": None}, "never moved by one"),
     ],
 )
-def test_without_what_it_needs_there_is_no_decision(
-    change: dict[str, object], reason: str
-) -> None:
+def test_without_what_it_needs_there_is_no_decision(change: dict[str, object], reason: str) -> None:
     answer = decide(evidence(**change))
     assert answer.decision == "none"
     assert answer.probabilities is None

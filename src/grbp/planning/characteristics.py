@@ -127,7 +127,7 @@ def truth_of(problem: Problem, log: Log, before: Ints) -> Truth:
     )  # fmt: skip
 
 
-def _outlook(  # noqa: PLR0913, PLR0917 (one call, above)
+def _outlook(
     problem: Problem, log: Log, before: Ints, k: int, right: int | None, values: Sequence[float]
 ) -> Outlook:
     """Summarise the replicas at one checkpoint."""

@@ -188,4 +188,6 @@ _WIDTHS: Final = (12, 7, 11, 8, 9, 9, 7)
 
 
 def _place(truth: Truth) -> str:
-    return "".join(f"{f'{p:.3f}'.rstrip('0').replace('0.', '.', 1):>6}" for p in (truth.p_c, truth.p_f))
+    return "".join(
+        f"{f'{p:.3f}'.rstrip('0').replace('0.', '.', 1):>6}" for p in (truth.p_c, truth.p_f)
+    )
