@@ -19,7 +19,7 @@ from grbp.fitting.reading import read_records
 from grbp.fitting.records import Records
 
 
-def moves_of(kind: str, goal: int, **other: Any) -> Moves:
+def moves_of(kind: Any, goal: int, **other: Any) -> Moves:
     """Draw a table, and read it."""
     return Moves(read_records(example_records(kind, goal=goal, **other), goal))
 

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -63,7 +64,7 @@ def test_it_cannot_be_changed_and_does_not_hold_the_table() -> None:
         fit.goal = 5  # type: ignore[misc]
     with pytest.raises(TypeError):
         fit.ways["x"] = None  # type: ignore[index]
-    assert pickle.loads(pickle.dumps(fit)).to_dict() == before
+    assert pickle.loads(pickle.dumps(fit)).to_dict() == before  # noqa: S301 (our own)
 
 
 def test_files_frames_and_mappings_say_the_same(tmp_path: Any) -> None:
@@ -276,24 +277,8 @@ def test_a_late_change_that_turns_the_answer_round_takes_its_firmness() -> None:
 
 def test_states_that_differ_much_are_decided_one_by_one() -> None:
     """FINISH wins in state 2 far more often than in state 1 or than continuing there."""
-    bad = [
-        "1c2c1c0",
-        "1c0",
-        "1c0",
-        "2c1c0",
-        "2c1c0",
-        "3c2c1c0",
-        "3c4",
-        "1f0",
-        "1f0",
-        "1f0",
-        "3f0",
-        "3f0",
-        "2f4",
-        "2f4",
-        "2f4",
-        "2f0",
-    ]
+    bad = ["1c2c1c0", "1c0", "1c0", "2c1c0", "2c1c0", "3c2c1c0", "3c4", "1f0", "1f0", "1f0",
+           "3f0", "3f0", "2f4", "2f4", "2f4", "2f0"]  # fmt: skip
     fit = grbp.fit(columns_of(bad * 20), goal=4)
     assert fit.decision == "by-state"
     assert fit.general[1].action == "finish"
@@ -313,11 +298,12 @@ def test_adaptive_records_have_anytime_intervals() -> None:
 def test_the_level_is_that_of_all_intervals() -> None:
     table = grbp.example_records(cases=100)
     wide, narrow = (grbp.fit(table, goal=4, level=level) for level in (0.99, 0.5))
-    for of in (
+    ways: list[Callable[[Any], Any]] = [
         lambda fit: fit.p_c.interval, lambda fit: fit.boundary[1:], lambda fit: fit.difference[1:],
         lambda fit: fit.ways["general"][1:], lambda fit: fit.ways["direct"][1:],
         lambda fit: fit.value_1[1:], lambda fit: fit.practice[1:], lambda fit: fit.gain()[1:],
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for of in ways:
         low, high = of(wide)
         inner_low, inner_high = of(narrow)
         assert low < inner_low < inner_high < high
