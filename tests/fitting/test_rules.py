@@ -192,6 +192,8 @@ def test_aggregated_rows_have_counts_and_no_cases(tmp_path: Path) -> None:
     kept = read(tmp_path, "2,c,3,many 1,f,2,5 2,c,1,6 4,c,3,1", head, skip_bad_rows=True)
     assert dict(kept.dropped) == {"count": 1, "finish-inside": 1, "after-end": 1}
     assert columns(kept)["count"] == [6]
+    with pytest.raises(InvalidRecords, match="every count of the table is 0"):
+        read(tmp_path, "2,c,3,0", head)
 
 
 def test_a_million_bad_rows_make_a_short_error(tmp_path: Path) -> None:
