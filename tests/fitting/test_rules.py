@@ -144,9 +144,9 @@ def test_an_empty_group_is_refused(tmp_path: Path) -> None:
 
 
 def test_open_cases_are_counted_apart_and_used_as_far_as_they_go(tmp_path: Path) -> None:
-    records = read(tmp_path, "a,1,2,c, b,1,2,c,3 c,1,1,f, d,1,3,c,4 e,1,2,c,1 e,2,1,c,2")
-    assert (records.cases, records.open_empty_next, records.open_no_row) == (5, 2, 2)
-    assert columns(records)["next_state"] == [OPEN, 3, OPEN, 4, 1, 2]
+    records = read(tmp_path, "a,1,2,c, b,1,2,c,3 c,1,1,f, d,1,3,c,4 e,1,2,c,1 e,2,1,c,2 f,1,1,f,0")
+    assert (records.cases, records.open_empty_next, records.open_no_row) == (6, 2, 2)
+    assert columns(records)["next_state"] == [OPEN, 3, OPEN, 4, 1, 2, 0]
     assert not records.notes
 
 
