@@ -59,7 +59,7 @@ def understood(line: int, cells: list[str]) -> Row:
     return Row(
         line,
         case,
-        number(step, 10**15),
+        number(step, 10**12),
         number(state, GOAL),
         actions.get(action.strip().lower()),
         OPEN if not after.strip() else number(after, GOAL),

@@ -19,7 +19,7 @@ from grbp.model.transition import Action
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Bools, Ints
 
-MOST_STEPS: Final = 10**15
+MOST_STEPS: Final = 10**12
 """The largest step or count that is understood."""
 
 NO_STEP: Final = -1
