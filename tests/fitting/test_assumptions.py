@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +13,20 @@ from statsmodels.stats.multitest import multipletests
 
 from grbp.fitting import assumptions
 from grbp.fitting.assumptions import AssumptionTest, assumption_tests, fisher, holm
+from grbp.fitting.examples import example_records
 from grbp.fitting.moves import Moves
+from grbp.fitting.reading import read_records
 from grbp.fitting.records import Records
-from tests.fitting.tables import records_of
+
+
+def moves_of(kind: str, goal: int, **other: Any) -> Moves:
+    """Draw a table, and read it."""
+    return Moves(read_records(example_records(kind, goal=goal, **other), goal))
 
 
 @pytest.fixture(scope="module", params=["model", "memory", "cases", "drift"])
 def moves(request: pytest.FixtureRequest) -> Moves:
-    return Moves(records_of(request.param, cases=300, goal=5, p_c=0.52, finish=0.4, seed=3))
+    return moves_of(request.param, cases=300, goal=5, p_c=0.52, finish=0.4, seed=3)
 
 
 def made(moves: Moves) -> dict[str, AssumptionTest]:
@@ -40,7 +47,7 @@ def test_states_are_compared_as_scipy_does(moves: Moves) -> None:
 def test_the_trend_over_states_is_that_of_statsmodels(moves: Moves) -> None:
     steps = moves.steps
     null = sm.GLM(steps.up, np.ones(len(steps.up)), family=sm.families.Binomial()).fit()
-    chi2, p, _ = null.score_test(exog_extra=steps.state.astype(float)[:, None])
+    chi2, p = null.score_test(exog_extra=steps.state.astype(float)[:, None])
     same(made(moves)[assumptions.TREND_BY_STATE], float(np.squeeze(chi2)), float(np.squeeze(p)))
 
 
@@ -70,7 +77,7 @@ def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Moves) -> Non
     for k in range(1, len(past)):
         if steps.case[k] == steps.case[k - 1]:
             past[k] = past[k - 1] + steps.up[k - 1] - null.fittedvalues[k - 1]
-    chi2, p, _ = null.score_test(exog_extra=past[:, None])
+    chi2, p = null.score_test(exog_extra=past[:, None])
     ours = made(moves)[assumptions.CASES_ALIKE]
     assert ours.statistic is not None
     assert ours.statistic**2 == pytest.approx(float(np.squeeze(chi2)), rel=1e-3)
@@ -97,12 +104,12 @@ def test_a_drift_of_p_f_is_the_score_test_of_statsmodels(moves: Moves) -> None:
     won = (moves.records.next_state[rows] == moves.records.goal).astype(float)
     order = moves.records.case[rows] / (moves.records.cases - 1)
     null = sm.GLM(won, np.ones(len(won)), family=sm.families.Binomial()).fit()
-    chi2, p, _ = null.score_test(exog_extra=order[:, None])
+    chi2, p = null.score_test(exog_extra=order[:, None])
     same(made(moves)[assumptions.NO_DRIFT_F], float(np.squeeze(chi2)), float(np.squeeze(p)))
 
 
 def test_shares_of_finish_are_compared_as_scipy_does() -> None:
-    moves = Moves(records_of("model", cases=400, goal=4, finish=0.3, finish_above=0.3, seed=5))
+    moves = moves_of("model", cases=400, goal=4, finish=[0.3, 0.3, 0.3], seed=5)
     table = np.column_stack((moves.wins, moves.losses))
     chi2, p, _, _ = stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
     test = made(moves)[assumptions.SAME_F_BY_STATE]
@@ -131,7 +138,7 @@ def test_fisher_of_three_rows_counts_all_tables() -> None:
 
 
 def test_a_few_tries_of_finish_are_compared_exactly() -> None:
-    moves = Moves(records_of("model", cases=12, goal=3, finish=0.5, finish_above=0.5, seed=1))
+    moves = moves_of("model", cases=12, goal=3, finish=[0.5, 0.5], seed=1)
     test = made(moves)[assumptions.SAME_F_BY_STATE]
     table = np.column_stack((moves.wins, moves.losses))
     assert test.test == "Fisher"
@@ -151,7 +158,7 @@ def test_holm_is_that_of_statsmodels() -> None:
 
 def test_under_threshold_1_at_goal_4_memory_cannot_be_tested() -> None:
     """The state fixes the previous move there: 3 is entered from 2 and 2 from 3."""
-    moves = Moves(records_of("model", cases=500, goal=4, finish=1.0, seed=2))
+    moves = moves_of("model", cases=500, goal=4, finish=1.0, seed=2)
     test = made(moves)[assumptions.NO_MEMORY]
     assert not test.possible
     assert test.p is None

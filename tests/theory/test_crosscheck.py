@@ -11,7 +11,7 @@ import pytest
 
 import grbp
 from grbp import Problem
-from grbp.theory.dynprog import Chain, evaluate
+from grbp.theory.dynprog import Chain, evaluate, solve_many
 
 
 def drawn(count: int) -> list[Problem]:
@@ -123,6 +123,25 @@ def test_optimal_value_equals_undiscounted_value_iteration(markov: Any) -> None:
         never = evaluate(Chain.of(problem), np.zeros(problem.goal - 1, int)).value
         stay = law[1:-1, 0, 1:-1]
         np.testing.assert_allclose(never, stay @ never + reward[1:-1, 0], rtol=1e-12, atol=1e-300)
+
+
+def test_chains_that_jump_equal_undiscounted_value_iteration(markov: Any) -> None:
+    rng = np.random.default_rng(2016)
+    for goal in (2, 3, 5, 9):
+        laws = rng.dirichlet(np.full(goal + 1, 0.5), (5, goal - 1))
+        finishes = rng.random((5, goal - 1)) ** 2
+        many = solve_many(laws, finishes)
+        for moves, p_f, value in zip(laws, finishes, many.value, strict=True):
+            law = np.zeros((goal + 1, 2, goal + 1))
+            law[0, :, 0] = law[goal, :, 0] = 1.0  # the reward for the goal is given once
+            law[1:-1, 0], law[1:-1, 1, 0] = moves, 1.0
+            reward = np.zeros((goal + 1, 2))
+            reward[goal] = 1.0
+            reward[1:-1, 1] = p_f
+            with pytest.warns(UserWarning, match="infinite horizon solution methods are disabled"):
+                program = markov.DiscreteDP(reward, law, 1.0)
+            values, _ = markov.backward_induction(program, 3000)
+            np.testing.assert_allclose(values[0][1:-1], value, rtol=1e-10)
 
 
 def test_prism_text_is_what_it_says() -> None:

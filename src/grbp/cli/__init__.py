@@ -55,12 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.run(options)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except InvalidRecords as error:
-        # What breaks a rule stands in a line each, so that a long list can be worked through.
-        print("\n  ".join(f"grbp: {error}".splitlines()), file=sys.stderr)
-        return 2
     except GrbpError as error:
-        print(f"grbp: {' '.join(str(error).split())}", file=sys.stderr)
+        # What breaks a rule of a table stands in a line each: a list to be worked through.
+        lines = str(error).splitlines() if isinstance(error, InvalidRecords) else [str(error)]
+        print("grbp:", "\n  ".join(" ".join(line.split()) for line in lines), file=sys.stderr)
         return 2
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, partial
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
+
+R = TypeVar("R")
 
 Engine: TypeAlias = Literal["walk", "leap"]
 """How rounds are played: step by step, or drawn whole and in batches. Both have one law."""
@@ -216,29 +218,35 @@ def _loop(
     constants, choices = learner.constants, learner.choices(goal)
     if engine == "walk":
         column = columns_of(goal, choices)
-        return _compiled_or_not(
+        return compiled_or_not(
             learner,
             _walking,
             goal,
             lambda run, recorder: run(constants, world, starts, column, recorder),
+            _NO_REPLICAS,
         )
     leaps, plans = leaps_of(problem, choices), goal <= BATCH_GOAL
     stable, thinning = (learner.stable, learner.thinning) if plans else (None, None)
-    return _compiled_or_not(
+    return compiled_or_not(
         learner,
         partial(_leaping, stable=stable, thinning=thinning, tabled=goal <= TABLE_GOAL),
         goal,
         lambda run, recorder: run(constants, leaps, workspace_for(goal if plans else 0), recorder),
+        _NO_REPLICAS,
     )
 
 
-def _compiled_or_not(
+def compiled_or_not(
     learner: Learner,
     loop_of: Callable[[Any], Loop],
     goal: int,
-    play: Callable[[Loop, Recorder], int],
-) -> Callable[[Recorder], int]:
-    """Make the function that plays a recorder: compiled, or interpreted with a warning."""
+    play: Callable[[Loop, R], int],
+    nothing: R,
+) -> Callable[[R], int]:
+    """Make the function that plays a recorder: compiled, or interpreted with a warning.
+
+    It is tried with `nothing`, a recorder of no replicas.
+    """
     if not is_own(learner.decide):
         answer: object = 0
         with suppress(Exception):  # The run itself will show it.
@@ -247,7 +255,7 @@ def _compiled_or_not(
     loop = loop_of(learner.decide)
     try:
         run = _compiled(loop, learner.name)
-        play(run, _NO_REPLICAS)
+        play(run, nothing)
     except Exception as error:  # Whatever the compiler raises: no replica was played.
         warnings.warn(
             f"{learner.name} cannot be compiled and runs interpreted, about a hundred times"

@@ -82,7 +82,7 @@ def general_chain(moves: Moves, seed: int = 0) -> General | None:
     share = np.where(tried & continued, finish.mean(axis=0), np.nan)
     only_first = finish[:, 0] & ~finish[:, 1:].any(axis=1)
     return General(
-        solved.continue_value[:-1],
+        solved.continuing[:-1],
         share,
         (float((~finish.any(axis=1)).mean()), float(only_first.mean())),
         solved.action[-1],

@@ -252,6 +252,20 @@ def add_to(n: Counters, threshold: int, t: Totals) -> Counters:
 
 
 @inlined
+def with_pending(n: Counters, rho: int, pending: float) -> Counters:
+    """Return the counters to decide a round from, while the outcomes of others are not known yet.
+
+    `rho` is the round's own number. FINISH that was taken and whose outcome is pending counts as
+    taken, so that overlapping rounds do not explore what others are exploring already; the mean
+    f_goal/f stays that of what was observed.
+    """
+    f = n.f + pending
+    return Counters(
+        rho, f, n.f_goal * (f / n.f), n.c, n.c_up, n.plays_0, n.wins_0, n.plays_1, n.wins_1
+    )
+
+
+@inlined
 def as_totals(one: Round) -> Totals:
     """Return the totals of one round."""
     return Totals(1, one.won, one.f, one.won * one.f, one.c, one.c_up)

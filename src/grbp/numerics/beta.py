@@ -197,6 +197,23 @@ def _expit(u: float) -> float:
 
 
 @kernel
+def beta_tail_roughly(a: float, b: float, x: float, log_beta: float, error: float) -> float:
+    """Compute the probability that Beta(a, b) exceeds x, to about `error`, given log B(a, b).
+
+    It is quick where many x are asked for; differences of logarithms cost digits beyond 1e6 counts.
+    """
+    y = 1.0 - x
+    if x <= 0.0 or y <= 0.0:
+        return 1.0 if x <= 0.0 else 0.0
+    front = math.exp(a * math.log(x) + b * math.log(y) - log_beta)
+    if front < error * abs(b * x - a * y):  # The fraction is below 1/abs(b x - a y).
+        return 0.0 if b * x >= a * y else 1.0
+    if b * x >= a * y:
+        return front * _fraction(b, a, y, x, error)
+    return 1.0 - front * _fraction(a, b, x, y, error)
+
+
+@kernel
 def beta_evidence(a: float, b: float, x: float, y: float, error: float) -> tuple[float, float]:
     """Compute -log of the probability that Beta(a, b) exceeds x = 1 - y, above its mean.
 

@@ -22,6 +22,9 @@ LEARNER: Final = 2
 OPENING: Final = 3
 """The part of a seed that makes the initial estimates."""
 
+OVERRULE: Final = 4
+"""The part of a seed that says which cases are not played as a learner decides."""
+
 _MASK: Final = 0xFFFFFFFFFFFFFFFF
 _STEP: Final = 0x9E3779B97F4A7C15
 

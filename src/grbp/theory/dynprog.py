@@ -1,15 +1,16 @@
 """Answer independently of every closed form, by dynamic programming, and for far more chains.
 
-A `Chain` lives on 0 .. goal; an action moves one state up or down, stays, jumps to an end or ends
-the round on the spot. Every action may differ by state, and there may be several that continue
-and several that finish. This module shares no formula with the closed forms of `grbp.value_at`
-or `grbp.extensions`; the tests compare them.
+A `Chain` lives on 0 .. goal; an action moves one state up or down, stays, jumps to an end or to
+any other state, or ends the round on the spot. Every action may differ by state, and there may be
+several that continue and several that finish. This module shares no formula with the closed forms
+of `grbp.value_at` or `grbp.extensions`; the tests compare them.
 
 Evaluation eliminates the states one after another, as one solves a tridiagonal system, but in
 the form that only adds, multiplies and divides positive numbers (Grassmann, Taksar and Heyman
-1985), so that small probabilities keep their digits. It takes goal steps.
+1985), so that small probabilities keep their digits. It takes goal steps, and goal^3 where a move
+jumps to inner states.
 
-Optimisation is policy iteration. A scan of goal steps settles which states finish; then the
+Optimisation is policy iteration. A scan of as many steps settles which states finish; then the
 choice among several continuing actions is improved, state by state, until no change is better.
 The policy that remains satisfies Bellman's equation, hence is optimal.
 """
@@ -26,8 +27,12 @@ from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.model.transition import Action
 from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probabilities
-from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.arrays import Bools, Floats, Ints
+from grbp.theory.dynprog_many import Solutions, achieved, best_stops, solve_many
 from grbp.theory.optimal_stops import TIE, StateLaw, optimal_stops
+
+__all__ = ["Chain", "Evaluation", "Move", "Solution", "Solutions"]
+__all__ += ["evaluate", "solve", "solve_many"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +54,13 @@ class Move:
         The probability of going straight to the dead end.
     absorb : float or array_like, optional
         The probability that the round ends where it stands, without the goal.
+    jumps : array_like, shape (goal - 1, goal - 1), optional
+        The probability of going from each inner state (a row) straight to each inner state (a
+        column). Entries for a neighbour or the state itself add to `up`, `down` and `stay`.
 
     Notes
     -----
-    In each state the six must sum to one; the `Chain` that takes the move checks that.
+    In each state all of them must sum to one; the `Chain` that takes the move checks that.
 
     Examples
     --------
@@ -66,6 +74,7 @@ class Move:
     windfall: ArrayLike = 0.0
     catastrophe: ArrayLike = 0.0
     absorb: ArrayLike = 0.0
+    jumps: ArrayLike | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +112,8 @@ class Chain:
     # with a row for every move and a column for every state; and those of the finishing actions.
     _laws: Floats = field(init=False, repr=False, compare=False)
     _finishes: Floats = field(init=False, repr=False, compare=False)
+    # The probabilities between inner states further apart, by move, if there are any.
+    _jumps: Floats | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", check_goal(self.goal))
@@ -115,8 +126,10 @@ class Chain:
         rows = list(finishes) if several else [finishes]  # type: ignore[arg-type]
         if not moves or not rows:
             raise InvalidInput("a chain needs an action that continues and one that finishes")
-        laws = [self._checked_move(move) for move in moves]
+        laws, jumps = zip(*map(self._checked_move, moves), strict=True)
         object.__setattr__(self, "_laws", np.stack(laws, axis=1))
+        far = any(part.any() for part in jumps)
+        object.__setattr__(self, "_jumps", np.array(np.broadcast_arrays(*jumps)) if far else None)
         checked = [self._over_states("the chance of finishing", row) for row in rows]
         object.__setattr__(self, "_finishes", np.vstack(checked))
 
@@ -143,10 +156,14 @@ class Chain:
         """
         return cls(problem.goal, Move(problem.p_c, 1.0 - problem.p_c), problem.p_f)
 
-    def _checked_move(self, move: Move) -> Floats:
-        """Return the probabilities of a move in every state, or refuse it."""
-        law = [self._over_states(f.name, getattr(move, f.name)) for f in fields(move)]
+    def _checked_move(self, move: Move) -> tuple[Floats, Floats]:
+        """Return the probabilities of a move in every state, and of its jumps (or 0); or refuse."""
+        names = [f.name for f in fields(move) if f.name != "jumps"]
+        law = [self._over_states(name, getattr(move, name)) for name in names]
         total = np.sum(law, axis=0)
+        if move.jumps is not None:
+            jumps = self._over_states("jumps", move.jumps, "pair of states")
+            total = total + jumps.sum(axis=1)
         off = np.abs(total - 1.0)
         if off.max() > SUM_TOLERANCE:
             worst = int(np.argmax(off))
@@ -155,17 +172,26 @@ class Chain:
                 " they must sum to 1"
             )
         up, down, stay, windfall, catastrophe, absorb = law / total
-        return np.array([up, down, windfall, catastrophe + absorb, stay])
+        near = np.array([up, down, windfall, catastrophe + absorb, stay])
+        if move.jumps is None:
+            return near, np.zeros(())
+        jumps = jumps / total[:, None]
+        for row, shift in ((0, 1), (1, -1), (4, 0)):  # up, down and stay
+            states = np.arange(max(0, -shift), self.goal - 1 - max(0, shift))
+            near[row, states] += jumps[states, states + shift]
+            jumps[states, states + shift] = 0.0
+        return near, jumps
 
-    def _over_states(self, name: str, given: ArrayLike) -> Floats:
-        """Return one probability for every state, or refuse what was given."""
-        array = check_probabilities(name, given)
-        if array.shape not in ((), (self.goal - 1,)):
+    def _over_states(self, name: str, given: ArrayLike, each: str = "state") -> Floats:
+        """Return one probability for every state, or pair of states, or refuse what was given."""
+        array, count = check_probabilities(name, given), self.goal - 1
+        shape = (count,) if each == "state" else (count, count)
+        if array.shape not in ((), shape):
             raise InvalidInput(
-                f"{name} has shape {array.shape}; it must be one number, or one for every state"
-                f" from 1 to {self.goal - 1}"
+                f"{name} has shape {array.shape}; it must be one number, or one for every {each}"
+                f" from 1 to {count}"
             )
-        return np.broadcast_to(array, (self.goal - 1,))
+        return np.broadcast_to(array, shape)
 
 
 class Evaluation(NamedTuple):
@@ -230,7 +256,7 @@ def evaluate(chain: Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluatio
 
     Notes
     -----
-    It takes goal steps, and no two numbers are subtracted.
+    It takes goal steps, or goal^3 where a move jumps, and no two numbers are subtracted.
 
     Paper: eqn:bellval
 
@@ -241,6 +267,8 @@ def evaluate(chain: Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluatio
     >>> grbp.dynprog.evaluate(chain, [1, 0])
     Evaluation(value=array([0.5 , 0.75]), steps=array([1. , 1.5]))
     """
+    if chain._jumps is not None:
+        return Evaluation(*achieved(_policy_matrix(chain, action, which)))
     value, steps = [1.0], [0.0]
     for up, won, length in reversed(list(_climbs(_policy_law(chain, action, which)))):
         value.append(won + up * value[-1])
@@ -274,17 +302,25 @@ def solve(chain: Chain) -> Solution:
     >>> best.value.round(4), best.action, best.threshold
     (array([0.3   , 0.4884, 0.7186]), array([1, 0, 0]), 1)
     """
-    finish, rewards = np.argmax(chain._finishes, axis=0), chain._finishes.max(axis=0).tolist()
+    finish, rewards = np.argmax(chain._finishes, axis=0), chain._finishes.max(axis=0)
+    tie = TIE if chain._jumps is None else TIE * chain.goal  # Longer sums have larger errors.
     up, down, won, lost, stay = chain._laws
     # The move that goes up the most for each time it goes down is a good first guess.
     move = np.argmax((up + won) / (down + lost + 1e-300), axis=0)
     while True:
-        stops = optimal_stops(_policy_law(chain, np.zeros_like(move), move), rewards)
+        if chain._jumps is None:
+            law = _policy_law(chain, np.zeros_like(move), move)
+            stops = optimal_stops(law, rewards.tolist())
+        else:
+            matrix = _policy_matrix(chain, np.zeros_like(move), move)
+            stops = best_stops(matrix[None], rewards[None])[1][0]
         action, which = stops.astype(np.int64), np.where(stops, finish, move)
         value = evaluate(chain, action, which).value
         around = np.concatenate(([0.0], value, [1.0]))
         q = up * around[2:] + down * around[:-2] + won + stay * value
-        improved = np.where(q.max(axis=0) > value * (1.0 + TIE), np.argmax(q, axis=0), move)
+        if chain._jumps is not None:
+            q += chain._jumps @ value
+        improved = np.where(q.max(axis=0) > value * (1.0 + tie), np.argmax(q, axis=0), move)
         if (improved == move).all():
             count = int(stops.sum())
             return Solution(value, action, which, count if stops[:count].all() else None)
@@ -313,6 +349,31 @@ def _climbs(laws: Sequence[StateLaw]) -> Iterator[tuple[float, float, float]]:
 
 def _policy_law(chain: Chain, action: ArrayLike, which: ArrayLike) -> list[StateLaw]:
     """Return the law of the policy's action in every state, or refuse the policy."""
+    ends, chosen = _checked_policy(chain, action, which)
+    states = np.arange(chain.goal - 1)
+    p_f = chain._finishes[np.where(ends, chosen, 0), states]
+    finishing = np.array([np.zeros_like(p_f), np.zeros_like(p_f), p_f, 1.0 - p_f])
+    moving = chain._laws[:4, np.where(ends, 0, chosen), states]
+    return list(map(StateLaw, *np.where(ends, finishing, moving).tolist()))
+
+
+def _policy_matrix(chain: Chain, action: ArrayLike, which: ArrayLike) -> Floats:
+    """Return that law with jumps: a row for each inner state, a column for each state from 0 on."""
+    ends, chosen = _checked_policy(chain, action, which)
+    states, matrix = np.arange(chain.goal - 1), np.zeros((chain.goal - 1, chain.goal + 1))
+    if chain._jumps is not None:
+        jumps = chain._jumps[np.where(ends, 0, chosen), states]
+        matrix[:, 1:-1] = np.where(ends[:, None], 0.0, jumps)
+    up, down, won, lost = np.transpose(_policy_law(chain, action, which))
+    matrix[states, states + 2] += up
+    matrix[states, states] += down
+    matrix[:, -1] += won
+    matrix[:, 0] += lost
+    return matrix
+
+
+def _checked_policy(chain: Chain, action: ArrayLike, which: ArrayLike) -> tuple[Bools, Ints]:
+    """Return where a policy finishes, and the index of its action in each state, or refuse it."""
     count = chain.goal - 1
     chosen, actions = np.asarray(which, dtype=np.int64), np.asarray(action)
     if chosen.shape not in ((), (count,)):
@@ -322,11 +383,8 @@ def _policy_law(chain: Chain, action: ArrayLike, which: ArrayLike) -> list[State
             f"a policy of shape {actions.shape} was given; a goal of {chain.goal} needs"
             f" {count} actions, each 0 (continue) or 1 (finish)"
         )
-    ends, states = actions == Action.FINISH, np.arange(count)
+    ends = actions == Action.FINISH
     available = np.where(ends, len(chain._finishes), chain._laws.shape[1])
     if ((chosen < 0) | (chosen >= available)).any():
         raise InvalidInput("a policy uses an action that the chain does not have")
-    p_f = chain._finishes[np.where(ends, chosen, 0), states]
-    finishing = np.array([np.zeros(count), np.zeros(count), p_f, 1.0 - p_f])
-    moving = chain._laws[:4, np.where(ends, 0, chosen), states]
-    return list(map(StateLaw, *np.where(ends, finishing, moving).tolist()))
+    return ends, chosen

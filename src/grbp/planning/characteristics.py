@@ -1,0 +1,216 @@
+"""What a planned study can be expected to do under one truth, after a number of cases."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from grbp.model.problem import Problem
+from grbp.numerics.arrays import Bools, Floats, Ints
+from grbp.numerics.intervals import wilson
+from grbp.planning.study import NEVER, Log
+from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS
+from grbp.theory.posterior import Estimate
+from grbp.theory.values import boundary, excess, value
+
+_Z: Final = 1.959963984540054
+"""The normal quantile of 97.5 %."""
+
+_SHIFT: Final = 8
+"""From here on, three terms of Stirling's series give nine digits of log Gamma."""
+
+
+class Outlook(NamedTuple):
+    """What can be expected after a number of cases, each number with its Monte Carlo interval.
+
+    Attributes
+    ----------
+    cases : int
+        The number of cases.
+    plays_right : Estimate
+        How many studies in one would play the next case with the right policy.
+    known : Estimate
+        How many are sure of the right policy.
+    wrongly_sure : Estimate
+        How many are sure of the wrong policy.
+    ever_sure : Estimate
+        How many have been sure of a policy at some time, looking after every case; with `stop_at`,
+        how many have stopped learning.
+    first_sure_wrong : Estimate
+        How many of those were sure of the wrong policy when they were first sure.
+    ever_wrongly_sure : Estimate
+        How many have been sure of the wrong policy at some time, looking after every case.
+    goals : Estimate
+        The expected number of cases that reach the goal.
+    goals_threshold_0, goals_threshold_1, goals_oracle : float
+        The same for always continuing, for always finishing in state 1, and for knowing which of
+        the two is better.
+    goals_lost : Estimate
+        By how many goals the oracle is better: the regret.
+    finishes : Estimate
+        How often FINISH is taken.
+    bias_p_c, bias_p_f : Estimate
+        The mean error of the estimates of p_c and p_f from what the study has seen.
+    wilson_p_c, wilson_p_f, anytime_p_c, anytime_p_f : Estimate
+        How often 95 % intervals from what the study has seen hold the truth.
+
+    Notes
+    -----
+    Where the two policies are equally good, both are right: `known` then counts whoever is sure of
+    either. Studies that have not tried an action do not count in its bias and coverage.
+    """
+
+    cases: int
+    plays_right: Estimate
+    known: Estimate
+    wrongly_sure: Estimate
+    ever_sure: Estimate
+    first_sure_wrong: Estimate
+    ever_wrongly_sure: Estimate
+    goals: Estimate
+    goals_threshold_0: float
+    goals_threshold_1: float
+    goals_oracle: float
+    goals_lost: Estimate
+    finishes: Estimate
+    bias_p_c: Estimate
+    bias_p_f: Estimate
+    wilson_p_c: Estimate
+    wilson_p_f: Estimate
+    anytime_p_c: Estimate
+    anytime_p_f: Estimate
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A pair of probabilities that may be true, and what a study does if it is.
+
+    Attributes
+    ----------
+    p_c, p_f : float
+        The pair.
+    boundary : float
+        B(p_c), the p_f from which on finishing in state 1 is right.
+    right : int or None
+        The right threshold, 0 or 1; None where both are equally good.
+    loss : float
+        By how many goals a case the wrong threshold is worse.
+    outlooks : tuple of Outlook
+        What to expect, by the number of cases.
+    """
+
+    p_c: float
+    p_f: float
+    boundary: float
+    right: int | None
+    loss: float
+    outlooks: tuple[Outlook, ...]
+
+    def at(self, cases: int) -> Outlook:
+        """Return what to expect after a number of cases for which that was computed."""
+        return next(one for one in self.outlooks if one.cases == cases)
+
+
+def truth_of(problem: Problem, log: Log, before: Ints) -> Truth:
+    """Summarise the replicas of a study, which began with what was seen `before`."""
+    gap = excess(problem)
+    right = None if gap == 0.0 else int(gap > 0.0)
+    values = [value(problem, threshold) for threshold in (0, 1)]
+    outlooks = [
+        _outlook(problem, log, before, k, right, values) for k in range(len(log.checkpoints))
+    ]
+    return Truth(
+        problem.p_c, problem.p_f, boundary(problem.goal, problem.p_c), right,
+        abs(values[1] - values[0]), tuple(outlooks),
+    )  # fmt: skip
+
+
+def _outlook(  # noqa: PLR0913, PLR0917 (one call, above)
+    problem: Problem, log: Log, before: Ints, k: int, right: int | None, values: Sequence[float]
+) -> Outlook:
+    """Summarise the replicas at one checkpoint."""
+    cases = int(log.checkpoints[k])
+    sure, seen = log.sure[:, k], log.seen[:, k] - before
+    is_sure, by_now = sure >= 0, log.first <= cases
+    # Where both thresholds are right, none is wrong.
+    wrong = np.zeros_like(is_sure) if right is None else is_sure & (sure != right)
+    ever = by_now.any(axis=1)
+    ever_wrong = np.zeros_like(ever) if right is None else by_now[:, 1 - right]
+    first_wrong = ever_wrong & (True if right is None else log.first[:, 1 - right] == _first(log))
+    plays_right = log.threshold[:, k] <= 1 if right is None else log.threshold[:, k] == right
+    lost = _mean(log.lost[:, k])
+    best = cases * max(values)
+    wilson_c, anytime_c, bias_c = _records(seen[:, UPS], seen[:, DOWNS], problem.p_c)
+    wilson_f, anytime_f, bias_f = _records(seen[:, WINS], seen[:, LOSSES], problem.p_f)
+    return Outlook(
+        cases=cases,
+        plays_right=_share(plays_right),
+        known=_share(is_sure & ~wrong),
+        wrongly_sure=_share(wrong),
+        ever_sure=_share(ever),
+        first_sure_wrong=_share(first_wrong[ever]),
+        ever_wrongly_sure=_share(ever_wrong),
+        goals=Estimate(*(best - x for x in (lost.estimate, lost.high, lost.low))),
+        goals_threshold_0=cases * values[0],
+        goals_threshold_1=cases * values[1],
+        goals_oracle=best,
+        goals_lost=lost,
+        finishes=_mean(log.taken[:, k].astype(np.float64)),
+        bias_p_c=bias_c,
+        bias_p_f=bias_f,
+        wilson_p_c=wilson_c,
+        wilson_p_f=wilson_f,
+        anytime_p_c=anytime_c,
+        anytime_p_f=anytime_f,
+    )
+
+
+def _first(log: Log) -> Ints:
+    """Return after how many cases each study was first sure of anything."""
+    first: Ints = np.minimum(log.first[:, 0], log.first[:, 1])
+    return np.where(first == NEVER, -1, first)
+
+
+def _share(happened: Bools) -> Estimate:
+    """Return the share of studies in which something happened; NaN of none."""
+    count, total = int(happened.sum()), len(happened)
+    return Estimate(count / total if total else math.nan, *wilson(count, total))
+
+
+def _mean(numbers: Floats) -> Estimate:
+    """Return a mean over studies, with the interval from its standard error."""
+    if len(numbers) == 0:
+        return Estimate(math.nan, math.nan, math.nan)
+    mean, half = float(numbers.mean()), math.nan
+    if len(numbers) > 1:
+        half = _Z * float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
+    return Estimate(mean, mean - half, mean + half)
+
+
+def _records(good: Ints, bad: Ints, p: float) -> tuple[Estimate, Estimate, Estimate]:
+    """Return how often Wilson's and the anytime interval hold p, and the mean error.
+
+    Whether an interval holds the truth is asked without computing it: Wilson's does where the
+    score test does not reject p, the anytime one where the bet of Beta(1/2, 1/2) against p has
+    gained less than 20 times.
+    """
+    tried = good + bad > 0
+    s, f = good[tried].astype(np.float64), bad[tried].astype(np.float64)
+    n = s + f
+    held = np.square(s - n * p) <= _Z * _Z * n * p * (1.0 - p) * (1.0 + 1e-12)
+    log_p, log_q = (math.log(x) if x > 0.0 else -math.inf for x in (p, 1.0 - p))
+    with np.errstate(invalid="ignore"):
+        likelihood = np.where(s > 0, s * log_p, 0.0) + np.where(f > 0, f * log_q, 0.0)
+    mixture = _log_gamma(s + 0.5) + _log_gamma(f + 0.5) - _log_gamma(n + 1.0) - math.log(math.pi)
+    return _share(held), _share(mixture - likelihood < math.log(20.0)), _mean(s / n - p)
+
+
+def _log_gamma(x: Floats) -> Floats:
+    """Compute log Gamma of positive numbers, by Stirling's series some steps further up."""
+    y = x + _SHIFT
+    below = np.log(np.prod([x + k for k in range(_SHIFT)], axis=0))
+    series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * y * y)) / (y * y)) / y
+    result: Floats = (y - 0.5) * np.log(y) - y + 0.5 * math.log(2.0 * math.pi) + series - below
+    return result

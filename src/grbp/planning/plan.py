@@ -1,0 +1,325 @@
+"""Plan a study: play it many times under every plausible truth, and say what to expect."""
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from grbp._progress import ProgressLike, as_progress
+from grbp.engine.decisions import compiled_or_not
+from grbp.engine.walk import DONE
+from grbp.errors import InvalidInput
+from grbp.learners.base import Learner
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
+from grbp.model.problem import Problem, StartLike
+from grbp.model.validation import as_seed, check_count, check_probability, check_whole
+from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, replica_keys
+from grbp.planning.characteristics import truth_of
+from grbp.planning.records import NOTHING, Past, past_of
+from grbp.planning.result import Plan
+from grbp.planning.study import Design, Log, studying
+from grbp.theory.gaps import gap
+
+if TYPE_CHECKING:
+    from grbp.model.validation import SeedLike
+
+RangeLike = float | Sequence[float]
+"""A probability, or (low, high), or (low, high, number of points)."""
+
+CASES: Final = (200, 500, 2000)
+REPLICAS: Final = 2000
+LEVEL: Final = 0.95
+"""What is planned where nothing else is said."""
+
+_MOST_CASES: Final = 10**6
+_MOST_REPLICAS: Final = 10**5
+_MOST_POINTS: Final = 101
+
+_CURVE: Final = 24
+"""Numbers of cases, beside those asked about, between which a curve is drawn."""
+
+_SLICE: Final = 2**17
+"""Cases that a thread plays at once, about."""
+
+
+class _Study(NamedTuple):
+    """What the studies of all truths have in common."""
+
+    learner: LearnerLike
+    checkpoints: Ints
+    replicas: int
+    seed: int
+    threads: int
+
+
+def plan(  # noqa: PLR0913 (each is a separate choice of the user)
+    goal: int | None = None,
+    p_c: RangeLike | None = None,
+    p_f: RangeLike | None = None,
+    cases: float | Iterable[float] = CASES,
+    learner: LearnerLike | None = None,
+    *,
+    start: StartLike | None = None,
+    overlap: float = 1,
+    late_wins: float = 0,
+    overrule: float = 0.0,
+    stop_at: float | None = None,
+    look_from: float = 1,
+    records: Any = None,
+    replicas: float = REPLICAS,
+    seed: "SeedLike" = 0,
+    threads: int | None = None,
+    progress: ProgressLike = None,
+) -> Plan:
+    """Say before a study how learning will go, whatever the truth in a range may be.
+
+    A study is played many times under each truth: a learner decides one case after another and
+    learns from what it is told. How often does it then play the right policy, how often is that
+    known, what does learning cost, and how often is one sure of the wrong thing?
+
+    Parameters
+    ----------
+    goal : int
+        The state in which a case is won; with `records`, theirs by default.
+    p_c, p_f : float or sequence
+        The plausible probabilities: one number, or (low, high) for three evenly spaced ones, or
+        (low, high, n) for n. With `records`, their intervals by default.
+    cases : int or sequence of int
+        The numbers of cases to answer for, up to 1,000,000.
+    learner : str or Learner, optional
+        The learner, by default "doorstep-lai"; `find_learner` says what else is one.
+    start : str, int, mapping or sequence, optional
+        The first state of a case, as in `Problem`: by default that of the records, or uniform.
+    overlap : int
+        How many cases are under way at once: when a case is decided, the outcomes of all up to so
+        many cases before it are known.
+    late_wins : int
+        By how many cases later a goal is told than a loss would be.
+    overrule : float
+        The probability that people play a case with the other one of the thresholds 0 and 1; in
+        place of a threshold above 1 they play 0.
+    stop_at : float, optional
+        Stop learning as soon as one policy is right with this probability, and play it from then
+        on.
+    look_from : int
+        The case after which one looks for the first time whether one is sure; one looks after
+        every case from then on.
+    records : Fit, mapping or path, optional
+        Past cases with which the study begins: what `fit` returned, or a file that
+        ``grbp fit --json`` wrote. The numbers of cases are then of further ones.
+    replicas : int
+        How many studies of each truth are played, up to 100,000.
+    seed : int, numpy.random.Generator, numpy.random.SeedSequence or None
+        As in `simulate`: the same number gives the same result to the last bit.
+    threads : int, optional
+        The number of threads, by default one for each processor. It changes no bit.
+    progress : bool or callable, optional
+        As in `simulate`.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is out of range, or a probability is known neither from you nor from records.
+
+    See Also
+    --------
+    simulate : Measures regret alone, for many more rounds.
+
+    Notes
+    -----
+    One is sure of a policy where it is right with a probability of 95 %, or of `stop_at`, given all
+    transitions that were told, the records included, and Jeffreys' priors Beta(1/2, 1/2) on p_c and
+    p_f; the learner's own first estimates do not count. Bias and coverage are those of the
+    estimates from the new cases alone.
+
+    FINISH that was taken in a case whose outcome is not known counts as taken when the learner
+    decides, with the mean of what is known. An overruled case is learned from by what was done, and
+    credited to no policy.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> result = grbp.plan(4, p_c=0.5, p_f=(0.2, 0.35), cases=500, replicas=200)
+    >>> [(truth.p_f, truth.right) for truth in result.truths]
+    [(0.2, 0), (0.275, 1), (0.35, 1)]
+    >>> after = result.truths[0].at(500)
+    >>> after.plays_right.estimate > after.known.estimate
+    True
+    """
+    past = None if records is None else past_of(records)
+    goal = goal if goal is not None or past is None else past.goal
+    if past is not None and past.goal != goal:
+        raise InvalidInput(
+            f"goal = {goal!r} was given, and the records are of goal {past.goal}; leave one out"
+        )
+    if start is None:
+        start = "uniform" if past is None else past.start
+    ranges = (
+        _points("p_c", p_c, None if past is None else past.p_c, past),
+        _points("p_f", p_f, None if past is None else past.p_f, past),
+    )
+    asked = _asked(cases)
+    study = _Study(
+        DEFAULT_LEARNER if learner is None else learner,
+        _checkpoints(asked),
+        check_count("replicas", replicas, 1, _MOST_REPLICAS),
+        as_seed(seed),
+        check_whole("threads", threads, 1, 1024) if threads is not None else os.cpu_count() or 1,
+    )
+    design = Design(
+        goal=0, p_c=0.0, p_f=0.0,
+        overlap=check_count("overlap", overlap, 1, _MOST_CASES),
+        late_wins=check_count("late_wins", late_wins, 0, _MOST_CASES),
+        overrule=check_probability("overrule", overrule),
+        level=LEVEL if stop_at is None else _level(stop_at),
+        look_from=check_count("look_from", look_from, 1, _MOST_CASES),
+        stops=stop_at is not None,
+        before=NOTHING if past is None else past.before,
+    )  # fmt: skip
+    problems = [Problem(goal, a, b, start) for a in ranges[0] for b in ranges[1]]  # type: ignore[arg-type]
+    told, truths = as_progress(progress), []
+    before = np.zeros(4, dtype=np.int64) if past is None else past.seen
+    for k, problem in enumerate(problems, 1):
+        log = _play(study, problem, design)
+        truths.append(truth_of(problem, log, before))
+        if told is not None:
+            told("plan", k * study.replicas, len(problems) * study.replicas)
+    return Plan(
+        goal=problems[0].goal,
+        start=problems[0].canonical_start,
+        learner=find_learner(study.learner, problems[0]).name,
+        cases=asked,
+        truths=tuple(truths),
+        replicas=study.replicas,
+        seed=study.seed,
+        level=design.level,
+        overlap=design.overlap,
+        late_wins=design.late_wins,
+        look_from=design.look_from,
+        overrule=design.overrule,
+        stop_at=None if stop_at is None else design.level,
+        past_cases=design.before.rho,
+    )
+
+
+def _points(name: str, given: object, known: object, past: Past | None) -> list[float]:
+    """Return the points of a range, the lowest first."""
+    if given is None and known is None:
+        option = f"--{name.replace('_', '-')}"
+        why = "it was never tried in these records" if past is not None else "it was not given"
+        raise InvalidInput(
+            f"nothing is known of {name}, for {why}; say between which probabilities it lies"
+            f" ({option} .2:.35 on the shell, {name}=(0.2, 0.35) in Python)"
+        )
+    ends = known if given is None else given
+    if not isinstance(ends, Iterable) or isinstance(ends, str):
+        return [check_probability(name, ends)]
+    parts = list(ends)
+    if len(parts) not in (2, 3):
+        raise InvalidInput(
+            f"{name} = {given!r} was given; it must be a number, (low, high) or (low, high, points)"
+        )
+    low, high = (check_probability(name, end) for end in parts[:2])
+    count = check_count(f"the points of {name}", parts[2] if len(parts) == 3 else 3, 2, _MOST_POINTS)
+    if low >= high:
+        raise InvalidInput(f"{name} = {given!r} was given; the first end must be below the second")
+    # In whole steps of 1e-12, so that .275 is .275.
+    return [round(float(x), 12) for x in np.linspace(low, high, count)]
+
+
+def _asked(cases: object) -> tuple[int, ...]:
+    """Return the numbers of cases that were asked about, in order."""
+    given = cases if isinstance(cases, Iterable) and not isinstance(cases, str) else [cases]
+    asked = sorted({check_count("cases", one, 1, _MOST_CASES) for one in given})
+    if not asked:
+        raise InvalidInput("cases = [] was given; it must be one number of cases or more")
+    return tuple(asked)
+
+
+def _checkpoints(asked: Sequence[int]) -> Ints:
+    """Return the numbers of cases at which a study is looked at, for the curves as well."""
+    last = asked[-1]
+    curve = np.floor(np.geomspace(min(10, last), last, _CURVE) + 0.5).astype(np.int64)
+    return np.unique([*asked, *curve.tolist()])
+
+
+def _level(stop_at: object) -> float:
+    """Return the probability at which one stops, or refuse it."""
+    level = check_probability("stop_at", stop_at)
+    if not 0.5 < level < 1.0:
+        raise InvalidInput(
+            f"stop_at = {stop_at!r} was given; it must be above 0.5 and below 1, such as 0.95"
+        )
+    return level
+
+
+def _play(study: _Study, problem: Problem, design: Design) -> Log:
+    """Play all studies of one truth."""
+    learner = find_learner(study.learner, problem)
+    if not isinstance(learner, Learner):
+        raise InvalidInput(
+            f"the learner {learner.name!r} was given; it plays no thresholds and cannot be planned"
+            " with"
+        )
+    goal = problem.goal
+    design = design._replace(goal=goal, p_c=problem.p_c, p_f=problem.p_f)
+    gaps = _gaps(problem, learner)
+    constants, starts = learner.constants, problem.start_table
+    loop = compiled_or_not(
+        learner,
+        _studying,
+        goal,
+        lambda run, log: run(constants, design, starts, gaps, log),
+        _log(study.checkpoints, np.zeros((0, 4), dtype=np.uint64)),
+    )
+    purposes = (WORLD, LEARNER, OPENING, OVERRULE)
+    keys = [replica_keys(study.seed, purpose, range(study.replicas)) for purpose in purposes]
+    log = _log(study.checkpoints, np.column_stack(keys))
+    size = max(1, _SLICE // int(study.checkpoints[-1]))
+    arrays = log._asdict()
+    del arrays["checkpoints"]
+    parts = [
+        log._replace(**{name: array[k : k + size] for name, array in arrays.items()})
+        for k in range(0, study.replicas, size)
+    ]
+    pool = ThreadPoolExecutor(study.threads)
+    try:
+        answers = set(map(loop, parts) if study.threads == 1 else pool.map(loop, parts))
+    finally:
+        pool.shutdown(cancel_futures=True)
+    for answer in answers - {DONE}:
+        raise InvalidInput(
+            f"the learner {learner.name} played threshold {answer}, which is not among the"
+            " thresholds that it declares"
+        )
+    return log
+
+
+def _gaps(problem: Problem, learner: Learner) -> Floats:
+    """Return what a case loses on average with each threshold; -1 for one that is not played."""
+    gaps = np.full(problem.goal, -1.0)
+    for threshold in {*learner.choices(problem.goal), 0, 1}:
+        gaps[threshold] = gap(problem, threshold)
+    return gaps
+
+
+def _log(checkpoints: Ints, keys: Words) -> Log:
+    """Return a log in which nothing is written yet."""
+    shape = len(keys), len(checkpoints)
+
+    def zeros(*more: int) -> Ints:
+        return np.zeros((*shape, *more), dtype=np.int64)
+
+    first = np.zeros((len(keys), 2), dtype=np.int64)
+    return Log(checkpoints, keys, zeros(), zeros(), np.zeros(shape), zeros(), zeros(4), first)
+
+
+_studying = cache(studying)

@@ -1,0 +1,183 @@
+"""The result of planning: what to expect of a study, over a range of plausible truths."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from grbp._shown import Shown
+from grbp.model.problem import Start
+from grbp.planning.characteristics import Outlook, Truth
+from grbp.theory.posterior import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Shown):
+    """What can be expected of learning, over a range of plausible truths; `plan` makes it.
+
+    Attributes
+    ----------
+    goal : int
+        The state in which a case is won.
+    start : str or tuple
+        The distribution of the first state, as `Problem.start`.
+    learner : str
+        The name of the learner.
+    cases : tuple of int
+        The numbers of cases that were asked about, in order.
+    truths : tuple of Truth
+        The truths: p_c from the lowest on and, for each, p_f from the lowest on.
+    replicas, seed : int
+        How many studies of each truth were played, and with which seed.
+    level : float
+        The probability from which on one is sure: 0.95, or `stop_at`.
+    overlap, late_wins, look_from : int
+        See `plan`.
+    overrule : float
+        See `plan`.
+    stop_at : float or None
+        See `plan`.
+    past_cases : int
+        The number of cases in the records with which the study begins; 0 without records.
+
+    Notes
+    -----
+    `to_frame` has a row for each truth and number of cases; `plot` draws both curves of every
+    truth: how many studies play the right policy, and how many know it.
+
+    See Also
+    --------
+    plan : Makes a plan.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> result = grbp.plan(4, p_c=0.65, p_f=0.3, cases=[50, 200], replicas=100)
+    >>> (truth,) = result.truths
+    >>> truth.right, round(truth.boundary, 3)
+    (0, 0.505)
+    >>> truth.at(200).plays_right.estimate > truth.at(50).plays_right.estimate
+    True
+    """
+
+    goal: int
+    start: Start
+    learner: str
+    cases: tuple[int, ...]
+    truths: tuple[Truth, ...]
+    replicas: int
+    seed: int
+    level: float
+    overlap: int
+    late_wins: int
+    look_from: int
+    overrule: float
+    stop_at: float | None
+    past_cases: int
+
+    def __repr__(self) -> str:
+        return (
+            f"<Plan of {self.learner} for {len(self.truths):,} truths, {self.replicas:,} studies"
+            f" each, seed {self.seed}: {self.sentence}>"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What to expect with the largest number of cases, for who is no statistician."""
+        return str(import_module("grbp.planning.summary").sentence_of(self))
+
+    def summary(self) -> str:
+        """Return the result as text, 80 columns wide, with the sentence on top.
+
+        Returns
+        -------
+        str
+        """
+        return str(import_module("grbp.planning.summary").summary_of(self))
+
+    def rows(self) -> Iterator[tuple[Truth, Outlook]]:
+        """Yield every truth with every number of cases that was asked about."""
+        for truth in self.truths:
+            for cases in self.cases:
+                yield truth, truth.at(cases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain numbers and words, as ``grbp plan --json`` prints it.
+
+        Returns
+        -------
+        dict
+        """
+        start = self.start if isinstance(self.start, str) else [list(pair) for pair in self.start]
+        return {
+            "goal": self.goal,
+            "start": start,
+            "learner": self.learner,
+            "cases": list(self.cases),
+            "replicas": self.replicas,
+            "seed": self.seed,
+            "level": self.level,
+            "overlap": self.overlap,
+            "late_wins": self.late_wins,
+            "look_from": self.look_from,
+            "overrule": self.overrule,
+            "stop_at": self.stop_at,
+            "past_cases": self.past_cases,
+            "sentence": self.sentence,
+            "truths": [
+                {
+                    "p_c": truth.p_c,
+                    "p_f": truth.p_f,
+                    "boundary": truth.boundary,
+                    "right": truth.right,
+                    "loss": truth.loss,
+                    "after": [_plain(truth.at(cases)) for cases in self.cases],
+                }
+                for truth in self.truths
+            ],
+        }
+
+    def report(self, facts: Mapping[str, str] | None = None) -> str:
+        """Return a page that explains the result to someone who is not a statistician.
+
+        Parameters
+        ----------
+        facts : mapping of str, optional
+            What else is said of how the page was made, such as the command.
+
+        Returns
+        -------
+        str
+            One file of HTML that fetches nothing.
+
+        Raises
+        ------
+        MissingExtra
+            If Matplotlib or Jinja2 is not installed.
+        """
+        return str(import_module("grbp.pages.plan_page").plan_report(self, facts or {}))
+
+    def plot_knowing(self, ax: "Axes | None" = None) -> "Figure":
+        """Draw how many studies play the right policy, and how many know it, by cases."""
+        return self._drawn("knowing", ax)
+
+    def plot_lost(self, ax: "Axes | None" = None) -> "Figure":
+        """Draw how many goals learning costs, by cases."""
+        return self._drawn("lost", ax)
+
+    def _drawn(self, what: str, ax: "Axes | None") -> "Figure":
+        """Call the function of `grbp.figures.planning` for a picture."""
+        draw = getattr(import_module("grbp.figures.planning"), f"{what}_figure")
+        figure: Figure = draw(self, ax=ax)
+        return figure
+
+
+def _plain(outlook: Outlook) -> dict[str, Any]:
+    return {
+        name: number._asdict() if isinstance(number, Estimate) else number
+        for name, number in outlook._asdict().items()
+    }
