@@ -48,6 +48,7 @@ from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
 from grbp.fitting.estimates import Proportion as Proportion
 from grbp.fitting.fit import fit as fit
 from grbp.fitting.result import Fit as Fit, StateRow as StateRow
+from grbp.fitting.examples import example_records as example_records
 from grbp.learners.base import (
     Doubt as Doubt,
     Learner as Learner,

@@ -20,10 +20,11 @@ _LINES: Final = 100_000
 
 def write_steps(path: Path, blocks: Iterable[Mapping[str, Any]]) -> Path:
     """Write tables of the same columns, which are arrays, to one CSV file, one below the other."""
-    return write_whole(path, _parts(blocks))
+    return write_whole(path, steps_text(blocks))
 
 
-def _parts(blocks: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+def steps_text(blocks: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield the lines of such a file, some at a time."""
     names: tuple[str, ...] = ()
     for block in blocks:
         head, names = not names, tuple(block)
