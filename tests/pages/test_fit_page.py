@@ -87,7 +87,7 @@ def test_every_estimate_is_there_with_its_interval(html: str, fit: Fit) -> None:
 def test_every_state_and_every_group_has_its_row(html: str, fit: Fit) -> None:
     cells = list(Page(html).cells())
     for state in fit.general:
-        (row,) = (row for row in cells if row[0] == str(state.state) and len(row) == 9)
+        (row,) = (row for row in cells if row[0] == f"state {state.state}")
         assert f"{state.c_up:,} of {state.c:,}" in row
         assert row[3] == (f"{state.f_goal:,} of {state.f:,}" if state.f else "never tried")
         assert row[7] == state.action.upper()

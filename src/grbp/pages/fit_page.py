@@ -186,16 +186,15 @@ def _row(test: "AssumptionTest", level: float) -> Row:
             else ("held", "✓", "nothing against it")
         )  # fmt: skip
     changes = {True: "yes", False: "no", None: "cannot be said"}[test.changes_answer]
-    details = [f"Test: {test.test}."]
-    numbers = {"statistic": test.statistic, "p": test.p, "p adjusted for all tests": test.p_holm}
-    details += [f"{name} {value:.3g};" for name, value in numbers.items() if value is not None]
+    numbers = {"statistic": test.statistic, "p": test.p, "adjusted p": test.p_holm}
+    said = [f"{name} = {value:.3g}" for name, value in numbers.items() if value is not None]
+    details = f"Test: {'; '.join([test.test, *said])}."
     if test.effect is not None:
-        details.append(f"size of the effect {test.effect:.3g}: {test.effect_is}.")
-    said = " ".join(details).rstrip(";.") + "."
+        details += f" Size of the effect: {test.effect:.3g} ({test.effect_is})."
     why = test.why
     if not why and test.p_holm is not None:
-        why = f"p = {test.p_holm:.2g}"
-    return Row(test.assumption, look, sign, found, changes, why, said)
+        why = "adjusted p < 0.001" if test.p_holm < 0.001 else f"adjusted p = {test.p_holm:.2g}"
+    return Row(test.assumption, look, sign, found, changes, why, details)
 
 
 def _sections(fit: "Fit") -> Iterator[Section]:
@@ -274,7 +273,7 @@ def _ways(fit: "Fit") -> Section:
 
 def _states(fit: "Fit") -> Section:
     head = (
-        "state", "CONTINUE: moved up", "share", "FINISH: won", "share ", "stayed", "jumped",
+        "state", "CONTINUE moved up", "p_C", "FINISH won", "p_F", "stayed", "jumped",
         "right action", "probability",
     )  # fmt: skip
     rows = [_state(row, fit) for row in fit.general[:_MOST_ROWS]]
@@ -292,7 +291,7 @@ def _states(fit: "Fit") -> Section:
 
 def _state(row: "StateRow", fit: "Fit") -> tuple[str, ...]:
     interval = anytime if fit.adaptive else wilson
-    cells = [str(row.state)]
+    cells = [f"state {row.state}"]
     for wins, tries in ((row.c_up, row.c), (row.f_goal, row.f)):
         if tries:
             cells.append(f"{wins:,} of {tries:,}")
