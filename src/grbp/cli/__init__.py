@@ -32,6 +32,7 @@ _COMMANDS: Final = {
     "learners": "every learner with a line on each",
     "simulate": "the regret of learners on a problem",
     "fit": "what a table of past cases says, and how sure that is",
+    "plan": "how many cases learning takes, and what it costs",
     "league": "every learner on many problems: who wins where",
     "reproduce": "every figure of the paper, and the verdict",
 }
