@@ -109,6 +109,16 @@ from grbp.paper.reproduce import (
     save_simulation as save_simulation,
 )
 from grbp.paper.verdict import Verdict as Verdict, short_lines as short_lines, verdicts as verdicts
+from grbp.planning.characteristics import (
+    Outlook as Outlook,
+    Truth as Truth,
+)
+from grbp.planning.plan import (
+    plan as plan,
+)
+from grbp.planning.result import (
+    Plan as Plan,
+)
 from grbp.session import (
     Session as Session,
 )
