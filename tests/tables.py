@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import OPEN, Records
+from grbp.records.clean import OPEN, Records
+from grbp.records.reading import read_records
 
 HEAD = ("case", "step", "state", "action", "next_state")
 GOAL = 4

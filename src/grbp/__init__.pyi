@@ -46,7 +46,6 @@ from grbp.figures import (
 )
 from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
 from grbp.fitting.estimates import Proportion as Proportion
-from grbp.fitting.examples import example_records as example_records
 from grbp.fitting.fit import fit as fit
 from grbp.fitting.result import Fit as Fit, StateRow as StateRow
 from grbp.learners.base import (
@@ -119,6 +118,7 @@ from grbp.planning.plan import (
 from grbp.planning.result import (
     Plan as Plan,
 )
+from grbp.records.examples import example_records as example_records
 from grbp.session import (
     Session as Session,
 )

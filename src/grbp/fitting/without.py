@@ -25,9 +25,9 @@ from grbp.fitting.assumptions import (
 )
 from grbp.fitting.general import General
 from grbp.fitting.moves import Moves
-from grbp.fitting.records import OPEN
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools
+from grbp.records.clean import OPEN
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.fitting.cells import (
+from grbp.model.transition import Action
+from grbp.model.validation import check_goal
+from grbp.numerics.arrays import Bools, Ints
+from grbp.records.cells import (
     MOST_STEPS,
     NO_STEP,
     Cells,
@@ -19,7 +22,8 @@ from grbp.fitting.cells import (
     states,
     whole_numbers,
 )
-from grbp.fitting.columns import (
+from grbp.records.clean import Records, begins, numbered_anew, open_cases
+from grbp.records.columns import (
     ACTION,
     CASE,
     COUNT,
@@ -32,12 +36,8 @@ from grbp.fitting.columns import (
     Wanted,
     refuse,
 )
-from grbp.fitting.records import Records, begins, numbered_anew, open_cases
-from grbp.fitting.rules import DUPLICATE, REST, Rows, cut
-from grbp.fitting.table import read_table
-from grbp.model.transition import Action
-from grbp.model.validation import check_goal
-from grbp.numerics.arrays import Bools, Ints
+from grbp.records.rules import DUPLICATE, REST, Rows, cut
+from grbp.records.table import read_table
 
 
 def read_records(  # noqa: PLR0913 (each is a separate choice of the user)

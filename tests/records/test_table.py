@@ -11,8 +11,8 @@ import pytest
 from tables import GOAL, HEAD, columns, everything, read, written
 
 from grbp import GrbpError, InvalidInput, InvalidRecords
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import OPEN
+from grbp.records.clean import OPEN
+from grbp.records.reading import read_records
 
 TABLE: dict[str, list[Any]] = {
     "case": ["007", "007", "NA", "7", "7", "NA"],

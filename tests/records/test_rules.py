@@ -7,8 +7,8 @@ import pytest
 from tables import columns, read, written
 
 from grbp import GrbpError, InvalidRecords
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import OPEN
+from grbp.records.clean import OPEN
+from grbp.records.reading import read_records
 
 GOOD = "x,1,1,c,2 x,2,2,c,1 x,3,1,f,4"
 """A case that breaks no rule, in the lines 2 to 4."""
