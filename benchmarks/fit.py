@@ -21,15 +21,15 @@ from grbp.fitting import assumptions
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.fit import fit_records
 from grbp.fitting.moves import Moves
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import Records
+from grbp.records.clean import Records
+from grbp.records.reading import read_records
 from measure import Effort, say
 from sections import Sections, run
 
 LEGEND = (
     "Every interval is meant to hold the truth in 95 % of tables, and every test to reject in 5 %"
     " of those that satisfy the model. A share of 4,000 tables has a standard error of .3 points,"
-    " one of 1,000 of .7."
+    " one of 500 of 1.0."
 )
 
 SHORT = {
@@ -180,7 +180,7 @@ def decisions(effort: Effort) -> list[Columns]:
     """The three ways, differences, values, and how often a firm sentence is wrong."""
     names = ["boundary", "general", "direct", "difference", "gain", "value 0", "value 1"]
     outcomes = ["right", "firm", "firm and wrong", "no decision"]
-    tables = effort.choose(40, 1000)
+    tables = effort.choose(40, 500)
     note = (
         f"{tables:,} tables in each setting. B is the interval of B(p_C), general that of the chain"
         " by state, direct what was seen. Values and the gain are for first states drawn evenly;"
@@ -248,9 +248,7 @@ def open_cases(effort: Effort) -> list[Columns]:
         ],
     )
     for setting in settings(200):
-        table.rows.append(
-            [str(setting), *cells(shares(partial(open_of, setting), tables), names)]
-        )
+        table.rows.append([str(setting), *cells(shares(partial(open_of, setting), tables), names)])
         say(str(setting))
     return [table]
 
@@ -305,9 +303,7 @@ def steered(
         counted(~finish & up), counted(~finish & ~up), counted(finish & up), counted(finish & ~up),
         strict=True,
     )  # fmt: skip
-    return [
-        (grbp.Proportion(a, a + b), grbp.Proportion(c, c + d)) for a, b, c, d in counts
-    ]
+    return [(grbp.Proportion(a, a + b), grbp.Proportion(c, c + d)) for a, b, c, d in counts]
 
 
 # The tests of the assumptions.

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import Records
+from grbp.records.clean import Records
+from grbp.records.reading import read_records
 
 
 def columns_of(paths: Sequence[str]) -> dict[str, list[object]]:

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import OPEN, Records
+from grbp.records.clean import OPEN, Records
+from grbp.records.reading import read_records
 
 HEAD = ("case", "step", "state", "action", "next_state")
 GOAL = 4
@@ -59,7 +59,7 @@ def understood(line: int, cells: list[str]) -> Row:
     return Row(
         line,
         case,
-        number(step, 10**15),
+        number(step, 10**12),
         number(state, GOAL),
         actions.get(action.strip().lower()),
         OPEN if not after.strip() else number(after, GOAL),

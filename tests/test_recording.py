@@ -14,7 +14,7 @@ from tables import everything
 
 from grbp.env import GamblersRuinEnv, RecordSteps
 from grbp.errors import CannotWrite, InvalidInput
-from grbp.fitting.reading import read_records
+from grbp.records.reading import read_records
 
 
 def play(env: Any, rounds: int, seed: int, steps: int | None = None) -> list[tuple[int, ...]]:

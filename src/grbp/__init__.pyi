@@ -48,7 +48,6 @@ from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
 from grbp.fitting.estimates import Proportion as Proportion
 from grbp.fitting.fit import fit as fit
 from grbp.fitting.result import Fit as Fit, StateRow as StateRow
-from grbp.fitting.examples import example_records as example_records
 from grbp.learners.base import (
     Doubt as Doubt,
     Learner as Learner,
@@ -109,6 +108,17 @@ from grbp.paper.reproduce import (
     save_simulation as save_simulation,
 )
 from grbp.paper.verdict import Verdict as Verdict, short_lines as short_lines, verdicts as verdicts
+from grbp.planning.characteristics import (
+    Outlook as Outlook,
+    Truth as Truth,
+)
+from grbp.planning.plan import (
+    plan as plan,
+)
+from grbp.planning.result import (
+    Plan as Plan,
+)
+from grbp.records.examples import example_records as example_records
 from grbp.session import (
     Session as Session,
 )

@@ -16,12 +16,15 @@ from grbp.experiments.simulation import Simulation
 from grbp.figures import records
 from grbp.figures.boundary import boundary_figure
 from grbp.figures.numbers import rounded, with_interval
+from grbp.figures.planning import knowing_figure
 from grbp.figures.regret_curves import regret_figure
 from grbp.figures.regret_map import regret_map_figure
 from grbp.figures.standings import standings_figure
 from grbp.fitting.result import Fit
 from grbp.learners.counters import Counters
 from grbp.model.problem import Problem
+from grbp.planning.characteristics import Outlook
+from grbp.planning.result import COLUMNS as PLANNED, Plan
 from grbp.session import Session
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary, optimal_threshold, q_at, value, value_at
@@ -210,6 +213,33 @@ def _estimates(fit: Fit) -> Iterator[tuple[str, Estimate]]:
 @picture_of.register(Fit)
 def _(thing: Fit, ax: "Axes | None") -> "Figure":
     return records.boundary_figure(thing, ax)
+
+
+# Plans.
+
+
+@table_of.register
+def _(thing: Plan) -> Rows:
+    return PLANNED, thing.cells()
+
+
+@summary_of.register
+def _(thing: Plan) -> Rows:
+    last = thing.cases[-1]
+    columns = ("p_c", "p_f", f"plays right after {last:,} cases", "known", "goals lost")
+    return columns, (
+        (f"{truth.p_c:g}", f"{truth.p_f:g}", *(one.estimate for one in _of_last(truth.at(last))))
+        for truth in thing.truths
+    )
+
+
+def _of_last(outlook: Outlook) -> tuple[Estimate, ...]:
+    return outlook.plays_right, outlook.known, outlook.goals_lost
+
+
+@picture_of.register(Plan)
+def _(thing: Plan, ax: "Axes | None") -> "Figure":
+    return knowing_figure(thing, ax)
 
 
 # Simulations, and results of experiments.

@@ -13,8 +13,8 @@ from grbp.cli import main
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import first_counters
 from grbp.experiments import steps
-from grbp.fitting.reading import read_records
 from grbp.numerics.rng import OPENING, replica_key
+from grbp.records.reading import read_records
 
 PROBLEM = Problem(5, 0.45, 0.3, {1: 0.25, 3: 0.75})
 ROUNDS, REPLICAS, SEED = 60, 7, 11

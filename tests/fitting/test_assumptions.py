@@ -13,13 +13,13 @@ from statsmodels.stats.multitest import multipletests
 
 from grbp.fitting import assumptions
 from grbp.fitting.assumptions import AssumptionTest, assumption_tests, fisher, holm
-from grbp.fitting.examples import example_records
 from grbp.fitting.moves import Moves
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import Records
+from grbp.records.clean import Records
+from grbp.records.examples import example_records
+from grbp.records.reading import read_records
 
 
-def moves_of(kind: str, goal: int, **other: Any) -> Moves:
+def moves_of(kind: Any, goal: int, **other: Any) -> Moves:
     """Draw a table, and read it."""
     return Moves(read_records(example_records(kind, goal=goal, **other), goal))
 

@@ -1,5 +1,7 @@
 """From estimates to a decision: when there is one, and what the sentence says."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,9 @@ from grbp.fitting.decide import Evidence, apart, decide, percent
 from grbp.fitting.general import General
 
 
-def evidence(up: int = 450, down: int = 550, won: int = 60, lost: int = 140, **other) -> Evidence:  # type: ignore[no-untyped-def]
+def evidence(
+    up: int = 450, down: int = 550, won: int = 60, lost: int = 140, **other: Any
+) -> Evidence:
     """Return what the records say where all ways to value state 1 agree."""
     p_c, p_f = Proportion(up, up + down), Proportion(won, won + lost)
     even = None
@@ -54,9 +58,7 @@ def test_an_unsure_decision_says_what_would_settle_it() -> None:
         ({"p_c": Proportion(0, 0), "boundary": None, "posterior": None}, "never moved by one"),
     ],
 )
-def test_without_what_it_needs_there_is_no_decision(
-    change: dict[str, object], reason: str
-) -> None:
+def test_without_what_it_needs_there_is_no_decision(change: dict[str, Any], reason: str) -> None:
     answer = decide(evidence(**change))
     assert answer.decision == "none"
     assert answer.probabilities is None

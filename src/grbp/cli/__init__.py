@@ -33,6 +33,7 @@ _COMMANDS: Final = {
     "simulate": "the regret of learners on a problem",
     "fit": "what a table of past cases says, and how sure that is",
     "example": "a synthetic table of past cases",
+    "plan": "how many cases learning takes, and what it costs",
     "league": "every learner on many problems: who wins where",
     "reproduce": "every figure of the paper, and the verdict",
 }

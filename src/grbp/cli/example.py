@@ -5,8 +5,8 @@ from pathlib import Path
 
 import grbp
 from grbp.cli.options import number, whole
-from grbp.fitting.examples import KINDS
 from grbp.model.steps import steps_text, write_steps
+from grbp.records.examples import KINDS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -53,7 +53,7 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 def problem_of(options: argparse.Namespace) -> grbp.Problem:
     """Return the problem that the options describe."""
     probabilities = number(options.p_c), number(options.p_f)
-    return grbp.Problem(whole(options.goal), *probabilities, _start(options.start))
+    return grbp.Problem(whole(options.goal), *probabilities, start_of(options.start))
 
 
 def whole(text: str | None) -> Any:
@@ -85,7 +85,7 @@ def number(text: str | None) -> Any:
         return text
 
 
-def _start(text: str) -> Any:
+def start_of(text: str) -> Any:
     """Read a start distribution: uniform, 2, or 1=.9,2=.1."""
     if "=" not in text:
         return whole(text)

@@ -2,7 +2,7 @@
 
 import argparse
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -44,19 +44,20 @@ def give(
     rows: Callable[[], Iterable[Row]],
     draw: Callable[[Path], list[Path]],
     show: Callable[[], None],
+    columns: Sequence[str] = COLUMNS,
 ) -> None:
     """Give the answer in every form that was asked for; show it if it cannot be written."""
     printed = options.json or options.csv == "-"
     if options.json:
         print_json(answer())
     if options.csv == "-":
-        print(table_text(COLUMNS, rows()), end="")
+        print(table_text(columns, rows()), end="")
     tell: Callable[[object], None] = (
         (lambda path: _LOG.info("wrote %s", path)) if printed else print
     )
     try:
         if options.csv not in (None, "-"):
-            tell(write_table(Path(options.csv), COLUMNS, rows()))
+            tell(write_table(Path(options.csv), columns, rows()))
         if options.plot is not None:
             for path in draw(Path(options.plot)):
                 tell(path)

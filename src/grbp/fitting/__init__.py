@@ -1,1 +1,1 @@
-"""From records of past cases to estimates: tables read and checked, tests of the assumptions."""
+"""From records of past cases to a decision: estimates, tests of the assumptions, a sentence."""

@@ -12,13 +12,13 @@ from grbp.fitting.decide import Evidence, decide
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.general import General, general_chain
 from grbp.fitting.moves import Moves
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import Records
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
 from grbp.fitting.ways import direct_value
 from grbp.fitting.without import Without
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
+from grbp.records.clean import Records
+from grbp.records.reading import read_records
 from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary

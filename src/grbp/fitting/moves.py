@@ -10,7 +10,7 @@ from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    from grbp.fitting.records import Records
+    from grbp.records.clean import Records
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,10 @@
 """The result of a fit: what the records say, how sure that is, and what it rests on."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._shown import Shown
 from grbp.fitting.assumptions import AssumptionTest
@@ -16,6 +17,9 @@ from grbp.theory.posterior import Estimate, Posterior
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+_MAPPINGS: Final = ("dropped", "first_lines", "ways", "by_group")
 
 
 class OpenCases(NamedTuple):
@@ -177,6 +181,14 @@ class Fit(Shown):
     cusum: Cusum | None = field(repr=False)
     by_group: Mapping[str, "Fit"] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in _MAPPINGS:
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        return _restored, (kept | {name: dict(kept[name]) for name in _MAPPINGS},)
+
     def __repr__(self) -> str:
         return f"<Fit of {self.rows:,} rows, {self.cases:,} cases: {self.sentence}>"
 
@@ -324,6 +336,11 @@ class Fit(Shown):
         draw = getattr(import_module("grbp.figures.records"), f"{what}_figure")
         figure: Figure = draw(self, ax)
         return figure
+
+
+def _restored(kept: dict[str, Any]) -> Fit:
+    """Make a fit again from its pickled fields."""
+    return Fit(**kept)
 
 
 def _both(share: Proportion) -> tuple[int, int]:

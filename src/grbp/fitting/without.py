@@ -6,6 +6,7 @@ it what the decision would be without the assumption.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,9 +25,9 @@ from grbp.fitting.assumptions import (
 )
 from grbp.fitting.general import General
 from grbp.fitting.moves import Moves
-from grbp.fitting.records import OPEN
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools
+from grbp.records.clean import OPEN
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
@@ -63,9 +64,14 @@ class Without:
             SAME_F_BY_GROUP: lambda: self._any_group(lambda rows: self._side(f=rows)),
             AT_RANDOM: self._pending,
         }
-        base, other = self._side(), ways[test.assumption]()
+        base, other = self._base, ways[test.assumption]()
         changes = None if base is None or other is None else base != other
         return replace(test, changes_answer=changes)
+
+    @cached_property
+    def _base(self) -> int | None:
+        """The threshold that is right in the model."""
+        return self._side()
 
     def _side(self, c: Bools | None = None, f: Bools | None = None) -> int | None:
         """Return the threshold that is right, with p_C and p_F from some of the rows."""
@@ -87,7 +93,7 @@ class Without:
 
     def _by_state(self) -> int | None:
         """Return the threshold that the general chain plays, or goal if it plays none."""
-        base, known = self._side(), self.general
+        base, known = self._base, self.general
         if known is None or base is None or np.isnan(known.finish[0]):
             return None
         judged = ~np.isnan(known.finish)
@@ -108,14 +114,14 @@ class Without:
 
     def _any_group(self, side: Callable[[Bools], int | None]) -> int | None:
         """Return the side of a group that differs from that of all, if there is one."""
-        records, base = self.moves.records, self._side()
+        records, base = self.moves.records, self._base
         sides = [side(records.group == k) for k in range(len(records.groups))]
         told = [one for one in sides if one is not None]
         return next((one for one in told if one != base), base) if told else None
 
     def _pending(self) -> int | None:
         """Return the side that differs if all that is pending is lost, or all won."""
-        records, base = self.moves.records, self._side()
+        records, base = self.moves.records, self._base
         waiting = records.next_state == OPEN
         c = int((waiting & (records.action == Action.CONTINUE)).sum())
         f = int((waiting & (records.action == Action.FINISH)).sum())

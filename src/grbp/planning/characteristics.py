@@ -10,7 +10,7 @@ import numpy as np
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
-from grbp.planning.study import NEVER, Log
+from grbp.planning.study import Log
 from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary, excess, value
@@ -127,7 +127,7 @@ def truth_of(problem: Problem, log: Log, before: Ints) -> Truth:
     )  # fmt: skip
 
 
-def _outlook(  # noqa: PLR0913, PLR0917 (one call, above)
+def _outlook(
     problem: Problem, log: Log, before: Ints, k: int, right: int | None, values: Sequence[float]
 ) -> Outlook:
     """Summarise the replicas at one checkpoint."""
@@ -138,7 +138,7 @@ def _outlook(  # noqa: PLR0913, PLR0917 (one call, above)
     wrong = np.zeros_like(is_sure) if right is None else is_sure & (sure != right)
     ever = by_now.any(axis=1)
     ever_wrong = np.zeros_like(ever) if right is None else by_now[:, 1 - right]
-    first_wrong = ever_wrong & (True if right is None else log.first[:, 1 - right] == _first(log))
+    first_wrong: Bools = ever_wrong & (log.first[:, 1 - (right or 0)] == log.first.min(axis=1))
     plays_right = log.threshold[:, k] <= 1 if right is None else log.threshold[:, k] == right
     lost = _mean(log.lost[:, k])
     best = cases * max(values)
@@ -165,12 +165,6 @@ def _outlook(  # noqa: PLR0913, PLR0917 (one call, above)
         anytime_p_c=anytime_c,
         anytime_p_f=anytime_f,
     )
-
-
-def _first(log: Log) -> Ints:
-    """Return after how many cases each study was first sure of anything."""
-    first: Ints = np.minimum(log.first[:, 0], log.first[:, 1])
-    return np.where(first == NEVER, -1, first)
 
 
 def _share(happened: Bools) -> Estimate:

@@ -228,7 +228,9 @@ def _points(name: str, given: object, known: object, past: Past | None) -> list[
             f"{name} = {given!r} was given; it must be a number, (low, high) or (low, high, points)"
         )
     low, high = (check_probability(name, end) for end in parts[:2])
-    count = check_count(f"the points of {name}", parts[2] if len(parts) == 3 else 3, 2, _MOST_POINTS)
+    count = check_count(
+        f"the points of {name}", parts[2] if len(parts) == 3 else 3, 2, _MOST_POINTS
+    )
     if low >= high:
         raise InvalidInput(f"{name} = {given!r} was given; the first end must be below the second")
     # In whole steps of 1e-12, so that .275 is .275.

@@ -1,9 +1,10 @@
 """The result of planning: what to expect of a study, over a range of plausible truths."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from grbp._shown import Shown
 from grbp.model.problem import Start
@@ -13,6 +14,17 @@ from grbp.theory.posterior import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+COLUMNS: Final = (
+    "p_c", "p_f", "boundary", "right", "loss",
+    *(
+        column
+        for name, kind in Outlook.__annotations__.items()
+        for column in ([name, f"{name}_low", f"{name}_high"] if kind is Estimate else [name])
+    ),
+)  # fmt: skip
+"""The columns of a plan as a table: an estimate is followed by the ends of its interval."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,11 +111,17 @@ class Plan(Shown):
         """
         return str(import_module("grbp.planning.summary").summary_of(self))
 
-    def rows(self) -> Iterator[tuple[Truth, Outlook]]:
-        """Yield every truth with every number of cases that was asked about."""
+    def cells(self) -> Iterator[tuple[float, ...]]:
+        """Yield a row of `COLUMNS` for every truth and number of cases that was asked about."""
         for truth in self.truths:
+            right = math.nan if truth.right is None else truth.right
             for cases in self.cases:
-                yield truth, truth.at(cases)
+                numbers = (
+                    part
+                    for one in truth.at(cases)
+                    for part in (one if isinstance(one, Estimate) else (one,))
+                )
+                yield truth.p_c, truth.p_f, truth.boundary, right, truth.loss, *numbers
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain numbers and words, as ``grbp plan --json`` prints it.
@@ -172,7 +190,7 @@ class Plan(Shown):
     def _drawn(self, what: str, ax: "Axes | None") -> "Figure":
         """Call the function of `grbp.figures.planning` for a picture."""
         draw = getattr(import_module("grbp.figures.planning"), f"{what}_figure")
-        figure: Figure = draw(self, ax=ax)
+        figure: Figure = draw(self, ax)
         return figure
 
 

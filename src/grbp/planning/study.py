@@ -174,9 +174,7 @@ def _begin(design: Design, key: int, seen: Ints, box: Ints, first: Ints) -> Coun
 
 
 @kernel
-def _tell(
-    design: Design, n: Counters, waiting: Ints, rho: int, seen: Ints
-) -> tuple[Counters, int]:
+def _tell(design: Design, n: Counters, waiting: Ints, rho: int, seen: Ints) -> tuple[Counters, int]:
     """Settle what is told before a case is decided; return also how many FINISH were told.
 
     A goal that is told late keeps back the last transition of its case, and that the case ended.

@@ -20,12 +20,17 @@ _Of = Callable[[Outlook], float]
 
 def sentence_of(plan: Plan) -> str:
     """Say what to expect with the largest number of cases."""
+    return " ".join(sentences_of(plan))
+
+
+def sentences_of(plan: Plan) -> list[str]:
+    """Say the same in single sentences, the most important first."""
     last = plan.cases[-1]
     more = " more" if plan.past_cases else ""
     decided = [truth for truth in plan.truths if truth.right is not None]
     start = f"With {last:,}{more} case{'' if last == 1 else 's'}"
     if not decided:
-        return f"{start} nothing can be learned: both policies are equally good."
+        return [f"{start} nothing can be learned: both policies are equally good."]
     ends = [truth.at(last) for truth in decided]
     level = f"{100.0 * plan.level:.4g} %"
     several = len(ends) > 1
@@ -56,7 +61,7 @@ def sentence_of(plan: Plan) -> str:
         parts.append(
             f"Stopping when {level} sure settles on the wrong policy in {_of_100(wrong)} studies."
         )
-    return " ".join(parts)
+    return parts
 
 
 def _ends(numbers: Sequence[float]) -> tuple[float, float]:
@@ -188,4 +193,6 @@ _WIDTHS: Final = (12, 7, 11, 8, 9, 9, 7)
 
 
 def _place(truth: Truth) -> str:
-    return "".join(f"{f'{p:.3f}'.rstrip('0').replace('0.', '.', 1):>6}" for p in (truth.p_c, truth.p_f))
+    """Write the two probabilities of a truth, such as .45 and .275."""
+    said = (f"{p:.3f}".rstrip("0").replace("0.", ".", 1) for p in (truth.p_c, truth.p_f))
+    return "".join(f"{p:>6}" for p in said)

@@ -8,19 +8,17 @@ more cases cannot have made one sure.
 import math
 from typing import Final
 
-import numpy as np
+from numpy.polynomial import legendre
 
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.doorstep import continue_value
-from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.arrays import Ints
 from grbp.numerics.beta import beta_tail_roughly
 
 UPS, DOWNS, WINS, LOSSES = 0, 1, 2, 3
 """The places of what was seen: CONTINUE up and down, FINISH at the goal and in the dead end."""
 
-_NODES: Final[Floats]
-_WEIGHTS: Final[Floats]
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_NODES, _WEIGHTS = legendre.leggauss(12)
 
 _REACH: Final = 4.2
 """Standard deviations of p_c on either side that are integrated over."""

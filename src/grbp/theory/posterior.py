@@ -249,8 +249,8 @@ class Posterior:
         b, h = hit(1, self.goal, log_r), np.exp(log_h(nodes))
         f, n = self._f.a / self._f.n, self._f.n
         mean = float((mass * h * (f - b)).sum())
-        variance = float((mass * h * h * ((f - b) ** 2 + f * (1.0 - f) / (n + 1.0))).sum())
-        spread = math.sqrt(max(variance - mean * mean, 0.0)) + 1e-15
+        of_f = f * (1.0 - f) / (n + 1.0)
+        spread = math.sqrt((mass * ((h * (f - b) - mean) ** 2 + h * h * of_f)).sum())
         ends = [mean - spread * math.sqrt(1.0 / p), mean + spread * math.sqrt(1.0 / (1.0 - p))]
         errors = [self._chance_below(x, log_h) - p for x in ends]
         for _ in range(60):
@@ -264,7 +264,7 @@ class Posterior:
                 side = 0 if e <= 0.0 else 1
                 if (x > ends[0]) if side == 0 else (x < ends[1]):
                     ends[side], errors[side] = x, e
-            if abs(final) < 1e-11 or ends[1] - ends[0] < 1e-14:
+            if abs(final) < 1e-11 or ends[1] - ends[0] < 1e-12 * spread:
                 break
         return better
 

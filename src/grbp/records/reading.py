@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.fitting.cells import (
+from grbp.model.transition import Action
+from grbp.model.validation import check_goal
+from grbp.numerics.arrays import Bools, Ints
+from grbp.records.cells import (
     MOST_STEPS,
     NO_STEP,
     Cells,
@@ -19,7 +22,8 @@ from grbp.fitting.cells import (
     states,
     whole_numbers,
 )
-from grbp.fitting.columns import (
+from grbp.records.clean import Records, begins, numbered_anew, open_cases
+from grbp.records.columns import (
     ACTION,
     CASE,
     COUNT,
@@ -32,12 +36,8 @@ from grbp.fitting.columns import (
     Wanted,
     refuse,
 )
-from grbp.fitting.records import Records, begins, numbered_anew, open_cases
-from grbp.fitting.rules import DUPLICATE, REST, Rows, cut
-from grbp.fitting.table import read_table
-from grbp.model.transition import Action
-from grbp.model.validation import check_goal
-from grbp.numerics.arrays import Bools, Ints
+from grbp.records.rules import DUPLICATE, REST, Rows, cut
+from grbp.records.table import read_table
 
 
 def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
@@ -85,16 +85,10 @@ def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
         If there is no such file, or another argument is not allowed.
     """
     goal = check_goal(goal)
-    if columns is not None and not isinstance(columns, Mapping):
-        raise InvalidInput(
-            f"columns = {columns!r} was given; it must be a mapping such as {{'case': 'patient'}}"
-        )
-    groups = (group,) if isinstance(group, str) else tuple(group)
-    table = read_table(source, Wanted(dict(columns or {}), groups))
-    if not len(table.places):
-        refuse(1, "", "no-rows", "the table names its columns and has no rows; it needs one a step")
+    named_states, named_actions = state_map(map_state, goal), action_map(map_action)
+    table = read_table(source, _wanted(columns, group))
     rows = Rows(table, goal, {}, np.zeros(len(table.places), dtype=np.int64))
-    has_case = _understand(rows, state_map(map_state, goal), action_map(map_action))
+    has_case = _understand(rows, named_states, named_actions)
     rows.check_transitions()
     order = np.flatnonzero(has_case)
     left_out: dict[str, Ints] = {}
@@ -112,15 +106,33 @@ def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
     return _records(rows, order, left_out)
 
 
+def _wanted(columns: object, group: object) -> Wanted:
+    """Check which columns were asked for."""
+    if columns is not None and not isinstance(columns, Mapping):
+        raise InvalidInput(
+            f"columns = {columns!r} was given; it must be a mapping such as {{'case': 'patient'}}"
+        )
+    groups = (group,) if isinstance(group, str) else group
+    if not isinstance(groups, Sequence):
+        raise InvalidInput(
+            f"group = {group!r} was given; it must be the name of a column, or several"
+        )
+    return Wanted(
+        {str(role): str(name) for role, name in (columns or {}).items()}, tuple(map(str, groups))
+    )
+
+
 def _understand(rows: Rows, named_states: dict[str, int], named_actions: dict[str, int]) -> Bools:
     """Understand every cell, and apply the rules about cells; return which rows have a case."""
     table, goal = rows.table, rows.goal
+    if not len(table.places):
+        refuse(1, "", "no-rows", "the table names its columns and has no rows; it needs one a step")
     rows.check_even()
     aggregated = CASE not in table.columns
     state = (
         f"it must be a whole number from 0 to {goal:,}, or be mapped to one (--map-state mild=3)"
     )
-    number = "it must be a whole number from 0 on"
+    number = f"it must be a whole number from 0 to {MOST_STEPS:,}"
     how: dict[str, tuple[Callable[[list[str]], Cells], str]] = {
         CASE: (filled, "every row needs the case that it belongs to"),
         STEP: (lambda texts: whole_numbers(texts, 0, MOST_STEPS), number),
@@ -237,9 +249,10 @@ def _records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Records:
     """Make the records of the rows that are kept, in their order."""
     table, goal = rows.table, rows.goal
     notes = _notes(rows, left_out)
-    count = rows.values.get(COUNT)
-    if count is not None and not count[order].all():
-        order = order[count[order] > 0]
+    if COUNT in rows.values:
+        order = order[rows.values[COUNT][order] > 0]
+        if not len(order):
+            refuse(1, "", "no-rows", "every count of the table is 0, so there is nothing in it")
     values = {role: column[order] for role, column in rows.values.items()}
     zeros = np.zeros(len(order), dtype=np.int64)
     case, cases = numbered_anew(values[CASE]) if CASE in values else (zeros.copy(), 0)
@@ -310,10 +323,11 @@ def _notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
         )
     if DUPLICATE in left_out:
         places = table.places[left_out[DUPLICATE]]
-        many = "1 row repeats" if len(places) == 1 else f"{len(places):,} rows repeat"
+        one = len(places) == 1
         notes.append(
-            f"{many} an earlier one of the same case and step, and was left out;"
-            f" the first is {table.unit} {places.min():,}."
+            f"{len(places):,} {'row repeats' if one else 'rows repeat'} an earlier one of the same"
+            f" case and step, and {'was' if one else 'were'} left out; the first is {table.unit}"
+            f" {places.min():,}."
         )
     if COUNT in rows.values and (nothing := rows.values[COUNT] == 0).any():
         notes.append(f"{np.count_nonzero(nothing):,} rows have a count of 0 and say nothing.")

@@ -13,10 +13,10 @@ from tables import everything
 
 import grbp
 from grbp.cli import main
-from grbp.fitting import examples
-from grbp.fitting.examples import KINDS, Kind, example_records
-from grbp.fitting.reading import read_records
 from grbp.numerics.arrays import Bools
+from grbp.records import examples
+from grbp.records.examples import KINDS, Kind, example_records
+from grbp.records.reading import read_records
 
 CASES = 20_000
 P_C, P_F = 0.45, 0.3

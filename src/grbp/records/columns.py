@@ -86,8 +86,9 @@ def find_columns(names: Sequence[str], wanted: Wanted, line: int) -> dict[str, s
     found = {}
     for role in ROLES:
         known = [name for name in (role, _ALIASES.get(role, role)) if name in names]
-        if role in wanted.columns or known:
-            found[role] = wanted.columns.get(role) or known[0]
+        known = [wanted.columns[role]] if role in wanted.columns else known
+        if known:
+            found[role] = known[0]
     _check_found(found, names, wanted, line)
     return found
 

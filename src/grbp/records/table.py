@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from grbp._io import reason
 from grbp.errors import InvalidInput, did_you_mean
-from grbp.fitting.columns import ROLES, Column, Table, Wanted, check_names, find_columns, refuse
 from grbp.numerics.arrays import Bools, Ints
+from grbp.records.columns import ROLES, Column, Table, Wanted, check_names, find_columns, refuse
 
 _CHUNK: Final = 20_000
 """Rows of a file that are taken at a time."""

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tables import GOAL, HEAD, Row, everything, slow_reading, understood, written
 
 from grbp import GrbpError, InvalidRecords
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import Records
+from grbp.records.clean import Records
+from grbp.records.reading import read_records
 
 shared = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -11,8 +11,8 @@ import pytest
 from tables import GOAL, HEAD, columns, everything, read, written
 
 from grbp import GrbpError, InvalidInput, InvalidRecords
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import OPEN
+from grbp.records.clean import OPEN
+from grbp.records.reading import read_records
 
 TABLE: dict[str, list[Any]] = {
     "case": ["007", "007", "NA", "7", "7", "NA"],
@@ -208,6 +208,10 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
         ({"columns": {"case": "cas"}}, "no column 'cas' to be read as case; did you mean 'case'"),
         ({"columns": "case=id"}, "must be a mapping"),
         ({"columns": {"case": "case", "count": "step"}}, "counts are of rows without cases"),
+        ({"columns": {"case": ""}}, "no column '' to be read as case"),
+        ({"columns": {3: 4}}, "columns has the key '3'"),
+        ({"group": 5}, "group = 5 was given"),
+        ({"group": [5]}, "no column '5' to be read as group"),
         ({"group": "region"}, "no column 'region' to be read as group"),
         ({"group": ["site", "ward"]}, "no column 'ward'"),
         ({"map_action": {"punt": "kick"}}, "must be continue or finish"),

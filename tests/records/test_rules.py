@@ -7,8 +7,8 @@ import pytest
 from tables import columns, read, written
 
 from grbp import GrbpError, InvalidRecords
-from grbp.fitting.reading import read_records
-from grbp.fitting.records import OPEN
+from grbp.records.clean import OPEN
+from grbp.records.reading import read_records
 
 GOOD = "x,1,1,c,2 x,2,2,c,1 x,3,1,f,4"
 """A case that breaks no rule, in the lines 2 to 4."""
@@ -144,9 +144,9 @@ def test_an_empty_group_is_refused(tmp_path: Path) -> None:
 
 
 def test_open_cases_are_counted_apart_and_used_as_far_as_they_go(tmp_path: Path) -> None:
-    records = read(tmp_path, "a,1,2,c, b,1,2,c,3 c,1,1,f, d,1,3,c,4 e,1,2,c,1 e,2,1,c,2")
-    assert (records.cases, records.open_empty_next, records.open_no_row) == (5, 2, 2)
-    assert columns(records)["next_state"] == [OPEN, 3, OPEN, 4, 1, 2]
+    records = read(tmp_path, "a,1,2,c, b,1,2,c,3 c,1,1,f, d,1,3,c,4 e,1,2,c,1 e,2,1,c,2 f,1,1,f,0")
+    assert (records.cases, records.open_empty_next, records.open_no_row) == (6, 2, 2)
+    assert columns(records)["next_state"] == [OPEN, 3, OPEN, 4, 1, 2, 0]
     assert not records.notes
 
 
@@ -192,6 +192,8 @@ def test_aggregated_rows_have_counts_and_no_cases(tmp_path: Path) -> None:
     kept = read(tmp_path, "2,c,3,many 1,f,2,5 2,c,1,6 4,c,3,1", head, skip_bad_rows=True)
     assert dict(kept.dropped) == {"count": 1, "finish-inside": 1, "after-end": 1}
     assert columns(kept)["count"] == [6]
+    with pytest.raises(InvalidRecords, match="every count of the table is 0"):
+        read(tmp_path, "2,c,3,0", head)
 
 
 def test_a_million_bad_rows_make_a_short_error(tmp_path: Path) -> None:

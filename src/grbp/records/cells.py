@@ -14,12 +14,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.fitting.records import OPEN
 from grbp.model.transition import Action
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Bools, Ints
+from grbp.records.clean import OPEN
 
-MOST_STEPS: Final = 10**15
+MOST_STEPS: Final = 10**12
 """The largest step or count that is understood."""
 
 NO_STEP: Final = -1

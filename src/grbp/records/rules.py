@@ -28,7 +28,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from grbp.errors import InvalidRecords, Irregularity
-from grbp.fitting.columns import (
+from grbp.model.transition import DEAD_END, Action
+from grbp.numerics.arrays import Bools, Ints
+from grbp.records.clean import OPEN, begins
+from grbp.records.columns import (
     ACTION,
     CASE,
     NEXT_STATE,
@@ -39,9 +42,6 @@ from grbp.fitting.columns import (
     Table,
     shortened,
 )
-from grbp.fitting.records import OPEN, begins
-from grbp.model.transition import DEAD_END, Action
-from grbp.numerics.arrays import Bools, Ints
 
 MOST_TOLD: Final = 20
 """Problems that are told one by one; of the others there is the number."""

@@ -1,0 +1,93 @@
+"""The command `plan`: what to expect of learning, over a range of plausible truths."""
+
+import argparse
+import logging
+from pathlib import Path
+from typing import Any
+
+import grbp
+from grbp._io import check_writable, write_whole
+from grbp.cli.options import add_threads, loudness, number, start_of, whole, wholes
+from grbp.cli.outputs import add_outputs, check_outputs, give
+from grbp.cli.progress import progress_bar
+from grbp.figures.canvas import check_matplotlib, save
+from grbp.planning.plan import CASES, REPLICAS
+from grbp.planning.result import COLUMNS
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("--goal", help="the state G that wins a case")
+    for option, line in (("--p-c", "continuing moves up"), ("--p-f", "finishing wins")):
+        parser.add_argument(
+            option, metavar="RANGE", help=f"chance that {line}: .45, .4:.5 or .4:.5:5"
+        )
+    usual = ",".join(map(str, CASES))
+    parser.add_argument("--cases", default=usual, help=f"numbers of cases ({usual})")
+    parser.add_argument("--learner", help=f"who decides ({grbp.DEFAULT_LEARNER})")
+    parser.add_argument("--start", help="first state: uniform, 2, or 1=.9,2=.1 (uniform)")
+    parser.add_argument("--overlap", default="1", metavar="N", help="cases under way at once (1)")
+    parser.add_argument(
+        "--late-wins", default="0", metavar="N", help="a goal is told N cases later (0)"
+    )
+    parser.add_argument(
+        "--overrule", default="0", metavar="SHARE", help="share of cases played otherwise (0)"
+    )
+    parser.add_argument("--stop-at", metavar="P", help="stop learning when sure with P, say .95")
+    parser.add_argument(
+        "--look-from", default="1", metavar="N", help="first look whether one is sure (case 1)"
+    )
+    parser.add_argument("--from", dest="records", metavar="FIT.json", help="begin with past cases")
+    parser.add_argument(
+        "--replicas", default=str(REPLICAS), help=f"studies of each truth ({REPLICAS:,})"
+    )
+    parser.add_argument("--seed", default="0", help="a whole number; same seed, same result (0)")
+    add_threads(parser)
+    add_outputs(parser, "write a table, a row a truth and number of cases", "draw both curves")
+    parser.add_argument("--report", metavar="FILE", help="write a page that explains itself (HTML)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Plan and say what to expect."""
+    check_outputs(options)
+    if options.report is not None:
+        check_writable(Path(options.report))
+        check_matplotlib()
+    with progress_bar(None, **loudness(options)) as progress:
+        result = grbp.plan(
+            whole(options.goal),
+            _range(options.p_c),
+            _range(options.p_f),
+            wholes(options.cases),
+            options.learner,
+            start=None if options.start is None else start_of(options.start),
+            overlap=whole(options.overlap),
+            late_wins=whole(options.late_wins),
+            overrule=number(options.overrule),
+            stop_at=number(options.stop_at),
+            look_from=whole(options.look_from),
+            records=options.records,
+            replicas=whole(options.replicas),
+            seed=whole(options.seed),
+            threads=whole(options.threads),
+            progress=progress,
+        )
+    if options.report is not None:
+        path = write_whole(Path(options.report), result.report().encode())
+        logging.getLogger("grbp").info("wrote %s", path)
+    give(
+        options,
+        result.to_dict,
+        result.cells,
+        lambda path: save(result.plot(), path),
+        lambda: print(result.summary()),
+        COLUMNS,
+    )
+
+
+def _range(text: str | None) -> Any:
+    """Read a probability, or a range such as .4:.5 or .4:.5:5."""
+    if text is None or ":" not in text:
+        return number(text)
+    low, high, *points = text.split(":")
+    return [number(low), number(high), *map(whole, points)]

@@ -1,0 +1,176 @@
+"""What a plan expects: how soon the right policy is played and known, and what that costs."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, cast
+
+from grbp.figures.canvas import GREY, INK, check_axes, drawing, fit_words
+from grbp.figures.looks import DASHED, DOTTED, SOLID, Dashes
+from grbp.figures.numbers import tick
+from grbp.figures.records.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+from grbp.planning.characteristics import Outlook, Truth
+from grbp.planning.result import Plan
+from grbp.theory.posterior import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH, _LEFT, _PANEL, _ABOVE, _BELOW = 5.0, 0.95, 1.75, 0.65, 1.35
+"""Inches: the width, the room on the left, a panel's height, and the room above and below it."""
+
+_THREE: Final[tuple[tuple[str, Dashes], ...]] = (
+    (FINISH, SOLID), (CONTINUE, DASHED), (INK, DOTTED),
+)  # fmt: skip
+"""The looks of three truths, the worst first."""
+
+
+def chosen_truths(plan: Plan, rank: Callable[[Outlook], float]) -> list[Truth]:
+    """Choose the truths that are drawn: the lowest in the end, the middle one, the highest."""
+    last = plan.cases[-1]
+    ranked = sorted(plan.truths, key=lambda truth: rank(truth.at(last)))
+    return [ranked[k] for k in sorted({0, len(ranked) // 2, len(ranked) - 1})]
+
+
+def _known(outlook: Outlook) -> float:
+    return outlook.known.estimate
+
+
+def _won(outlook: Outlook) -> float:
+    return -outlook.goals_lost.estimate
+
+
+def knowing_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
+    """Draw how many studies play the right policy, and how many know it, by the number of cases.
+
+    There is a panel for the truth of which least is known in the end, for the middle one and for
+    that of which most is known.
+
+    Parameters
+    ----------
+    plan : Plan
+        What `grbp.plan` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw the first of these panels into, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    truths = chosen_truths(plan, _known)[: None if ax is None else 1]
+    with drawing():
+        panels = _panels(len(truths)) if ax is None else [ax]
+        for axes, truth in zip(panels, truths, strict=True):
+            check_axes(axes)
+            _draw(axes, plan, truth)
+        last = panels[-1]
+        last.set_xlabel("cases")
+        legend_below(last, 0.5)
+        if ax is not None:
+            fit_words(ax, INSIDE)
+        return cast("Figure", last.figure)
+
+
+def lost_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
+    """Draw how many goals learning costs, by the number of cases.
+
+    The truths are that for which it costs most in the end, the middle one and the cheapest.
+
+    Parameters
+    ----------
+    plan : Plan
+        What `grbp.plan` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    with drawing():
+        axes = new_axes(ax, height=3.9, below=1.55)
+        for truth, (colour, dashes) in zip(chosen_truths(plan, _won), _THREE, strict=False):
+            ends = [one.goals_lost for one in truth.outlooks]
+            _curve(axes, truth.outlooks, ends, _name(truth), colour, dashes)
+        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+        axes.set_ylabel("goals lost by learning")
+        axes.set_xlabel("cases")
+        _cases(axes, plan)
+        legend_below(axes, 0.6)
+        fit_words(axes, INSIDE)
+        return cast("Figure", axes.figure)
+
+
+def _panels(count: int) -> "list[Axes]":
+    """Return as many panels, one below the other."""
+    from grbp.figures.notebook import Figure  # noqa: PLC0415
+
+    height = count * (_PANEL + _ABOVE) + _BELOW
+    figure = Figure(figsize=(_WIDTH, height))
+    return [
+        figure.add_axes(
+            (
+                _LEFT / _WIDTH,
+                (_BELOW + (count - 1 - k) * (_PANEL + _ABOVE)) / height,
+                1.0 - (_LEFT + 0.3) / _WIDTH,
+                _PANEL / height,
+            )
+        )
+        for k in range(count)
+    ]
+
+
+def _draw(axes: "Axes", plan: Plan, truth: Truth) -> None:
+    """Draw the curves of one truth."""
+    after = truth.outlooks
+    level = f"{100.0 * plan.level:.4g} %"
+    wrong = "settled on the wrong policy" if plan.stop_at else "was ever sure of the wrong policy"
+    for name, ends, colour, dashes in (
+        ("plays the right policy", [one.plays_right for one in after], CONTINUE, SOLID),
+        (f"knows it at {level}", [one.known for one in after], FINISH, DASHED),
+        (wrong, [one.ever_wrongly_sure for one in after], GREY, DOTTED),
+    ):
+        _curve(axes, after, ends, name, colour, dashes)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_yticks([0.0, 0.5, 1.0])
+    axes.set_ylabel("of all studies")
+    in_percent(axes.yaxis)
+    _cases(axes, plan)
+    right = {0: "never FINISH", 1: "FINISH in state 1", None: "either"}[truth.right]
+    axes.set_title(f"{_name(truth)}: {right} is right", size=11, loc="left")
+
+
+def _name(truth: Truth) -> str:
+    return f"$p_C$ = {truth.p_c:.3g}, $p_F$ = {truth.p_f:.3g}"
+
+
+def _curve(
+    axes: "Axes", after: Sequence[Outlook], ends: Sequence[Estimate], name: str, colour: str,
+    dashes: Dashes,
+) -> None:  # fmt: skip
+    """Draw a curve with the shade of its interval."""
+    x = [one.cases for one in after]
+    axes.plot(
+        x, [one.estimate for one in ends], label=name, color=colour, linestyle=dashes, linewidth=2.0
+    )
+    low, high = [one.low for one in ends], [one.high for one in ends]
+    axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def _cases(axes: "Axes", plan: Plan) -> None:
+    """Set the axis of the cases: logarithmic, with the numbers that were asked about."""
+    from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: PLC0415
+
+    first, last = plan.truths[0].outlooks[0].cases, plan.cases[-1]
+    axes.set_xscale("log")
+    axes.set_xlim(*((first, last) if first < last else (0.5 * last, 2.0 * last)))
+    kept: list[int] = []
+    for one in sorted({*plan.cases, first}, reverse=True):
+        # Numbers that are less than a factor of two apart would run into each other.
+        if not kept or one * 2 <= kept[-1]:
+            kept.append(one)
+    axes.set_xticks(kept)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: tick(x)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
