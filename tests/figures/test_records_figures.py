@@ -9,6 +9,7 @@ import pytest
 from fits import AT_ONE, NEVER, USUAL, counted, walked
 from ink import Ink
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -24,6 +25,7 @@ from grbp.figures.records import (
     ways_figure,
 )
 from grbp.fitting.result import Cusum, Fit
+from grbp.numerics.intervals import anytime, wilson
 from grbp.theory.values import boundary
 
 Draw = Callable[..., Figure]
@@ -230,6 +232,19 @@ def test_every_share_is_at_its_state_with_its_counts_below(usual: Fit) -> None:
     ]
     # Shapes tell the actions apart, not colours alone.
     assert {mark.get_marker() for mark in marks} == {"o", "s"}
+
+
+@pytest.mark.parametrize("name", ["usual", "steered"])
+def test_every_share_has_the_interval_that_the_fit_prints(name: str) -> None:
+    fit = FITS[name]()
+    moves, finishes = (
+        [segment[:, 1].tolist() for segment in one.get_segments()]
+        for one in only_axes(states_figure(fit)).collections
+        if isinstance(one, LineCollection)
+    )
+    interval = anytime if fit.adaptive else wilson
+    assert moves == [list(interval(up, moved)) for up, moved in USUAL]
+    assert finishes == [list(interval(won, tried)) for won, tried in AT_ONE if tried]
 
 
 def test_what_was_never_tried_is_hatched_where_it_is(usual: Fit) -> None:

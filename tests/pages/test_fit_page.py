@@ -97,7 +97,7 @@ def test_every_state_and_every_group_has_its_row(html: str, fit: Fit) -> None:
 
 
 LOOKS: Final = {
-    "nothing against it": AssumptionTest("p", "t", 1.0, 0.5, 0.9, 0.1, "a size", False),
+    "nothing against it": AssumptionTest("p", "t", 5.0, 0.02, 0.1, 0.1, "a size", False),
     "records speak against it": AssumptionTest("p", "t", 9.0, 0.001, 0.01, 0.1, "a size", True),
     "not testable": AssumptionTest("p", "none", possible=False, why="There is no way."),
 }
@@ -175,6 +175,16 @@ def test_what_was_left_out_is_told_by_rule_with_its_first_line(fit: Fit) -> None
     assert "stayed in place 7 times" in told
     assert "further than one state 5 times" in told
     assert "if all of them are lost, the share is 40.0 %; if all are won, it is 50.0 %" in told
+
+
+@pytest.mark.parametrize(
+    ("estimate", "more", "less"), [(0.1, "more", "less"), (-0.1, "less", "more")]
+)
+def test_the_hidden_bias_has_its_direction(fit: Fit, estimate: float, more: str, less: str) -> None:
+    bias = replace(fit, difference=Estimate(estimate, estimate - 0.2, estimate + 0.2))
+    told = text_of(fit_report(bias, FACTS))
+    assert f"FINISH wins {more} often than CONTINUE does" in told
+    assert f"really wins {less} often than recorded" in told
 
 
 def test_everything_handed_in_is_text_never_html(fit: Fit) -> None:

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     else:
         print(result.summary())
     if options.report is not None:
-        page = result.report({"records": options.records})
+        page = result.report({"Records": options.records})
         path = write_whole(Path(options.report), page.encode())
         logging.getLogger("grbp").info("wrote %s", path)
 

@@ -13,14 +13,13 @@ from grbp.figures.records import (
     ways_figure,
 )
 from grbp.fitting.decide import percent
-from grbp.numerics.intervals import anytime, wilson
+from grbp.fitting.estimates import Proportion
 from grbp.pages.page import Section, environment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from grbp.fitting.assumptions import AssumptionTest
-    from grbp.fitting.estimates import Proportion
     from grbp.fitting.result import Fit, StateRow
     from grbp.theory.posterior import Estimate
 
@@ -290,14 +289,10 @@ def _states(fit: "Fit") -> Section:
 
 
 def _state(row: "StateRow", fit: "Fit") -> tuple[str, ...]:
-    interval = anytime if fit.adaptive else wilson
     cells = [f"state {row.state}"]
     for wins, tries in ((row.c_up, row.c), (row.f_goal, row.f)):
-        if tries:
-            cells.append(f"{wins:,} of {tries:,}")
-            cells.append(with_interval(wins / tries, *interval(wins, tries, fit.level)))
-        else:
-            cells += ["never tried", _NO_NUMBER]
+        cells.append(f"{wins:,} of {tries:,}" if tries else "never tried")
+        cells.append(_share(Proportion(wins, tries, fit.level, fit.adaptive)))
     cells += [f"{row.stays:,}", f"{row.jumps:,}", row.action.upper(), _percent(row.probability)]
     return tuple(cells)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from grbp.figures.canvas import GREY, drawing, fit_words
 from grbp.figures.records.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+from grbp.fitting.estimates import Proportion
 from grbp.numerics.arrays import Ints
-from grbp.numerics.intervals import anytime, wilson
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,33 +57,11 @@ def states_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     -------
     matplotlib.figure.Figure
     """
-    interval = anytime if fit.adaptive else wilson
     with drawing():
         axes = new_axes(ax, height=4.7, below=1.5)
         states = np.array([row.state for row in fit.general])
         for one in _ACTIONS:
-            tries = np.array([getattr(row, one.tries) for row in fit.general])
-            wins = np.array([getattr(row, one.wins) for row in fit.general])
-            pooled = getattr(fit, one.pooled)
-            if pooled is not None and pooled.estimate is not None:
-                axes.axhspan(*pooled.interval, color=one.colour, alpha=0.13, linewidth=0)
-                axes.axhline(pooled.estimate, color=one.colour, linewidth=0.9)
-            seen = tries > 0
-            ends = np.array(
-                [interval(w, n, fit.level) for w, n in zip(wins[seen], tries[seen], strict=True)]
-            ).reshape(-1, 2)
-            share = wins[seen] / tries[seen]
-            at = states[seen] + one.aside
-            axes.vlines(
-                at, ends[:, 0], ends[:, 1], color=one.colour, linewidth=min(1.8, 60.0 / len(states))
-            )
-            (mark,) = axes.plot(at, share, one.marker, color=one.colour, clip_on=False)
-            mark.set(markersize=3 if len(states) > _MANY_STATES else 6, zorder=4)
-            if seen.any():
-                mark.set_label(f"{one.words}, with its interval")
-            for low, high in _runs(states[~seen], merge=len(states) > _MANY_STATES):
-                axes.axvspan(low + one.aside - 0.2, high + one.aside + 0.2, facecolor="none",
-                             edgecolor=one.colour, hatch="////", alpha=0.45, lw=0)  # fmt: skip
+            _draw_action(axes, fit, one)
         if any(not (row.c and row.f) for row in fit.general):
             axes.fill_between([], [], facecolor="none", edgecolor=GREY, hatch="////",
                               linewidth=0, label="hatched: never tried")  # fmt: skip
@@ -103,6 +81,31 @@ def states_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         legend_below(axes, 0.75)
         fit_words(axes, INSIDE)
         return cast("Figure", axes.figure)
+
+
+def _draw_action(axes: "Axes", fit: "Fit", one: _Kind) -> None:
+    """Draw the shares of an action by state, that of all states, and where it was never tried."""
+    pooled = getattr(fit, one.pooled)
+    if pooled is not None and pooled.estimate is not None:
+        axes.axhspan(*pooled.interval, color=one.colour, alpha=0.13, linewidth=0)
+        axes.axhline(pooled.estimate, color=one.colour, linewidth=0.9)
+    shares = {
+        row.state: Proportion(getattr(row, one.wins), tries, fit.level, fit.adaptive)
+        for row in fit.general
+        if (tries := getattr(row, one.tries))
+    }
+    many = len(fit.general) > _MANY_STATES
+    if shares:
+        at = np.array(list(shares)) + one.aside
+        low, high = zip(*(share.interval for share in shares.values()), strict=True)
+        axes.vlines(at, low, high, color=one.colour, linewidth=min(1.8, 60.0 / len(fit.general)))
+        share = [share.successes / share.tries for share in shares.values()]
+        (mark,) = axes.plot(at, share, one.marker, color=one.colour, clip_on=False)
+        mark.set(markersize=3 if many else 6, zorder=4, label=f"{one.words}, with its interval")
+    never = np.array([row.state for row in fit.general if row.state not in shares], dtype=np.int64)
+    for first, last in _runs(never, merge=many):
+        axes.axvspan(first + one.aside - 0.2, last + one.aside + 0.2, facecolor="none",
+                     edgecolor=one.colour, hatch="////", alpha=0.45, linewidth=0)  # fmt: skip
 
 
 def _runs(states: Ints, merge: bool) -> list[tuple[int, int]]:
