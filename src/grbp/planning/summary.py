@@ -189,7 +189,7 @@ def _truths(plan: Plan) -> Iterator[str]:
         yield f"and {len(plan.truths) - len(shown):,} truths of which more is known"
 
 
-_WIDTHS: Final = (12, 7, 11, 8, 9, 9, 7)
+_WIDTHS: Final = (12, 7, 11, 8, 9, 9, 6)
 
 
 def _place(truth: Truth) -> str:
