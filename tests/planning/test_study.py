@@ -72,7 +72,8 @@ class Plain:
         key = partial(replica_key, SEED)
         self.keys = {purpose: key(purpose, replica) for purpose in (WORLD, LEARNER, OVERRULE)}
         n = first_counters(problem.p_c, problem.p_f, False, key(OPENING, replica))
-        self.n = Counters(*(a + b for a, b in zip(n, self.design.before, strict=True)))
+        both = [a + b for a, b in zip(n, self.design.before, strict=True)]
+        self.n = Counters(int(both[0]), *both[1:])
         self.told: list[tuple[int, int, Totals]] = []  # when, for whom, what
         self.issued = 0
         self.lost = 0.0
