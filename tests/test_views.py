@@ -44,10 +44,11 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "map": run(replace(GRID, learner=nasty, engine="walk"), folder),
         "league": grbp.run_league(league, folder),
         "fit": walked(60, names=(NASTY, "other"), group="group"),
+        "plan": grbp.plan(4, (0.4, 0.5), 0.3, [10, 50], nasty, replicas=20),
     }
 
 
-KINDS = ["problem", "session", "policies", "simulation", "curves", "map", "league", "fit"]
+KINDS = ["problem", "session", "policies", "simulation", "curves", "map", "league", "fit", "plan"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -261,7 +261,7 @@ def test_the_sentence_and_the_screen() -> None:
     lines = plan.summary().splitlines()
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 32
-    assert len(repr(plan)) < 700
+    assert len(repr(plan)) < 450
     stopped = grbp.plan(4, 0.5, 0.2, 50, replicas=50, stop_at=0.9, overlap=2, look_from=5)
     assert "Stopping when 90 % sure settles on the wrong policy" in stopped.sentence
     assert "2 cases at once, stopped when 90 % sure, looking from case 5 on" in " ".join(

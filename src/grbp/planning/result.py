@@ -92,9 +92,11 @@ class Plan(Shown):
     past_cases: int
 
     def __repr__(self) -> str:
+        truths = "1 truth" if len(self.truths) == 1 else f"{len(self.truths):,} truths"
+        said = import_module("grbp.planning.summary").sentences_of(self)
         return (
-            f"<Plan of {self.learner} for {len(self.truths):,} truths, {self.replicas:,} studies"
-            f" each, seed {self.seed}: {self.sentence}>"
+            f"<Plan of {self.learner} for {truths}, {self.replicas:,} studies each, seed"
+            f" {self.seed}: {' '.join(said[:2])}>"
         )
 
     @property

@@ -1,0 +1,126 @@
+"""Plans on the shell: a screen for a person, everything for a program, a page for everybody."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from html_page import Page
+from runs import without_notes
+
+import grbp
+from grbp.cli import main
+from grbp.planning.result import COLUMNS
+
+ASKED = ["--goal", "4", "--p-c", ".4:.5", "--p-f", ".2:.35:2", "--cases", "20,60"]
+SIZE = ["--replicas", "30", "--seed", "7"]
+
+
+def expected() -> grbp.Plan:
+    return grbp.plan(4, (0.4, 0.5), (0.2, 0.35, 2), [20, 60], replicas=30, seed=7)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["plan", *ASKED, *SIZE, *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert without_notes(err) == ""
+    return out
+
+
+def test_json_is_what_the_library_says(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "--json")
+    assert out.count("\n") == 1
+    answer = json.loads(out, parse_constant=pytest.fail)
+    assert answer == json.loads(json.dumps(expected().to_dict()))
+    assert len(answer["truths"]) == 6
+    assert [one["cases"] for one in answer["truths"][0]["after"]] == [20, 60]
+    known = answer["truths"][0]["after"][1]["known"]
+    assert known["low"] <= known["estimate"] <= known["high"]
+
+
+def test_a_person_reads_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys)
+    assert out == expected().summary() + "\n"
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_csv_has_a_row_for_every_truth_and_number_of_cases(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = list(csv.reader(io.StringIO(said(capsys, "--csv", "-"))))
+    assert tuple(rows[0]) == COLUMNS
+    assert rows[1:] == [list(map(str, row)) for row in expected().cells()]
+    assert len(rows) == 1 + 6 * 2
+
+
+def test_pictures_and_pages_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page, picture = tmp_path / "new" / "plan.html", tmp_path / "plan.svg"
+    assert main(["plan", *ASKED, *SIZE, "--plot", str(picture), "--report", str(page)]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"{picture}\n"
+    assert f"wrote {page}" in err
+    assert picture.read_bytes().startswith(b"<?xml")
+    (title,) = Page(page.read_text("utf-8")).all("h1")
+    assert title.text == "How much can be learned from 60 cases?"
+
+
+def test_every_option_reaches_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    options = [
+        "--learner", "getbe-sm:gamma=2", "--start", "1=.5,3=.5", "--overlap", "3", "--late-wins",
+        "2", "--overrule", ".1", "--stop-at", ".9", "--look-from", "4", "--threads", "1",
+    ]  # fmt: skip
+    answer = json.loads(said(capsys, *options, "--json"))
+    plan = grbp.plan(
+        4, (0.4, 0.5), (0.2, 0.35, 2), [20, 60], "getbe-sm:gamma=2", start={1: 0.5, 3: 0.5},
+        overlap=3, late_wins=2, overrule=0.1, stop_at=0.9, look_from=4, replicas=30, seed=7,
+    )  # fmt: skip
+    assert answer == json.loads(json.dumps(plan.to_dict()))
+    assert answer["level"] == answer["stop_at"] == 0.9
+
+
+def test_records_come_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    fit = {
+        "goal": 4,
+        "cases": 90,
+        "p_c": {"ups": 60, "tries": 130, "wilson": [0.38, 0.55]},
+        "p_f": None,
+        "first_states": [30, 30, 30],
+    }
+    file = tmp_path / "fit.json"
+    file.write_text(json.dumps(fit), "utf-8")
+    asked = ["plan", "--from", str(file), "--cases", "30", *SIZE]
+    assert main(asked) == 2
+    assert "say between which probabilities it lies (--p-f .2:.35" in capsys.readouterr().err
+    assert main([*asked, "--p-f", ".3", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [truth["p_c"] for truth in answer["truths"]] == [0.38, 0.465, 0.55]
+    assert (answer["past_cases"], answer["start"]) == (90, "uniform")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--goal", "x"], "goal = 'x' was given"),
+        (["--p-c", ".5:.4"], "the first end must be below the second"),
+        (["--p-c", ".4:.5:x"], "the points of p_c = 'x' was given"),
+        (["--p-c", ".4:high"], "p_c = 'high' was given"),
+        (["--p-c", ".4:.5:3:3"], "it must be a number, (low, high) or (low, high, points)"),
+        (["--cases", "20,x"], "cases = 'x' was given"),
+        (["--stop-at", "2"], "stop_at = 2.0 was given"),
+        (["--overrule", "often"], "overrule = 'often' was given"),
+        (["--start", "1=.9,2"], "start = '1=.9,2' was given"),
+        (["--from", "no/such.json"], "the records 'no/such.json' cannot be read"),
+        (["--json", "--csv", "-"], "--csv - and --json were given"),
+        (["--report", "/dev/null/x"], "/dev/null/x cannot be written"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+) -> None:
+    assert main(["plan", *ASKED, *SIZE, *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("grbp: ")
+    assert err.count("\n") == 1
+    assert sentence in err
