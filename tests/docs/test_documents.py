@@ -68,12 +68,15 @@ def test_python_in_the_documents_runs_and_prints_what_it_says(
 @pytest.mark.parametrize("document", with_blocks("console"))
 def test_shell_in_the_documents_prints_what_it_says(document: str, tmp_path: Path) -> None:
     for block in blocks(DOCUMENTS[document], "console"):
-        for command, said in re.findall(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+        for line, said in re.findall(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            command, _, file = line.partition(" > ")
             done = subprocess.run(
                 [PYTHON, "-m", "grbp", *shlex.split(command)],
                 cwd=tmp_path, capture_output=True, text=True, check=False,
             )  # fmt: skip
-            assert (done.returncode, done.stdout) == (0, said)
+            assert (done.returncode, "" if file else done.stdout) == (0, said)
+            if file:
+                (tmp_path / file).write_text(done.stdout, "utf-8")
 
 
 def prose(text: str) -> str:

@@ -16,8 +16,8 @@ from grbp.fitting.general import General
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
-_TOO_MANY: Final = 1_000_000
-"""More tries than anybody will make."""
+_TOO_MANY: Final = 100
+"""How many times as many records nobody waits for."""
 
 POLICY: Final = {
     "threshold-0": "never finish",
@@ -181,18 +181,16 @@ def _decided(seen: Evidence, decision: str, sure: float, doubt: str) -> str:
         f" reaches it in {said(even)} of cases"
         f" ({100.0 * seen.level:g} % intervals in brackets)."
     )
-    policy = POLICY[decision]
-    if doubt:
-        return (
-            f"The records speak for one policy ({policy}; {percent(sure)} sure), but {doubt}."
-            f" {numbers}"
-        )
-    if sure >= seen.level:
-        return f"{policy.capitalize()}: the records are {percent(sure)} sure of it. {numbers}"
-    return (
-        f"The records lean towards one policy ({policy}), but are only {percent(sure)} sure."
-        f" {numbers} {_settling(seen)}"
-    )
+    policy, surely = POLICY[decision], percent(sure)
+    if sure < seen.level:
+        lead = f"The records lean towards one policy ({policy}), but are only {surely} sure."
+        parts = [lead, numbers, _settling(seen), doubt]
+    elif doubt:
+        lead = f"The records speak for one policy ({policy}), and would be {surely} sure of it."
+        parts = [lead, doubt, numbers]
+    else:
+        parts = [f"{policy.capitalize()}: the records are {surely} sure of it.", numbers]
+    return " ".join(part for part in parts if part)
 
 
 def _doubt(seen: Evidence) -> str:
@@ -202,8 +200,11 @@ def _doubt(seen: Evidence) -> str:
         for test in seen.tests
         if test.changes_answer and test.p_holm is not None and test.p_holm < 1.0 - seen.level
     ]
+    if not broken:
+        return ""
     return (
-        f"it does not hold that {broken[0]}, and without that the answer changes" if broken else ""
+        f"But they also speak against the assumption that {broken[0]}, and without it the answer"
+        " is another one."
     )
 
 
@@ -226,8 +227,8 @@ def _settling(seen: Evidence) -> str:
             more = f"{_round_up(tries):,} more tries of FINISH"
             return f"About {more} would settle it, if the estimates stay."
     times = (of_f + of_c) / wanted if wanted > 0.0 else math.inf
-    if times * max(f.tries, c.tries) > _TOO_MANY:
-        return "No number of further cases that anybody can wait for would settle it."
+    if times > _TOO_MANY:
+        return f"It would take over {_TOO_MANY} times as many records to settle it."
     more = f"{max(2, math.ceil(times))} times as many records"
     return f"About {more} would settle it, if the estimates stay."
 

@@ -133,10 +133,11 @@ def _outlook(
     """Summarise the replicas at one checkpoint."""
     cases = int(log.checkpoints[k])
     sure, seen = log.sure[:, k], log.seen[:, k] - before
-    is_sure, by_now = sure >= 0, log.first <= cases
+    is_sure: Bools = sure >= 0
+    by_now = log.first <= cases
     # Where both thresholds are right, none is wrong.
     wrong = np.zeros_like(is_sure) if right is None else is_sure & (sure != right)
-    ever = by_now.any(axis=1)
+    ever = by_now[:, 0] | by_now[:, 1]
     ever_wrong = np.zeros_like(ever) if right is None else by_now[:, 1 - right]
     first_wrong: Bools = ever_wrong & (log.first[:, 1 - (right or 0)] == log.first.min(axis=1))
     plays_right = log.threshold[:, k] <= 1 if right is None else log.threshold[:, k] == right

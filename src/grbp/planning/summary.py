@@ -49,7 +49,7 @@ def sentences_of(plan: Plan) -> list[str]:
         + (f", over {len(ends)} plausible truths." if several else "."),
         f"That it is right is known at {level} in"
         f" {_of_100([one.known.estimate for one in ends])}{where}.",
-        f"Learning costs {_to([_amount(x) for x in _ends(lost)])} goals against knowing the truth.",
+        f"Learning costs {_goals(*_ends(lost))} against knowing the truth.",
     ]
     if plan.stop_at is None:
         looks = "after every case" if plan.look_from == 1 else f"from case {plan.look_from:,} on"
@@ -80,8 +80,10 @@ def _whole(share: float) -> str:
     return str(min(99, round(100.0 * share)) if share < 1.0 else 100)
 
 
-def _amount(number: float) -> str:
-    return f"{number:.0f}" if abs(number) >= 99.5 else f"{number:.2g}"
+def _goals(least: float, most: float) -> str:
+    """Write a number of goals, or from what to what it goes."""
+    said = [f"{x:.0f}" if abs(x) >= 99.5 else f"{x:.2g}" for x in (least, most)]
+    return f"{_to(said)} goal{'' if said == ['1', '1'] else 's'}"
 
 
 def _to(ends: Sequence[str]) -> str:
@@ -189,7 +191,7 @@ def _truths(plan: Plan) -> Iterator[str]:
         yield f"and {len(plan.truths) - len(shown):,} truths of which more is known"
 
 
-_WIDTHS: Final = (12, 7, 11, 8, 9, 9, 7)
+_WIDTHS: Final = (12, 7, 11, 8, 9, 9, 6)
 
 
 def _place(truth: Truth) -> str:

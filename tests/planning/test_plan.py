@@ -1,0 +1,288 @@
+"""Plans: what must hold of them, the figures of the guide, and what is refused."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import grbp
+from grbp.errors import InvalidInput
+from grbp.numerics.intervals import anytime, wilson
+from grbp.planning.characteristics import _records
+from grbp.planning.records import past_of
+from grbp.planning.summary import short
+
+FIT: dict[str, Any] = {
+    "goal": 4,
+    "cases": 150,
+    "p_c": {"ups": 120, "tries": 260, "wilson": [0.40, 0.52], "anytime": [0.35, 0.57]},
+    "p_f": {"wins": 11, "tries": 40, "wilson": [0.16, 0.43], "anytime": [0.1, 0.5]},
+    "first_states": [50, 0, 100],
+    "counters": {"plays_0": 0.0, "wins_0": 0.0, "plays_1": 3.0, "wins_1": 2.0},
+}
+"""The part of what `grbp fit --json` prints that a plan reads."""
+
+
+def one(goal: int = 4, p_c: float = 0.45, p_f: float = 0.3, **choices: Any) -> grbp.Truth:
+    """The only truth of a small plan."""
+    sizes: dict[str, Any] = {"cases": [20, 100], "replicas": 200} | choices
+    (truth,) = grbp.plan(goal, p_c, p_f, **sizes).truths
+    return truth
+
+
+def test_goals_lost_are_the_regret_that_is_simulated() -> None:
+    problem = grbp.Problem(4, 0.65, 0.3, {1: 0.5, 3: 0.5})
+    truth = one(p_c=0.65, start={1: 0.5, 3: 0.5}, seed=9)
+    looked = [seen.cases for seen in truth.outlooks]
+    curve = grbp.simulate(
+        problem, rounds=100, replicas=200, seed=9, checkpoints=looked, engine="walk"
+    ).curves["doorstep-lai"]
+    for seen, mean, se in zip(truth.outlooks, curve.mean, curve.se, strict=True):
+        assert seen.goals_lost.estimate == pytest.approx(mean, rel=1e-12)
+        half = seen.goals_lost.high - seen.goals_lost.estimate
+        assert half == pytest.approx(1.959963984540054 * se)
+        best = seen.cases * grbp.value(problem, 0)
+        assert seen.goals_oracle == pytest.approx(best)
+        assert seen.goals.estimate + seen.goals_lost.estimate == pytest.approx(best)
+        assert seen.goals_threshold_1 == pytest.approx(seen.cases * grbp.value(problem, 1))
+
+
+def test_the_oracle_loses_nothing_and_overruled_it_loses_all() -> None:
+    for p_f, right in ((0.3, 1), (0.1, 0)):
+        truth = one(p_f=p_f, learner="oracle")
+        assert truth.right == right
+        assert truth.at(100).goals_lost == (0.0, 0.0, 0.0)
+        assert truth.at(100).plays_right.estimate == 1.0
+        overruled = one(p_f=p_f, learner="oracle", overrule=1.0).at(100)
+        assert overruled.goals_lost.estimate == pytest.approx(100 * truth.loss)
+        assert overruled.goals.estimate == pytest.approx(
+            overruled.goals_threshold_0 if right else overruled.goals_threshold_1
+        )
+
+
+def test_who_explores_with_a_high_threshold_is_overruled_by_never_finishing() -> None:
+    truth = one(learner="threshold-3", overrule=1.0, goal=6, p_c=0.6)
+    assert truth.at(100).finishes.estimate == 0.0
+
+
+def test_threads_change_no_bit() -> None:
+    plans = [
+        grbp.plan(4, (0.4, 0.5), 0.25, [30, 90], replicas=3000, overrule=0.1, threads=threads)
+        for threads in (1, 3)
+    ]
+    assert plans[0].to_dict() == plans[1].to_dict()
+
+
+def test_ranges_are_grids() -> None:
+    plan = grbp.plan(4, (0.4, 0.5), (0.2, 0.35, 2), 5, replicas=2)
+    assert [(t.p_c, t.p_f) for t in plan.truths] == [
+        (0.4, 0.2), (0.4, 0.35), (0.45, 0.2), (0.45, 0.35), (0.5, 0.2), (0.5, 0.35)
+    ]  # fmt: skip
+
+
+def test_where_both_policies_are_equally_good_none_is_wrong() -> None:
+    plan = grbp.plan(4, 0.5, 0.25, [20, 100], replicas=200)
+    (truth,) = plan.truths
+    assert truth.right is None
+    assert truth.loss == pytest.approx(0.0)
+    seen = truth.at(100)
+    assert seen.plays_right.estimate == 1.0
+    assert seen.ever_wrongly_sure.estimate == seen.wrongly_sure.estimate == 0.0
+    assert seen.ever_sure.estimate > 0.0
+    assert "nothing can be learned" in plan.sentence
+    assert "both" in plan.summary()
+    assert any(math.isnan(cell) for row in plan.cells() for cell in row)
+
+
+def test_sureness_adds_up() -> None:
+    truth = one(p_c=0.5, p_f=0.27, replicas=400)
+    before = truth.outlooks[0]
+    for seen in truth.outlooks:
+        assert seen.known.estimate + seen.wrongly_sure.estimate <= seen.ever_sure.estimate + 1e-12
+        assert seen.wrongly_sure.estimate <= seen.ever_wrongly_sure.estimate
+        first_wrong = seen.first_sure_wrong.estimate * seen.ever_sure.estimate
+        assert first_wrong <= seen.ever_wrongly_sure.estimate + 1e-12
+        assert seen.ever_sure.estimate >= before.ever_sure.estimate
+        assert seen.known.low <= seen.known.estimate <= seen.known.high
+        before = seen
+    assert truth.at(100).ever_wrongly_sure.estimate > 0.1
+
+
+def test_who_stops_when_sure_stays_with_it() -> None:
+    truth = one(stop_at=0.9, cases=[50, 300])
+    end = truth.at(300)
+    assert end.known.estimate + end.wrongly_sure.estimate == pytest.approx(end.ever_sure.estimate)
+    assert end.wrongly_sure.estimate == end.ever_wrongly_sure.estimate
+    share = end.first_sure_wrong.estimate * end.ever_sure.estimate
+    assert share == pytest.approx(end.ever_wrongly_sure.estimate)
+    # One who stops loses as much in every later case.
+    later = end.goals_lost.estimate - truth.at(50).goals_lost.estimate
+    assert later >= 0.99 * 250 * truth.loss * truth.at(50).wrongly_sure.estimate
+    waited = one(stop_at=0.9, cases=[50, 300], look_from=30).at(300)
+    assert waited.ever_wrongly_sure.estimate < end.ever_wrongly_sure.estimate
+
+
+def test_goals_that_are_told_late_make_finishing_look_worse() -> None:
+    on_time, late = one(), one(late_wins=50)
+    assert late.at(100).bias_p_f.high < on_time.at(100).bias_p_f.low - 0.05
+
+
+@pytest.mark.parametrize("p", [0.0, 0.02, 0.3, 0.95, 1.0])
+def test_coverage_is_that_of_the_intervals(p: float) -> None:
+    good, bad = (grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(30)))
+    if p in (0.0, 1.0):
+        (good, bad)[int(p)][:] = 0
+    held = {wilson: 0, anytime: 0}
+    for s, f in zip(good.tolist(), bad.tolist(), strict=True):
+        for interval in held:
+            low, high = interval(s, s + f)
+            held[interval] += s + f > 0 and low - 1e-12 <= p <= high + 1e-12
+    tried = int((good + bad > 0).sum())
+    by_wilson, by_anytime, bias = _records(good, bad, p)
+    assert by_wilson.estimate == held[wilson] / tried
+    assert by_anytime.estimate == held[anytime] / tried
+    mean = np.mean([s / (s + f) - p for s, f in zip(good, bad, strict=True) if s + f])
+    assert bias.estimate == pytest.approx(mean)
+
+
+def test_an_action_that_is_never_tried_has_no_estimate() -> None:
+    seen = one(learner="threshold-0").at(100)
+    assert math.isnan(seen.bias_p_f.estimate)
+    assert math.isnan(seen.wilson_p_f.estimate)
+    assert seen.finishes.estimate == 0.0
+    assert seen.wilson_p_c.low > 0.85
+
+
+@pytest.mark.slow
+def test_the_figures_of_the_guide() -> None:
+    """Playing the right policy is not knowing it; overlap and overruling have their price."""
+    sizes: Any = {"cases": 2000, "replicas": 2000}
+    apart = one(p_c=0.5, p_f=0.2, **sizes).at(2000)
+    assert apart.plays_right.estimate == pytest.approx(0.98, abs=0.01)
+    assert apart.known.estimate == pytest.approx(0.60, abs=0.02)
+    costs: list[dict[str, Any]] = [{}, {"overlap": 20}, {"overlap": 100}, {"overrule": 0.1}]
+    lost = [one(p_c=0.65, **sizes, **how).at(2000).goals_lost.estimate for how in costs]
+    assert lost == pytest.approx([6.5, 7.3, 11.0, 27.3], abs=0.3)
+    wrong = [
+        one(p_c=0.45, **sizes, look_from=k).at(2000).ever_wrongly_sure.estimate for k in (1, 20)
+    ]
+    assert wrong == pytest.approx([0.105, 0.035], abs=0.01)
+
+
+def test_records_say_ranges_starts_and_what_is_known(tmp_path: Path) -> None:
+    plan = grbp.plan(records=FIT, cases=50, replicas=100)
+    assert (plan.goal, plan.past_cases) == (4, 150)
+    assert plan.start == ((1, 1 / 3), (3, 2 / 3))
+    assert {t.p_c for t in plan.truths} == {0.4, 0.46, 0.52}
+    assert {t.p_f for t in plan.truths} == {0.16, 0.295, 0.43}
+    assert plan.sentence.startswith("With 50 more cases, ")
+    assert "after 150 past cases" in plan.summary()
+    file = tmp_path / "fit.json"
+    file.write_text(json.dumps(FIT), "utf-8")
+    again = grbp.plan(records=str(file), cases=50, replicas=100)
+    assert again.to_dict() == plan.to_dict()
+    adaptive = past_of(FIT | {"adaptive": True})
+    assert adaptive.p_c == (0.35, 0.57)
+    assert adaptive.before == (150, 40.0, 11.0, 260.0, 120.0, 0.0, 0.0, 3.0, 2.0)
+    assert adaptive.seen.tolist() == [120, 140, 11, 29]
+
+
+def test_what_records_know_is_known_at_once_and_does_not_bias_new_estimates() -> None:
+    much = FIT | {"p_c": FIT["p_c"] | {"ups": 4500, "tries": 10000}}
+    much |= {"p_f": FIT["p_f"] | {"wins": 600, "tries": 2000}}
+    truth = grbp.plan(4, 0.45, 0.3, 20, records=much, replicas=100).truths[0]
+    assert truth.at(20).known.estimate == 1.0
+    other = grbp.plan(4, 0.7, 0.3, 400, records=much, replicas=100).truths[0].at(400)
+    assert other.bias_p_c.low < 0.01
+    assert other.bias_p_c.high > -0.01
+
+
+def test_records_without_finish_ask_for_p_f() -> None:
+    never = FIT | {"p_f": None, "counters": None}
+    with pytest.raises(InvalidInput, match=r"p_f, for it was never tried.*--p-f"):
+        grbp.plan(records=never)
+    plan = grbp.plan(records=never, p_f=0.2, cases=20, replicas=20)
+    assert {t.p_f for t in plan.truths} == {0.2}
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"p_c": None}, "nothing is known of p_c, for it was not given"),
+        ({"p_f": None}, "nothing is known of p_f, for it was not given"),
+        ({"goal": None}, "goal = None was given"),
+        ({"goal": 1}, "goal = 1 was given"),
+        ({"p_c": 1.2}, "p_c = 1.2 was given"),
+        ({"p_c": (0.5, 0.4)}, "the first end must be below the second"),
+        ({"p_c": (0.4, 0.5, 1)}, "the points of p_c = 1 was given"),
+        ({"p_c": (0.4,)}, "it must be a number, (low, high) or (low, high, points)"),
+        ({"p_f": "much"}, "p_f = 'much' was given"),
+        ({"cases": []}, "it must be one number of cases or more"),
+        ({"cases": 0}, "cases = 0 was given"),
+        ({"cases": "many"}, "cases = 'many' was given"),
+        ({"overlap": 0}, "overlap = 0 was given"),
+        ({"late_wins": -1}, "late_wins = -1 was given"),
+        ({"overrule": 2.0}, "overrule = 2.0 was given"),
+        ({"stop_at": 0.5}, "stop_at = 0.5 was given; it must be above 0.5"),
+        ({"stop_at": 1.0}, "stop_at = 1.0 was given"),
+        ({"look_from": 0}, "look_from = 0 was given"),
+        ({"replicas": 0}, "replicas = 0 was given"),
+        ({"seed": -1}, "seed = -1 was given"),
+        ({"threads": 0}, "threads = 0 was given"),
+        ({"learner": "nobody"}, "learner 'nobody' was asked for"),
+        ({"learner": "ucb1-policies"}, "plays no thresholds"),
+        ({"start": 9}, "the start state = 9 was given"),
+        ({"records": FIT, "goal": 5}, "the records are of goal 4"),
+        ({"records": {"goal": 4}}, "records = <dict> was given"),
+        ({"records": 7}, "records = <int> was given"),
+        ({"records": "no/such/file.json"}, "cannot be read"),
+        ({"records": __file__}, "must be a result of grbp.fit"),
+    ],
+)
+def test_a_mistake_is_refused_in_a_sentence(choices: dict[str, Any], sentence: str) -> None:
+    given = {"goal": 4, "p_c": 0.5, "p_f": 0.3, "cases": 5, "replicas": 2} | choices
+    with pytest.raises(InvalidInput) as refusal:
+        grbp.plan(**given)
+    assert sentence in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_sentence_and_the_screen() -> None:
+    plan = grbp.plan(4, (0.4, 0.5), (0.2, 0.35), [50, 200], replicas=100)
+    ends = [truth.at(200) for truth in plan.truths]
+    low, high = (round(100 * f(e.plays_right.estimate for e in ends)) for f in (min, max))
+    assert plan.sentence.startswith(
+        f"With 200 cases, the learner plays the right policy in {low} to {high} of 100 studies,"
+    )
+    assert "is sure of the wrong policy at some time" in plan.sentence
+    lines = plan.summary().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 32
+    assert len(repr(plan)) < 700
+    stopped = grbp.plan(4, 0.5, 0.2, 50, replicas=50, stop_at=0.9, overlap=2, look_from=5)
+    assert "Stopping when 90 % sure settles on the wrong policy" in stopped.sentence
+    assert "2 cases at once, stopped when 90 % sure, looking from case 5 on" in " ".join(
+        stopped.summary().split()
+    )
+
+
+def test_many_truths_are_not_all_listed() -> None:
+    plan = grbp.plan(4, (0.3, 0.6, 5), (0.2, 0.35, 4), [5, 10, 20, 40, 80], replicas=20)
+    lines = plan.summary().splitlines()
+    assert lines[-1] == "and 8 truths of which more is known"
+    assert max(map(len, lines)) <= 80
+    assert sum("cases" in line and "least to most" in line for line in lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"), (-0.0001, "0"), (0.5, ".500"), (-0.024, "-.024"), (0.9999, "1.000"),
+        (4.134, "4.13"), (10.12, "10.1"), (1508.6, "1,509"), (1e6, "1.0e+06"), (math.nan, "-"),
+    ],
+)  # fmt: skip
+def test_numbers_are_short(number: float, text: str) -> None:
+    assert short(number) == text

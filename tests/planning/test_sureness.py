@@ -1,0 +1,79 @@
+"""How sure one is: the quick kernel beside the exact posterior, and boxes that skip looks."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from grbp.numerics.beta import beta_tail, beta_tail_roughly
+from grbp.planning.sureness import chance_of_1, inside, is_sure, sure_of
+from grbp.theory.posterior import Posterior
+
+ENOUGH = 1e-4
+"""What the kernel promises."""
+
+COUNTS = st.one_of(st.integers(0, 9), st.integers(0, 300), st.integers(0, 20_000))
+GOALS = st.sampled_from([2, 3, 4, 7, 10, 50, 1000])
+
+
+@given(GOALS, COUNTS, COUNTS, COUNTS, COUNTS)
+def test_the_kernel_agrees_with_the_posterior(
+    goal: int, ups: int, downs: int, wins: int, losses: int
+) -> None:
+    exact = Posterior(goal, ups, downs, wins, losses).probability
+    assert chance_of_1(goal, ups, downs, wins, losses) == pytest.approx(exact, abs=ENOUGH)
+
+
+@pytest.mark.parametrize(
+    ("goal", "counts"), [(4, (0, 0, 0, 0)), (4, (12, 15, 3, 10)), (10, (6, 6, 1, 2))]
+)
+def test_the_kernel_agrees_with_higher_precision(
+    goal: int, counts: tuple[int, int, int, int]
+) -> None:
+    ups, downs, wins, losses = (mpmath.mpf(count) + 0.5 for count in counts)
+
+    def above(t: mpmath.mpf) -> mpmath.mpf:
+        p = mpmath.sin(t) ** 2
+        b = 1 / mpmath.fsum(((1 - p) / p) ** k for k in range(goal))
+        density = 2 * mpmath.sin(t) ** (2 * ups - 1) * mpmath.cos(t) ** (2 * downs - 1)
+        return density * mpmath.betainc(wins, losses, b, 1, regularized=True)
+
+    with mpmath.workdps(20):
+        total = mpmath.quad(above, [0, mpmath.pi / 8, mpmath.pi / 4, mpmath.pi / 2])
+        exact = float(total / mpmath.beta(ups, downs))
+    assert chance_of_1(goal, *counts) == pytest.approx(exact, abs=ENOUGH)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-9, 0.02, 0.3, 0.5, 0.9, 1.0 - 1e-9, 1.0])
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.5, 3.5), (40.5, 0.5), (7.5, 20.5), (1e3, 3e3)])
+def test_a_rough_tail_is_nearly_the_exact_one(a: float, b: float, x: float) -> None:
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    rough = beta_tail_roughly(a, b, x, log_beta, 1e-6)
+    assert rough == pytest.approx(beta_tail(a, b, x), abs=3e-6)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize(("p_c", "p_f"), [(0.5, 0.12), (0.45, 0.3), (0.5, 0.27)])
+def test_a_box_never_hides_that_one_is_sure(p_c: float, p_f: float, level: float) -> None:
+    random = np.random.default_rng(3)
+    seen, box = np.zeros(4, dtype=np.int64), np.full((2, 3), -1, dtype=np.int64)
+    box[:, 2] = 2
+    skipped, sure = 0, 0
+    for _ in range(400):
+        up, won = random.random() < p_c, random.random() < p_f
+        seen[0 if up else 1] += 1
+        if random.random() < 0.4:
+            seen[2 if won else 3] += 1
+        chance = chance_of_1(4, *seen.tolist())
+        for threshold, right in ((1, chance), (0, 1.0 - chance)):
+            skips = inside(seen, threshold, box)
+            answer = not skips and is_sure(4, seen, level, threshold, box)
+            assert answer == (right >= level) or abs(right - level) < 2 * ENOUGH
+            skipped += skips
+            sure += answer
+        expected = 1 if chance >= level else 0 if 1.0 - chance >= level else -1
+        assert sure_of(4, seen, level) == expected
+    assert skipped > 200
+    assert sure > 0
