@@ -1,10 +1,9 @@
 """The page of a fit: what past cases say, for someone who is not a statistician."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from grbp.figures.canvas import render
 from grbp.figures.numbers import with_interval
 from grbp.figures.records import (
     boundary_figure,
@@ -14,19 +13,12 @@ from grbp.figures.records import (
 )
 from grbp.fitting.decide import percent
 from grbp.fitting.estimates import Proportion
-from grbp.pages.page import Section, environment
+from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from grbp.fitting.assumptions import AssumptionTest
     from grbp.fitting.result import Fit, StateRow
     from grbp.theory.posterior import Estimate
-
-_NO_NUMBER: Final = "\N{EN DASH}"
-
-_MOST_ROWS: Final = 200
-"""Rows of a table on the page; `--json` has all of them."""
 
 _POLICIES: Final = ("threshold-0", "threshold-1")
 
@@ -37,15 +29,6 @@ _DECISIONS: Final = {
     "none": ("open", "?", "no decision"),
 }
 """Of every decision: its look, its sign and its words."""
-
-
-class Number(NamedTuple):
-    """One of the numbers at the top of the page."""
-
-    name: str
-    value: str
-    interval: str
-    meaning: str
 
 
 class Row(NamedTuple):
@@ -80,6 +63,7 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
     words = _answer(fit)
     return page.render(
         fit=fit,
+        goal=fit.goal,
         decision={"look": look, "sign": sign, "words": words},
         plainly=_plainly(fit),
         numbers=list(_numbers(fit)),
@@ -135,17 +119,17 @@ def _listed(states: Sequence[int]) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return _NO_NUMBER if share is None else percent(share)
+    return NO_NUMBER if share is None else percent(share)
 
 
 def _share(share: "Proportion | None") -> str:
     if share is None or share.estimate is None:
-        return _NO_NUMBER
+        return NO_NUMBER
     return with_interval(share.estimate, *share.interval)
 
 
 def _estimate(estimate: "Estimate | None") -> str:
-    return _NO_NUMBER if estimate is None else with_interval(*estimate)
+    return NO_NUMBER if estimate is None else with_interval(*estimate)
 
 
 def _numbers(fit: "Fit") -> Iterator[Number]:
@@ -172,7 +156,7 @@ def _numbers(fit: "Fit") -> Iterator[Number]:
 def _number(name: str, value: str, meaning: str) -> Number:
     """Set the interval, if there is one, apart from its estimate."""
     estimate, _, interval = value.partition(" (")
-    return Number(name, estimate, interval.removesuffix(")"), meaning)
+    return Number(name, estimate, meaning, interval.removesuffix(")"))
 
 
 def _row(test: "AssumptionTest", level: float) -> Row:
@@ -209,7 +193,7 @@ def _sections(fit: "Fit") -> Iterator[Section]:
             "Every case adds how many of its moves went up, beyond what is expected in their"
             " states. If the chances stay as they are, the curve wanders between the dashed lines;"
             " a curve that leaves them says that later cases differ from earlier ones.",
-            _svg(cusum_figure, fit),
+            svg_of(cusum_figure(fit)),
             "A curve of the sum over the cases, and the two limits that it stays between.",
         )
     if fit.by_group:
@@ -244,7 +228,7 @@ def _map(fit: "Fit") -> Section:
         )
     if fit.decision == "by-state":
         text += " The picture is of the averages; since the states differ, it does not decide."
-    return Section(title, text, _svg(boundary_figure, fit), alt, leads=True)
+    return Section(title, text, svg_of(boundary_figure(fit)), alt, leads=True)
 
 
 _WAYS: Final = {
@@ -266,7 +250,7 @@ def _ways(fit: "Fit") -> Section:
     rows.append(("to compare: FINISH wins, p_F", _share(fit.p_f)))
     alt = "; ".join(f"{words}: {value}" for words, value in rows) + "."
     head = ("way", f"chance of winning, with its interval at {_level(fit.level)}")
-    svg = _svg(ways_figure, fit)
+    svg = svg_of(ways_figure(fit))
     return Section("Three ways to value state 1", text, svg, alt, head, rows, leads=True)
 
 
@@ -275,7 +259,7 @@ def _states(fit: "Fit") -> Section:
         "state", "CONTINUE moved up", "p_C", "FINISH won", "p_F", "stayed", "jumped",
         "right action", "probability",
     )  # fmt: skip
-    rows = [_state(row, fit) for row in fit.general[:_MOST_ROWS]]
+    rows = [_state(row, fit) for row in fit.general[:MOST_ROWS]]
     text = (
         "Each state has its own share of moves up and of wins, with intervals; the lines are the"
         " shares over all states. What is hatched was never tried, so nothing is known there. The"
@@ -285,7 +269,7 @@ def _states(fit: "Fit") -> Section:
     if len(fit.general) > len(rows):
         text += f" The table has the first {len(rows)} of {len(fit.general):,} states."
     alt = f"The shares of CONTINUE and FINISH that succeeded, in {len(fit.general):,} states."
-    return Section("State by state", text, _svg(states_figure, fit), alt, head, rows)
+    return Section("State by state", text, svg_of(states_figure(fit)), alt, head, rows)
 
 
 def _state(row: "StateRow", fit: "Fit") -> tuple[str, ...]:
@@ -304,7 +288,7 @@ def _groups(fit: "Fit") -> Section:
             name, f"{one.cases:,}", _answer(one), _share(one.p_c), _share(one.p_f),
             _estimate(one.boundary), _percent(one.probability_threshold_1),
         )
-        for name, one in list(fit.by_group.items())[:_MOST_ROWS]
+        for name, one in list(fit.by_group.items())[:MOST_ROWS]
     ]  # fmt: skip
     text = (
         "The same questions, asked of each group alone. With few cases, groups differ by chance;"
@@ -378,7 +362,3 @@ def _dropped(fit: "Fit") -> Section:
     text += "" if rows else " No row was left out."
     head = ("rule", "rows left out", "first line") if rows else ()
     return Section("What was left out", text, head=head, rows=rows, unfolded=True)
-
-
-def _svg(draw: "Callable[[Fit], Figure]", fit: "Fit") -> bytes:
-    return render(draw(fit), ["svg"])["svg"]

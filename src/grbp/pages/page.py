@@ -8,12 +8,20 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
+from grbp.figures.canvas import render
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from matplotlib.figure import Figure
+
+NO_NUMBER: Final = "\N{EN DASH}"
+"""What stands where there is no number."""
+
+MOST_ROWS: Final = 200
+"""Rows of a table on a page; `--json` has all of them."""
 
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -76,6 +84,28 @@ class Section:
     def encoded(svg: bytes) -> str:
         """Encode a picture, which is an image of its own: the names inside two would clash."""
         return b64encode(svg).decode()
+
+
+class Number(NamedTuple):
+    """One of the numbers at the top of a page.
+
+    Attributes
+    ----------
+    name, value, meaning : str
+        What it is, the number as it is written, and a sentence on what it means.
+    interval : str
+        Its interval, if it has one.
+    """
+
+    name: str
+    value: str
+    meaning: str
+    interval: str = ""
+
+
+def svg_of(figure: "Figure") -> bytes:
+    """Return a figure as the picture of a section."""
+    return render(figure, ["svg"])["svg"]
 
 
 def environment() -> "Environment":

@@ -3,33 +3,17 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
-from grbp.figures.canvas import render
 from grbp.figures.numbers import rounded, with_interval
 from grbp.figures.planning import knowing_figure, lost_figure
-from grbp.pages.page import Section, environment
+from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 from grbp.planning.summary import sentences_of, setting_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from grbp.planning.characteristics import Outlook, Truth
     from grbp.planning.result import Plan
     from grbp.theory.posterior import Estimate
-
-_NO_NUMBER: Final = "\N{EN DASH}"
-
-_MOST_ROWS: Final = 200
-"""Rows of a table on the page; `--json` has all of them."""
-
-
-class Number(NamedTuple):
-    """One of the numbers at the top of the page."""
-
-    name: str
-    value: str
-    meaning: str
 
 
 def plan_report(plan: "Plan", facts: Mapping[str, str]) -> str:
@@ -50,6 +34,7 @@ def plan_report(plan: "Plan", facts: Mapping[str, str]) -> str:
     page = environment().get_template("plan.html.j2")
     return page.render(
         plan=plan,
+        goal=plan.goal,
         sentences=sentences_of(plan),
         level=_level(plan),
         numbers=list(_numbers(plan)),
@@ -125,7 +110,7 @@ def _sections(plan: "Plan") -> Iterator[Section]:
         f" implausible. The panels show the truth of which least is known in the end, a middle one"
         f" and that of which most is known; the dotted curve counts who {wrong} at some time,"
         " looking after every case. The shades are the accuracy of this computation.",
-        _svg(knowing_figure, plan),
+        svg_of(knowing_figure(plan)),
         "Curves of the share of studies that play the right policy, that know it, and that were"
         " sure of the wrong one, by the number of cases.",
         leads=True,
@@ -136,7 +121,7 @@ def _sections(plan: "Plan") -> Iterator[Section]:
         " a goal that somebody who knew both chances would have reached. The curves sum that up,"
         " for the truth for which it costs most, a middle one and the cheapest. The table compares"
         " with always doing the same.",
-        _svg(lost_figure, plan),
+        svg_of(lost_figure(plan)),
         "Curves of the goals lost by learning, by the number of cases, for up to three truths.",
         (
             "p_C, p_F", "cases", "goals of the learner", "always continue",
@@ -173,7 +158,7 @@ def _rows(
     pairs = [(truth, truth.at(cases)) for truth in plan.truths for cases in plan.cases]
     return [
         (f"{truth.p_c:.4g}, {truth.p_f:.4g}", f"{one.cases:,}", *cells(truth, one))
-        for truth, one in pairs[:_MOST_ROWS]
+        for truth, one in pairs[:MOST_ROWS]
     ]
 
 
@@ -198,7 +183,7 @@ def _records(_: "Truth", one: "Outlook") -> tuple[str, ...]:
 
 
 def _share(share: "Estimate") -> str:
-    return _NO_NUMBER if math.isnan(share.estimate) else with_interval(*share)
+    return NO_NUMBER if math.isnan(share.estimate) else with_interval(*share)
 
 
 def _mean(mean: "Estimate") -> str:
@@ -210,7 +195,7 @@ def _mean(mean: "Estimate") -> str:
 
 def _signed(bias: "Estimate") -> str:
     if math.isnan(bias.estimate):
-        return _NO_NUMBER
+        return NO_NUMBER
     return f"{bias.estimate:+.3f}".replace("-", "\N{MINUS SIGN}")
 
 
@@ -220,7 +205,3 @@ def _percent(share: float) -> str:
     if number in ("0", "100") and 0.0 < share < 1.0:
         number = "under 1" if share < 0.5 else "over 99"
     return f"{number}\N{NO-BREAK SPACE}%"
-
-
-def _svg(draw: "Callable[[Plan], Figure]", plan: "Plan") -> bytes:
-    return render(draw(plan), ["svg"])["svg"]
