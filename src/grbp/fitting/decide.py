@@ -181,7 +181,8 @@ def _decided(seen: Evidence, decision: str, sure: float, doubt: str) -> str:
         f" reaches it in {said(even)} of cases"
         f" ({100.0 * seen.level:g} % intervals in brackets)."
     )
-    policy, surely = POLICY[decision], percent(sure)
+    # No records make it certain, whatever rounding made of the probability.
+    policy, surely = POLICY[decision], percent(min(sure, 1.0 - 1e-12))
     if sure < seen.level:
         lead = f"The records lean towards one policy ({policy}), but are only {surely} sure."
         parts = [lead, numbers, _settling(seen), doubt]

@@ -21,10 +21,10 @@ class Proportion:
 
     Examples
     --------
-    >>> from grbp.fitting.estimates import Proportion
-    >>> p = Proportion(9, 20)
-    >>> p.estimate, p.wilson
-    (0.45, Interval(low=0.2581979..., high=0.6579147...))
+    >>> import grbp
+    >>> p = grbp.Proportion(9, 20)
+    >>> p.estimate, [round(end, 4) for end in p.wilson]
+    (0.45, [0.2582, 0.6579])
     """
 
     successes: int

@@ -316,19 +316,59 @@ class Fit(Shown):
         return str(import_module("grbp.pages.fit_page").fit_report(self, facts or {}))
 
     def plot_boundary(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw where the probabilities lie beside the boundary, with their uncertainty."""
+        """Draw where the probabilities lie beside the boundary, with their uncertainty.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw into, instead of a figure of its own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         return self._drawn("boundary", ax)
 
     def plot_ways(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw the three ways to value continuing in state 1, beside p_f."""
+        """Draw the three ways to value continuing in state 1, beside p_f.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw into, instead of a figure of its own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         return self._drawn("ways", ax)
 
     def plot_states(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw p_c and p_f state by state, with the number of records."""
+        """Draw p_c and p_f state by state, with the number of records.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw into, instead of a figure of its own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         return self._drawn("states", ax)
 
     def plot_cusum(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw the running sum of what cases were above the model, in their order."""
+        """Draw the running sum of what cases were above the model, in their order.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw into, instead of a figure of its own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         return self._drawn("cusum", ax)
 
     def _drawn(self, what: str, ax: "Axes | None") -> "Figure":
