@@ -47,7 +47,8 @@ from grbp.figures import (
 from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
 from grbp.fitting.estimates import Proportion as Proportion
 from grbp.fitting.fit import fit as fit
-from grbp.fitting.result import Fit as Fit, StateRow as StateRow
+from grbp.fitting.parts import StateRow as StateRow
+from grbp.fitting.result import Fit as Fit
 from grbp.learners.base import (
     Doubt as Doubt,
     Learner as Learner,

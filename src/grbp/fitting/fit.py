@@ -12,7 +12,8 @@ from grbp.fitting.decide import Evidence, decide
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.general import General, general_chain
 from grbp.fitting.moves import Moves
-from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
+from grbp.fitting.parts import Cusum, OpenCases, StateRow
+from grbp.fitting.result import Fit
 from grbp.fitting.ways import direct_value
 from grbp.fitting.without import Without
 from grbp.numerics.arrays import Floats, Ints

@@ -17,7 +17,8 @@ from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, 
 
 if TYPE_CHECKING:
     from grbp.fitting.assumptions import AssumptionTest
-    from grbp.fitting.result import Fit, StateRow
+    from grbp.fitting.parts import StateRow
+    from grbp.fitting.result import Fit
     from grbp.theory.posterior import Estimate
 
 _POLICIES: Final = ("threshold-0", "threshold-1")
