@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fits import walked
 
 import grbp
 from grbp.errors import InvalidInput
@@ -190,6 +191,21 @@ def test_records_say_ranges_starts_and_what_is_known(tmp_path: Path) -> None:
     assert adaptive.seen.tolist() == [120, 140, 11, 29]
 
 
+def test_a_fit_is_what_records_are() -> None:
+    fit = walked(120)
+    assert fit.p_f is not None
+    past = past_of(fit)
+    assert past == past_of(json.loads(json.dumps(fit.to_dict())))
+    assert past.p_c == pytest.approx(tuple(fit.p_c.wilson))
+    assert past.p_f == pytest.approx(tuple(fit.p_f.wilson))
+    assert past.before.rho == fit.cases == sum(fit.first_states)
+    posterior = grbp.Posterior(4, *past.seen.tolist())
+    assert posterior.probability == pytest.approx(fit.posterior.probability)
+    plan = grbp.plan(records=fit, cases=30, replicas=50)
+    assert len(plan.truths) == 9
+    assert plan.past_cases == 120
+
+
 def test_what_records_know_is_known_at_once_and_does_not_bias_new_estimates() -> None:
     much = FIT | {"p_c": FIT["p_c"] | {"ups": 4500, "tries": 10000}}
     much |= {"p_f": FIT["p_f"] | {"wins": 600, "tries": 2000}}
@@ -280,8 +296,9 @@ def test_many_truths_are_not_all_listed() -> None:
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        (0.0, "0"), (-0.0001, "0"), (0.5, ".500"), (-0.024, "-.024"), (0.9999, "1.000"),
-        (4.134, "4.13"), (10.12, "10.1"), (1508.6, "1,509"), (1e6, "1.0e+06"), (math.nan, "-"),
+        (0.0, "0"), (-0.0001, "0"), (0.5, ".500"), (-0.024, "-.024"), (0.9999, ">.999"),
+        (1.0, "1.00"), (4.134, "4.13"), (10.12, "10.1"), (1508.6, "1,509"),
+        (1e6, "1.0e+06"), (math.nan, "-"),
     ],
 )  # fmt: skip
 def test_numbers_are_short(number: float, text: str) -> None:

@@ -72,8 +72,12 @@ class Plain:
         key = partial(replica_key, SEED)
         self.keys = {purpose: key(purpose, replica) for purpose in (WORLD, LEARNER, OVERRULE)}
         n = first_counters(problem.p_c, problem.p_f, False, key(OPENING, replica))
-        both = [a + b for a, b in zip(n, self.design.before, strict=True)]
-        self.n = Counters(int(both[0]), *both[1:])
+        past = self.design.before
+        self.n = past._replace(rho=past.rho + 1)
+        if past.f == 0.0:
+            self.n = self.n._replace(f=n.f, f_goal=n.f_goal)
+        if past.c == 0.0:
+            self.n = self.n._replace(c=n.c, c_up=n.c_up)
         self.told: list[tuple[int, int, Totals]] = []  # when, for whom, what
         self.issued = 0
         self.lost = 0.0
@@ -135,6 +139,7 @@ class Plain:
         {"stops": True, "level": 0.93},
         {"stops": True, "level": 0.9, "look_from": 25, "overrule": 0.1, "overlap": 2},
         {"before": Counters(40, 12.0, 5.0, 80.0, 37.0, 0.0, 0.0, 0.0, 0.0), "overlap": 3},
+        {"before": Counters(40, 0.0, 0.0, 80.0, 37.0, 0.0, 0.0, 0.0, 0.0)},
     ],
 )
 @pytest.mark.parametrize("name", ["doorstep-lai", "getbe-sm"])

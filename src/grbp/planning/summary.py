@@ -161,6 +161,8 @@ def short(number: float) -> str:
     size = abs(number)
     if size >= 99.95:
         return f"{number:,.0f}" if size < 1e5 else f"{number:.1e}"
+    if 0.9995 <= size < 1.0:  # What is not quite all does not read as if it were.
+        return ">.999" if number > 0.0 else "<-.999"
     text = f"{number:.1f}" if size >= 9.995 else f"{number:.2f}" if size >= 1.0 else f"{number:.3f}"
     return "0" if float(text) == 0.0 else text.replace("0.", ".", 1) if size < 1.0 else text
 
