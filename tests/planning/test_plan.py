@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fits import walked
+from scipy import stats
 
 import grbp
 from grbp.errors import InvalidInput
@@ -303,3 +304,18 @@ def test_many_truths_are_not_all_listed() -> None:
 )  # fmt: skip
 def test_numbers_are_short(number: float, text: str) -> None:
     assert short(number) == text
+
+
+def test_records_say_how_plausible_each_truth_is() -> None:
+    planned = grbp.plan(records=FIT, cases=10, replicas=20)
+    assert planned.weights is not None
+    posterior = np.array(
+        [
+            stats.beta.pdf(truth.p_c, 120.5, 140.5) * stats.beta.pdf(truth.p_f, 11.5, 29.5)
+            for truth in planned.truths
+        ]
+    )
+    assert planned.weights == pytest.approx(posterior / posterior.sum())
+    assert "as much as the records make it plausible" in planned.sentence
+    assert planned.to_dict()["weights"] == list(planned.weights)
+    assert grbp.plan(4, 0.5, (0.2, 0.3), cases=10, replicas=20).weights is None
