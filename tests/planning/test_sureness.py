@@ -74,6 +74,8 @@ def test_a_box_never_hides_that_one_is_sure(p_c: float, p_f: float, level: float
             skipped += skips
             sure += answer
         expected = 1 if chance >= level else 0 if 1.0 - chance >= level else -1
-        assert sure_of(4, seen, level) == expected
+        close = abs(max(chance, 1.0 - chance) - level) < 2 * ENOUGH
+        assert sure_of(4, seen, level, box) == expected or close
+        assert sure_of(4, seen, level, np.full((2, 3), -1)) == expected
     assert skipped > 200
     assert sure > 0

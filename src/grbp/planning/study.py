@@ -135,7 +135,7 @@ def studying(decide: Decide) -> Studying:
                         return threshold
                 if rho > log.checkpoints[checkpoint]:
                     log.threshold[r, checkpoint] = threshold
-                    log.sure[r, checkpoint] = sure_of(goal, seen, design.level)
+                    log.sure[r, checkpoint] = sure_of(goal, seen, design.level, box)
                     log.lost[r, checkpoint], log.taken[r, checkpoint] = lost, taken
                     log.seen[r, checkpoint, :] = seen
                     checkpoint += 1
