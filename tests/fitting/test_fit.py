@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from paths import columns_of
+from paths import columns_of, records_of
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 import grbp
 from grbp.fitting import assumptions
-from grbp.fitting.general import shrunk_draws
+from grbp.fitting.general import general_chain, shrunk_draws
+from grbp.fitting.moves import Moves
 
 KEYS = {
     "rows", "cases", "open", "dropped", "stays", "jumps", "p_c", "p_f", "boundary",
@@ -337,3 +338,16 @@ def test_shares_of_states_are_shrunk_as_far_as_they_are_alike() -> None:
 def test_the_same_table_gives_the_same_answer_to_the_last_bit() -> None:
     table = grbp.example_records("jumps", cases=60)
     assert grbp.fit(table, goal=4).to_dict() == grbp.fit(table, goal=4).to_dict()
+
+
+def test_where_nobody_continued_no_prior_chooses() -> None:
+    """In state 3 all finished and won: whether continuing is better there, nobody knows."""
+    paths = ["1c2c1c0", "2c1c0", "1c0", "1c2c3f4", "2c3f4", "1f0", "1f0", "1f4"] * 30
+    moves = Moves(records_of(paths, 4))
+    chain = general_chain(moves)
+    assert chain is not None
+    assert np.isnan(chain.finish).tolist() == [False, True, True]
+    assert chain.action[2] == 0
+    # Only state 1 is left to say which threshold is right, so it is one of the two.
+    assert sum(chain.threshold) == pytest.approx(1.0)
+    assert chain.threshold[1] == chain.finish[0]
