@@ -155,7 +155,7 @@ def test_a_few_tries_of_finish_are_compared_exactly() -> None:
 
 
 def test_holm_is_that_of_statsmodels() -> None:
-    given = [0.004, 0.9, 0.02, 0.011, 0.3]
+    given = [0.004, 0.9, 0.0111, 0.011, 0.3, 0.3]  # one that would fall below another, and ties
     tests = [AssumptionTest(str(p), "", p=p) for p in given]
     tests.insert(2, AssumptionTest("not possible", "", possible=False))
     adjusted = holm(tests)
@@ -244,12 +244,12 @@ def test_the_spread_between_states_is_what_is_beyond_chance() -> None:
 def test_a_row_that_counts_n_is_n_rows() -> None:
     once = [(1, "c", 2, 1), (1, "c", 0, 1), (2, "c", 3, 1), (2, "c", 1, 1), (3, "c", 1, 1),
             (1, "f", 0, 1), (1, "f", 4, 1), (2, "f", 4, 1), (2, "c", 2, 1),
-            (1, "f", None, 1)]  # fmt: skip
-    times = [20, 31, 22, 25, 6, 9, 12, 7, 3, 200]
+            (1, "f", None, 1), (3, "c", 4, 1)]  # fmt: skip
+    times = [20, 31, 22, 25, 6, 9, 12, 7, 3, 200, 4]
     counted = aggregated([(*row[:3], n) for row, n in zip(once, times, strict=True)], 4)
     repeated = aggregated([row for row, n in zip(once, times, strict=True) for _ in range(n)], 4)
     one, other = fit_records(counted).to_dict(), fit_records(repeated).to_dict()
-    assert one.pop("rows") == 10
+    assert one.pop("rows") == 11
     assert other.pop("rows") == sum(times)
     assert one == other
     at_random = one["tests"][-1]
