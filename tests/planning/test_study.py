@@ -142,7 +142,7 @@ class Plain:
         {"before": Counters(40, 0.0, 0.0, 80.0, 37.0, 0.0, 0.0, 0.0, 0.0)},
     ],
 )
-@pytest.mark.parametrize("name", ["doorstep-lai", "getbe-sm"])
+@pytest.mark.parametrize("name", ["doorstep-lai", "getbe-sm", "ucb-polselection"])
 def test_a_plain_study_gives_the_same(name: str, choices: dict[str, Any]) -> None:
     log = played(FIGURE_3, name, **choices)
     for replica in range(REPLICAS):

@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from grbp.numerics.beta import beta_tail, beta_tail_roughly
 from grbp.planning.sureness import chance_of_1, inside, is_sure, sure_of
@@ -18,6 +18,10 @@ COUNTS = st.one_of(st.integers(0, 9), st.integers(0, 300), st.integers(0, 20_000
 GOALS = st.sampled_from([2, 3, 4, 7, 10, 50, 1000])
 
 
+@example(50, 3, 3, 1, 1)  # the bend of the boundary in the middle
+@example(1000, 9, 8, 1, 18380)  # and p_f known far better
+@example(4, 65, 26, 5, 2)  # the bend at the edge
+@example(2, 0, 267, 203, 9837)
 @given(GOALS, COUNTS, COUNTS, COUNTS, COUNTS)
 def test_the_kernel_agrees_with_the_posterior(
     goal: int, ups: int, downs: int, wins: int, losses: int
