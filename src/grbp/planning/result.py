@@ -73,7 +73,7 @@ class Plan(Shown):
     >>> result = grbp.plan(4, p_c=0.65, p_f=0.3, cases=[50, 200], replicas=100)
     >>> (truth,) = result.truths
     >>> truth.right, round(truth.boundary, 3)
-    (0, 0.505)
+    (0, 0.504)
     >>> truth.at(200).plays_right.estimate > truth.at(50).plays_right.estimate
     True
     """
