@@ -78,6 +78,11 @@ def test_threads_change_no_bit() -> None:
     assert plans[0].to_dict() == plans[1].to_dict()
 
 
+def test_a_number_that_nobody_asked_about_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="cases = 77 was given; the plan was not asked about"):
+        one().at(77)
+
+
 def test_ranges_are_grids() -> None:
     plan = grbp.plan(4, (0.4, 0.5), (0.2, 0.35, 2), 5, replicas=2)
     assert [(t.p_c, t.p_f) for t in plan.truths] == [
