@@ -216,6 +216,7 @@ def test_first_sure_cases_are_those_at_which_one_is_sure() -> None:
     assert len({*log.first[:, 1].tolist()}) > 3
 
 
+@pytest.mark.slow  # It compiles a learner that nobody keeps.
 def test_an_undeclared_threshold_is_refused() -> None:
     learner = grbp.Learner("rash", lambda *_: 2, thresholds=(0, 1))
     with pytest.raises(grbp.InvalidInput, match="rash played threshold 2, which is not among"):
