@@ -20,8 +20,8 @@ from grbp.theory.gaps import gap
 from grbp.theory.posterior import Posterior
 
 CASES, REPLICAS, SEED = 60, 8, 5
-QUICK = {"doorstep-lai", "getbe-sm"}
-NAMES = [*QUICK, "getbe-ps", "ucb-polselection", "doorstep-bayes"]
+QUICK = {"doorstep-lai"}
+NAMES = [*QUICK, "getbe-sm", "getbe-ps", "ucb-polselection", "doorstep-bayes"]
 
 
 def design_of(**choices: Any) -> Design:
@@ -142,7 +142,7 @@ class Plain:
         {"before": Counters(40, 0.0, 0.0, 80.0, 37.0, 0.0, 0.0, 0.0, 0.0)},
     ],
 )
-@pytest.mark.parametrize("name", ["doorstep-lai", "getbe-sm", "ucb-polselection"])
+@pytest.mark.parametrize("name", slow_but(QUICK, ["doorstep-lai", "getbe-sm", "ucb-polselection"]))
 def test_a_plain_study_gives_the_same(name: str, choices: dict[str, Any]) -> None:
     log = played(FIGURE_3, name, **choices)
     for replica in range(REPLICAS):
@@ -216,6 +216,7 @@ def test_first_sure_cases_are_those_at_which_one_is_sure() -> None:
     assert len({*log.first[:, 1].tolist()}) > 3
 
 
+@pytest.mark.slow  # It compiles a learner that nobody keeps.
 def test_an_undeclared_threshold_is_refused() -> None:
     learner = grbp.Learner("rash", lambda *_: 2, thresholds=(0, 1))
     with pytest.raises(grbp.InvalidInput, match="rash played threshold 2, which is not among"):

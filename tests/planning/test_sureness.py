@@ -58,7 +58,7 @@ def test_a_rough_tail_is_nearly_the_exact_one(a: float, b: float, x: float) -> N
     assert rough == pytest.approx(beta_tail(a, b, x), abs=3e-6)
 
 
-@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("level", [pytest.param(0.8, marks=pytest.mark.slow), 0.95])
 @pytest.mark.parametrize(("p_c", "p_f"), [(0.5, 0.12), (0.45, 0.3), (0.5, 0.27)])
 def test_a_box_never_hides_that_one_is_sure(p_c: float, p_f: float, level: float) -> None:
     random = np.random.default_rng(3)
