@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from html_page import Page
-from runs import without_notes
 
 import grbp
 from grbp.cli import main
