@@ -21,6 +21,7 @@ from grbp.fitting import assumptions
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.fit import fit_records
 from grbp.fitting.moves import Moves
+from grbp.fitting.ways import direct_value
 from grbp.records.clean import Records
 from grbp.records.reading import read_records
 from measure import Effort, say
@@ -29,7 +30,7 @@ from sections import Sections, run
 LEGEND = (
     "Every interval is meant to hold the truth in 95 % of tables, and every test to reject in 5 %"
     " of those that satisfy the model. A share of 4,000 tables has a standard error of .3 points,"
-    " one of 500 of 1.0."
+    " one of 400 of 1.1."
 )
 
 SHORT = {
@@ -180,7 +181,7 @@ def decisions(effort: Effort) -> list[Columns]:
     """The three ways, differences, values, and how often a firm sentence is wrong."""
     names = ["boundary", "general", "direct", "difference", "gain", "value 0", "value 1"]
     outcomes = ["right", "firm", "firm and wrong", "no decision"]
-    tables = effort.choose(40, 500)
+    tables = effort.choose(40, 400)
     note = (
         f"{tables:,} tables in each setting. B is the interval of B(p_C), general that of the chain"
         " by state, direct what was seen. Values and the gain are for first states drawn evenly;"
@@ -217,7 +218,7 @@ def open_of(setting: Setting, seed: int) -> Mapping[str, bool]:
         up, down = int(moves.ups.sum()), int(moves.downs.sum())
         low, high = grbp.wilson(up, up + down)
         answer[f"{name} C"] = low <= setting.p_c <= high
-        way = fit_records(records).ways["direct"]
+        way = direct_value(moves, 0.95)
         if way is not None:
             even = grbp.boundary(setting.goal, setting.p_c)
             answer[f"{name} direct"] = way.low <= even <= way.high

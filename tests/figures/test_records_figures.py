@@ -1,6 +1,7 @@
 """The pictures of a fit: what is drawn is what was fitted, and all words can be read."""
 
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +25,8 @@ from grbp.figures.records import (
     states_figure,
     ways_figure,
 )
-from grbp.fitting.result import Cusum, Fit
+from grbp.fitting.parts import Cusum
+from grbp.fitting.result import Fit
 from grbp.numerics.intervals import anytime, wilson
 from grbp.theory.values import boundary
 
@@ -48,19 +50,25 @@ FITS: dict[str, Callable[[], Fit]] = {
 }
 
 
+@cache
+def fit_of(name: str) -> Fit:
+    """Make a fit once: with many states it takes a second."""
+    return FITS[name]()
+
+
 @pytest.fixture(scope="module", params=FITS)
 def fit(request: pytest.FixtureRequest) -> Fit:
-    return FITS[request.param]()
+    return fit_of(request.param)
 
 
 @pytest.fixture(scope="module")
 def usual() -> Fit:
-    return FITS["usual"]()
+    return fit_of("usual")
 
 
 @pytest.fixture(scope="module")
 def of_cases() -> Fit:
-    return FITS["cases"]()
+    return fit_of("cases")
 
 
 def only_axes(figure: Figure) -> Axes:
@@ -141,7 +149,7 @@ def inside(cloud: QuadContourSet, points: Any) -> float:
 
 @pytest.mark.parametrize("name", ["usual", "few", "many states"])
 def test_the_shades_hold_half_of_the_posterior_and_95_percent_of_it(name: str) -> None:
-    fit = FITS[name]()
+    fit = fit_of(name)
     assert fit.p_f is not None
     random = np.random.default_rng(0)
     points = np.column_stack([
@@ -167,7 +175,7 @@ def test_each_side_of_the_boundary_has_its_name(fit: Fit) -> None:
 
 
 def test_what_was_never_tried_has_no_cloud_but_a_break_even() -> None:
-    fit = FITS["never finished"]()
+    fit = fit_of("never finished")
     assert fit.boundary is not None
     axes = only_axes(boundary_figure(fit))
     assert not any(isinstance(one, QuadContourSet) for one in axes.collections)
@@ -180,7 +188,7 @@ def test_what_was_never_tried_has_no_cloud_but_a_break_even() -> None:
 
 
 def test_steered_records_have_a_box_of_anytime_intervals(usual: Fit) -> None:
-    fit = FITS["steered"]()
+    fit = fit_of("steered")
     assert fit.p_f is not None
     (box,) = (p for p in only_axes(boundary_figure(fit)).patches if isinstance(p, Rectangle))
     corners = box.get_bbox()
@@ -236,7 +244,7 @@ def test_every_share_is_at_its_state_with_its_counts_below(usual: Fit) -> None:
 
 @pytest.mark.parametrize("name", ["usual", "steered"])
 def test_every_share_has_the_interval_that_the_fit_prints(name: str) -> None:
-    fit = FITS[name]()
+    fit = fit_of(name)
     moves, finishes = (
         [segment[:, 1].tolist() for segment in one.get_segments()]
         for one in only_axes(states_figure(fit)).collections
@@ -258,7 +266,7 @@ def test_what_was_never_tried_is_hatched_where_it_is(usual: Fit) -> None:
 
 
 def test_of_many_states_some_are_named_and_all_are_drawn() -> None:
-    axes = only_axes(states_figure(FITS["many states"]()))
+    axes = only_axes(states_figure(fit_of("many states")))
     assert len(axes.get_xticks()) <= 8
     assert len(np.asarray(axes.get_lines()[1].get_xdata())) == MANY
     assert axes.get_xticklabels()[0].get_text() == "1\n45k\n30k"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from paths import records_of
 from scipy import stats
 from statsmodels.stats.contingency_tables import StratifiedTable
 from statsmodels.stats.multitest import multipletests
@@ -19,6 +20,7 @@ from grbp.fitting.assumptions import (
     fisher,
     holm,
 )
+from grbp.fitting.fit import fit_records
 from grbp.fitting.moves import Moves
 from grbp.records.clean import Records
 from grbp.records.examples import example_records
@@ -28,6 +30,12 @@ from grbp.records.reading import read_records
 def moves_of(kind: Any, goal: int, **other: Any) -> Moves:
     """Draw a table, and read it."""
     return Moves(read_records(example_records(kind, goal=goal, **other), goal))
+
+
+def aggregated(rows: list[tuple[int, str, int | None, int]], goal: int) -> Records:
+    """Read rows of state, action, next state and count."""
+    names = ("state", "action", "next_state", "count")
+    return read_records(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), goal)
 
 
 @pytest.fixture(scope="module", params=["model", "memory", "cases", "drift"])
@@ -153,7 +161,7 @@ def test_a_few_tries_of_finish_are_compared_exactly() -> None:
 
 
 def test_holm_is_that_of_statsmodels() -> None:
-    given = [0.004, 0.9, 0.02, 0.011, 0.3]
+    given = [0.004, 0.9, 0.0111, 0.011, 0.3, 0.3]  # one that would fall below another, and ties
     tests = [AssumptionTest(str(p), "", p=p) for p in given]
     tests.insert(2, AssumptionTest("not possible", "", possible=False))
     adjusted = holm(tests)
@@ -172,12 +180,7 @@ def test_under_threshold_1_at_goal_4_memory_cannot_be_tested() -> None:
 
 
 def test_aggregated_rows_leave_out_what_needs_cases() -> None:
-    ones = np.ones(4, dtype=np.int64)
-    records = Records(
-        goal=3, rows=4, cases=0, case=0 * ones, step=0 * ones, state=np.array([1, 1, 2, 2]),
-        action=0 * ones, next_state=np.array([0, 2, 1, 3]), count=np.array([30, 20, 25, 45]),
-        groups=(), group=0 * ones, aggregated=True, open_empty_next=0, open_no_row=0,
-    )  # fmt: skip
+    records = aggregated([(1, "c", 0, 30), (1, "c", 2, 20), (2, "c", 1, 25), (2, "c", 3, 45)], 3)
     tests = made(Moves(records))
     impossible = {name for name, test in tests.items() if not test.possible}
     assert impossible >= {
@@ -218,3 +221,67 @@ def test_many_small_groups_that_are_alike_are_not_taken_for_different() -> None:
         assert test.statistic == pytest.approx(stats.chi2_contingency(table).statistic)
         found += test.p is not None and test.p < 0.05
     assert 4 <= found <= 32
+
+
+@pytest.mark.parametrize("times", [7, 100])
+def test_one_past_for_all_leaves_nothing_to_compare(times: int) -> None:
+    """Every move from state 2 follows one up, and what rounding leaves of that is no difference."""
+    paths = ["1c2c3", "1c2c3", "1c2c1f0", "1c0"] * times
+    test = made(Moves(records_of(paths, 3)))[assumptions.CASES_ALIKE]
+    assert not test.possible
+    assert test.p is None
+
+
+@pytest.mark.parametrize("which", range(12))
+def test_one_case_has_no_drift(which: int) -> None:
+    """All moves are of one case, wherever it stands in the order, so there is no trend."""
+    paths = ["1c2c1c2c1c2c3" if case == which else "1f0" for case in range(12)]
+    assert not made(Moves(records_of(paths, 3)))[assumptions.NO_DRIFT].possible
+
+
+def test_likeness_of_cases_is_asked_on_one_side() -> None:
+    """Cases that did well and then badly are no sign of cases that differ."""
+    turning = Moves(records_of(["2c3c2c1f0", "2c1c2c3f4"] * 20, 4))
+    test = made(turning)[assumptions.CASES_ALIKE]
+    assert test.statistic is not None
+    assert test.statistic < -2.0
+    assert test.p is not None
+    assert test.p > 0.97
+    assert test.effect == 0.0
+
+
+def test_the_spread_between_states_is_what_is_beyond_chance() -> None:
+    """With many moves, it is the standard deviation of the shares themselves."""
+    rows = aggregated([(1, "c", 2, 30_000), (1, "c", 0, 70_000), (2, "c", 3, 70_000),
+                       (2, "c", 1, 30_000)], 3)  # fmt: skip
+    test = made(Moves(rows))[assumptions.SAME_BY_STATE]
+    # The shares are .3 and .7, whose unbiased variance is .4 ** 2 / 2.
+    assert test.effect == pytest.approx(math.sqrt(0.08), rel=1e-3)
+    alike = aggregated([(1, "c", 2, 50), (1, "c", 0, 50), (2, "c", 3, 49), (2, "c", 1, 51)], 3)
+    assert made(Moves(alike))[assumptions.SAME_BY_STATE].effect == 0.0
+
+
+def test_a_row_that_counts_n_is_n_rows() -> None:
+    once = [(1, "c", 2, 1), (1, "c", 0, 1), (2, "c", 3, 1), (2, "c", 1, 1), (3, "c", 1, 1),
+            (1, "f", 0, 1), (1, "f", 4, 1), (2, "f", 4, 1), (2, "c", 2, 1),
+            (1, "f", None, 1), (3, "c", 4, 1)]  # fmt: skip
+    times = [20, 31, 22, 25, 6, 9, 12, 7, 3, 200, 4]
+    counted = aggregated([(*row[:3], n) for row, n in zip(once, times, strict=True)], 4)
+    repeated = aggregated([row for row, n in zip(once, times, strict=True) for _ in range(n)], 4)
+    one, other = fit_records(counted).to_dict(), fit_records(repeated).to_dict()
+    assert one.pop("rows") == 11
+    assert other.pop("rows") == sum(times)
+    assert one == other
+    at_random = one["tests"][-1]
+    assert at_random["assumption"] == assumptions.AT_RANDOM
+    assert at_random["changes_answer"]
+
+
+def test_without_cases_nobody_says_what_a_drift_would_change() -> None:
+    rows = aggregated([(1, "c", 2, 20), (1, "c", 0, 30), (2, "c", 3, 25), (2, "c", 1, 45),
+                       (1, "f", 3, 5), (1, "f", 0, 5)], 3)  # fmt: skip
+    tests = {test.assumption: test for test in fit_records(rows).tests}
+    for name in (assumptions.NO_DRIFT, assumptions.NO_DRIFT_F, assumptions.NO_MEMORY):
+        assert not tests[name].possible
+        assert tests[name].changes_answer is None
+    assert tests[assumptions.SAME_BY_STATE].changes_answer is not None

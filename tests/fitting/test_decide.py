@@ -1,5 +1,6 @@
 """From estimates to a decision: when there is one, and what the sentence says."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,20 @@ def test_intervals_that_just_meet_are_apart() -> None:
     assert apart(Estimate(0.2, 0.1, 0.3), Estimate(0.5, 0.4, 0.6))
     assert not apart(Estimate(0.2, 0.1, 0.3), Estimate(0.3, 0.2, 0.4))
     assert apart(Estimate(0.5, 0.4, 0.6), Estimate(0.2, 0.1, 0.3))
+
+
+def test_only_the_sides_that_face_each_other_tell_whether_estimates_are_apart() -> None:
+    assert apart(Estimate(0.5, 0.45, 0.95), Estimate(0.2, 0.0, 0.25))
+    assert not apart(Estimate(0.5, 0.1, 0.55), Estimate(0.2, 0.15, 0.6))
+
+
+def test_as_many_tries_as_it_says_settle_it() -> None:
+    said = re.search(r"About (\d+) more tries", decide(evidence(won=12, lost=38)).sentence)
+    assert said is not None
+    more = int(said[1])
+    won = round(0.24 * more)
+    after = Posterior(4, 450, 550, 12 + won, 38 + more - won).probability
+    assert after == pytest.approx(0.95, abs=0.01)
 
 
 def test_a_broken_assumption_that_matters_takes_the_firmness() -> None:

@@ -14,13 +14,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from fits import counted
-from paths import columns_of
+from paths import columns_of, records_of
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 import grbp
 from grbp.fitting import assumptions
-from grbp.fitting.general import shrunk_draws
+from grbp.fitting.general import general_chain, shrunk_draws
+from grbp.fitting.moves import Moves
 
 KEYS = {
     "rows", "cases", "open", "dropped", "stays", "jumps", "p_c", "p_f", "boundary",
@@ -285,6 +286,8 @@ def test_states_that_differ_much_are_decided_one_by_one() -> None:
     assert fit.decision == "by-state"
     assert fit.general[1].action == "finish"
     assert fit.general[2].action == "continue"
+    # Each has the probability of the action that it names.
+    assert all(row.probability is not None and row.probability > 0.9 for row in fit.general[1:])
     assert fit.reason
 
 
@@ -376,3 +379,59 @@ def test_cases_that_start_in_many_states_do_not_fill_the_memory() -> None:
     assert fit.value_0 is not None
     assert fit.value_0.estimate == pytest.approx(0.5, abs=1e-3)
     assert peak < 500e6
+
+
+def test_where_nobody_continued_no_prior_chooses() -> None:
+    """In state 3 all finished and won: whether continuing is better there, nobody knows."""
+    paths = ["1c2c1c0", "2c1c0", "1c0", "1c2c3f4", "2c3f4", "1f0", "1f0", "1f4"] * 30
+    moves = Moves(records_of(paths, 4))
+    chain = general_chain(moves)
+    assert chain is not None
+    assert np.isnan(chain.finish).tolist() == [False, True, True]
+    assert chain.action[2] == 0
+    # Only state 1 is left to say which threshold is right, so it is one of the two.
+    assert sum(chain.threshold) == pytest.approx(1.0)
+    assert chain.threshold[1] == chain.finish[0]
+
+
+def test_the_mean_of_states_that_differ_is_not_that_of_their_records() -> None:
+    """What is guessed of a state without records counts states, not rows, where states differ."""
+    random = np.random.default_rng(0)
+    won, lost = np.array([9000, 10, 0]), np.array([1000, 90, 0])
+    assert shrunk_draws(won, lost, 4000, random).mean(axis=0)[2] == pytest.approx(0.5, abs=0.1)
+    alike = shrunk_draws(won, np.array([1000, 1, 0]), 4000, random).mean(axis=0)
+    assert alike[2] == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.parametrize(("first", "second", "changes"), [(0, 15, True), (10, 0, False)])
+def test_the_p_f_of_state_1_is_what_counts_where_states_differ(
+    first: int, second: int, changes: bool
+) -> None:
+    paths = ["1c0", "1c2c1c0", "2c3c2c1c0", "2c3c4"] * 20
+    paths += ["1f4"] * first + ["1f0"] * (20 - first) + ["2f4"] * second + ["2f0"] * (20 - second)
+    fit = grbp.fit(columns_of(paths), goal=4)
+    test = next(test for test in fit.tests if test.assumption == assumptions.SAME_F_BY_STATE)
+    assert fit.boundary is not None
+    assert fit.p_f is not None
+    assert fit.p_f.successes / fit.p_f.tries > fit.boundary.estimate
+    assert test.changes_answer is changes
+
+
+def test_the_running_sum_ends_where_it_began_and_has_unit_variance(fit: grbp.Fit) -> None:
+    assert fit.cusum is not None
+    parts = np.diff(fit.cusum.y, prepend=0.0)
+    assert fit.cusum.y[-1] == pytest.approx(0.0, abs=1e-9)
+    assert (parts**2).sum() == pytest.approx(1.0)
+    assert len(fit.cusum.x) == fit.cases
+
+
+def test_the_summary_gives_the_adjusted_probabilities() -> None:
+    fit = fitted(cases=300, seed=2, finish=0.4)
+    lines = fit.summary().splitlines()
+    adjusted = [
+        test for test in fit.tests if test.p is not None and test.p_holm not in (test.p, 1.0)
+    ]
+    assert adjusted
+    for test in adjusted:
+        line = next(line for line in lines if line.strip().startswith(test.assumption))
+        assert f"{test.p_holm:.3f}" in line

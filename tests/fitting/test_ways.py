@@ -164,3 +164,23 @@ def test_open_cases_widen_the_interval_by_what_each_case_adds() -> None:
     ended = found.weight[found.ended]
     assert effective < ended.sum() ** 2 / (ended * ended).sum()
     assert direct(*text, goal=4)[1:] == pytest.approx(wilson(share * effective, effective))
+
+
+def test_there_is_none_where_a_path_led_to_a_state_that_nobody_continued() -> None:
+    """Those who went up all finished in state 2, so only those who went down are left."""
+    assert direct("1c2f3", "1c0", "1c2f0") is None
+    # One who continues there stands for all three, and without a path to it all is as before.
+    assert direct("1c2f3", "1c0", "1c2f0", "1c2c3").estimate == pytest.approx(3 / 4)
+    assert direct("1c2c4", "1c0", "3f0", goal=4).estimate == pytest.approx(1 / 2)
+
+
+def test_a_finish_that_is_pending_is_a_finish() -> None:
+    """Nobody knows what came of it, but the case did not continue, and is not an open path."""
+    assert direct("1c2c3", "1f", "1c0", "1c2c1c0") == direct("1c2c3", "1f3", "1c0", "1c2c1c0")
+
+
+def test_who_continued_stands_for_who_finished_among_open_cases_too() -> None:
+    seen = direct("1c2c3", "1c1c0", "1f0", "1f3", "1c")
+    # State 1 was stood in six times, and twice left by FINISH: a visit weighs 3/2.
+    won, lost = 1.5, 1.5**2
+    assert seen.estimate == pytest.approx(won / (won + lost))

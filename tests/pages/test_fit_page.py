@@ -10,7 +10,8 @@ from html_page import HOSTILE, SEEN, Page
 
 from grbp.figures.numbers import with_interval
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.result import Fit, OpenCases
+from grbp.fitting.parts import OpenCases
+from grbp.fitting.result import Fit
 from grbp.numerics.intervals import anytime, wilson
 from grbp.pages.fit_page import fit_report
 from grbp.theory.posterior import Estimate
@@ -208,12 +209,12 @@ def test_the_same_fit_is_the_same_page(html: str, fit: Fit) -> None:
 
 def test_many_states_and_groups_leave_a_page_that_can_be_read(fit: Fit) -> None:
     many = counted([(2, 5)] * 400, [(1, 3), *[(0, 0)] * 399])
-    cells = list(Page(fit_report(many, FACTS)).cells())
-    assert sum(len(row) == 9 for row in cells) == 201
-    assert "first 200 of 400 states" in text_of(fit_report(many, FACTS))
-    groups = replace(fit, by_group={f"g{k}": fit for k in range(500)})
-    assert sum(len(row) == 7 for row in Page(fit_report(groups, FACTS)).cells()) == 201
-    assert "first 200 of 500 groups" in text_of(fit_report(groups, FACTS))
+    html = fit_report(many, FACTS)
+    assert sum(len(row) == 9 for row in Page(html).cells()) == 201
+    assert "first 200 of 400 states" in text_of(html)
+    html = fit_report(replace(fit, by_group={f"g{k}": fit for k in range(500)}), FACTS)
+    assert sum(len(row) == 7 for row in Page(html).cells()) == 201
+    assert "first 200 of 500 groups" in text_of(html)
 
 
 def test_steered_records_have_anytime_intervals_by_state() -> None:

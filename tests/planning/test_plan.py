@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fits import walked
+from scipy import stats
 
 import grbp
 from grbp.errors import InvalidInput
@@ -68,12 +70,17 @@ def test_who_explores_with_a_high_threshold_is_overruled_by_never_finishing() ->
     assert truth.at(100).finishes.estimate == 0.0
 
 
-def test_threads_change_no_bit() -> None:
-    plans = [
-        grbp.plan(4, (0.4, 0.5), 0.25, [30, 90], replicas=3000, overrule=0.1, threads=threads)
-        for threads in (1, 3)
-    ]
+def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = []
+    for threads, cases_at_once in ((1, 2**19), (3, 900)):
+        monkeypatch.setattr("grbp.planning.plan._SLICE", cases_at_once)
+        plans += [grbp.plan(4, 0.4, 0.25, [30, 90], replicas=95, overrule=0.1, threads=threads)]
     assert plans[0].to_dict() == plans[1].to_dict()
+
+
+def test_a_number_that_nobody_asked_about_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="cases = 77 was given; the plan was not asked about"):
+        one().at(77)
 
 
 def test_ranges_are_grids() -> None:
@@ -190,6 +197,21 @@ def test_records_say_ranges_starts_and_what_is_known(tmp_path: Path) -> None:
     assert adaptive.seen.tolist() == [120, 140, 11, 29]
 
 
+def test_a_fit_is_what_records_are() -> None:
+    fit = walked(120)
+    assert fit.p_f is not None
+    past = past_of(fit)
+    assert past == past_of(json.loads(json.dumps(fit.to_dict())))
+    assert past.p_c == pytest.approx(tuple(fit.p_c.wilson))
+    assert past.p_f == pytest.approx(tuple(fit.p_f.wilson))
+    assert past.before.rho == fit.cases == sum(fit.first_states)
+    posterior = grbp.Posterior(4, *past.seen.tolist())
+    assert posterior.probability == pytest.approx(fit.posterior.probability)
+    plan = grbp.plan(records=fit, cases=30, replicas=50)
+    assert len(plan.truths) == 9
+    assert plan.past_cases == 120
+
+
 def test_what_records_know_is_known_at_once_and_does_not_bias_new_estimates() -> None:
     much = FIT | {"p_c": FIT["p_c"] | {"ups": 4500, "tries": 10000}}
     much |= {"p_f": FIT["p_f"] | {"wins": 600, "tries": 2000}}
@@ -280,9 +302,25 @@ def test_many_truths_are_not_all_listed() -> None:
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        (0.0, "0"), (-0.0001, "0"), (0.5, ".500"), (-0.024, "-.024"), (0.9999, "1.000"),
-        (4.134, "4.13"), (10.12, "10.1"), (1508.6, "1,509"), (1e6, "1.0e+06"), (math.nan, "-"),
+        (0.0, "0"), (-0.0001, "0"), (0.5, ".500"), (-0.024, "-.024"), (0.9999, ">.999"),
+        (1.0, "1.00"), (4.134, "4.13"), (10.12, "10.1"), (1508.6, "1,509"),
+        (1e6, "1.0e+06"), (math.nan, "-"),
     ],
 )  # fmt: skip
 def test_numbers_are_short(number: float, text: str) -> None:
     assert short(number) == text
+
+
+def test_records_say_how_plausible_each_truth_is() -> None:
+    planned = grbp.plan(records=FIT, cases=10, replicas=20)
+    assert planned.weights is not None
+    posterior = np.array(
+        [
+            stats.beta.pdf(truth.p_c, 120.5, 140.5) * stats.beta.pdf(truth.p_f, 11.5, 29.5)
+            for truth in planned.truths
+        ]
+    )
+    assert planned.weights == pytest.approx(posterior / posterior.sum())
+    assert "as much as the records make it plausible" in planned.sentence
+    assert planned.to_dict()["weights"] == list(planned.weights)
+    assert grbp.plan(4, 0.5, (0.2, 0.3), cases=10, replicas=20).weights is None

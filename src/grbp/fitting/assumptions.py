@@ -95,7 +95,7 @@ def assumption_tests(moves: Moves) -> list[AssumptionTest]:
     ]
     if len(moves.records.groups) > 1:
         tests += same_by_group(moves)
-    if moves.records.open_empty_next or moves.records.open_no_row:
+    if moves.records.open_no_row or not moves.known.all():
         tests.append(_impossible(AT_RANDOM, "none", "No record of open cases shows how they end."))
     return holm(tests)
 

@@ -42,10 +42,11 @@ class General:
     finish : ndarray of float, shape (goal - 1,)
         The probability that FINISH is right, by state; NaN where an action was never tried.
     threshold : tuple of float
-        The probability that never finishing, or finishing in state 1 alone, is right among the
-        actions that were tried.
+        The probability that never finishing, or finishing in state 1 alone, is right in the states
+        where both actions were tried.
     action : ndarray of int, shape (goal - 1,)
-        The action that is right in the mean of the posterior.
+        The action that is right in the mean of the posterior; CONTINUE (0) where an action was
+        never tried.
     p_c, p_f : ndarray of float, shape (goal - 1,)
         The shrunk estimates by state; p_f is NaN where FINISH was never tried.
     """
@@ -77,15 +78,16 @@ def general_chain(moves: Moves, seed: int = 0) -> General | None:
     laws = np.concatenate((laws, laws.mean(axis=0, keepdims=True)))
     won = np.concatenate((won, won.mean(axis=0, keepdims=True)))
     solved = solve_many(laws, won)
-    finish = solved.action[:-1] == 1
-    continued = (moves.ups + moves.downs + moves.jumps) > 0
-    share = np.where(tried & continued, finish.mean(axis=0), np.nan)
+    # Where one action was never tried, only a prior would choose between them.
+    judged = tried & ((moves.ups + moves.downs + moves.jumps) > 0)
+    finish = (solved.action[:-1] == 1) & judged
+    share = np.where(judged, finish.mean(axis=0), np.nan)
     only_first = finish[:, 0] & ~finish[:, 1:].any(axis=1)
     return General(
         solved.continuing[:-1],
         share,
         (float((~finish.any(axis=1)).mean()), float(only_first.mean())),
-        solved.action[-1],
+        np.where(judged, solved.action[-1], 0),
         up.mean(axis=0),
         won[-1],
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from grbp.numerics.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from grbp.records.clean import Records
+
+_ROUNDING: Final = 1e-9
+"""What rounding may leave of a difference that is none, in a sum over a million moves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +116,7 @@ class Moves:
 
     @cached_property
     def first_states(self) -> Ints:
-        """How many cases started in each state; for aggregated rows, how many rows stood there."""
+        """How many cases started in each state; for aggregated rows, how often one stood there."""
         if self.records.aggregated:
             return self.by_state(np.ones(len(self.records.state), dtype=np.bool_))
         starts = self.records.state[self.first_rows]
@@ -181,10 +184,13 @@ class Steps:
         return self.share * (1.0 - self.share)
 
     def centred(self, x: Floats) -> Floats:
-        """Take from x its mean over the moves in the same state, which have one variance."""
+        """Take from x its mean over the moves in the same state, which have one variance.
+
+        Here x is of the order of one; what is left by rounding alone is no difference.
+        """
         tries, total = np.bincount(self.state), np.bincount(self.state, weights=x)
         centred: Floats = x - (total / np.maximum(tries, 1))[self.state]
-        return centred
+        return np.where(np.abs(centred) < _ROUNDING, 0.0, centred)
 
     def before(self, x: Floats) -> Floats:
         """Sum x over the earlier moves of the same case."""

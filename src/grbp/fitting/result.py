@@ -76,7 +76,8 @@ class Fit(Shown):
     by_group : dict of Fit
         The answer of each group.
     first_states : tuple of int
-        How many cases started in each state.
+        How many cases started in each state; for aggregated rows, which do not say that, how often
+        one stood there.
     practice, value_0, value_1 : Estimate or None
         The share of ended cases that reached the goal, and what the thresholds 0 and 1 would have
         reached from the same first states.

@@ -23,13 +23,14 @@ def direct_value(moves: Moves, level: float) -> Estimate | None:
     probability weighting); a case that is still open counts as long as it was seen (Aalen and
     Johansen). No model of how states follow on each other enters it, so it holds whatever the
     chain is like, and judges the other two ways. The interval is Wilson's, on the effective number
-    of cases.
+    of cases. There is none where a path led to a state in which everybody finished: nobody went on
+    there to stand for them, and those who never got so far would speak for all.
     """
     if moves.records.aggregated or not (moves.records.state == 1).any():
         return None
     paths = _Paths.of(moves)
     weight = paths.weight[paths.ended]
-    if not len(weight):
+    if not len(weight) or paths.broken:
         return None
     effective = float(weight.sum() ** 2 / (weight * weight).sum())
     share = float((weight * paths.won[paths.ended]).sum() / weight.sum())
@@ -53,6 +54,8 @@ class _Paths:
         Whether the case continued until an end; whether it continued and is open.
     won : ndarray of bool
         Whether the case reached the goal.
+    broken : bool
+        Whether a path led to a state in which everybody finished.
     case, time, row_weight, goal, dead : ndarray
         Of each step by CONTINUE with a known outcome: its case, how many steps came before it, its
         weight, and whether it reached the goal, or the dead end.
@@ -62,6 +65,7 @@ class _Paths:
     ended: Bools
     open: Bools
     won: Bools
+    broken: bool
     case: Ints
     time: Ints
     row_weight: Floats
@@ -82,9 +86,8 @@ class _Paths:
         finished = np.bincount(
             records.state[records.action == Action.FINISH], minlength=records.goal + 1
         )
-        # Where all finished there is nobody to have a weight.
-        kept = 1.0 - finished / np.maximum(stood, 1)
-        logs = np.where(finishes, 0.0, -np.log(np.maximum(kept, 1e-300))[records.state[rows]])
+        kept = (1.0 - finished / np.maximum(stood, 1))[records.state[rows]]
+        logs = np.where(finishes, 0.0, -np.log(np.maximum(kept, 1e-300)))
         own = begin[records.case[rows]]
         total = np.cumsum(logs)
         start = np.flatnonzero(rows == own)
@@ -101,6 +104,7 @@ class _Paths:
             ended=continued[last] & over[last],
             open=continued[last] & ~over[last],
             won=after[last] == records.goal,
+            broken=bool((kept <= 0.0).any()),
             case=records.case[rows][seen],
             time=(rows - own)[seen],
             row_weight=row_weight[seen],

@@ -126,8 +126,8 @@ class Without:
         return int(won / (won + lost) >= self.direct.estimate)
 
     def _late(self) -> Bools:
-        """Return the rows of the second half of all cases."""
-        late: Bools = 2 * self.moves.records.case >= self.moves.records.cases
+        """Return the rows of the second half of all cases; none where rows have no cases."""
+        late: Bools = 2 * self.moves.records.case >= max(1, self.moves.records.cases)
         return late
 
     def _any_group(self, side: Callable[[Bools], int | None]) -> int | None:
@@ -141,8 +141,8 @@ class Without:
         """Return the side that differs if all that is pending is lost, or all won."""
         records, base = self.moves.records, self._base
         waiting = records.next_state == OPEN
-        c = int((waiting & (records.action == Action.CONTINUE)).sum())
-        f = int((waiting & (records.action == Action.FINISH)).sum())
+        c = int(records.count[waiting & (records.action == Action.CONTINUE)].sum())
+        f = int(records.count[waiting & (records.action == Action.FINISH)].sum())
         up, down = int(self.moves.ups.sum()), int(self.moves.downs.sum())
         won, lost = int(self.moves.wins.sum()), int(self.moves.losses.sum())
         for good_f in (0, f):

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
@@ -109,8 +110,28 @@ class Truth:
     outlooks: tuple[Outlook, ...]
 
     def at(self, cases: int) -> Outlook:
-        """Return what to expect after a number of cases for which that was computed."""
-        return next(one for one in self.outlooks if one.cases == cases)
+        """Return what to expect after a number of cases for which that was computed.
+
+        Parameters
+        ----------
+        cases : int
+            One of the numbers that `plan` was asked about.
+
+        Returns
+        -------
+        Outlook
+
+        Raises
+        ------
+        InvalidInput
+            If that was not computed.
+        """
+        for one in self.outlooks:
+            if one.cases == cases:
+                return one
+        raise InvalidInput(
+            f"cases = {cases!r} was given; the plan was not asked about so many, plan it anew"
+        )
 
 
 def truth_of(problem: Problem, log: Log, before: Ints) -> Truth:

@@ -207,7 +207,21 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         overrule=design.overrule,
         stop_at=None if stop_at is None else design.level,
         past_cases=design.before.rho,
+        weights=None if past is None else _plausible(problems, before),
     )
+
+
+def _plausible(problems: Sequence[Problem], seen: Ints) -> tuple[float, ...]:
+    """Return how plausible records make each truth: the density of their posterior, in all 1."""
+    ups, downs, wins, losses = seen.tolist()
+    p_c, p_f = (
+        np.clip([getattr(one, name) for one in problems], 1e-12, 1.0 - 1e-12)
+        for name in ("p_c", "p_f")
+    )
+    logs = (ups - 0.5) * np.log(p_c) + (downs - 0.5) * np.log1p(-p_c)
+    logs += (wins - 0.5) * np.log(p_f) + (losses - 0.5) * np.log1p(-p_f)
+    weights = np.exp(logs - logs.max())
+    return tuple((weights / weights.sum()).tolist())
 
 
 def _points(name: str, given: object, known: object, past: Past | None) -> list[float]:

@@ -55,6 +55,8 @@ class Plan(Shown):
         See `plan`.
     past_cases : int
         The number of cases in the records with which the study begins; 0 without records.
+    weights : tuple of float or None
+        How plausible the records make each truth, in all 1; None without records.
 
     Notes
     -----
@@ -71,7 +73,7 @@ class Plan(Shown):
     >>> result = grbp.plan(4, p_c=0.65, p_f=0.3, cases=[50, 200], replicas=100)
     >>> (truth,) = result.truths
     >>> truth.right, round(truth.boundary, 3)
-    (0, 0.505)
+    (0, 0.504)
     >>> truth.at(200).plays_right.estimate > truth.at(50).plays_right.estimate
     True
     """
@@ -90,6 +92,7 @@ class Plan(Shown):
     overrule: float
     stop_at: float | None
     past_cases: int
+    weights: tuple[float, ...] | None = None
 
     def __repr__(self) -> str:
         truths = "1 truth" if len(self.truths) == 1 else f"{len(self.truths):,} truths"
@@ -147,6 +150,7 @@ class Plan(Shown):
             "overrule": self.overrule,
             "stop_at": self.stop_at,
             "past_cases": self.past_cases,
+            "weights": None if self.weights is None else list(self.weights),
             "sentence": self.sentence,
             "truths": [
                 {

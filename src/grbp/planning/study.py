@@ -135,7 +135,7 @@ def studying(decide: Decide) -> Studying:
                         return threshold
                 if rho > log.checkpoints[checkpoint]:
                     log.threshold[r, checkpoint] = threshold
-                    log.sure[r, checkpoint] = sure_of(goal, seen, design.level)
+                    log.sure[r, checkpoint] = sure_of(goal, seen, design.level, box)
                     log.lost[r, checkpoint], log.taken[r, checkpoint] = lost, taken
                     log.seen[r, checkpoint, :] = seen
                     checkpoint += 1
@@ -158,7 +158,10 @@ def studying(decide: Decide) -> Studying:
 
 @kernel
 def _begin(design: Design, key: int, seen: Ints, box: Ints, first: Ints) -> Counters:
-    """Return the counters before the first case: the first estimates, and what the records hold."""
+    """Return the counters before the first case: what the records hold.
+
+    For an action that they never tried, there is a first estimate, as without records.
+    """
     before = design.before
     n = first_counters(design.p_c, design.p_f, False, key)
     seen[UPS], seen[DOWNS] = int(before.c_up), int(before.c - before.c_up)
@@ -166,9 +169,10 @@ def _begin(design: Design, key: int, seen: Ints, box: Ints, first: Ints) -> Coun
     box[:, :2] = -1
     box[:, 2] = 2
     first[:] = NEVER
+    f, f_goal = (before.f, before.f_goal) if before.f > 0.0 else (n.f, n.f_goal)
+    c, c_up = (before.c, before.c_up) if before.c > 0.0 else (n.c, n.c_up)
     return Counters(
-        n.rho + before.rho, n.f + before.f, n.f_goal + before.f_goal,
-        n.c + before.c, n.c_up + before.c_up,
+        n.rho + before.rho, f, f_goal, c, c_up,
         before.plays_0, before.wins_0, before.plays_1, before.wins_1,
     )  # fmt: skip
 

@@ -49,6 +49,7 @@ def sentences_of(plan: Plan) -> list[str]:
         + (f", over {len(ends)} plausible truths." if several else "."),
         f"That it is right is known at {level} in"
         f" {_of_100([one.known.estimate for one in ends])}{where}.",
+        *_weighted(plan),
         f"Learning costs {_goals(*_ends(lost))} against knowing the truth.",
     ]
     if plan.stop_at is None:
@@ -62,6 +63,24 @@ def sentences_of(plan: Plan) -> list[str]:
             f"Stopping when {level} sure settles on the wrong policy in {_of_100(wrong)} studies."
         )
     return parts
+
+
+def _weighted(plan: Plan) -> Iterator[str]:
+    """Say what to expect on average, where records say how plausible each truth is."""
+    if plan.weights is None or len(plan.truths) == 1:
+        return
+    pairs = [
+        (weight, truth.at(plan.cases[-1]))
+        for weight, truth in zip(plan.weights, plan.truths, strict=True)
+        if truth.right is not None
+    ]
+    whole = sum(weight for weight, _ in pairs)
+    plays = sum(weight * one.plays_right.estimate for weight, one in pairs) / whole
+    known = sum(weight * one.known.estimate for weight, one in pairs) / whole
+    yield (
+        "If each truth counts as much as the records make it plausible, that is"
+        f" {_whole(plays)} and {_whole(known)} of 100."
+    )
 
 
 def _ends(numbers: Sequence[float]) -> tuple[float, float]:
@@ -161,6 +180,8 @@ def short(number: float) -> str:
     size = abs(number)
     if size >= 99.95:
         return f"{number:,.0f}" if size < 1e5 else f"{number:.1e}"
+    if 0.9995 <= size < 1.0:  # What is not quite all does not read as if it were.
+        return ">.999" if number > 0.0 else "<-.999"
     text = f"{number:.1f}" if size >= 9.995 else f"{number:.2f}" if size >= 1.0 else f"{number:.3f}"
     return "0" if float(text) == 0.0 else text.replace("0.", ".", 1) if size < 1.0 else text
 

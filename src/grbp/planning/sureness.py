@@ -31,6 +31,12 @@ _MOST_PANELS: Final = 64
 _STRAIGHT: Final = 1.5
 """The range of p_c, times the goal, over which B is smooth enough for evenly spread nodes."""
 
+_INSIDE: Final = 0.8
+"""The part of the range within which the bend matters; further out there is hardly any weight."""
+
+_SHARP: Final = 8
+"""The goal from which on the bend is so sharp that more nodes must gather there."""
+
 _ERROR: Final = 1e-6
 """The error of one beta tail."""
 
@@ -60,9 +66,10 @@ def chance_of_1(goal: int, ups: int, downs: int, wins: int, losses: int) -> floa
     reach = _REACH * 0.5 / math.sqrt(ups + downs + 1.0)
     low, high = max(0.0, middle - reach), min(0.5 * math.pi, middle + reach)
     bend = 0.25 * math.pi
-    if low < bend < high and goal * (high - low) > _STRAIGHT:
-        total, above = _integral(goal, ups, downs, wins, losses, bend, low, 2)
-        more, more_above = _integral(goal, ups, downs, wins, losses, bend, high, 2)
+    if abs(bend - middle) < _INSIDE * reach and goal * (high - low) > _STRAIGHT:
+        power = 2 if goal < _SHARP else 4
+        total, above = _integral(goal, ups, downs, wins, losses, bend, low, power)
+        more, more_above = _integral(goal, ups, downs, wins, losses, bend, high, power)
         return (above + more_above) / (total + more)
     total, above = _integral(goal, ups, downs, wins, losses, low, high, 1)
     return above / total
@@ -75,11 +82,13 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
     """Integrate the density of t between two places, and the density times P(p_f >= B).
 
     There are 12 nodes in a panel, and more panels where p_f is known far better than B(p_c).
-    With a power of 2, the nodes gather at the near end.
+    With a power above 1, the nodes gather at the near end.
     """
     span = _angle(continue_value(math.sin(far) ** 2, goal))
     span = abs(span - _angle(continue_value(math.sin(near) ** 2, goal)))
     panels = min(_MOST_PANELS, 1 + int(span * 2.0 * math.sqrt(wins + losses + 1.0) / _PANEL))
+    if power > 2:
+        panels += 2
     middle = _angle((ups + 0.5) / (ups + downs + 1.0))
     peak = ups * math.log(math.sin(middle)) + downs * math.log(math.cos(middle))
     a, b = wins + 0.5, losses + 0.5
@@ -88,10 +97,10 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
     for k in range(panels * len(_NODES)):
         panel, node = k // len(_NODES), k % len(_NODES)
         x = (panel + 0.5 + 0.5 * _NODES[node]) / panels
-        t = near + (far - near) * (x if power == 1 else x * x)
+        t = near + (far - near) * x**power
         sine, cosine = math.sin(t), math.cos(t)
         height = ups * math.log(sine) + downs * math.log(cosine) - peak
-        weight = _WEIGHTS[node] * math.exp(2.0 * height) * (1.0 if power == 1 else 2.0 * x)
+        weight = _WEIGHTS[node] * math.exp(2.0 * height) * power * x ** (power - 1)
         if weight > _NOTHING:
             total += weight
             value = continue_value(sine * sine, goal)
@@ -101,8 +110,10 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
 
 
 @kernel
-def sure_of(goal: int, seen: Ints, level: float) -> int:
+def sure_of(goal: int, seen: Ints, level: float, box: Ints) -> int:
     """Return the threshold that is right with probability `level` or more; -1 if there is none."""
+    if inside(seen, 0, box) and inside(seen, 1, box):
+        return -1
     chance = chance_of_1(goal, seen[UPS], seen[DOWNS], seen[WINS], seen[LOSSES])
     if chance >= level:
         return 1
