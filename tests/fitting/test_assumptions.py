@@ -13,7 +13,13 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 from statsmodels.stats.multitest import multipletests
 
 from grbp.fitting import assumptions
-from grbp.fitting.assumptions import AssumptionTest, assumption_tests, fisher, holm
+from grbp.fitting.assumptions import (
+    AssumptionTest,
+    _homogeneous,
+    assumption_tests,
+    fisher,
+    holm,
+)
 from grbp.fitting.fit import fit_records
 from grbp.fitting.moves import Moves
 from grbp.records.clean import Records
@@ -201,6 +207,20 @@ def test_staying_and_jumping_are_no_previous_moves() -> None:
     assert moves.steps.previous.tolist() == [-1, 1, -1, 1]
     assert moves.ups.sum() == 4
     assert moves.downs.sum() == 0
+
+
+def test_many_small_groups_that_are_alike_are_not_taken_for_different() -> None:
+    """The likelihood ratio would find them different in a third of all such tables."""
+    random = np.random.default_rng(1)
+    found = 0
+    for _ in range(400):
+        won = random.binomial(3, 0.3, 50)
+        test = _homogeneous("", won, 3 - won, "")
+        assert test.test == "Pearson"
+        table = np.array([won, 3 - won])
+        assert test.statistic == pytest.approx(stats.chi2_contingency(table).statistic)
+        found += test.p is not None and test.p < 0.05
+    assert 4 <= found <= 32
 
 
 @pytest.mark.parametrize("times", [7, 100])

@@ -125,6 +125,8 @@ def test_states_that_differ_are_decided_one_by_one() -> None:
     answer = decide(evidence(tests=(failed,), general=chain((0.0, 0.01))))
     assert answer.decision == "by-state"
     assert "finish in 1, 2;" in answer.sentence
+    certain = decide(evidence(tests=(failed,), general=chain((0.0, 0.0))))
+    assert "over 99.9 % sure that neither" in certain.sentence
     assert answer.probabilities == (0.0, 0.01)
     # Not where a threshold may be right, the test passes, or what was seen belies the chain.
     assert decide(evidence(general=chain((0.0, 0.01)))).decision == "threshold-1"
@@ -141,3 +143,27 @@ def test_states_that_differ_are_decided_one_by_one() -> None:
 )  # fmt: skip
 def test_shares_next_to_none_or_all_do_not_read_so(share: float, words: str) -> None:
     assert percent(share) == words
+
+
+def test_what_only_the_prior_says_is_not_firm() -> None:
+    """FINISH never won and continuing wins even less: only the prior lets FINISH win at all."""
+    seen = evidence(up=20, down=980, won=0, lost=40)
+    answer = decide(seen)
+    assert seen.posterior is not None
+    assert seen.posterior > seen.level
+    assert not answer.firm
+    assert "it is the prior" in answer.sentence
+
+
+def test_an_action_that_was_never_tried_in_state_1_takes_the_firmness() -> None:
+    assert decide(evidence()).firm
+    one = decide(evidence(untried=("FINISH",)))
+    assert one.decision == "threshold-1"
+    assert not one.firm
+    assert "But FINISH was never tried in state 1" in one.sentence
+    both = decide(evidence(untried=("CONTINUE", "FINISH")))
+    assert "But CONTINUE and FINISH were never tried in state 1" in both.sentence
+
+
+def test_a_single_try_is_no_tries() -> None:
+    assert "of 1 try," in decide(evidence(won=1, lost=0)).sentence

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import pickle
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from fits import counted
 from paths import columns_of, records_of
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
@@ -340,6 +342,43 @@ def test_shares_of_states_are_shrunk_as_far_as_they_are_alike() -> None:
 def test_the_same_table_gives_the_same_answer_to_the_last_bit() -> None:
     table = grbp.example_records("jumps", cases=60)
     assert grbp.fit(table, goal=4).to_dict() == grbp.fit(table, goal=4).to_dict()
+
+
+@pytest.mark.parametrize("level", [0.49, 0.99999, 1 - 1e-16])
+def test_a_level_that_says_nothing_is_refused(level: float) -> None:
+    with pytest.raises(grbp.InvalidInput, match=r"from 0\.5 to 0\.9999"):
+        grbp.fit(grbp.example_records(cases=5), goal=4, level=level)
+    if level > 0.9999999:
+        with pytest.raises(grbp.InvalidInput, match="at least 1e-9 below 1"):
+            grbp.Posterior(4, 3, 4, 5, 6).difference(level)
+
+
+@pytest.mark.parametrize("group", [5, None])
+def test_groups_that_are_no_names_are_refused(group: Any) -> None:
+    with pytest.raises(grbp.InvalidInput, match="the name of a column"):
+        grbp.fit(grbp.example_records(cases=5), goal=4, group=group)
+
+
+def test_finish_that_was_never_tried_in_state_1_leaves_no_firm_sentence() -> None:
+    fit = counted(((500, 1000),) * 3, ((0, 0), (400, 1000), (0, 0)))
+    assert fit.decision == "threshold-1"
+    assert not fit.firm
+    assert "FINISH was never tried in state 1" in fit.sentence
+
+
+def test_cases_that_start_in_many_states_do_not_fill_the_memory() -> None:
+    goal = 10_000
+    rows = [(s, "c", s + way, 1) for s in range(1, goal) for way in (1, -1)]
+    rows += [(1, "f", goal, 5), (1, "f", 0, 5)]
+    names = ("state", "action", "next_state", "count")
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    tracemalloc.start()
+    fit = grbp.fit(table, goal=goal)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert fit.value_0 is not None
+    assert fit.value_0.estimate == pytest.approx(0.5, abs=1e-3)
+    assert peak < 500e6
 
 
 def test_where_nobody_continued_no_prior_chooses() -> None:

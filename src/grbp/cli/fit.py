@@ -17,7 +17,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("records", metavar="CASES.csv", help="one row a step (- is standard input)")
     parser.add_argument("--goal", required=True, help="the state G that wins a case")
     parser.add_argument(
-        "--columns", metavar="NAME=COLUMN,...",
+        "--columns", metavar="NAME=COLUMN,...", action="append",
         help="the table's own names: case=id,next_state=after",
     )  # fmt: skip
     parser.add_argument(
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     result = grbp.fit(
         options.records,
         whole(options.goal),
-        columns=_pairs("columns", [options.columns] if options.columns else []),
+        columns=_pairs("columns", options.columns or []),
         map_state={
             word: whole(state)
             for word, state in _pairs("map-state", options.map_state or []).items()

@@ -20,10 +20,10 @@ from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.special import chi2_tail
 
 _FEW: Final = 5.0
-"""Expected counts below it make the likelihood ratio inexact; Fisher's test takes its place."""
+"""Expected counts below it make the likelihood ratio inexact; another test takes its place."""
 
 _MOST_TABLES: Final = 200_000
-"""Tables that Fisher's test lists; beyond that, counts are large enough for the other test."""
+"""Tables that Fisher's test lists; beyond, Pearson's test keeps its size where counts are small."""
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ def same_by_group(moves: Moves) -> list[AssumptionTest]:
 
 
 def _homogeneous(assumption: str, won: Ints, lost: Ints, why: str) -> AssumptionTest:
-    """Compare shares by the likelihood ratio, or by Fisher's exact test where counts are small."""
+    """Compare shares by the likelihood ratio, or by Fisher's or Pearson's test for small counts."""
     won, lost = _nonempty(won, lost)
     if len(won) < 2 or not won.sum() or not lost.sum():
         return _impossible(assumption, "likelihood ratio", why)
@@ -300,16 +300,21 @@ def _homogeneous(assumption: str, won: Ints, lost: Ints, why: str) -> Assumption
     expected = np.minimum(n * share, n * (1.0 - share))
     spread = won / n
     effect, effect_is = float(spread.max() - spread.min()), "largest share less the smallest"
-    if expected.min() < _FEW and math.prod((n + 1).tolist()[:-1]) <= _MOST_TABLES:
+    few = expected.min() < _FEW
+    if few and math.prod((n + 1).tolist()[:-1]) <= _MOST_TABLES:
         return AssumptionTest(
             assumption, "Fisher", None, fisher(won, lost), effect=effect, effect_is=effect_is
         )
     cells = np.concatenate((won, lost)).astype(float)
     means = np.concatenate((n * share, n * (1.0 - share)))
-    positive = cells > 0.0
-    chi2 = float(2.0 * (cells[positive] * np.log(cells[positive] / means[positive])).sum())
+    if few:
+        # With many small groups the likelihood ratio rejects a third of all true assumptions.
+        chi2 = float(((cells - means) ** 2 / means).sum())
+    else:
+        positive = cells > 0.0
+        chi2 = float(2.0 * (cells[positive] * np.log(cells[positive] / means[positive])).sum())
     return AssumptionTest(
-        assumption, "likelihood ratio", chi2, chi2_tail(chi2, len(won) - 1),
+        assumption, "Pearson" if few else "likelihood ratio", chi2, chi2_tail(chi2, len(won) - 1),
         effect=effect, effect_is=effect_is,
     )  # fmt: skip
 

@@ -62,6 +62,8 @@ class Evidence(NamedTuple):
     general: General | None
     tests: tuple[AssumptionTest, ...]
     posterior: float | None
+    untried: tuple[str, ...] = ()
+    """The actions that were never tried in state 1."""
 
 
 def decide(seen: Evidence) -> Decision:
@@ -77,7 +79,7 @@ def decide(seen: Evidence) -> Decision:
     one = seen.posterior
     assert one is not None and seen.p_f is not None and seen.boundary is not None  # noqa: S101, PT018
     decision, sure = "threshold-1" if one >= 0.5 else "threshold-0", max(one, 1.0 - one)
-    doubt = _doubt(seen)
+    doubt = _prior_alone(seen, decision) or _untried(seen) or _doubt(seen)
     firm = sure >= seen.level and not doubt
     sentence = _decided(seen, decision, sure, doubt)
     return Decision(decision, None, (1.0 - one, one), sentence, firm)
@@ -147,9 +149,10 @@ def _by_state(seen: Evidence) -> Decision | None:
         return None
     if direct is not None and apart(direct, chain):
         return None
-    states = (general.action == 1).nonzero()[0] + 1
+    states = ((general.action == 1) & (general.finish >= 0.0)).nonzero()[0] + 1
     where = ", ".join(map(str, states.tolist())) or "no state"
-    sure = 1.0 - sum(general.threshold)
+    # Draws that all agree make it no certainty.
+    sure = min(1.0 - sum(general.threshold), 1.0 - 1e-12)
     reason = f"it does not hold that {failed[0]}"
     return Decision(
         "by-state", reason, general.threshold,
@@ -177,8 +180,8 @@ def _decided(seen: Evidence, decision: str, sure: float, doubt: str) -> str:
     assert f is not None and even is not None and f.estimate is not None  # noqa: S101, PT018
     won = said(Estimate(f.estimate, *f.interval))
     numbers = (
-        f"FINISH reached the goal in {won} of {f.tries:,} tries, and continuing from state 1"
-        f" reaches it in {said(even)} of cases"
+        f"FINISH reached the goal in {won} of {f.tries:,} {'try' if f.tries == 1 else 'tries'}, and"
+        f" continuing from state 1 reaches it in {said(even)} of cases"
         f" ({100.0 * seen.level:g} % intervals in brackets)."
     )
     # No records make it certain, whatever rounding made of the probability.
@@ -192,6 +195,29 @@ def _decided(seen: Evidence, decision: str, sure: float, doubt: str) -> str:
     else:
         parts = [f"{policy.capitalize()}: the records are {surely} sure of it.", numbers]
     return " ".join(part for part in parts if part)
+
+
+def _prior_alone(seen: Evidence, decision: str) -> str:
+    """Say that the shares do not speak for a decision, so that only the prior does, if so."""
+    f, even = seen.p_f, seen.boundary
+    assert f is not None and even is not None and f.estimate is not None  # noqa: S101, PT018
+    more, less = f.estimate > even.estimate, f.estimate < even.estimate
+    if more if decision == "threshold-1" else less:
+        return ""
+    return (
+        "But the two shares by themselves do not point that way: it is the prior, what was"
+        " assumed before any record, that does."
+    )
+
+
+def _untried(seen: Evidence) -> str:
+    """Say that an action was never tried in state 1, which the decision is about, if so."""
+    if not seen.untried:
+        return ""
+    return (
+        f"But {' and '.join(seen.untried)} {'were' if seen.untried[1:] else 'was'} never tried in"
+        " state 1, so that the answer rests on what other states suggest."
+    )
 
 
 def _doubt(seen: Evidence) -> str:

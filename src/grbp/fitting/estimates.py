@@ -3,6 +3,15 @@
 from dataclasses import dataclass
 
 from grbp.numerics.intervals import Interval, anytime, clopper_pearson, jeffreys, wilson
+from grbp.theory.posterior import Estimate
+
+
+def spanned(estimate: float, low: float, high: float) -> Estimate:
+    """Return an estimate with quantiles of a posterior, which go as far as it does.
+
+    Where all tries came out alike, the estimate is beyond all quantiles.
+    """
+    return Estimate(estimate, min(low, estimate), max(high, estimate))
 
 
 @dataclass(frozen=True)

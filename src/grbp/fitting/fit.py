@@ -7,15 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from grbp.errors import InvalidInput
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.decide import Evidence, decide
-from grbp.fitting.estimates import Proportion
+from grbp.fitting.estimates import Proportion, spanned
 from grbp.fitting.general import General, general_chain
 from grbp.fitting.moves import Moves
 from grbp.fitting.parts import Cusum, OpenCases, StateRow
 from grbp.fitting.result import Fit
 from grbp.fitting.ways import direct_value
 from grbp.fitting.without import Without
+from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
 from grbp.records.clean import Records
@@ -29,6 +31,15 @@ _BRIDGE: Final = 1.358
 
 _DRAWS: Final = 4000
 """Draws from the posterior for the values of the two thresholds."""
+
+_MOST_CELLS: Final = 4_000_000
+"""Values of draws by first states: where cases started in many states there are fewer draws."""
+
+LARGEST_GOAL: Final = 10_000
+"""The largest goal of records: the answer has a row for every state."""
+
+_LEVELS: Final = (0.5, 0.9999)
+"""The levels that a fit can have: below, "sure" means nothing; beyond, there are too few draws."""
 
 
 def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
@@ -68,7 +79,7 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
         Whether to leave out rows that break a rule, and what followed them in the case, instead of
         refusing the table.
     level : float
-        The level of all intervals, and how sure a firm sentence must be.
+        The level of all intervals, and how sure a firm sentence must be: from 0.5 to 0.9999.
 
     Returns
     -------
@@ -101,14 +112,18 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
     'threshold-1'
     """
     level = check_level(level)
-    names = (group,) if isinstance(group, str) else tuple(group)
+    if not _LEVELS[0] <= level <= _LEVELS[1]:
+        raise InvalidInput(
+            f"level = {level!r} was given; it must be a number from {_LEVELS[0]} to {_LEVELS[1]}"
+        )
+    goal = check_whole("goal", goal, 2, LARGEST_GOAL)
     read = read_records(
         records,
         goal,
         columns=columns,
         map_state=map_state,
         map_action=map_action,
-        group=names,
+        group=group if isinstance(group, str) or not isinstance(group, Iterable) else [*group],
         skip_bad_rows=skip_bad_rows,
     )
     whole = fit_records(read, level, adaptive)
@@ -146,6 +161,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
             general=general,
             tests=tests,
             posterior=posterior.probability if p_f is not None and p_c.tries else None,
+            untried=_untried(moves),
         )
     )
     known = p_f is not None and p_c.tries > 0
@@ -172,7 +188,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         sentence=decided.sentence,
         firm=decided.firm,
         probabilities=decided.probabilities,
-        difference=posterior.difference(level) if known else None,
+        difference=spanned(*posterior.difference(level)) if known else None,
         tests=tests,
         general=_by_state(moves, general),
         first_states=tuple(moves.first_states.tolist()),
@@ -182,6 +198,15 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         pending=pending,
         cusum=_cusum(moves),
     )
+
+
+def _untried(moves: Moves) -> tuple[str, ...]:
+    """Return the actions that were never tried in state 1."""
+    tries = {
+        "CONTINUE": moves.ups + moves.downs + moves.jumps,
+        "FINISH": moves.wins + moves.losses,
+    }
+    return tuple(action for action, count in tries.items() if not count[0])
 
 
 def _boundary(goal: int, p_c: Proportion) -> Estimate | None:
@@ -199,7 +224,7 @@ def _general_way(general: General | None, level: float) -> Estimate | None:
 
 def _quantiles(draws: Floats, level: float) -> Estimate:
     ends = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-    return Estimate(float(draws.mean()), *ends.tolist())
+    return spanned(float(draws.mean()), *ends.tolist())
 
 
 def _by_state(moves: Moves, general: General | None) -> tuple[StateRow, ...]:
@@ -240,24 +265,25 @@ def _values(
     states = np.flatnonzero(starts) + 1
     weights = starts[states - 1] / starts.sum()
     random = np.random.default_rng(0)
-    c = _with_draws(p_c, random)
+    draws = min(_DRAWS, _MOST_CELLS // len(states))
+    c = _with_draws(p_c, draws, random)
     log_r = log_failure_ratio(c)[:, None]
     zero = hit(states, goal, log_r) @ weights
     if p_f is None:
         return _first_and_rest(zero, level), None
-    f = _with_draws(p_f, random)
+    f = _with_draws(p_f, draws, random)
     up = hit(states - 1, goal - 1, log_r) @ weights
     return _first_and_rest(zero, level), _first_and_rest(up + (1.0 - up) * f, level)
 
 
-def _with_draws(share: Proportion, random: np.random.Generator) -> Floats:
+def _with_draws(share: Proportion, draws: int, random: np.random.Generator) -> Floats:
     """Return the estimate, and draws from its posterior."""
     won, lost = share.successes, share.tries - share.successes
-    return np.append(won / share.tries, random.beta(won + 0.5, lost + 0.5, _DRAWS))
+    return np.append(won / share.tries, random.beta(won + 0.5, lost + 0.5, draws))
 
 
 def _first_and_rest(values: Floats, level: float) -> Estimate:
-    return _quantiles(values[1:], level)._replace(estimate=float(values[0]))
+    return spanned(float(values[0]), *_quantiles(values[1:], level)[1:])
 
 
 def _cusum(moves: Moves) -> Cusum | None:

@@ -21,8 +21,8 @@ from grbp.theory.dynprog import solve_many
 _DRAWS: Final = 4000
 """Draws from the posterior, where the goal is not large."""
 
-_MOST_CELLS: Final = 12_000_000
-"""Cells of the transition laws of all draws: with a larger goal there are fewer draws."""
+_MOST_OPERATIONS: Final = 800_000_000
+"""Operations of all draws, goal^3 for each: with a larger goal there are fewer draws."""
 
 LARGEST_GOAL: Final = 200
 """The largest goal for which the chain is solved state by state."""
@@ -67,7 +67,7 @@ def general_chain(moves: Moves, seed: int = 0) -> General | None:
     goal = moves.records.goal
     if goal > LARGEST_GOAL or not (moves.ups + moves.downs).sum():
         return None
-    draws = max(200, min(_DRAWS, _MOST_CELLS // (goal * goal)))
+    draws = max(200, min(_DRAWS, _MOST_OPERATIONS // goal**3))
     random = np.random.default_rng(seed)
     up = shrunk_draws(moves.ups, moves.downs, draws, random)
     won = shrunk_draws(moves.wins, moves.losses, draws, random)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grbp._shown import Shown
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.estimates import Proportion
+from grbp.fitting.estimates import Proportion, spanned
 from grbp.fitting.parts import Cusum, OpenCases, StateRow
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
@@ -167,7 +167,7 @@ class Fit(Shown):
         if self.probabilities is None:
             return None
         shares = [count / sum(self.first_states) for count in self.first_states]
-        return self.posterior.gain(shares, self.level)
+        return spanned(*self.posterior.gain(shares, self.level))
 
     @property
     def counters(self) -> Counters | None:

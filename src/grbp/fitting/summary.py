@@ -91,7 +91,7 @@ def _goals(fit: Fit) -> Iterator[str]:
 def _line(name: str, number: Estimate, tries: int | None = None) -> str:
     interval = f"{number.low:.3f} to {number.high:.3f}"
     return f"  {name:<34}{number.estimate:>10.3f}{interval:>22}" + (
-        "" if tries is None else f"{tries:>10,}"
+        "" if tries is None else f"{_short(tries):>10}"
     )
 
 
@@ -127,7 +127,8 @@ def _states(fit: Fit) -> Iterator[str]:
             skipped = True
             continue
         sure = "" if row.probability is None else f"{row.probability:.3f}"
-        counts = f"  {row.state:>5}{row.c:>10,}{row.c_up:>9,}{row.f:>10,}{row.f_goal:>9,}"
+        c, c_up, f, f_goal = map(_short, (row.c, row.c_up, row.f, row.f_goal))
+        counts = f"  {row.state:>5}{c:>10}{c_up:>9}{f:>10}{f_goal:>9}"
         yield f"{counts}   {row.action:<10}{sure:>8}".rstrip()
 
 
@@ -141,6 +142,11 @@ def _groups(fit: Fit) -> Iterator[str]:
         yield _wrapped(text, "  ", "    ")
     if len(fit.by_group) > _MOST_GROUPS:
         yield f"  and {len(fit.by_group) - _MOST_GROUPS:,} more"
+
+
+def _short(count: int) -> str:
+    """Write a count in at most eight characters, so that columns stay apart."""
+    return f"{count:,}" if count < 1_000_000 else f"{count:.3g}"
 
 
 def _number(count: int, thing: str) -> str:

@@ -1,6 +1,7 @@
 """The value of continuing in state 1, read directly from what became of the cases that did."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
 from grbp.theory.posterior import Estimate
+
+_MOST_LOG: Final = 300.0
+"""The largest logarithm of a weight, so that its square is a number."""
 
 
 def direct_value(moves: Moves, level: float) -> Estimate | None:
@@ -31,7 +35,9 @@ def direct_value(moves: Moves, level: float) -> Estimate | None:
     effective = float(weight.sum() ** 2 / (weight * weight).sum())
     share = float((weight * paths.won[paths.ended]).sum() / weight.sum())
     if paths.open.any():
-        share = paths.incidence()
+        share, variance = paths.incidence()
+        if variance > 0.0:
+            effective = min(effective, share * (1.0 - share) / variance)
     low, high = wilson(share * effective, effective, level)
     return Estimate(share, low, high)
 
@@ -50,9 +56,9 @@ class _Paths:
         Whether the case reached the goal.
     broken : bool
         Whether a path led to a state in which everybody finished.
-    time, row_weight, goal, dead : ndarray
-        Of each step by CONTINUE with a known outcome: how many steps came before it, its weight,
-        and whether it reached the goal, or the dead end.
+    case, time, row_weight, goal, dead : ndarray
+        Of each step by CONTINUE with a known outcome: its case, how many steps came before it, its
+        weight, and whether it reached the goal, or the dead end.
     """
 
     weight: Floats
@@ -60,6 +66,7 @@ class _Paths:
     open: Bools
     won: Bools
     broken: bool
+    case: Ints
     time: Ints
     row_weight: Floats
     goal: Bools
@@ -86,7 +93,7 @@ class _Paths:
         start = np.flatnonzero(rows == own)
         lengths = np.diff(np.append(start, len(rows)))
         before = np.repeat(total[start] - logs[start], lengths)
-        row_weight = np.exp(total - before)
+        row_weight = np.exp(np.minimum(total - before, _MOST_LOG))
         last = start + lengths - 1
         after = records.next_state[rows]
         over = (after == 0) | (after == records.goal)
@@ -98,21 +105,35 @@ class _Paths:
             open=continued[last] & ~over[last],
             won=after[last] == records.goal,
             broken=bool((kept <= 0.0).any()),
+            case=records.case[rows][seen],
             time=(rows - own)[seen],
             row_weight=row_weight[seen],
             goal=(after == records.goal)[seen],
             dead=(after == 0)[seen],
         )
 
-    def incidence(self) -> float:
+    def incidence(self) -> tuple[float, float]:
         """Compute the weighted share of goals among all ends, where cases may drop out on the way.
 
-        At each number of steps, those still seen stand for those that dropped out before.
+        At each number of steps, those still seen stand for those that dropped out before. Its
+        variance is the sum of the squares of what each case adds to it (infinitesimal jackknife).
         """
         risk = np.bincount(self.time, weights=self.row_weight)
-        won = np.bincount(self.time[self.goal], self.row_weight[self.goal], minlength=len(risk))
-        lost = np.bincount(self.time[self.dead], self.row_weight[self.dead], minlength=len(risk))
-        on = np.cumprod(1.0 - (won + lost) / risk)
-        still = np.concatenate(([1.0], on[:-1]))
-        goals, ends = float((still * won / risk).sum()), float((still * (won + lost) / risk).sum())
-        return goals / ends
+        over = self.goal | self.dead
+        won, ended = (
+            np.bincount(self.time[one], self.row_weight[one], minlength=len(risk)) / risk
+            for one in (self.goal, over)
+        )
+        still = np.concatenate(([1.0], np.cumprod(1.0 - ended)[:-1]))
+        totals, parts = [], []
+        for part, rows in ((won, self.goal), (ended, over)):
+            so_far = np.cumsum(still * part)
+            # One more end at a time takes from what would have come later.
+            later = (so_far[-1] - so_far) / np.maximum(1.0 - ended, 1e-300)
+            own = still[self.time] * (rows - part[self.time])
+            own -= later[self.time] * (over - ended[self.time])
+            totals.append(float(so_far[-1]))
+            parts.append(own * self.row_weight / risk[self.time])
+        share = totals[0] / totals[1]
+        added = np.bincount(self.case, weights=(parts[0] - share * parts[1]) / totals[1])
+        return share, float((added * added).sum())

@@ -26,8 +26,9 @@ from grbp.fitting.assumptions import (
 from grbp.fitting.general import General
 from grbp.fitting.moves import Moves
 from grbp.model.transition import Action
-from grbp.numerics.arrays import Bools
+from grbp.numerics.arrays import Bools, Ints
 from grbp.records.clean import OPEN
+from grbp.theory.dynprog import solve_many
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
@@ -59,7 +60,7 @@ class Without:
             CASES_ALIKE: self._directly,
             NO_DRIFT: lambda: self._side(c=self._late()),
             NO_DRIFT_F: lambda: self._side(f=self._late()),
-            SAME_F_BY_STATE: lambda: self._side(f=self.moves.records.state == 1),
+            SAME_F_BY_STATE: self._finish_by_state,
             SAME_C_BY_GROUP: lambda: self._any_group(lambda rows: self._side(c=rows)),
             SAME_F_BY_GROUP: lambda: self._any_group(lambda rows: self._side(f=rows)),
             AT_RANDOM: self._pending,
@@ -93,13 +94,30 @@ class Without:
 
     def _by_state(self) -> int | None:
         """Return the threshold that the general chain plays, or goal if it plays none."""
-        base, known = self._base, self.general
-        if known is None or base is None or np.isnan(known.finish[0]):
+        known = self.general
+        if known is None or np.isnan(known.finish[0]):
             return None
-        judged = ~np.isnan(known.finish)
-        states = np.arange(1, self.moves.records.goal)
-        as_base = (known.action == 1) == (states <= base)
+        return self._played(known.action, ~np.isnan(known.finish))
+
+    def _played(self, action: Ints, judged: Bools) -> int | None:
+        """Return the model's threshold if some states are played as by it, and goal if not."""
+        base, states = self._base, np.arange(1, self.moves.records.goal)
+        if base is None:
+            return None
+        as_base = (action == 1) == (states <= base)
         return base if as_base[judged].all() else self.moves.records.goal
+
+    def _finish_by_state(self) -> int | None:
+        """Return what is played where p_C is common and every state has its own p_F."""
+        moves, known = self.moves, self.general
+        up, down = int(moves.ups.sum()), int(moves.downs.sum())
+        if known is None or not up + down:
+            return self._side(f=moves.records.state == 1)
+        tried = ~np.isnan(known.p_f)
+        states = np.arange(moves.records.goal - 1)
+        law = np.zeros((1, len(states), len(states) + 2))
+        law[0, states, states + 2], law[0, states, states] = up / (up + down), down / (up + down)
+        return self._played(solve_many(law, known.p_f[None]).action[0], tried)
 
     def _directly(self) -> int | None:
         won, lost = int(self.moves.wins.sum()), int(self.moves.losses.sum())

@@ -117,6 +117,13 @@ def _check_found(found: dict[str, str], names: Sequence[str], wanted: Wanted, li
             f"the columns {found[CASE]!r} and {found[COUNT]!r} were given as case and count;"
             " counts are of rows without cases, so give one of the two",
         )  # fmt: skip
+    for role, name in found.items():
+        other = next(one for one in found if found[one] == name)
+        if other != role:
+            refuse(
+                line, name, "same-column",
+                f"the column {name!r} would be read as {other} and as {role}; {_how_to_name()}",
+            )  # fmt: skip
 
 
 def _how_to_name() -> str:

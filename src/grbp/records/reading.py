@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -38,6 +38,12 @@ from grbp.records.columns import (
 )
 from grbp.records.rules import DUPLICATE, REST, Rows, cut
 from grbp.records.table import read_table
+
+MOST_GROUPS: Final = 200
+"""The largest number of groups: each is fitted like a table of its own."""
+
+_MOST_MOVES: Final = 10**15
+"""The largest sum of counts: beyond, shares have no digits for one more."""
 
 
 def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
@@ -116,6 +122,10 @@ def _wanted(columns: object, group: object) -> Wanted:
     if not isinstance(groups, Sequence):
         raise InvalidInput(
             f"group = {group!r} was given; it must be the name of a column, or several"
+        )
+    if len({*groups}) < len(groups):
+        raise InvalidInput(
+            f"group = {', '.join(map(str, groups))} was given; it must name each column once"
         )
     return Wanted(
         {str(role): str(name) for role, name in (columns or {}).items()}, tuple(map(str, groups))
@@ -259,6 +269,11 @@ def _records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Records:
     groups, group = _named_groups(table, rows, order)
     empty, no_row = open_cases(goal, case, values[NEXT_STATE]) if cases else (0, 0)
     moves = values.get(COUNT, zeros + 1)
+    if moves.sum(dtype=np.float64) > _MOST_MOVES:
+        refuse(
+            1, rows.name(COUNT), "count",
+            f"the counts add up to more than {_MOST_MOVES:,}, beyond which shares have no digits",
+        )  # fmt: skip
     stays = (values[ACTION] == Action.CONTINUE) & (values[NEXT_STATE] == values[STATE])
     if 2 * int(moves[stays].sum()) > int(moves.sum()):
         notes.append(
@@ -295,6 +310,11 @@ def _named_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...
     here, first, codes = np.unique(
         rows.values["group"][np.sort(order)], return_index=True, return_inverse=True
     )
+    if len(here) > MOST_GROUPS:
+        raise InvalidInput(
+            f"{rows.name('group')!r} makes {len(here):,} groups of cases; at most {MOST_GROUPS} are"
+            " answered for, so choose a column with fewer different values"
+        )
     firsts = np.sort(order)[np.sort(first)]
     names = tuple(
         " / ".join(column.texts[column.codes[row]] for column in table.groups)

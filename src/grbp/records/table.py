@@ -8,8 +8,9 @@ import csv
 import io
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -20,10 +21,22 @@ from numpy.typing import NDArray
 from grbp._io import reason
 from grbp.errors import InvalidInput, did_you_mean
 from grbp.numerics.arrays import Bools, Ints
-from grbp.records.columns import ROLES, Column, Table, Wanted, check_names, find_columns, refuse
+from grbp.records.columns import (
+    ROLES,
+    Column,
+    Table,
+    Wanted,
+    check_names,
+    find_columns,
+    refuse,
+    shortened,
+)
 
 _CHUNK: Final = 20_000
 """Rows of a file that are taken at a time."""
+
+_LONGEST: Final = 1 << 24
+"""Characters of a line that no table has: what is no table may have lines without an end."""
 
 
 def read_table(source: object, wanted: Wanted) -> Table:
@@ -47,6 +60,8 @@ def _opened(path: str | Path) -> Iterator[TextIO]:
     how: dict[str, Any] = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
     try:
         if str(path) == "-":
+            if sys.stdin is None:
+                raise InvalidInput("there is no standard input to be read; name a CSV file")
             raw = getattr(sys.stdin, "buffer", None)
             if raw is None:
                 yield sys.stdin
@@ -64,13 +79,19 @@ def _opened(path: str | Path) -> Iterator[TextIO]:
             raise
         why = reason(error) if isinstance(error, OSError) else str(error)
         raise InvalidInput(
-            f"{str(path)!r} cannot be read ({why}); name a CSV file, or - for standard input"
+            f"{shortened(str(path), 200)!r} cannot be read ({why}); name a CSV file, or - for"
+            " standard input"
         ) from error
 
 
-def _checked(stream: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a file; refuse one that is not text in UTF-8."""
-    for number, line in enumerate(stream, start=1):
+def _checked(stream: TextIO) -> Iterator[str]:
+    """Yield the lines of a file; refuse one that is not text in UTF-8, or that does not end."""
+    for number, line in enumerate(iter(partial(stream.readline, _LONGEST), ""), start=1):
+        if len(line) == _LONGEST:
+            refuse(
+                number, "", "csv",
+                f"line {number} has over {_LONGEST - 1:,} characters; is this a table in CSV?",
+            )  # fmt: skip
         if not line.isascii():
             try:
                 line.encode()  # It refuses what stands for a byte that was not understood.
@@ -88,7 +109,7 @@ def _checked(stream: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _read_csv(stream: Iterable[str], wanted: Wanted) -> Table:
+def _read_csv(stream: TextIO, wanted: Wanted) -> Table:
     """Read a CSV file in chunks of rows."""
     reader = csv.reader(_checked(stream), strict=True)
     chunks = _chunks(reader)

@@ -33,6 +33,9 @@ _PROJECTION = (np.arange(16) + 0.5)[:, None] * legendre.legvander(_POINTS, 15).T
 _MOST = 10**15
 """The largest count accepted: the log-odds of a probability have no digits for more."""
 
+_HIGHEST_LEVEL = 1.0 - 1e-9
+"""The highest level of an interval: further out, the quadrature has no digits."""
+
 _Function = Callable[[Floats], Floats]
 
 
@@ -223,9 +226,10 @@ class Posterior:
 
     def _estimate(self, log_reach: _Function, level: float) -> Estimate:
         """Estimate h(p_c) (p_f - B(p_c)), given log h as a function of log r."""
-        if not (isinstance(level, float | int) and 0.0 < level < 1.0):
+        if not (isinstance(level, float | int) and 0.0 < level <= _HIGHEST_LEVEL):
             raise InvalidInput(
-                f"level = {level!r} was given; it must be a number between 0 and 1, such as 0.95"
+                f"level = {level!r} was given; it must be a number between 0 and 1, such as 0.95,"
+                " and at least 1e-9 below 1"
             )
         nodes, _ = _quadrature(self._panels)
         log_h = _Pieces(self._panels, _PROJECTION @ log_reach(-(self._c.centre + nodes)).T)
