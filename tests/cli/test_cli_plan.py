@@ -124,3 +124,21 @@ def test_a_mistake_gets_one_sentence(
     assert err.startswith("grbp: ")
     assert err.count("\n") == 1
     assert sentence in err
+
+
+@pytest.mark.parametrize("command", ["plan", "fit", "simulate"])
+def test_only_tables_go_to_standard_output(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {
+        "plan": [*ASKED, *SIZE, "--report", "-"],
+        "fit": ["cases.csv", "--goal", "4", "--report", "-"],
+        "simulate": ["--goal", "4", "--p-c", ".5", "--p-f", ".3", "--steps", "-"],
+    }
+    assert main([command, *asked[command]]) == 2
+    assert "it must name a file" in capsys.readouterr().err
+
+
+def test_a_goal_beyond_walking_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--goal", "1e7", "--p-c", ".5", "--p-f", ".3"]) == 2
+    assert "whole number from 2 to 100,000" in capsys.readouterr().err

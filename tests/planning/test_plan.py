@@ -324,3 +324,8 @@ def test_records_say_how_plausible_each_truth_is() -> None:
     assert "as much as the records make it plausible" in planned.sentence
     assert planned.to_dict()["weights"] == list(planned.weights)
     assert grbp.plan(4, 0.5, (0.2, 0.3), cases=10, replicas=20).weights is None
+
+
+def test_a_dictionary_has_none_where_there_is_no_number() -> None:
+    told = grbp.plan(4, 0.01, 0.99, cases=3, replicas=3).to_dict()
+    assert json.loads(json.dumps(told, allow_nan=False)) == told

@@ -1,15 +1,12 @@
 """The command `fit`: what records of past cases say."""
 
 import argparse
-import logging
-from pathlib import Path
 
 import grbp
-from grbp._io import check_writable, write_whole
 from grbp.cli.options import add_json, number, whole
+from grbp.cli.outputs import add_report, check_report, write_report
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import check_matplotlib
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -39,14 +36,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--level", default="0.95", help="the level of the intervals (0.95)")
     add_json(parser)
-    parser.add_argument("--report", metavar="FILE", help="write a page that explains itself (HTML)")
+    add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Fit the records and say what they say."""
-    if options.report is not None:
-        check_writable(Path(options.report))
-        check_matplotlib()
+    check_report(options)
     result = grbp.fit(
         options.records,
         whole(options.goal),
@@ -65,10 +60,7 @@ def run(options: argparse.Namespace) -> None:
         print_json(result.to_dict())
     else:
         print(result.summary())
-    if options.report is not None:
-        page = result.report({"Records": options.records})
-        path = write_whole(Path(options.report), page.encode())
-        logging.getLogger("grbp").info("wrote %s", path)
+    write_report(options, lambda: result.report({"Records": options.records}))
 
 
 def _pairs(option: str, given: list[str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from grbp._io import check_writable, table_text, write_table
+from grbp._io import check_writable, table_text, write_table, write_whole
 from grbp.cli.options import add_json
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
@@ -21,6 +21,31 @@ def add_outputs(parser: argparse.ArgumentParser, table: str, picture: str) -> No
     add_json(parser)
     parser.add_argument("--csv", metavar="FILE", help=f"{table} (- is standard output)")
     parser.add_argument("--plot", metavar="FILE", help=f"{picture}; .png, .svg or .pdf for one")
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a page."""
+    parser.add_argument("--report", metavar="FILE", help="write a page that explains itself (HTML)")
+
+
+def check_file(option: str, file: str) -> None:
+    """Refuse a file that cannot be written, before the work; what is not a table has no "-"."""
+    if file == "-":
+        raise InvalidInput(f"{option} - was given; it must name a file")
+    check_writable(Path(file))
+
+
+def check_report(options: argparse.Namespace) -> None:
+    """Refuse a page that cannot be written or drawn, before the work."""
+    if options.report is not None:
+        check_file("--report", options.report)
+        check_matplotlib()
+
+
+def write_report(options: argparse.Namespace, page: Callable[[], str]) -> None:
+    """Write the page, if one was asked for."""
+    if options.report is not None:
+        _LOG.info("wrote %s", write_whole(Path(options.report), page().encode()))
 
 
 def check_outputs(

@@ -1,16 +1,20 @@
 """The command `plan`: what to expect of learning, over a range of plausible truths."""
 
 import argparse
-import logging
-from pathlib import Path
 from typing import Any
 
 import grbp
-from grbp._io import check_writable, write_whole
 from grbp.cli.options import add_threads, loudness, number, start_of, whole, wholes
-from grbp.cli.outputs import add_outputs, check_outputs, give
+from grbp.cli.outputs import (
+    add_outputs,
+    add_report,
+    check_outputs,
+    check_report,
+    give,
+    write_report,
+)
 from grbp.cli.progress import progress_bar
-from grbp.figures.canvas import check_matplotlib, save
+from grbp.figures.canvas import save
 from grbp.planning.plan import CASES, REPLICAS
 from grbp.planning.result import COLUMNS
 
@@ -44,15 +48,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", default="0", help="a whole number; same seed, same result (0)")
     add_threads(parser)
     add_outputs(parser, "write a table, a row a truth and number of cases", "draw both curves")
-    parser.add_argument("--report", metavar="FILE", help="write a page that explains itself (HTML)")
+    add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Plan and say what to expect."""
     check_outputs(options)
-    if options.report is not None:
-        check_writable(Path(options.report))
-        check_matplotlib()
+    check_report(options)
     with progress_bar(None, **loudness(options)) as progress:
         result = grbp.plan(
             whole(options.goal),
@@ -72,9 +74,7 @@ def run(options: argparse.Namespace) -> None:
             threads=whole(options.threads),
             progress=progress,
         )
-    if options.report is not None:
-        path = write_whole(Path(options.report), result.report().encode())
-        logging.getLogger("grbp").info("wrote %s", path)
+    write_report(options, result.report)
     give(
         options,
         result.to_dict,

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 import grbp
-from grbp._io import check_writable
 from grbp.cli.options import (
     add_problem,
     add_threads,
@@ -16,7 +15,7 @@ from grbp.cli.options import (
     whole,
     wholes,
 )
-from grbp.cli.outputs import add_outputs, check_outputs, give
+from grbp.cli.outputs import add_outputs, check_file, check_outputs, give
 from grbp.cli.printing import paragraph, power, shown_states, table, title
 from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
@@ -109,7 +108,7 @@ def _check_steps(options: argparse.Namespace) -> Literal["walk"]:
             f"--steps and {what} were given; steps are written of replicas that take every step,"
             " so leave one of the two out"
         )
-    check_writable(Path(options.steps))
+    check_file("--steps", options.steps)
     return "walk"
 
 

@@ -35,6 +35,9 @@ REPLICAS: Final = 2000
 LEVEL: Final = 0.95
 """What is planned where nothing else is said."""
 
+_LARGEST_GOAL: Final = 100_000
+"""The largest goal: a case takes up to the square of it in steps, and each is taken."""
+
 _MOST_CASES: Final = 10**6
 _MOST_REPLICAS: Final = 10**5
 _MOST_POINTS: Final = 101
@@ -160,6 +163,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         raise InvalidInput(
             f"goal = {goal!r} was given, and the records are of goal {past.goal}; leave one out"
         )
+    goal = check_whole("goal", goal, 2, _LARGEST_GOAL)
     if start is None:
         start = "uniform" if past is None else past.start
     ranges = (
@@ -184,7 +188,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         stops=stop_at is not None,
         before=NOTHING if past is None else past.before,
     )  # fmt: skip
-    problems = [Problem(goal, a, b, start) for a in ranges[0] for b in ranges[1]]  # type: ignore[arg-type]
+    problems = [Problem(goal, a, b, start) for a in ranges[0] for b in ranges[1]]
     told, truths = as_progress(progress), []
     before = np.zeros(4, dtype=np.int64) if past is None else past.seen
     for k, problem in enumerate(problems, 1):

@@ -202,6 +202,13 @@ class Plan(Shown):
 
 def _plain(outlook: Outlook) -> dict[str, Any]:
     return {
-        name: number._asdict() if isinstance(number, Estimate) else number
+        name: {k: _number(x) for k, x in number._asdict().items()}
+        if isinstance(number, Estimate)
+        else number
         for name, number in outlook._asdict().items()
     }
+
+
+def _number(x: float) -> float | None:
+    """Return a number, or None where there is none, as in JSON."""
+    return None if math.isnan(x) else x
