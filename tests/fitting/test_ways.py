@@ -147,23 +147,36 @@ def test_endless_staying_does_not_overflow() -> None:
 
 
 def test_open_cases_widen_the_interval_by_what_each_case_adds() -> None:
-    """The variance is that of the infinitesimal jackknife, here from differences."""
+    """The variance is that of leaving out one case at a time."""
     paths = walks(60, 4, 0.4, {1: 0.2}, 0.15, 5)
     text = ["".join(f"{s}{a}" for s, a, _ in path) + _end(path[-1][2]) for path in paths]
     found = _Paths.of(Moves(records_of(text, 4)))
-    share, variance = found.incidence()
-    slow = 0.0
-    for case in range(60):
-        two = [
-            replace(found, row_weight=found.row_weight * (1.0 + step * (found.case == case)))
-            for step in (-1e-5, 1e-5)
-        ]
-        slow += ((two[1].incidence()[0] - two[0].incidence()[0]) / 2e-5) ** 2
-    assert variance == pytest.approx(slow, rel=1e-6)
+    goals, ends, variance = found.incidence()
+    left = []
+    for case in np.unique(found.case):
+        others = found.case != case
+        columns = ("case", "time", "row_weight", "goal", "dead")
+        kept = replace(found, **{name: getattr(found, name)[others] for name in columns})
+        one, over, _ = kept.incidence()
+        left.append(one / over)
+    count = len(left)
+    assert variance == pytest.approx((count - 1) * np.var(left), rel=1e-9)
+    share = goals / ends
     effective = share * (1.0 - share) / variance
     ended = found.weight[found.ended]
     assert effective < ended.sum() ** 2 / (ended * ended).sum()
     assert direct(*text, goal=4)[1:] == pytest.approx(wilson(share * effective, effective))
+
+
+def test_what_has_no_end_may_be_lost_or_won() -> None:
+    """A third is lost, a third won; of the longest path no end was seen."""
+    text = ["1c2c3", "1c2c1c2c", "1c0"] * 20
+    goals, ends, _ = _Paths.of(Moves(records_of(text, 3))).incidence()
+    assert [goals, ends] == pytest.approx([1 / 3, 2 / 3])
+    seen = direct(*text)
+    assert seen.estimate == pytest.approx(1 / 2)
+    assert seen.low < grbp.wilson(20, 60).low
+    assert seen.high > grbp.wilson(40, 60).high
 
 
 def test_there_is_none_where_a_path_led_to_a_state_that_nobody_continued() -> None:

@@ -14,6 +14,10 @@ from grbp.theory.posterior import Estimate
 _MOST_LOG: Final = 300.0
 """The largest logarithm of a weight, so that its square is a number."""
 
+_MOST_GROUPS: Final = 500
+_MOST_CELLS: Final = 4_000_000
+"""Of many cases, groups are left out instead of cases, with so many numbers of steps in all."""
+
 
 def direct_value(moves: Moves, level: float) -> Estimate | None:
     """Estimate the probability of reaching the goal from state 1 by always continuing.
@@ -23,8 +27,9 @@ def direct_value(moves: Moves, level: float) -> Estimate | None:
     probability weighting); a case that is still open counts as long as it was seen (Aalen and
     Johansen). No model of how states follow on each other enters it, so it holds whatever the
     chain is like, and judges the other two ways. The interval is Wilson's, on the effective number
-    of cases. There is none where a path led to a state in which everybody finished: nobody went on
-    there to stand for them, and those who never got so far would speak for all.
+    of cases; its ends leave room for paths of which no end was seen. There is none where a path
+    led to a state in which everybody finished: nobody went on there to stand for them, and those
+    who never got so far would speak for all.
     """
     if moves.records.aggregated or not (moves.records.state == 1).any():
         return None
@@ -34,11 +39,17 @@ def direct_value(moves: Moves, level: float) -> Estimate | None:
         return None
     effective = float(weight.sum() ** 2 / (weight * weight).sum())
     share = float((weight * paths.won[paths.ended]).sum() / weight.sum())
+    least = most = share
     if paths.open.any():
-        share, variance = paths.incidence()
+        goals, ends, variance = paths.incidence()
+        share = goals / ends
         if variance > 0.0:
             effective = min(effective, share * (1.0 - share) / variance)
-    low, high = wilson(share * effective, effective, level)
+        # Those of whom no end was seen may all be lost, or all be won.
+        least, most = goals, min(1.0, goals + 1.0 - ends)
+    low, high = (
+        wilson(one * effective, effective, level)[k] for k, one in enumerate((least, most))
+    )
     return Estimate(share, low, high)
 
 
@@ -112,28 +123,36 @@ class _Paths:
             dead=(after == 0)[seen],
         )
 
-    def incidence(self) -> tuple[float, float]:
-        """Compute the weighted share of goals among all ends, where cases may drop out on the way.
+    def incidence(self) -> tuple[float, float, float]:
+        """Compute the shares of cases that reached the goal, and an end, and a variance.
 
-        At each number of steps, those still seen stand for those that dropped out before. Its
-        variance is the sum of the squares of what each case adds to it (infinitesimal jackknife).
+        Cases may drop out on the way: at each number of steps, those still seen stand for those
+        that dropped out before. The variance is of the share of goals among the ends, by leaving
+        out one case at a time, or one group of many cases (jackknife).
         """
-        risk = np.bincount(self.time, weights=self.row_weight)
-        over = self.goal | self.dead
-        won, ended = (
-            np.bincount(self.time[one], self.row_weight[one], minlength=len(risk)) / risk
-            for one in (self.goal, over)
+        times = int(self.time.max()) + 1
+        cases, case = np.unique(self.case, return_inverse=True)
+        groups = max(1, min(len(cases), _MOST_GROUPS, _MOST_CELLS // times))
+        cell, shape = case % groups * times + self.time, (groups, times)
+        risk, won, ended = (
+            np.bincount(cell[rows], self.row_weight[rows], groups * times).reshape(shape)
+            for rows in (np.ones_like(self.goal), self.goal, self.goal | self.dead)
         )
-        still = np.concatenate(([1.0], np.cumprod(1.0 - ended)[:-1]))
-        totals, parts = [], []
-        for part, rows in ((won, self.goal), (ended, over)):
-            so_far = np.cumsum(still * part)
-            # One more end at a time takes from what would have come later.
-            later = (so_far[-1] - so_far) / np.maximum(1.0 - ended, 1e-300)
-            own = still[self.time] * (rows - part[self.time])
-            own -= later[self.time] * (over - ended[self.time])
-            totals.append(float(so_far[-1]))
-            parts.append(own * self.row_weight / risk[self.time])
-        share = totals[0] / totals[1]
-        added = np.bincount(self.case, weights=(parts[0] - share * parts[1]) / totals[1])
-        return share, float((added * added).sum())
+        totals = [one.sum(axis=0) for one in (risk, won, ended)]
+        goals, ends = _incidence(*totals)
+        parts = zip(totals, (risk, won, ended), strict=True)
+        others, over = _incidence(*(total - part for total, part in parts))
+        left = others / np.maximum(over, 1e-300)
+        variance = (groups - 1) * float(np.var(left))
+        return float(goals), float(ends), variance
+
+
+def _incidence(risk: Floats, won: Floats, ended: Floats) -> tuple[Floats, Floats]:
+    """Return the shares that reach the goal, and an end, given the weights by number of steps."""
+    # What is left of a sum by rounding alone is nobody.
+    seen = risk > 1e-9 * risk.max(axis=-1, keepdims=True)
+    goal, end = (np.where(seen, one / np.where(seen, risk, 1.0), 0.0) for one in (won, ended))
+    end = np.minimum(end, 1.0)
+    still = np.cumprod(1.0 - end, axis=-1)
+    before = np.concatenate((np.ones_like(still[..., :1]), still[..., :-1]), axis=-1)
+    return (before * goal).sum(axis=-1), (before * end).sum(axis=-1)
