@@ -10,7 +10,7 @@ Tables of past cases are drawn from a known truth, each with a seed of its own, 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,10 +145,10 @@ def intervals(effort: Effort) -> list[Columns]:
 # Everything else that has an interval.
 
 
-@cache
-def truths_of(setting: Setting) -> dict[str, float]:
-    """The truth of what `fit` estimates."""
-    problem = grbp.Problem(setting.goal, setting.p_c, setting.p_f)
+def truths_of(setting: Setting, fit: grbp.Fit) -> dict[str, float]:
+    """The truth of what `fit` estimates, from the first states of its table."""
+    start = {k + 1: count / fit.cases for k, count in enumerate(fit.first_states) if count}
+    problem = grbp.Problem(setting.goal, setting.p_c, setting.p_f, start)
     even = grbp.boundary(setting.goal, setting.p_c)
     zero, one = grbp.value(problem, 0), grbp.value(problem, 1)
     return {
@@ -164,7 +164,7 @@ def decision_of(setting: Setting, kind: str, seed: int) -> Mapping[str, bool]:
         **fit.ways, "difference": fit.difference, "gain": fit.gain(), "value 0": fit.value_0,
         "value 1": fit.value_1,
     }  # fmt: skip
-    truth = truths_of(setting)
+    truth = truths_of(setting, fit)
     answer = {
         name: one.low <= truth[name] <= one.high for name, one in found.items() if one is not None
     }
@@ -184,8 +184,7 @@ def decisions(effort: Effort) -> list[Columns]:
     tables = effort.choose(40, 400)
     note = (
         f"{tables:,} tables in each setting. B is the interval of B(p_C), general that of the chain"
-        " by state, direct what was seen. Values and the gain are for first states drawn evenly;"
-        " the table's own first states add noise that the interval does not have in it."
+        " by state, direct what was seen. Values and the gain are from the table's first states."
     )
     held = Columns(
         "The other intervals",

@@ -1,6 +1,7 @@
 """The value of continuing in state 1 as it was seen."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import grbp
 from grbp import wilson
 from grbp.fitting.moves import Moves
 from grbp.fitting.ways import _Paths, direct_value
+from grbp.records.reading import read_records
 
 
 def direct(*paths: str, goal: int = 3):  # type: ignore[no-untyped-def]
@@ -197,3 +199,13 @@ def test_who_continued_stands_for_who_finished_among_open_cases_too() -> None:
     # State 1 was stood in six times, and twice left by FINISH: a visit weighs 3/2.
     won, lost = 1.5, 1.5**2
     assert seen.estimate == pytest.approx(won / (won + lost))
+
+
+@pytest.mark.parametrize("kind", ["open", "jumps", "model"])
+def test_the_value_is_a_probability_inside_its_interval(kind: Any) -> None:
+    for seed in range(150):
+        finish = [0.5, 0.2, 0.1] if seed % 2 else 0.3
+        table = grbp.example_records(kind, p_c=0.15, cases=25, seed=seed, finish=finish)
+        seen = direct_value(Moves(read_records(table, 4)), 0.95)
+        if seen is not None:
+            assert 0.0 <= seen.low <= seen.estimate <= seen.high <= 1.0

@@ -46,7 +46,7 @@ def direct_value(moves: Moves, level: float) -> Estimate | None:
         if variance > 0.0:
             effective = min(effective, share * (1.0 - share) / variance)
         # Those of whom no end was seen may all be lost, or all be won.
-        least, most = goals, min(1.0, goals + 1.0 - ends)
+        least, most = goals, min(1.0, goals + max(0.0, 1.0 - ends))
     low, high = (
         wilson(one * effective, effective, level)[k] for k, one in enumerate((least, most))
     )
