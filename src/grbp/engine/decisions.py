@@ -116,7 +116,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     opening: Opening = "drawn",
     counters: Floats | None = None,
     report: Report | None = None,
-    block_size: int = BLOCK,
+    block_size: int | None = None,
 ) -> Iterator[Decisions]:
     """Yield the decisions of all replicas, block by block, up to each checkpoint.
 
@@ -139,8 +139,9 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     # A single thread is this one: another would only be waited for.
     played = map if threads == 1 else pool.map
     try:
-        for first in range(0, replicas, block_size):
-            size = min(block_size, replicas - first)
+        most = block_size or BLOCK
+        for first in range(0, replicas, most):
+            size = min(most, replicas - first)
             block = Recorder(
                 kept,
                 _keys(seed, range(first, first + size)),
