@@ -168,6 +168,7 @@ def test_after_an_edit_anywhere_in_the_package_all_is_compiled_anew(
     assert ask(copied, *answers) == Said(answers, promises(*answers))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forked", [False, True], ids=["processes", "a fork"])
 def test_namesakes_compiled_apart_and_loaded_together_do_not_mix(
     package: Path, tmp_path: Path, forked: bool
@@ -238,6 +239,7 @@ print(json.dumps([answers, heard]))
 """
 
 
+@pytest.mark.slow
 def test_what_others_wrote_is_never_answered_by_old_code(tmp_path: Path) -> None:
     for more in (1, 2):
         source = MINE.replace("x + 1", f"x + {more}")

@@ -65,7 +65,13 @@ def test_python_in_the_documents_runs_and_prints_what_it_says(
         assert [line for line in said if line in shown] == shown
 
 
-@pytest.mark.parametrize("document", with_blocks("console"))
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(name, marks=[] if name == "README.md" else pytest.mark.slow)
+        for name in with_blocks("console")
+    ],
+)
 def test_shell_in_the_documents_prints_what_it_says(document: str, tmp_path: Path) -> None:
     for block in blocks(DOCUMENTS[document], "console"):
         for line, said in re.findall(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):

@@ -251,6 +251,7 @@ def test_the_longest_batch_of_the_longest_rounds_has_its_mean(part: Part) -> Non
         assert abs((steps / rounds).mean() - exact) <= 4.5 * error
 
 
+@pytest.mark.slow
 @EACH
 def test_rounds_start_where_the_distribution_says(goal: int, threshold: int) -> None:
     q = PROBLEMS[goal].start_probabilities

@@ -169,6 +169,7 @@ def test_the_side_at_extremes() -> None:
     assert ex.exit_up(0.5 + 1e-9, 1000) == pytest.approx(0.5 + 1e-6, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_c", WALKS)
 @pytest.mark.parametrize("d", DISTANCES)
 def test_draws_follow_the_law(p_c: float, d: int) -> None:

@@ -333,6 +333,7 @@ def banded(goal: int, threshold: int, p_c: float, z: float) -> Floats:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [50, 1000, 4000])
 @pytest.mark.parametrize("p_c", [0.5, 0.5 + 1e-9, 0.501, 0.45, 0.65])
 def test_long_rounds_have_their_exact_moments_and_transforms(goal: int, p_c: float) -> None:

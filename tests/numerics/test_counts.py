@@ -123,6 +123,7 @@ LAWS: list[tuple[Draw, tuple[float, ...], Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draw", "arguments", "law"), LAWS)
 def test_draws_have_their_law(draw: Draw, arguments: tuple[float, ...], law: Any) -> None:
     size = SIZE if draw is not hypergeometric_draw else SIZE // 4  # It is slow.
