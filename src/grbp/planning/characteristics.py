@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from grbp.errors import InvalidInput
+from grbp.experiments.regret import Z_95
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
@@ -16,11 +17,8 @@ from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary, excess, value
 
-_Z: Final = 1.959963984540054
-"""The normal quantile of 97.5 %."""
-
-_SHIFT: Final = 8
-"""From here on, three terms of Stirling's series give nine digits of log Gamma."""
+_log_gamma = np.frompyfunc(math.lgamma, 1, 1)
+"""The logarithm of Gamma over arrays."""
 
 
 class Outlook(NamedTuple):
@@ -201,7 +199,7 @@ def _mean(numbers: Floats) -> Estimate:
         return Estimate(math.nan, math.nan, math.nan)
     mean, half = float(numbers.mean()), math.nan
     if len(numbers) > 1:
-        half = _Z * float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
+        half = Z_95 * float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
     return Estimate(mean, mean - half, mean + half)
 
 
@@ -215,18 +213,10 @@ def _records(good: Ints, bad: Ints, p: float) -> tuple[Estimate, Estimate, Estim
     tried = good + bad > 0
     s, f = good[tried].astype(np.float64), bad[tried].astype(np.float64)
     n = s + f
-    held = np.square(s - n * p) <= _Z * _Z * n * p * (1.0 - p) * (1.0 + 1e-12)
+    held = np.square(s - n * p) <= Z_95 * Z_95 * n * p * (1.0 - p) * (1.0 + 1e-12)
     log_p, log_q = (math.log(x) if x > 0.0 else -math.inf for x in (p, 1.0 - p))
     with np.errstate(invalid="ignore"):
         likelihood = np.where(s > 0, s * log_p, 0.0) + np.where(f > 0, f * log_q, 0.0)
     mixture = _log_gamma(s + 0.5) + _log_gamma(f + 0.5) - _log_gamma(n + 1.0) - math.log(math.pi)
-    return _share(held), _share(mixture - likelihood < math.log(20.0)), _mean(s / n - p)
-
-
-def _log_gamma(x: Floats) -> Floats:
-    """Compute log Gamma of positive numbers, by Stirling's series some steps further up."""
-    y = x + _SHIFT
-    below = np.log(np.prod([x + k for k in range(_SHIFT)], axis=0))
-    series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * y * y)) / (y * y)) / y
-    result: Floats = (y - 0.5) * np.log(y) - y + 0.5 * math.log(2.0 * math.pi) + series - below
-    return result
+    gained = np.asarray(mixture, dtype=np.float64) - likelihood
+    return _share(held), _share(gained < math.log(20.0)), _mean(s / n - p)
