@@ -15,12 +15,13 @@ from grbp.experiments.results import COLUMNS, CurveResult, GridResult, curve_row
 from grbp.experiments.simulation import Simulation
 from grbp.figures import records
 from grbp.figures.boundary import boundary_figure
-from grbp.figures.numbers import rounded, with_interval
+from grbp.figures.numbers import rounded
 from grbp.figures.planning import knowing_figure
 from grbp.figures.regret_curves import regret_figure
 from grbp.figures.regret_map import regret_map_figure
 from grbp.figures.standings import standings_figure
 from grbp.fitting.result import Fit
+from grbp.fitting.words import with_interval
 from grbp.learners.counters import Counters
 from grbp.model.problem import Problem
 from grbp.planning.characteristics import Outlook

@@ -18,7 +18,6 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 
 from grbp.errors import InvalidInput
-from grbp.figures.numbers import with_interval
 from grbp.figures.records import (
     boundary_figure,
     cusum_figure,
@@ -27,6 +26,7 @@ from grbp.figures.records import (
 )
 from grbp.fitting.parts import Cusum
 from grbp.fitting.result import Fit
+from grbp.fitting.words import with_interval
 from grbp.numerics.intervals import anytime, wilson
 from grbp.theory.values import boundary
 

@@ -8,8 +8,9 @@ import pytest
 
 from grbp import Estimate, Posterior, Proportion, boundary
 from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
-from grbp.fitting.decide import Evidence, apart, decide, percent
+from grbp.fitting.decide import Evidence, apart, decide
 from grbp.fitting.general import General
+from grbp.fitting.words import percent
 
 
 def evidence(

@@ -1,4 +1,4 @@
-"""What the pictures of past cases share: their size, colours, ticks and legend.
+"""What the pictures of past cases and of plans share: their size, colours, ticks and legend.
 
 Each is five inches wide with letters of ten points and more, so that it reads on a telephone.
 """

@@ -22,19 +22,6 @@ def rounded(number: float, beside: float | None = None) -> str:
     return said.replace("-", "\N{MINUS SIGN}")
 
 
-def with_interval(estimate: float, low: float, high: float) -> str:
-    """Write an estimated probability with its interval, in percent: 44.6 % (40.6 to 48.8 %).
-
-    The narrower the interval, the more decimals there are; what is small must not read as nothing.
-    """
-    if abs(low) < high < 1e-6:
-        return "under 0.0001\xa0%"
-    decimals = max(1, -1 - math.floor(math.log10(max(high - low, 1e-4))))
-    form = f".{decimals}f" if abs(high) >= 5e-4 or low < 0.0 else ".2g"
-    said = [f"{100.0 * number:{form}}" for number in (estimate, low, high)]
-    return "{} % ({} to {} %)".format(*said).replace("-", "\N{MINUS SIGN}").replace(" %", "\xa0%")
-
-
 def rounds_in_words(simulation: Simulation) -> str:
     """Write the number of rounds for figures and tables: "5,000 rounds"."""
     last = simulation.rounds

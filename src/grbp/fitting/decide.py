@@ -13,6 +13,7 @@ from grbp.fitting.assumptions import (
 )
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.general import General
+from grbp.fitting.words import percent, with_interval
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
@@ -266,16 +267,6 @@ def _round_up(number: int) -> int:
     return math.ceil(number / unit) * unit
 
 
-def percent(share: float) -> str:
-    """Write a share in percent; what is not quite none or all does not read as if it were."""
-    if 0.0 < share < 0.0005:
-        return "under 0.1 %"
-    if 0.9995 <= share < 1.0:
-        return "over 99.9 %"
-    return f"{100.0 * share:.1f} %"
-
-
 def said(number: Estimate) -> str:
-    """Write an estimated share with its interval, in percent."""
-    low, high = 100.0 * number.low, 100.0 * number.high
-    return f"{percent(number.estimate)} ({low:.1f} to {high:.1f} %)"
+    """Write an estimated share with its interval, in the letters of any terminal."""
+    return with_interval(*number).replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")

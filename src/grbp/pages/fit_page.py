@@ -4,15 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from grbp.figures.numbers import with_interval
 from grbp.figures.records import (
     boundary_figure,
     cusum_figure,
     states_figure,
     ways_figure,
 )
-from grbp.fitting.decide import percent
 from grbp.fitting.estimates import Proportion
+from grbp.fitting.words import percent, with_interval
 from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 
 if TYPE_CHECKING:

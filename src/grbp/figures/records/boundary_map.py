@@ -6,7 +6,7 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, INK, drawing, fit_words
-from grbp.figures.records.frame import INSIDE, in_percent, legend_below, new_axes
+from grbp.figures.frame import INSIDE, in_percent, legend_below, new_axes
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import Interval
 from grbp.theory.values import boundary

@@ -6,7 +6,7 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, drawing, fit_words
-from grbp.figures.records.frame import CONTINUE, FINISH, INSIDE, legend_below, new_axes
+from grbp.figures.frame import CONTINUE, FINISH, INSIDE, legend_below, new_axes
 from grbp.numerics.arrays import Floats
 
 if TYPE_CHECKING:

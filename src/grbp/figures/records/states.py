@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import numpy as np
 
 from grbp.figures.canvas import GREY, drawing, fit_words
-from grbp.figures.records.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 from grbp.fitting.estimates import Proportion
 from grbp.numerics.arrays import Ints
 

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Final, cast
 
 from grbp.figures.canvas import GREY, INK, drawing, fit_words
-from grbp.figures.numbers import with_interval
-from grbp.figures.records.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+from grbp.fitting.words import with_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

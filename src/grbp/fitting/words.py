@@ -1,0 +1,25 @@
+"""How shares are written: in percent, with their intervals."""
+
+import math
+
+
+def percent(share: float) -> str:
+    """Write a share in percent; what is not quite none or all does not read as if it were."""
+    if 0.0 < share < 0.0005:
+        return "under 0.1 %"
+    if 0.9995 <= share < 1.0:
+        return "over 99.9 %"
+    return f"{100.0 * share:.1f} %"
+
+
+def with_interval(estimate: float, low: float, high: float) -> str:
+    """Write an estimated probability with its interval, in percent: 44.6 % (40.6 to 48.8 %).
+
+    The narrower the interval, the more decimals there are; what is small must not read as nothing.
+    """
+    if abs(low) < high < 1e-6:
+        return "under 0.0001\xa0%"
+    decimals = max(1, -1 - math.floor(math.log10(max(high - low, 1e-4))))
+    form = f".{decimals}f" if abs(high) >= 5e-4 or low < 0.0 else ".2g"
+    said = [f"{100.0 * number:{form}}" for number in (estimate, low, high)]
+    return "{} % ({} to {} %)".format(*said).replace("-", "\N{MINUS SIGN}").replace(" %", "\xa0%")
