@@ -295,3 +295,20 @@ def test_shells_complete_the_options(capsys: pytest.CaptureFixture[str], shell: 
     script = capsys.readouterr().out
     assert "skip-bad-rows" in script
     assert "map-action" in script
+
+
+def test_a_page_is_written_though_nobody_reads_the_text(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    command = [sys.executable, "-m", "grbp", "fit", "-", "--goal", "4", "--report", str(page)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdout.close()
+        running.stdin.write(
+            b"case,step,state,action,next_state\n1,1,2,c,3\n1,2,3,c,4\n2,1,1,f,0\n3,1,1,c,0\n"
+        )
+        running.stdin.close()
+        running.wait()
+    assert "</html>" in page.read_text("utf-8")

@@ -56,11 +56,14 @@ def run(options: argparse.Namespace) -> None:
         skip_bad_rows=options.skip_bad_rows,
         level=number(options.level),
     )
-    if options.json:
-        print_json(result.to_dict())
-    else:
-        print(result.summary())
-    write_report(options, lambda: result.report({"Records": options.records}))
+    # The page first: whoever reads the text may stop reading. The answer is told in any case.
+    try:
+        write_report(options, lambda: result.report({"Records": options.records}))
+    finally:
+        if options.json:
+            print_json(result.to_dict())
+        else:
+            print(result.summary())
 
 
 def _pairs(option: str, given: list[str]) -> dict[str, str]:

@@ -52,7 +52,8 @@ def _estimates(fit: Fit) -> Iterator[str]:
         rules = ", ".join(f"{rule} {count:,}" for rule, count in fit.dropped.items())
         yield _wrapped(f"rows left out: {rules}", indent="  ")
     if fit.stays or fit.jumps:
-        yield f"CONTINUE stayed {fit.stays:,} times and jumped {fit.jumps:,} times"
+        stays, jumps = _number(fit.stays, "time"), _number(fit.jumps, "time")
+        yield f"CONTINUE stayed {stays} and jumped {jumps}"
     kind = "anytime" if fit.adaptive else "Wilson"
     yield ""
     yield f"  {'':<34}{'estimate':>10}{f'{100.0 * fit.level:g} % interval':>22}{'tries':>10}"
