@@ -172,10 +172,10 @@ def test_what_was_left_out_is_told_by_rule_with_its_first_line(fit: Fit) -> None
     assert ["after end", "3", "17"] in list(page.cells())
     assert ["gap", "1,200", "4"] in list(page.cells())
     told = page.all("html")[0].text
-    assert "2 cases end with an empty next state and 1 in a state without a row" in told
+    assert "2 with an empty next state at the end, and 1 in a state without a row" in told
     assert "stayed in place 7 times" in told
     assert "further than one state 5 times" in told
-    assert "if all of them are lost, the share is 40.0 %; if all are won, it is 50.0 %" in told
+    assert "if all such cases are lost, the share is 40.0 %; if all are won, it is 50.0 %" in told
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Final
 
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.result import Fit
+from grbp.fitting.words import counted
 from grbp.theory.posterior import Estimate
 
 _WIDTH: Final = 78
@@ -44,15 +45,15 @@ def _wrapped(text: str, first: str = "", indent: str = "") -> str:
 def _estimates(fit: Fit) -> Iterator[str]:
     if fit.cases:
         waiting = sum(fit.open)
-        cases = f"{_number(fit.cases, 'case')} with {_number(fit.rows, 'row')}"
+        cases = f"{counted(fit.cases, 'case')} with {counted(fit.rows, 'row')}"
         yield cases + (f", {waiting:,} of them open" if waiting else "")
     else:
-        yield f"{_number(fit.rows, 'aggregated row')}"
+        yield f"{counted(fit.rows, 'aggregated row')}"
     if fit.dropped:
         rules = ", ".join(f"{rule} {count:,}" for rule, count in fit.dropped.items())
         yield _wrapped(f"rows left out: {rules}", indent="  ")
     if fit.stays or fit.jumps:
-        stays, jumps = _number(fit.stays, "time"), _number(fit.jumps, "time")
+        stays, jumps = counted(fit.stays, "time"), counted(fit.jumps, "time")
         yield f"CONTINUE stayed {stays} and jumped {jumps}"
     kind = "anytime" if fit.adaptive else "Wilson"
     yield ""
@@ -148,7 +149,3 @@ def _groups(fit: Fit) -> Iterator[str]:
 def _short(count: int) -> str:
     """Write a count in at most eight characters, so that columns stay apart."""
     return f"{count:,}" if count < 1_000_000 else f"{count:.3g}"
-
-
-def _number(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

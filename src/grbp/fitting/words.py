@@ -1,4 +1,4 @@
-"""How shares are written: in percent, with their intervals."""
+"""How shares and counts are written: in percent, with their intervals, and in the plural."""
 
 import math
 
@@ -23,3 +23,8 @@ def with_interval(estimate: float, low: float, high: float) -> str:
     form = f".{decimals}f" if abs(high) >= 5e-4 or low < 0.0 else ".2g"
     said = [f"{100.0 * number:{form}}" for number in (estimate, low, high)]
     return "{} % ({} to {} %)".format(*said).replace("-", "\N{MINUS SIGN}").replace(" %", "\xa0%")
+
+
+def counted(count: int, thing: str) -> str:
+    """Write how many of a thing there are: "1 case", "1,200 cases"."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

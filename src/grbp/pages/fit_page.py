@@ -11,7 +11,7 @@ from grbp.figures.records import (
     ways_figure,
 )
 from grbp.fitting.estimates import Proportion
-from grbp.fitting.words import percent, with_interval
+from grbp.fitting.words import counted, percent, with_interval
 from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 
 if TYPE_CHECKING:
@@ -316,8 +316,8 @@ def _practice(fit: "Fit") -> Section:
     if fit.pending is not None:
         lost, won = (_percent(share) for share in fit.pending)
         text += (
-            f" Of {fit.cases:,} cases {sum(fit.open):,} have not ended: if all of them are lost,"
-            f" the share is {lost}; if all are won, it is {won}."
+            f" {counted(sum(fit.open), 'case')} of {fit.cases:,} did not end yet: if all such cases"
+            f" are lost, the share is {lost}; if all are won, it is {won}."
         )
     return Section("What was reached, and what could be", text, head=head, rows=rows, unfolded=True)
 
@@ -335,25 +335,26 @@ def _bias(difference: "Estimate") -> Section:
 
 
 def _dropped(fit: "Fit") -> Section:
-    text = f"The table had {fit.rows:,} rows"
+    text = f"The table had {counted(fit.rows, 'row')}"
     text += (
-        f" of {fit.cases:,} cases." if fit.cases else ", which are counts and belong to no case."
+        f" of {counted(fit.cases, 'case')}."
+        if fit.cases
+        else ", which are counts and belong to no case."
     )
     if any(fit.open):
         text += (
-            f" {fit.open.empty_next:,} cases end with an empty next state and"
-            f" {fit.open.no_row:,} in a state without a row of its own: they are open, and used"
-            " as far as they go."
+            f" Open cases are used as far as they go: {fit.open.empty_next:,} with an empty next"
+            f" state at the end, and {fit.open.no_row:,} in a state without a row of its own."
         )
     if fit.stays:
         text += (
-            f" CONTINUE stayed in place {fit.stays:,} times, which changes the time and not who"
-            " wins."
+            f" CONTINUE stayed in place {counted(fit.stays, 'time')}, which changes how long a case"
+            " takes and not who wins."
         )
     if fit.jumps:
         text += (
-            f" CONTINUE jumped further than one state {fit.jumps:,} times, which is used for the"
-            " chances by state alone."
+            f" CONTINUE jumped further than one state {counted(fit.jumps, 'time')}, which is used"
+            " for the chances by state alone."
         )
     rows = [
         (rule.replace("-", " "), f"{count:,}", f"{fit.first_lines[rule]:,}")

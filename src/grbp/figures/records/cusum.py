@@ -56,6 +56,7 @@ def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         axes.set_xlabel("cases, in their order")
         axes.set_ylabel("sum, in standard deviations")
         axes.set_xlim(float(x[0]), float(x[-1]))
+        axes.locator_params(axis="x", integer=True)
         legend_below(axes, 0.62)
         fit_words(axes, INSIDE)
         return cast("Figure", axes.figure)
