@@ -5,6 +5,7 @@ Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another.
 """
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -68,7 +69,7 @@ class SqliteStore(Store):
         run = self._connection
         run.set_busy_timeout(_PATIENCE)
         run.pragma("foreign_keys", True)
-        run.pragma("journal_mode", "wal")
+        self._write_ahead()
         run.pragma("synchronous", synchronous)
         run.execute("begin immediate")
         try:
@@ -92,6 +93,19 @@ class SqliteStore(Store):
             with suppress(apsw.Error):
                 run.execute("rollback")
             raise
+
+    def _write_ahead(self) -> None:
+        """Switch to WAL; SQLite itself does not wait there when others are opening the file, too."""
+        until = time.monotonic() + _PATIENCE / 1000
+        while True:
+            try:
+                self._connection.pragma("journal_mode", "wal")
+            except apsw.BusyError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
