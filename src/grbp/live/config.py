@@ -3,7 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final
@@ -69,7 +69,7 @@ class Config:
     @property
     def text(self) -> str:
         """The configuration as JSON."""
-        return written(vars(replace(self)))
+        return written({one.name: getattr(self, one.name) for one in fields(self)})
 
     @property
     def learner_name(self) -> str:

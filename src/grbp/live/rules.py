@@ -98,23 +98,22 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
 
 def open_case(tx: Transaction, call: Call, state: object) -> Answer:
     """Open a case: decide its threshold from what is known now."""
-    study, config = _ready(tx, call)
+    study, config = _ready(tx)
     first = check_whole("state", state, 1, config.goal - 1)
     request = written({"state": first})
     if call.key and (stored := _stored(tx, call, "open", request)):
         return stored
     study = _ripen(tx, study, config, call)
-    n = _known(study)
+    n = known(study)
     round_ = config.first.rho + study.opened
-    draw = fold_in(config.learner_key, round_)
     threshold = call.decided
     if threshold is None:
-        threshold = _decide(config, call, n, round_, study.pending, draw)
-    known = [round_, *n[1:], study.pending]
+        threshold = next_threshold(config, study, call.learner)
+    basis = [round_, *n[1:], study.pending]
     number, since = study.opened + 1, call.observed or call.now
     case = CaseRow(
         number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0, call.now, since,
-        written(known),
+        written(basis),
     )  # fmt: skip
     response = written(
         {
@@ -123,8 +122,8 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
             "step": 0,
             "action": advised(case),
             "threshold": threshold,
-            "known": known,
-            "draw": draw,
+            "known": basis,
+            "draw": fold_in(config.learner_key, round_),
             "learner": config.learner_name,
             "version": config.version,
         }
@@ -144,8 +143,8 @@ def tell(
     step: int | None = None,
 ) -> Answer:
     """Record the state to which an action led."""
-    study, config = _ready(tx, call)
-    row = _case(tx, study, case)
+    study, config = _ready(tx)
+    row = case_in(tx, study, case)
     after = check_whole("state", state, 0, config.goal)
     _check_took(took)
     _check_step(step)
@@ -173,7 +172,7 @@ def tell(
             " why"
         )
     study = _ripen(tx, study, config, call)
-    row = _case(tx, study, case)
+    row = case_in(tx, study, case)
     due = _due(config, action, row.since, call.now)
     done = StepRow(
         case, row.steps + 1, row.state, after, action, advice, row.since, due, study.seq + 1
@@ -212,15 +211,15 @@ def tell(
 
 def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = None) -> Answer:
     """Take back the last entry of a case: its withdrawal, or its last step."""
-    study, config = _ready(tx, call)
-    row = _case(tx, study, case)
+    study, config = _ready(tx)
+    row = case_in(tx, study, case)
     why = check_text("why", why, _LONGEST)
     _check_step(step)
     request = written({"case": case, "why": why, "step": step})
     if call.key and (stored := _stored(tx, call, "void", request)):
         return stored
     study = _ripen(tx, study, config, call)
-    row = _case(tx, study, case)
+    row = case_in(tx, study, case)
     if step is not None and (step != row.steps or row.status == CLOSED):
         last = "its withdrawal" if row.status == CLOSED else f"step {row.steps}"
         raise Conflict(
@@ -260,8 +259,8 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
 
 def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
     """Withdraw a case: what was observed stays, what was pending is released."""
-    study, config = _ready(tx, call)
-    row = _case(tx, study, case)
+    study, config = _ready(tx)
+    row = case_in(tx, study, case)
     why = check_text("why", why, _LONGEST)
     request = written({"case": case, "why": why})
     if call.key and (stored := _stored(tx, call, "close", request)):
@@ -269,7 +268,7 @@ def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
     if row.status != OPEN:
         raise Conflict(f"case {case} was to be closed; {_over(row)}")
     study = _ripen(tx, study, config, call)
-    row = _case(tx, study, case)
+    row = case_in(tx, study, case)
     before = _pending(config, row)
     row = row._replace(status=CLOSED)
     study, row = _settle(config, _with_status(study, CLOSED, 1), row)
@@ -281,7 +280,7 @@ def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
 
 def mature(tx: Transaction, call: Call, case: int, step: int) -> Event:
     """Count a step whose window is over."""
-    study, config = _ready(tx, call)
+    study, config = _ready(tx)
     done = tx.step(case, step)
     if done is None or not done.due or done.due > call.now:
         raise Conflict(f"step {step} of case {case} was to be counted; it is not due")
@@ -314,15 +313,15 @@ def advised(case: CaseRow) -> str | None:
     return FINISH if case.state <= case.threshold else CONTINUE
 
 
-def _ready(tx: Transaction, call: Call) -> tuple[StudyRow, Config]:
-    """Return the study and its configuration; check who asks."""
+def _ready(tx: Transaction) -> tuple[StudyRow, Config]:
+    """Return the study and its configuration."""
     study = tx.study()
     if study is None:
         raise NotFound("there is no such study; make it first")
     return study, config_of(study.config)
 
 
-def _case(tx: Transaction, study: StudyRow, case: object) -> CaseRow:
+def case_in(tx: Transaction, study: StudyRow, case: object) -> CaseRow:
     """Return a case, or refuse a number that no case has."""
     found = tx.case(case) if type(case) is int and 0 < case <= study.opened else None
     if found is None:
@@ -332,13 +331,13 @@ def _case(tx: Transaction, study: StudyRow, case: object) -> CaseRow:
 
 
 def _decide(
-    config: Config, call: Call, n: Counters, round_: int, pending: int, draw: int
+    config: Config, given: LearnerLike | None, n: Counters, round_: int, pending: int, draw: int
 ) -> int:
     """Decide the threshold of a case from what is known."""
     if config.start == FIRST and not (n.c and n.f):
         # One first CONTINUE, then one first FINISH; nothing is decided before both are known.
         return config.goal - 1 if n.c and not n.f + pending else 0
-    learner = config.found_learner(call.learner)
+    learner = config.found_learner(given)
     threshold = learner.choose(config.goal, with_pending(n, round_, float(pending)), draw)
     if threshold not in learner.choices(config.goal):
         raise InvalidInput(
@@ -347,10 +346,17 @@ def _decide(
     return threshold
 
 
-def _known(study: StudyRow) -> Counters:
+def known(study: StudyRow) -> Counters:
     """Return all that is counted: in cases that are over, and in those that are not."""
     n = Counters(*json.loads(study.counters))
     return add_to(n, _NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
+
+
+def next_threshold(config: Config, study: StudyRow, learner: LearnerLike | None) -> int:
+    """Return the threshold that a case would get if it were opened now."""
+    round_ = config.first.rho + study.opened
+    draw = fold_in(config.learner_key, round_)
+    return _decide(config, learner, known(study), round_, study.pending, draw)
 
 
 def _pending(config: Config, case: CaseRow) -> int:
@@ -370,7 +376,9 @@ def _count(
         study._replace(
             f=study.f + f, f_goal=study.f_goal + f_goal, c=study.c + c, c_up=study.c_up + c_up
         ),
-        case._replace(f=case.f + f, f_goal=case.f_goal + f_goal, c=case.c + c, c_up=case.c_up + c_up),
+        case._replace(
+            f=case.f + f, f_goal=case.f_goal + f_goal, c=case.c + c, c_up=case.c_up + c_up
+        ),
     )
 
 
@@ -433,7 +441,7 @@ def _matured(
     tx: Transaction, study: StudyRow, config: Config, call: Call, done: StepRow
 ) -> tuple[Event, StudyRow]:
     """Count a step that is mature."""
-    row = _case(tx, study, done.case)
+    row = case_in(tx, study, done.case)
     before = _pending(config, row)
     row = row._replace(held=row.held - 1, held_f=row.held_f - (done.action == FINISH))
     study, row = _count(config, study, row, done, 1)
@@ -457,9 +465,7 @@ def _recorded(
     return event, study._replace(seq=event.seq, head=event.hash)
 
 
-def _save(
-    tx: Transaction, study: StudyRow, event: Event, case: CaseRow, pending: int
-) -> StudyRow:
+def _save(tx: Transaction, study: StudyRow, event: Event, case: CaseRow, pending: int) -> StudyRow:
     """Write an event and the rows that follow from it."""
     study = study._replace(pending=study.pending + pending)
     tx.append(event)
@@ -492,9 +498,7 @@ def _answered(tx: Transaction, event: Event) -> Answer:
     )
 
 
-def _told_before(
-    tx: Transaction, case: CaseRow, step: int, state: int, took: str | None
-) -> Answer:
+def _told_before(tx: Transaction, case: CaseRow, step: int, state: int, took: str | None) -> Answer:
     """Return the answer to a step that was told before, or refuse one that contradicts it."""
     done = tx.step(case.case, step)
     if done is None:
@@ -537,5 +541,9 @@ def _check_move(config: Config, case: CaseRow, action: str, advice: str | None, 
 
 
 def _over(case: CaseRow) -> str:
-    ends = {WON: "it reached the goal", LOST: "it ended in the dead end", CLOSED: "it was withdrawn"}
+    ends = {
+        WON: "it reached the goal",
+        LOST: "it ended in the dead end",
+        CLOSED: "it was withdrawn",
+    }
     return f"{ends[case.status]} after step {case.steps}: void that first if it is wrong"

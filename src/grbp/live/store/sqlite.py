@@ -18,9 +18,7 @@ from grbp.live.store.sql import SCHEMA_VERSION, STUDIES, SqlTransaction, schema
 try:
     import apsw
 except ImportError as error:
-    raise MissingExtra(
-        f"apsw is not installed; {how_to_install('live')} installs it"
-    ) from error
+    raise MissingExtra(f"apsw is not installed; {how_to_install('live')} installs it") from error
 
 APPLICATION_ID: Final = 0x67726270
 """What marks a file as ours: the letters grbp."""
