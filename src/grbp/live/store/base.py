@@ -9,11 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 
 T = TypeVar("T")
+
+PAGE: Final = 1_000
+"""The rows that are read at a time."""
 
 
 class Transaction(ABC):
@@ -70,6 +73,39 @@ class Transaction(ABC):
     @abstractmethod
     def drop_step(self, case: int, step: int) -> None:
         """Remove a step's row."""
+
+    def copy_to(self, other: "Transaction") -> None:
+        """Write all rows of this study to another, empty one."""
+        study = self.study()
+        if study is None:
+            return
+        other.put_study(study)
+        for event in self.all_events():
+            other.append(event)
+        for case in self.all_cases():
+            other.put_case(case)
+        for step in self.all_steps():
+            other.put_step(step)
+
+    def all_events(self, after: int = 0) -> Iterator[Event]:
+        """Yield every event after a number."""
+        while page := self.events(after, PAGE):
+            yield from page
+            after = page[-1].seq
+
+    def all_cases(self, status: str = "") -> Iterator[CaseRow]:
+        """Yield every case, of one status if one is given."""
+        after = 0
+        while page := self.cases(after, PAGE, status):
+            yield from page
+            after = page[-1].case
+
+    def all_steps(self) -> Iterator[StepRow]:
+        """Yield every step."""
+        after = (0, 0)
+        while page := self.steps(after, PAGE):
+            yield from page
+            after = page[-1].case, page[-1].step
 
 
 class Job(Generic[T]):
@@ -163,9 +199,13 @@ class Store(ABC):
     def studies(self) -> list[str]:
         """Return the names of all studies, sorted."""
 
-    @abstractmethod
     def backup(self, path: Path) -> None:
-        """Write a copy of everything, as it is at one moment, to a new SQLite file."""
+        """Write a copy of every study, each as it is at one moment, to a new SQLite file."""
+        from grbp.live.store.sqlite import new_file  # noqa: PLC0415 (which stands on this one)
+
+        with new_file(path) as copy:
+            for name in self.studies():
+                self.read(name, lambda tx, name=name: copy.write(name, tx.copy_to))
 
     @abstractmethod
     def close(self) -> None:

@@ -2,10 +2,8 @@
 
 import bisect
 from collections import defaultdict
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from grbp.errors import InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 from grbp.live.store.base import Store, Transaction
 
@@ -24,10 +22,14 @@ class Kept:
         self.held: dict[tuple[int, int], str] = {}
 
 
-class MemoryTransaction(Transaction):
-    """The rows of one study, and a list of what they were before."""
+Undo: TypeAlias = list[tuple[dict[Any, Any], Any, Any]]
+"""What rows were before they were written: the rows, the place and the row that was there."""
 
-    def __init__(self, name: str, kept: Kept, undo: list[tuple[dict[Any, Any], Any, Any]]) -> None:
+
+class MemoryTransaction(Transaction):
+    """The rows of one study, and a list of what they were before, if that is to be kept."""
+
+    def __init__(self, name: str, kept: Kept, undo: Undo | None = None) -> None:
         self._name, self._kept, self._undo = name, kept, undo
 
     def study(self) -> StudyRow | None:
@@ -97,7 +99,8 @@ class MemoryTransaction(Transaction):
 
     def _set(self, rows: dict[Any, Any], place: object, row: object) -> None:
         """Write or remove a row, and remember what was there."""
-        self._undo.append((rows, place, rows.get(place, _NOTHING)))
+        if self._undo is not None:
+            self._undo.append((rows, place, rows.get(place, _NOTHING)))
         _put(rows, place, row)
 
 
@@ -109,16 +112,12 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         super().__init__()
         self._kept: defaultdict[str, Kept] = defaultdict(Kept)
-        self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._undo: Undo = []
         self._savepoints: list[int] = []
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
         return sorted(name for name, kept in self._kept.items() if kept.study)
-
-    def backup(self, path: Path) -> None:
-        """Refuse to back up what is not kept."""
-        raise InvalidInput(f"a backup to {path} was asked for; a study in memory can be exported")
 
     def close(self) -> None:
         """Do nothing: the rows go with the program."""

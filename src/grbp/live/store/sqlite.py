@@ -19,9 +19,7 @@ from grbp.live.store.sql import SCHEMA_VERSION, STUDIES, SqlTransaction, schema
 try:
     import apsw
 except ImportError as error:
-    raise MissingExtra(
-        f"apsw is not installed; {how_to_install('live')} installs it"
-    ) from error
+    raise MissingExtra(f"apsw is not installed; {how_to_install('live')} installs it") from error
 
 APPLICATION_ID: Final = 0x67726270
 """What marks a file as ours: the letters grbp."""
@@ -114,24 +112,16 @@ class SqliteStore(Store):
 
     def backup(self, path: Path) -> None:
         """Copy everything to a new file by SQLite's own backup."""
-        check_file_name(path)
-        if path.exists():
-            raise InvalidInput(f"a backup to {path} was asked for; that file is there already")
-        make_folder(path.parent)
-        draft = path.with_name(f".{path.name}.part")
-        _make_private(draft)
-        try:
-            copy = apsw.Connection(str(draft))
+        with new_file(path) as copy, self._lock:
             try:
-                with copy.backup("main", self._connection, "main") as work:
+                with copy._connection.backup("main", self._connection, "main") as work:
                     work.step()
-                copy.pragma("journal_mode", "delete")
-            finally:
-                copy.close()
-            draft.rename(path)
-        except (apsw.Error, OSError) as error:
-            draft.unlink(missing_ok=True)
-            raise self._said(error) from error
+            except apsw.Error as error:
+                raise self._said(error) from error
+
+    def fold(self) -> None:
+        """Put everything into the one file, and wait until it is on the disk."""
+        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def close(self) -> None:
         """Close the connection."""
@@ -196,3 +186,34 @@ def _make_private(path: Path) -> None:
             f"{path} cannot be written ({reason(error)}); name a file in a folder that can be"
             " written to"
         ) from error
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[SqliteStore]:
+    """Make a store that gets its name when it is complete; refuse a name that is taken."""
+    check_file_name(path)
+    if path.exists():
+        raise InvalidInput(f"a copy to {path} was asked for; that file is there already")
+    draft = path.with_name(f".{path.name}.part")
+    draft.unlink(missing_ok=True)
+    try:
+        copy = SqliteStore(draft, create=True)
+        try:
+            yield copy
+            copy.fold()
+        finally:
+            copy.close()
+        draft.rename(path)
+        _sync_folder(path.parent)
+    finally:
+        for rest in ("", "-wal", "-shm"):
+            draft.with_name(draft.name + rest).unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until a new name in a folder is on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
