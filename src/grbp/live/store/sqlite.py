@@ -59,7 +59,7 @@ class SqliteStore(Store):
         try:
             self._connection = apsw.Connection(str(path), vfs=vfs)
             self._prepare(synchronous)
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise self._said(error) from error
 
     def _prepare(self, synchronous: str) -> None:
@@ -91,6 +91,9 @@ class SqliteStore(Store):
             with suppress(apsw.Error):
                 run.execute("rollback")
             raise
+        # SQLite syncs the name of a new log with the first commit of whoever made it, which may be
+        # somebody who only reads: then others would commit to a file that has no name after a cut.
+        _sync_folder(Path(self.where).parent)
 
     def _write_ahead(self) -> None:
         """Switch to WAL; SQLite itself does not wait there when others are opening the file, too."""
