@@ -39,7 +39,7 @@ class Truncate(NamedTuple):
 
 
 class Sync(NamedTuple):
-    """A file was synced, and with a new journal its folder."""
+    """A file was synced, and with a new journal its folder; file 0 is the folder alone."""
 
     file: int
     folder: bool
@@ -71,16 +71,30 @@ Operation = Write | Truncate | Sync | Create | Delete | Acknowledged
 class Disk(apsw.VFS):
     """SQLite's default file system while the context lasts; a sync is recorded and costs no time.
 
-    `refuse` is asked before whatever changes a file; it may raise what SQLite shall see.
+    Its past begins with what an earlier cut left, if that is given. `refuse` is asked before
+    whatever changes a file; it may raise what SQLite shall see.
     """
 
-    def __init__(self, refuse: Callable[[Operation], None] | None = None) -> None:
+    def __init__(
+        self,
+        remains: "Remains | None" = None,
+        refuse: Callable[[Operation], None] | None = None,
+    ) -> None:
         self.trace: list[Operation] = []
-        self.refuse = refuse
+        self.refuse: Callable[[Operation], None] | None = None
         self._numbers: dict[str, int] = {}
         self._files = 0
+        if remains is not None:
+            for name, content in remains.files.items():
+                self.trace.append(Write(self.number(name, True), 0, content))
+                self.trace.append(Sync(self._files, True))
+            self.trace += map(Acknowledged, remains.acknowledged)
+        self.begin = len(self.trace)
+        self.refuse = refuse
         self._below = apsw.vfs_names()[0]
+        self._noise = random.Random(0)  # noqa: S311
         super().__init__(f"disk-{id(self)}", self._below, makedefault=True)
+        apsw.randomness(0)  # SQLite asks for a new seed, so that its draws are always the same.
 
     def __enter__(self) -> Self:
         return self
@@ -101,6 +115,13 @@ class Disk(apsw.VFS):
             self.refuse(operation)
         action()
         self.trace.append(operation)
+
+    def sync_folder(self, _: Path) -> None:
+        """Note that the folder was synced, which a store does by itself."""
+        self.trace.append(Sync(0, True))
+
+    def xRandomness(self, numbytes: int) -> bytes:  # noqa: N802
+        return self._noise.randbytes(numbytes)
 
     def xOpen(  # noqa: N802
         self, name: str | apsw.URIFilename | None, flags: list[int]
@@ -167,8 +188,8 @@ class _Machine:
     """The disk at one moment of a trace: what is certain, and what is on its way."""
 
     def __init__(self) -> None:
-        self.stored: dict[int, bytearray] = {}
-        self.waiting: dict[int, list[Write | Truncate]] = {}
+        self.stored: dict[int, bytearray] = {0: bytearray()}
+        self.waiting: dict[int, list[Write | Truncate]] = {0: []}
         self.names: dict[str, int] = {}
         self.changes: dict[str, list[int | None]] = {}
         self.acknowledged: list[Any] = []

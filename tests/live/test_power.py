@@ -3,10 +3,15 @@
 import random
 from collections import Counter
 from pathlib import Path
+from unittest.mock import patch
 
 import apsw
 import pytest
+from cuts import FILE, FOLDER, cut_many, damage, work
 from power import Create, Delete, Disk, Operation, Remains, Sync, Truncate, Write, after_cut
+
+from grbp import Study
+from grbp.live.store.sqlite import SqliteStore
 
 
 def test_what_was_synced_is_there_and_only_that_is_certain() -> None:
@@ -96,3 +101,44 @@ def test_the_simulated_disk_shows_what_sqlite_promises(
         folder.mkdir()
         kinds[found(remains, folder)] += 1
     assert set(kinds) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_a_power_cut_loses_nothing_that_was_acknowledged(seed: int) -> None:
+    found = list(cut_many(250, seed))
+    assert len(found) == 250
+    assert [one for one in found if one] == []
+
+
+def test_the_same_cuts_lose_events_that_were_not_synced() -> None:
+    found = Counter(one.partition(":")[0] for one in cut_many(100, 0, "NORMAL"))
+    assert found["lost"] > 30
+    assert found["damaged"] == 0
+
+
+def test_the_same_work_is_recorded_as_the_same_trace(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "other").mkdir()
+    trace = work(tmp_path / "one", 1)
+    assert trace == work(tmp_path / "other", 1)
+    assert trace != work(tmp_path / "other", 2)
+
+
+def test_a_commit_into_a_log_that_a_reader_made_survives(tmp_path: Path) -> None:
+    # SQLite syncs the name of a new log with the first commit of the connection that made it.
+    with Disk() as disk, patch(FOLDER, disk.sync_folder):
+        reader = SqliteStore(tmp_path / FILE, create=True)
+        Study.create(reader, "a", 4)
+        reader.close()
+        reader, writer = SqliteStore(tmp_path / FILE), SqliteStore(tmp_path / FILE)
+        study = Study(writer, "a")
+        event = study.open_case(2).event
+        disk.acknowledge(("a", event, study.status().head))
+        moment = len(disk.trace)
+        reader.close()
+        writer.close()
+    for number, (_, remains) in enumerate(after_cut(disk.trace[:moment], 20, 1, moment)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert damage(remains, folder, disk) == ""
