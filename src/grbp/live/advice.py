@@ -8,8 +8,8 @@ from typing import Any
 from grbp.learners.counters import Counters
 from grbp.live.basis import Basis, basis_of
 from grbp.live.config import Config
+from grbp.live.counting import advised
 from grbp.live.rows import OPEN, CaseRow, StudyRow
-from grbp.live.rules import advised
 from grbp.model.transition import Action
 
 
