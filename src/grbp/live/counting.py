@@ -6,14 +6,13 @@ round, as in Algorithm 1; what was counted in other cases is kept beside them an
 decision is due. FINISH that was advised, or taken, and does not count yet counts as taken.
 """
 
-import json
 from typing import Final
 
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Totals, add_to, with_pending
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, FIRST, Config
-from grbp.live.rows import CLOSED, LOST, OPEN, WON, CaseRow, Event, StudyRow, written
+from grbp.live.rows import CLOSED, LOST, OPEN, WON, CaseRow, Event, StudyRow, read, written
 from grbp.numerics.rng import fold_in
 
 _NOBODY: Final = -1
@@ -31,7 +30,7 @@ def advised(case: CaseRow) -> str | None:
 
 def known(study: StudyRow) -> Counters:
     """Return all that is counted: in cases that are settled, and in the others."""
-    n = Counters(*json.loads(study.counters))
+    n = Counters(*read(study.counters))
     return add_to(n, _NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
 
 
@@ -63,7 +62,7 @@ def study_after(
         new = new._replace(settled=settled)
     counters = study.counters
     if settled or (old is not None and old.settled):
-        n = Counters(*json.loads(counters))
+        n = Counters(*read(counters))
         if old is not None and old.settled:
             n = _settled(n, old, -1)
         if settled:

@@ -8,7 +8,6 @@ A case is a round of Algorithm 1, and its number is rho. The threshold is decide
 never changes. A step counts when it is told or, where its action has a window, when it is mature.
 """
 
-import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -27,6 +26,7 @@ from grbp.live.rows import (
     Event,
     StepRow,
     StudyRow,
+    read,
     sealed,
     written,
 )
@@ -247,9 +247,9 @@ VERBS: Final[dict[str, Callable[..., Any]]] = {
 
 def again(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide: bool) -> Event:
     """Record an event once more, elsewhere, from what was asked; decide anew or as it was."""
-    threshold = None if decide or event.kind != "open" else json.loads(event.response)["threshold"]
+    threshold = None if decide or event.kind != "open" else read(event.response)["threshold"]
     call = Call(event.who, event.recorded, event.key, event.observed, learner, threshold)
-    made = VERBS[event.kind](tx, call, **json.loads(event.request))
+    made = VERBS[event.kind](tx, call, **read(event.request))
     return made if event.kind == "study" else made.event  # type: ignore[no-any-return]
 
 
@@ -363,7 +363,7 @@ def _stored(tx: Transaction, study: StudyRow, call: Call, kind: str, request: st
 
 def _answered(tx: Transaction, study: StudyRow, event: Event) -> Answer:
     """Return the answer of an event as it was given, whatever happened since."""
-    case, then = case_in(tx, study, event.case), json.loads(event.response)
+    case, then = case_in(tx, study, event.case), read(event.response)
     case = case._replace(state=then["state"], status=then["status"], steps=then["step"])
     return Answer(event, study, case)
 

@@ -105,7 +105,9 @@ class Study:
         self._store = open_store(store)
         self.name = _only(self._store) if name is None else name
         self._who = _user() if who is None else check_text("who", who, 200)
-        self._learner, self._clock = learner, clock
+        # A name is in the configuration.
+        self._learner = None if isinstance(learner, str) else learner
+        self._clock = clock
         try:
             self.goal = self._config().goal
             self.read_only = next(iter([*self._store.checks(), *self._checks()]), None)
