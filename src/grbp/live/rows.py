@@ -1,0 +1,180 @@
+"""The rows that a store keeps: events, which are the truth, and what follows from them.
+
+They hold whole numbers and text alone, so that every database keeps them to the last bit. An event
+is never changed; the other rows are always what the events make of them.
+"""
+
+import hashlib
+import json
+from typing import Final, NamedTuple
+
+OPEN, WON, LOST, CLOSED = "open", "won", "lost", "closed"
+"""The states of a case: in progress, at the goal, in the dead end, withdrawn."""
+
+STATUSES: Final = (OPEN, WON, LOST, CLOSED)
+
+NO_HASH: Final = "0" * 64
+"""The hash before the first event."""
+
+
+class Event(NamedTuple):
+    """Something that was recorded in a study.
+
+    Attributes
+    ----------
+    seq : int
+        Its number in the study, from 1.
+    kind : str
+        "study", "open", "tell", "mature", "void" or "close".
+    case, step : int
+        The case and the step that it is about; 0 for none.
+    request, response : str
+        What was asked and what was answered, as JSON.
+    who : str
+        Who asked.
+    recorded, observed : str
+        When it was recorded, and when it happened if somebody said so (else empty), in UTC.
+    key : str
+        The idempotency key; empty without one.
+    previous, hash : str
+        The hash of the event before, and of this one, which covers all of the above.
+    """
+
+    seq: int
+    kind: str
+    case: int
+    step: int
+    request: str
+    response: str
+    who: str
+    recorded: str
+    observed: str
+    key: str
+    previous: str
+    hash: str
+
+
+class StudyRow(NamedTuple):
+    """A study as its events leave it.
+
+    Attributes
+    ----------
+    name, config : str
+        Its name, and its configuration as JSON.
+    seq, head
+        The number and the hash of the last event.
+    opened, won, lost, closed : int
+        The cases opened, and those that ended at the goal, in the dead end, or were withdrawn.
+    pending : int
+        FINISH that was advised, or taken, and whose outcome does not count yet.
+    counters : str
+        The counters of the cases that are over, as JSON.
+    f, f_goal, c, c_up : int
+        What was counted in cases that are not over.
+    """
+
+    name: str
+    config: str
+    seq: int
+    head: str
+    opened: int
+    won: int
+    lost: int
+    closed: int
+    pending: int
+    counters: str
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+
+
+class CaseRow(NamedTuple):
+    """A case as its events leave it.
+
+    Attributes
+    ----------
+    case : int
+        Its number, which is the round rho.
+    first, state : int
+        The state in which it was opened, and the present one.
+    threshold : int
+        The threshold that was decided when it was opened.
+    status : str
+        "open", "won", "lost" or "closed".
+    steps, overruled : int
+        The steps told, and those of them in which something else was done than advised.
+    f, f_goal, c, c_up : int
+        What was counted in it.
+    held, held_f : int
+        The steps that wait to be mature, and those of them that are FINISH.
+    settled : int
+        1 if it is over and counted in the study's counters.
+    opened, since : str
+        When it was opened, and since when it has been in its state.
+    known : str
+        The counters that the decision was made from, and the pending FINISH, as JSON.
+    """
+
+    case: int
+    first: int
+    state: int
+    threshold: int
+    status: str
+    steps: int
+    overruled: int
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+    held: int
+    held_f: int
+    settled: int
+    opened: str
+    since: str
+    known: str
+
+
+class StepRow(NamedTuple):
+    """A step of a case that was told and not taken back.
+
+    Attributes
+    ----------
+    case, step : int
+        The case, and the number of the step in it, from 1.
+    state, next_state : int
+        The states before and after.
+    action, advised : str
+        What was done, and what had been advised: "continue" or "finish".
+    since : str
+        Since when the case had been in the state before.
+    due : str
+        When the step will be mature; empty if it counts already.
+    seq : int
+        The number of the event that told it.
+    """
+
+    case: int
+    step: int
+    state: int
+    next_state: int
+    action: str
+    advised: str
+    since: str
+    due: str
+    seq: int
+
+
+def written(value: object) -> str:
+    """Write a value as JSON, in one way only."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def sealed(event: Event) -> Event:
+    """Return an event with its hash, which covers the hash before it and all of its fields."""
+    return event._replace(hash=hash_of(event))
+
+
+def hash_of(event: Event) -> str:
+    """Compute the hash of an event: SHA-256 of all its fields but the last, as JSON."""
+    return hashlib.sha256(json.dumps(event[:-1], separators=(",", ":")).encode()).hexdigest()

@@ -1,0 +1,203 @@
+"""The contract of a store, and how commits are grouped.
+
+A store keeps rows and nothing else: what they mean is written in `grbp.live.rules`, once for all
+stores. A script is a function of a `Transaction`; all that it writes is kept, or nothing.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
+
+T = TypeVar("T")
+
+
+class Transaction(ABC):
+    """What a script can read and write: the rows of one study."""
+
+    @abstractmethod
+    def study(self) -> StudyRow | None:
+        """Return the study, if there is one; a script that writes asks for it first."""
+
+    @abstractmethod
+    def case(self, case: int) -> CaseRow | None:
+        """Return a case, if there is one."""
+
+    @abstractmethod
+    def step(self, case: int, step: int) -> StepRow | None:
+        """Return a step of a case, if there is one."""
+
+    @abstractmethod
+    def keyed(self, key: str) -> Event | None:
+        """Return the event that was recorded with an idempotency key, if there is one."""
+
+    @abstractmethod
+    def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
+        """Return the next events after a number in the log, of one case if one is given."""
+
+    @abstractmethod
+    def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
+        """Return the next cases after a number, of one status if one is given."""
+
+    @abstractmethod
+    def steps(self, after: tuple[int, int], limit: int) -> list[StepRow]:
+        """Return the next steps after a case and a step, in that order."""
+
+    @abstractmethod
+    def due(self, now: str) -> list[StepRow]:
+        """Return the held steps that are mature by now, by due time, case and step."""
+
+    @abstractmethod
+    def append(self, event: Event) -> None:
+        """Add an event to the log."""
+
+    @abstractmethod
+    def put_study(self, row: StudyRow) -> None:
+        """Write the study's row, new or not."""
+
+    @abstractmethod
+    def put_case(self, row: CaseRow) -> None:
+        """Write a case's row, new or not."""
+
+    @abstractmethod
+    def put_step(self, row: StepRow) -> None:
+        """Write a step's row, new or not."""
+
+    @abstractmethod
+    def drop_step(self, case: int, step: int) -> None:
+        """Remove a step's row."""
+
+
+class Job(Generic[T]):
+    """A script that waits to be run, and then what came of it."""
+
+    def __init__(self, name: str, script: Callable[[Transaction], T]) -> None:
+        self.name, self.script = name, script
+        self.value: T | None = None
+        self.error: BaseException | None = None
+        self.done = False
+
+    def result(self) -> T:
+        """Return what the script returned, or raise what it raised."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
+
+
+class Store(ABC):
+    """A place where studies are kept.
+
+    Whichever thread gets the lock runs all scripts that wait, each within a savepoint, and commits
+    them together: one write to the disk serves them all.
+    """
+
+    where: str
+    """The path or address, as messages show it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._gate = threading.Lock()
+        self._waiting: list[Job[Any]] = []
+
+    def write(self, name: str, script: Callable[[Transaction], T]) -> T:
+        """Run a script that writes on a study; return when what it wrote is safe."""
+        job = Job(name, script)
+        with self._gate:
+            self._waiting.append(job)
+        with self._lock:
+            if not job.done:
+                with self._gate:
+                    batch, self._waiting = self._waiting, []
+                self._run(batch)
+        return job.result()
+
+    def read(self, name: str, script: Callable[[Transaction], T]) -> T:
+        """Run a script that reads a study, as it is at one moment."""
+        with self._lock, self._reading():
+            return script(self._bound(name))
+
+    def _run(self, batch: list[Job[Any]]) -> None:
+        """Run scripts in one transaction; none of them is done before it is committed."""
+        # Two processes that lock several studies must do it in the same order.
+        batch.sort(key=lambda job: job.name)
+        try:
+            self._begin()
+            if len(batch) == 1:
+                batch[0].value = batch[0].script(self._bound(batch[0].name))
+            else:
+                for job in batch:
+                    self._run_one(job)
+            self._commit()
+        except BaseException as error:
+            with suppress(Exception):
+                self._rollback()
+            for job in batch:
+                job.error = job.error or self._said(error)
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            for job in batch:
+                job.done = True
+
+    def _run_one(self, job: Job[Any]) -> None:
+        """Run one of several scripts; one that fails leaves nothing behind."""
+        self._savepoint()
+        try:
+            job.value = job.script(self._bound(job.name))
+        except Exception as error:
+            # If even this fails, so does the whole transaction.
+            self._rollback_to_savepoint()
+            job.error = self._said(error)
+        else:
+            self._release()
+
+    def checks(self) -> list[str]:
+        """Return what speaks against writing here, a sentence each."""
+        return []
+
+    @abstractmethod
+    def studies(self) -> list[str]:
+        """Return the names of all studies, sorted."""
+
+    @abstractmethod
+    def backup(self, path: Path) -> None:
+        """Write a copy of everything, as it is at one moment, to a new SQLite file."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the file or the connection."""
+
+    def _said(self, error: BaseException) -> BaseException:
+        """Return an error of the database as one of this package's, where it is one."""
+        return error
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Hold everything still while something is read."""
+        yield
+
+    @abstractmethod
+    def _bound(self, name: str) -> Transaction:
+        """Return the transaction that is open, bound to a study."""
+
+    @abstractmethod
+    def _begin(self) -> None: ...
+
+    @abstractmethod
+    def _commit(self) -> None: ...
+
+    @abstractmethod
+    def _rollback(self) -> None: ...
+
+    @abstractmethod
+    def _savepoint(self) -> None: ...
+
+    @abstractmethod
+    def _rollback_to_savepoint(self) -> None: ...
+
+    @abstractmethod
+    def _release(self) -> None: ...

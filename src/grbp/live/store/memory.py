@@ -1,0 +1,162 @@
+"""A store in memory, for trying a study out, and for playing a log again."""
+
+import bisect
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+from grbp.errors import InvalidInput
+from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
+from grbp.live.store.base import Store, Transaction
+
+_NOTHING: Final = object()
+
+
+class Kept:
+    """The rows of one study."""
+
+    def __init__(self) -> None:
+        self.study: dict[str, StudyRow] = {}
+        self.events: dict[int, Event] = {}
+        self.cases: dict[int, CaseRow] = {}
+        self.steps: dict[tuple[int, int], StepRow] = {}
+        self.keys: dict[str, int] = {}
+        self.held: dict[tuple[int, int], str] = {}
+
+
+class MemoryTransaction(Transaction):
+    """The rows of one study, and a list of what they were before."""
+
+    def __init__(self, name: str, kept: Kept, undo: list[tuple[dict[Any, Any], Any, Any]]) -> None:
+        self._name, self._kept, self._undo = name, kept, undo
+
+    def study(self) -> StudyRow | None:
+        """Return the study."""
+        return self._kept.study.get(self._name)
+
+    def case(self, case: int) -> CaseRow | None:
+        """Return a case."""
+        return self._kept.cases.get(case)
+
+    def step(self, case: int, step: int) -> StepRow | None:
+        """Return a step."""
+        return self._kept.steps.get((case, step))
+
+    def keyed(self, key: str) -> Event | None:
+        """Return the event of an idempotency key."""
+        return self._kept.events.get(self._kept.keys.get(key, 0))
+
+    def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
+        """Return the next events."""
+        numbers = range(after + 1, len(self._kept.events) + 1)
+        found = (self._kept.events[seq] for seq in numbers)
+        return _first(limit, (one for one in found if not case or one.case == case))
+
+    def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
+        """Return the next cases."""
+        numbers = range(after + 1, len(self._kept.cases) + 1)
+        found = (self._kept.cases[case] for case in numbers)
+        return _first(limit, (one for one in found if status in ("", one.status)))
+
+    def steps(self, after: tuple[int, int], limit: int) -> list[StepRow]:
+        """Return the next steps."""
+        places = sorted(self._kept.steps)
+        first = bisect.bisect_right(places, after)
+        return [self._kept.steps[place] for place in places[first : first + limit]]
+
+    def due(self, now: str) -> list[StepRow]:
+        """Return the held steps that are mature."""
+        places = sorted((due, place) for place, due in self._kept.held.items() if due <= now)
+        return [self._kept.steps[place] for _, place in places]
+
+    def append(self, event: Event) -> None:
+        """Add an event."""
+        if event.key:
+            self._set(self._kept.keys, event.key, event.seq)
+        self._set(self._kept.events, event.seq, event)
+
+    def put_study(self, row: StudyRow) -> None:
+        """Write the study's row."""
+        self._set(self._kept.study, self._name, row)
+
+    def put_case(self, row: CaseRow) -> None:
+        """Write a case's row."""
+        self._set(self._kept.cases, row.case, row)
+
+    def put_step(self, row: StepRow) -> None:
+        """Write a step's row."""
+        place = row.case, row.step
+        self._set(self._kept.steps, place, row)
+        if row.due or place in self._kept.held:
+            self._set(self._kept.held, place, row.due or _NOTHING)
+
+    def drop_step(self, case: int, step: int) -> None:
+        """Remove a step's row."""
+        self._set(self._kept.steps, (case, step), _NOTHING)
+        self._set(self._kept.held, (case, step), _NOTHING)
+
+    def _set(self, rows: dict[Any, Any], place: object, row: object) -> None:
+        """Write or remove a row, and remember what was there."""
+        self._undo.append((rows, place, rows.get(place, _NOTHING)))
+        _put(rows, place, row)
+
+
+class MemoryStore(Store):
+    """A store that is gone with the program."""
+
+    where = "memory"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: defaultdict[str, Kept] = defaultdict(Kept)
+        self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._savepoints: list[int] = []
+
+    def studies(self) -> list[str]:
+        """Return the names of all studies."""
+        return sorted(name for name, kept in self._kept.items() if kept.study)
+
+    def backup(self, path: Path) -> None:
+        """Refuse to back up what is not kept."""
+        raise InvalidInput(f"a backup to {path} was asked for; a study in memory can be exported")
+
+    def close(self) -> None:
+        """Do nothing: the rows go with the program."""
+
+    def _bound(self, name: str) -> MemoryTransaction:
+        return MemoryTransaction(name, self._kept[name], self._undo)
+
+    def _begin(self) -> None:
+        self._undo.clear()
+        self._savepoints.clear()
+
+    def _commit(self) -> None:
+        self._undo.clear()
+
+    def _rollback(self) -> None:
+        self._undo_to(0)
+
+    def _savepoint(self) -> None:
+        self._savepoints.append(len(self._undo))
+
+    def _rollback_to_savepoint(self) -> None:
+        self._undo_to(self._savepoints.pop())
+
+    def _release(self) -> None:
+        self._savepoints.pop()
+
+    def _undo_to(self, length: int) -> None:
+        while len(self._undo) > length:
+            rows, place, row = self._undo.pop()
+            _put(rows, place, row)
+
+
+def _put(rows: dict[Any, Any], place: object, row: object) -> None:
+    if row is _NOTHING:
+        rows.pop(place, None)
+    else:
+        rows[place] = row
+
+
+def _first(limit: int, rows: Any) -> list[Any]:
+    return [row for _, row in zip(range(limit), rows, strict=False)]

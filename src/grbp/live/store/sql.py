@@ -1,0 +1,153 @@
+"""The SQL that both databases understand: four tables, made from the fields of the rows."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
+
+from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
+from grbp.live.store.base import Transaction
+
+SCHEMA_VERSION: Final = 1
+
+_KEYS: Final[dict[str, tuple[type[tuple[Any, ...]], tuple[str, ...]]]] = {
+    "studies": (StudyRow, ()),
+    "events": (Event, ("seq",)),
+    "cases": (CaseRow, ("case",)),
+    "steps": (StepRow, ("case", "step")),
+}
+"""The rows of each table, and their key within a study."""
+
+_INDEXES: Final = (
+    "create unique index events_key on events (study, key) where key <> ''",
+    'create index events_case on events (study, "case", seq) where "case" > 0',
+    'create index cases_status on cases (study, status, "case")',
+    "create index steps_due on steps (study, due) where due <> ''",
+)
+
+
+def schema(whole: str, clustered: str) -> list[str]:
+    """Return the statements that make the tables, given the words for a number and a table."""
+    tables = []
+    for table, (row, key) in _KEYS.items():
+        kinds = {name: whole if kind is int else "text" for name, kind in _fields(row).items()}
+        columns = [f'"{name}" {kind} not null' for name, kind in kinds.items() if name != "name"]
+        parent = " references studies (study)" if key else ""
+        columns = [f"study text not null{parent}", *columns]
+        columns.append(f"primary key ({_listed(('study', *key))})")
+        tables.append(f"create table {table} ({', '.join(columns)}){clustered}")
+    return [*tables, *_INDEXES]
+
+
+def _fields(row: type[tuple[Any, ...]]) -> dict[str, type]:
+    return dict(row.__annotations__)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _select(table: str) -> str:
+    row, _ = _KEYS[table]
+    names = ["study" if name == "name" else name for name in _fields(row)]
+    return f"select {_listed(names)} from {table} where study = ?"  # noqa: S608 (our own names)
+
+
+def _put(table: str) -> str:
+    """Write the statement that writes a row, new or not."""
+    row, key = _KEYS[table]
+    names = [name for name in _fields(row) if name != "name"]
+    columns = ["study", *names]
+    marks = ", ".join("?" * len(columns))
+    new = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in key)
+    return (
+        f"insert into {table} ({_listed(columns)}) values ({marks})"  # noqa: S608
+        f" on conflict ({_listed(('study', *key))}) do update set {new}"
+    )
+
+
+STUDY, CASE = _select("studies"), _select("cases") + ' and "case" = ?'
+STEP = _select("steps") + ' and "case" = ? and step = ?'
+KEYED = _select("events") + " and key = ?"
+EVENTS = _select("events") + " and seq > ? order by seq limit ?"
+EVENTS_OF = _select("events") + ' and "case" = ? and seq > ? order by seq limit ?'
+CASES = _select("cases") + ' and "case" > ? order by "case" limit ?'
+CASES_OF = _select("cases") + ' and status = ? and "case" > ? order by "case" limit ?'
+STEPS = _select("steps") + ' and ("case", step) > (?, ?) order by "case", step limit ?'
+DUE = _select("steps") + " and due <> '' and due <= ? order by due, \"case\", step"
+PUT_STUDY, PUT_CASE, PUT_STEP = _put("studies"), _put("cases"), _put("steps")
+APPEND = _put("events").partition(" on conflict")[0]
+DROP_STEP = 'delete from steps where study = ? and "case" = ? and step = ?'
+STUDIES = "select study from studies order by study"
+
+
+class SqlTransaction(Transaction):
+    """The rows of one study in a database; a subclass says how a statement is run."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @abstractmethod
+    def _rows(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
+
+    @abstractmethod
+    def _run(self, statement: str, *values: int | str) -> None:
+        """Run a statement that returns nothing."""
+
+    def study(self) -> StudyRow | None:
+        """Return the study."""
+        return next((StudyRow(*row) for row in self._rows(STUDY, self._name)), None)
+
+    def case(self, case: int) -> CaseRow | None:
+        """Return a case."""
+        return next((CaseRow(*row) for row in self._rows(CASE, self._name, case)), None)
+
+    def step(self, case: int, step: int) -> StepRow | None:
+        """Return a step."""
+        return next((StepRow(*row) for row in self._rows(STEP, self._name, case, step)), None)
+
+    def keyed(self, key: str) -> Event | None:
+        """Return the event of an idempotency key."""
+        return next((Event(*row) for row in self._rows(KEYED, self._name, key)), None)
+
+    def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
+        """Return the next events."""
+        if case:
+            return [Event(*row) for row in self._rows(EVENTS_OF, self._name, case, after, limit)]
+        return [Event(*row) for row in self._rows(EVENTS, self._name, after, limit)]
+
+    def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
+        """Return the next cases."""
+        if status:
+            found = self._rows(CASES_OF, self._name, status, after, limit)
+        else:
+            found = self._rows(CASES, self._name, after, limit)
+        return [CaseRow(*row) for row in found]
+
+    def steps(self, after: tuple[int, int], limit: int) -> list[StepRow]:
+        """Return the next steps."""
+        return [StepRow(*row) for row in self._rows(STEPS, self._name, *after, limit)]
+
+    def due(self, now: str) -> list[StepRow]:
+        """Return the held steps that are mature."""
+        return [StepRow(*row) for row in self._rows(DUE, self._name, now)]
+
+    def append(self, event: Event) -> None:
+        """Add an event."""
+        self._run(APPEND, self._name, *event)
+
+    def put_study(self, row: StudyRow) -> None:
+        """Write the study's row."""
+        self._run(PUT_STUDY, *row)
+
+    def put_case(self, row: CaseRow) -> None:
+        """Write a case's row."""
+        self._run(PUT_CASE, self._name, *row)
+
+    def put_step(self, row: StepRow) -> None:
+        """Write a step's row."""
+        self._run(PUT_STEP, self._name, *row)
+
+    def drop_step(self, case: int, step: int) -> None:
+        """Remove a step's row."""
+        self._run(DROP_STEP, self._name, case, step)
