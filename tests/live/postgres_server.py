@@ -75,7 +75,7 @@ class Server:
     @property
     def socket(self) -> str:
         """The server, as it is reached through its socket."""
-        return f"host={self._folder} port={self.port} user=grbp dbname=postgres"
+        return f"postgresql://grbp@/postgres?host={self._folder}&port={self.port}"
 
     @property
     def url(self) -> str:

@@ -6,14 +6,49 @@ stores. A script is a function of a `Transaction`; all that it writes is kept, o
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
+from grbp.errors import InvalidInput
+from grbp.live.rows import NO_HASH, CaseRow, Event, StepRow, StudyRow, hash_of
 
 T = TypeVar("T")
+
+LONGEST: Final = 200
+"""The most characters of a study's name and of an idempotency key."""
+
+
+def storable(values: Iterable[int | str]) -> None:
+    """Refuse what not every database keeps to the last bit."""
+    for value in values:
+        if type(value) is int:
+            if not -(2**63) <= value < 2**63:
+                raise InvalidInput(f"{value} was given; a number must be less than 2^63")
+        elif type(value) is not str:
+            raise InvalidInput(f"{value!r} was given; it must be a whole number or text")
+        elif "\0" in value or not (value.isascii() or _is_unicode(value)):
+            raise InvalidInput(
+                f"{value!r} was given; text must be valid Unicode without the character NUL"
+            )
+
+
+def short(text: str) -> None:
+    """Refuse a name or a key that is too long to be found by in every database."""
+    storable([text])
+    if len(text) > LONGEST:
+        raise InvalidInput(
+            f"{text[:20]!r} and so on, {len(text):,} characters, was given; names and keys have at"
+            f" most {LONGEST}"
+        )
+
+
+def _is_unicode(text: str) -> bool:
+    with suppress(UnicodeEncodeError):
+        text.encode()
+        return True
+    return False
 
 
 class Transaction(ABC):
@@ -72,6 +107,27 @@ class Transaction(ABC):
         """Remove a step's row."""
 
 
+def copy_rows(source: Transaction, target: Transaction) -> None:
+    """Copy all rows of a study into another store."""
+    study, page = source.study(), 1000
+    if study is None:
+        return
+    target.put_study(study)
+    seq, case, step = 0, 0, (0, 0)
+    while events := source.events(seq, page):
+        for event in events:
+            target.append(event)
+        seq = events[-1].seq
+    while cases := source.cases(case, page):
+        for one in cases:
+            target.put_case(one)
+        case = cases[-1].case
+    while steps := source.steps(step, page):
+        for move in steps:
+            target.put_step(move)
+        step = steps[-1][:2]
+
+
 class Job(Generic[T]):
     """A script that waits to be run, and then what came of it."""
 
@@ -105,6 +161,7 @@ class Store(ABC):
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""
+        short(name)
         job = Job(name, script)
         with self._gate:
             self._waiting.append(job)
@@ -117,6 +174,7 @@ class Store(ABC):
 
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads a study, as it is at one moment."""
+        short(name)
         with self._lock, self._reading():
             return script(self._bound(name))
 
@@ -155,9 +213,30 @@ class Store(ABC):
         else:
             self._release()
 
-    def checks(self) -> list[str]:
-        """Return what speaks against writing here, a sentence each."""
+    def checks(self, name: str = "") -> list[str]:
+        """Return what speaks against writing here, or to one study if one is named: sentences."""
+        found = self._checks()
+        for one in [name] if name else self.studies():
+            found += self.read(one, self._check_tail)
+        return found
+
+    def _checks(self) -> list[str]:
+        """Return what speaks against writing here, whatever the study."""
         return []
+
+    def _check_tail(self, rows: Transaction) -> list[str]:
+        """Return whether the log of a study ends with the event that the study's row names."""
+        study = rows.study()
+        if study is None:
+            return []
+        last = rows.events(max(study.seq - 1, 0), 2)
+        ends = [(event.seq, event.hash, hash_of(event)) for event in last]
+        if (ends or [(0, NO_HASH, NO_HASH)]) == [(study.seq, study.head, study.head)]:
+            return []
+        return [
+            f"the log of {study.name!r} in {self.where} does not end with event {study.seq}, which"
+            " the study's row names; `grbp live verify` says more"
+        ]
 
     @abstractmethod
     def studies(self) -> list[str]:
