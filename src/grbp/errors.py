@@ -4,7 +4,10 @@ The tree::
 
     GrbpError
     ├── InvalidInput    a value is not allowed (also a ValueError)
-    │   └── InvalidRecords    a table of past cases breaks a rule
+    │   ├── InvalidRecords    a table of past cases breaks a rule
+    │   ├── NotFound    there is no such study or case
+    │   └── Conflict    what is asked contradicts what is recorded
+    ├── ReadOnly        a live study cannot be written to, for a reason that it says
     ├── TooLarge        the question is well posed, but too large (also a ValueError)
     ├── MissingExtra    an optional dependency is not installed (also an ImportError)
     └── CannotWrite     a file or folder cannot be written (also an OSError)
@@ -101,6 +104,18 @@ class InvalidRecords(InvalidInput):
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.problems, self.total)
+
+
+class NotFound(InvalidInput):
+    """There is no such study, case or step."""
+
+
+class Conflict(InvalidInput):
+    """What is asked contradicts what is recorded already."""
+
+
+class ReadOnly(GrbpError):
+    """A live study can only be read, for the reason that the sentence says."""
 
 
 class TooLarge(GrbpError, ValueError):

@@ -11,11 +11,12 @@ from grbp._io import write_whole
 from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
+from grbp.learners.kept import known_counters
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.model.transition import DEAD_END, Action, finish_mask
 from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
-from grbp.session.saved import Case, Saved, known_counters, read_file, read_json, write_json
+from grbp.session.saved import Case, Saved, read_file, read_json, write_json
 
 if TYPE_CHECKING:
     from grbp.model.validation import SeedLike

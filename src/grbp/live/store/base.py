@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from grbp.errors import InvalidInput
-from grbp.live.rows import NO_HASH, CaseRow, Event, StepRow, StudyRow, hash_of
+from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 
 T = TypeVar("T")
-
-LONGEST: Final = 200
-"""The most characters of a study's name and of an idempotency key."""
 
 
 def storable(values: Iterable[int | str]) -> None:
@@ -34,21 +31,15 @@ def storable(values: Iterable[int | str]) -> None:
             )
 
 
-def short(text: str) -> None:
-    """Refuse a name or a key that is too long to be found by in every database."""
-    storable([text])
-    if len(text) > LONGEST:
-        raise InvalidInput(
-            f"{text[:20]!r} and so on, {len(text):,} characters, was given; names and keys have at"
-            f" most {LONGEST}"
-        )
-
-
 def _is_unicode(text: str) -> bool:
     with suppress(UnicodeEncodeError):
         text.encode()
         return True
     return False
+
+
+PAGE: Final = 1_000
+"""The rows that are read at a time."""
 
 
 class Transaction(ABC):
@@ -106,26 +97,38 @@ class Transaction(ABC):
     def drop_step(self, case: int, step: int) -> None:
         """Remove a step's row."""
 
+    def copy_to(self, other: "Transaction") -> None:
+        """Write all rows of this study to another, empty one."""
+        study = self.study()
+        if study is None:
+            return
+        other.put_study(study)
+        for event in self.all_events():
+            other.append(event)
+        for case in self.all_cases():
+            other.put_case(case)
+        for step in self.all_steps():
+            other.put_step(step)
 
-def copy_rows(source: Transaction, target: Transaction) -> None:
-    """Copy all rows of a study into another store."""
-    study, page = source.study(), 1000
-    if study is None:
-        return
-    target.put_study(study)
-    seq, case, step = 0, 0, (0, 0)
-    while events := source.events(seq, page):
-        for event in events:
-            target.append(event)
-        seq = events[-1].seq
-    while cases := source.cases(case, page):
-        for one in cases:
-            target.put_case(one)
-        case = cases[-1].case
-    while steps := source.steps(step, page):
-        for move in steps:
-            target.put_step(move)
-        step = steps[-1][:2]
+    def all_events(self, after: int = 0) -> Iterator[Event]:
+        """Yield every event after a number."""
+        while page := self.events(after, PAGE):
+            yield from page
+            after = page[-1].seq
+
+    def all_cases(self, status: str = "") -> Iterator[CaseRow]:
+        """Yield every case, of one status if one is given."""
+        after = 0
+        while page := self.cases(after, PAGE, status):
+            yield from page
+            after = page[-1].case
+
+    def all_steps(self) -> Iterator[StepRow]:
+        """Yield every step."""
+        after = (0, 0)
+        while page := self.steps(after, PAGE):
+            yield from page
+            after = page[-1].case, page[-1].step
 
 
 class Job(Generic[T]):
@@ -161,7 +164,7 @@ class Store(ABC):
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""
-        short(name)
+        storable([name])
         job = Job(name, script)
         with self._gate:
             self._waiting.append(job)
@@ -174,7 +177,7 @@ class Store(ABC):
 
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads a study, as it is at one moment."""
-        short(name)
+        storable([name])
         with self._lock, self._reading():
             return script(self._bound(name))
 
@@ -213,38 +216,21 @@ class Store(ABC):
         else:
             self._release()
 
-    def checks(self, name: str = "") -> list[str]:
-        """Return what speaks against writing here, or to one study if one is named: sentences."""
-        found = self._checks()
-        for one in [name] if name else self.studies():
-            found += self.read(one, self._check_tail)
-        return found
-
-    def _checks(self) -> list[str]:
-        """Return what speaks against writing here, whatever the study."""
+    def checks(self) -> list[str]:
+        """Return what speaks against writing here, a sentence each."""
         return []
-
-    def _check_tail(self, rows: Transaction) -> list[str]:
-        """Return whether the log of a study ends with the event that the study's row names."""
-        study = rows.study()
-        if study is None:
-            return []
-        last = rows.events(max(study.seq - 1, 0), 2)
-        ends = [(event.seq, event.hash, hash_of(event)) for event in last]
-        if (ends or [(0, NO_HASH, NO_HASH)]) == [(study.seq, study.head, study.head)]:
-            return []
-        return [
-            f"the log of {study.name!r} in {self.where} does not end with event {study.seq}, which"
-            " the study's row names; `grbp live verify` says more"
-        ]
 
     @abstractmethod
     def studies(self) -> list[str]:
         """Return the names of all studies, sorted."""
 
-    @abstractmethod
     def backup(self, path: Path) -> None:
-        """Write a copy of everything, as it is at one moment, to a new SQLite file."""
+        """Write a copy of every study, each as it is at one moment, to a new SQLite file."""
+        from grbp.live.store.sqlite import new_file  # noqa: PLC0415 (which stands on this one)
+
+        with new_file(path) as copy:
+            for name in self.studies():
+                self.read(name, lambda tx, name=name: copy.write(name, tx.copy_to))
 
     @abstractmethod
     def close(self) -> None:

@@ -2,12 +2,11 @@
 
 import bisect
 from collections import defaultdict
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from grbp.errors import CannotWrite, InvalidInput
+from grbp.errors import CannotWrite
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
-from grbp.live.store.base import Store, Transaction, short, storable
+from grbp.live.store.base import Store, Transaction, storable
 
 _NOTHING: Final = object()
 
@@ -24,10 +23,14 @@ class Kept:
         self.held: dict[tuple[int, int], str] = {}
 
 
-class MemoryTransaction(Transaction):
-    """The rows of one study, and a list of what they were before."""
+Undo: TypeAlias = list[tuple[dict[Any, Any], Any, Any]]
+"""What rows were before they were written: the rows, the place and the row that was there."""
 
-    def __init__(self, name: str, kept: Kept, undo: list[tuple[dict[Any, Any], Any, Any]]) -> None:
+
+class MemoryTransaction(Transaction):
+    """The rows of one study, and a list of what they were before, if that is to be kept."""
+
+    def __init__(self, name: str, kept: Kept, undo: Undo | None = None) -> None:
         self._name, self._kept, self._undo = name, kept, undo
 
     def study(self) -> StudyRow | None:
@@ -46,7 +49,7 @@ class MemoryTransaction(Transaction):
 
     def keyed(self, key: str) -> Event | None:
         """Return the event of an idempotency key."""
-        short(key)
+        storable([key])
         return self._kept.events.get(self._kept.keys.get(key, 0))
 
     def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
@@ -74,7 +77,6 @@ class MemoryTransaction(Transaction):
 
     def append(self, event: Event) -> None:
         """Add an event."""
-        short(event.key)
         storable(event)
         if not self._kept.study or event.seq in self._kept.events or event.key in self._kept.keys:
             raise CannotWrite(f"event {event.seq} of {self._name!r} contradicts what is stored")
@@ -104,7 +106,8 @@ class MemoryTransaction(Transaction):
 
     def _set(self, rows: dict[Any, Any], place: object, row: object) -> None:
         """Write or remove a row, and remember what was there."""
-        self._undo.append((rows, place, rows.get(place, _NOTHING)))
+        if self._undo is not None:
+            self._undo.append((rows, place, rows.get(place, _NOTHING)))
         _put(rows, place, row)
 
 
@@ -116,16 +119,12 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         super().__init__()
         self._kept: defaultdict[str, Kept] = defaultdict(Kept)
-        self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._undo: Undo = []
         self._savepoints: list[int] = []
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
         return sorted(name for name, kept in self._kept.items() if kept.study)
-
-    def backup(self, path: Path) -> None:
-        """Refuse to back up what is not kept."""
-        raise InvalidInput(f"a backup to {path} was asked for; a study in memory can be exported")
 
     def close(self) -> None:
         """Do nothing: the rows go with the program."""

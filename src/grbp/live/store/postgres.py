@@ -5,15 +5,13 @@ events are committed in the order of their numbers. Commits wait for the server'
 """
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from functools import lru_cache, partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from typing import Any, Final
 
-from grbp.errors import CannotWrite, InvalidInput, MissingExtra, how_to_install
+from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_to_install
 from grbp.live.rows import StudyRow
-from grbp.live.store.base import Store, copy_rows
+from grbp.live.store.base import Store
 from grbp.live.store.sql import (
     STUDIES,
     STUDY,
@@ -99,28 +97,18 @@ class PostgresStore(Store):
         self.where = _shown(given)
         try:
             self._connect(create)
-        except BaseException as error:
+        except psycopg.Error as error:
             said = self._said(error)
             self.close()
             raise said from error
+        except BaseException:
+            self.close()
+            raise
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
         with self._lock, self._reading():
             return [name for (name,) in self._open().execute(STUDIES)]
-
-    def backup(self, path: Path) -> None:
-        """Copy everything, as it is at one moment, to a new SQLite file."""
-        from grbp.live.store.sqlite import SqliteStore, new_file  # noqa: PLC0415 (needs apsw)
-
-        new_file(path)
-        with TemporaryDirectory(prefix=".grbp-", dir=path.parent) as folder:
-            draft = Path(folder) / path.name
-            copy = SqliteStore(draft, create=True)
-            with closing(copy), self._lock, self._reading():
-                for (name,) in self._open().execute(STUDIES).fetchall():
-                    copy.write(name, partial(copy_rows, self._bound(name)))
-            draft.rename(path)
 
     def close(self) -> None:
         """Close the connection."""
@@ -128,7 +116,7 @@ class PostgresStore(Store):
             self._connection.close()
             self._connection = None
 
-    def _checks(self) -> list[str]:
+    def checks(self) -> list[str]:
         """Return what speaks against writing to this server."""
         with self._lock, self._reading():
             run = self._open()
@@ -152,7 +140,7 @@ class PostgresStore(Store):
         run.execute(_SETTINGS)
         version = self._version()
         if not (version or create):
-            raise InvalidInput(f"there is no store in {self.where}; `grbp live init` makes one")
+            raise NotFound(f"there is no store in {self.where}; `grbp live init` makes one")
         if version == newest():
             return
         with run.transaction():

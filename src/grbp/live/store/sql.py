@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
-from grbp.live.store.base import Transaction, short, storable
+from grbp.live.store.base import Transaction, storable
 
 MIGRATIONS: list[tuple[str, ...]] = []
 """The statements that lead from schema 1 to 2, from 2 to 3 and so on.
@@ -152,7 +152,6 @@ class SqlTransaction(Transaction):
 
     def keyed(self, key: str) -> Event | None:
         """Return the event of an idempotency key."""
-        short(key)
         return next((Event(*row) for row in self._rows(KEYED, self._name, key)), None)
 
     def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
@@ -179,7 +178,6 @@ class SqlTransaction(Transaction):
 
     def append(self, event: Event) -> None:
         """Add an event."""
-        short(event.key)
         self._rows(APPEND, self._name, *event)
 
     def put_study(self, row: StudyRow) -> None:

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from grbp._io import check_file_name, make_folder, reason
-from grbp.errors import CannotWrite, InvalidInput, MissingExtra, how_to_install
+from grbp.errors import (
+    CannotWrite,
+    GrbpError,
+    InvalidInput,
+    MissingExtra,
+    NotFound,
+    how_to_install,
+)
 from grbp.live.store.base import Store
 from grbp.live.store.sql import (
     STUDIES,
@@ -79,17 +86,18 @@ class SqliteStore(Store):
         check_file_name(path)
         if not path.exists():
             if not create:
-                raise InvalidInput(_NO_STORE.format(path))
+                raise NotFound(_NO_STORE.format(path))
             make_folder(path.parent)
             _make_private(path)
+            _sync_folder(path.parent)
         try:
             self._connection = apsw.Connection(str(path), vfs=vfs)
+            try:
+                self._prepare(create, synchronous)
+            except BaseException:
+                self.close()
+                raise
         except apsw.Error as error:
-            raise self._said(error) from error
-        try:
-            self._prepare(create, synchronous)
-        except BaseException as error:
-            self.close()
             raise self._said(error) from error
 
     def _prepare(self, create: bool, synchronous: str) -> None:
@@ -99,7 +107,7 @@ class SqliteStore(Store):
         # Nothing is written before it is clear that the file is ours.
         version = self._version()
         if not (version or create):
-            raise InvalidInput(_NO_STORE.format(self.where))
+            raise NotFound(_NO_STORE.format(self.where))
         run.pragma("foreign_keys", True)
         run.pragma("journal_mode", "wal")
         run.pragma("synchronous", synchronous)
@@ -110,7 +118,7 @@ class SqliteStore(Store):
             # Another process may have been quicker.
             version = self._version()
             if version not in (0, newest()):
-                self._copy(Path(unused(f"{self.where}.schema-{version}", os.path.exists)))
+                self.backup(Path(unused(f"{self.where}.schema-{version}", os.path.exists)))
             for statement in migration(version, WORDS) if version else schema(WORDS):
                 run.execute(statement)
             run.pragma("application_id", APPLICATION_ID)
@@ -133,7 +141,7 @@ class SqliteStore(Store):
         refuse_newer(self.where, version)
         return int(version)
 
-    def _checks(self) -> list[str]:
+    def checks(self) -> list[str]:
         """Return what speaks against writing to this file."""
         found = []
         library = apsw.sqlite_lib_version()
@@ -164,26 +172,16 @@ class SqliteStore(Store):
 
     def backup(self, path: Path) -> None:
         """Copy everything to a new file by SQLite's own backup."""
-        new_file(path)
-        with self._lock:
-            self._copy(path)
-
-    def _copy(self, path: Path) -> None:
-        """Copy everything to a new file, which is there whole or not at all."""
-        draft = path.with_name(f".{path.name}.part")
-        _make_private(draft)
-        try:
-            copy = apsw.Connection(str(draft))
+        with new_file(path) as copy, self._lock:
             try:
-                with copy.backup("main", self._connection, "main") as work:
+                with copy._connection.backup("main", self._connection, "main") as work:
                     work.step()
-                copy.pragma("journal_mode", "delete")
-            finally:
-                copy.close()
-            draft.rename(path)
-        except (apsw.Error, OSError) as error:
-            draft.unlink(missing_ok=True)
-            raise self._said(error) from error
+            except apsw.Error as error:
+                raise self._said(error) from error
+
+    def fold(self) -> None:
+        """Put everything into the one file, and wait until it is on the disk."""
+        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def close(self) -> None:
         """Close the connection."""
@@ -191,6 +189,8 @@ class SqliteStore(Store):
 
     def _said(self, error: BaseException) -> BaseException:
         """Say an error of SQLite or of the system in a sentence."""
+        if isinstance(error, GrbpError):
+            return error
         if isinstance(error, apsw.NotADBError):
             return InvalidInput(f"{self.where} was given; it is not a SQLite file")
         for kind, why in _WHY.items():
@@ -235,14 +235,6 @@ class SqliteStore(Store):
         self._connection.execute("release job")
 
 
-def new_file(path: Path) -> None:
-    """Refuse a path at which there is something already; make the folder of a new one."""
-    check_file_name(path)
-    if path.exists():
-        raise InvalidInput(f"a backup to {path} was asked for; that file is there already")
-    make_folder(path.parent)
-
-
 def file_system(path: Path) -> str:
     """Return the kind of file system that a file is on; empty where Linux does not say."""
     kind, longest = "", -1
@@ -267,3 +259,34 @@ def _make_private(path: Path) -> None:
             f"{path} cannot be written ({reason(error)}); name a file in a folder that can be"
             " written to"
         ) from error
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[SqliteStore]:
+    """Make a store that gets its name when it is complete; refuse a name that is taken."""
+    check_file_name(path)
+    if path.exists():
+        raise InvalidInput(f"a copy to {path} was asked for; that file is there already")
+    draft = path.with_name(f".{path.name}.part")
+    draft.unlink(missing_ok=True)
+    try:
+        copy = SqliteStore(draft, create=True)
+        try:
+            yield copy
+            copy.fold()
+        finally:
+            copy.close()
+        draft.rename(path)
+        _sync_folder(path.parent)
+    finally:
+        for rest in ("", "-wal", "-shm"):
+            draft.with_name(draft.name + rest).unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until a new name in a folder is on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

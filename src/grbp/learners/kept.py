@@ -1,0 +1,83 @@
+"""Keep a learner in a file, and go on with it: by its name, its constants and counters, no code.
+
+What is read is checked, since whoever goes on with another learner, or from wrong counters,
+decides wrongly without anybody noticing.
+"""
+
+import math
+from typing import Any, Final
+
+from grbp.errors import InvalidInput
+from grbp.learners.counters import Counters
+from grbp.learners.registry import AnyLearner, LearnerLike, is_path, kept_learner
+from grbp.learners.ucb1_policies import PolicyLearner
+from grbp.model.validation import check_number, check_whole
+
+MOST: Final = 2**63 - 1
+"""The largest number of a file."""
+
+_COUNTS: Final = Counters._fields[1:]
+
+
+def learner_json(given: LearnerLike, goal: int) -> Any:
+    """Return a learner as a file keeps it: a name or, where others wrote it, a digest as well."""
+    kept = kept_learner(given, goal)
+    return kept if isinstance(kept, str) else kept.as_json()
+
+
+def learner_of(stored: Any, given: LearnerLike | None, goal: int, what: str) -> LearnerLike:
+    """Return the learner of a session or a study, or refuse another one."""
+    name = stored if isinstance(stored, str) else stored["name"]
+    if given is None:
+        if not isinstance(stored, str) and not is_path(name):
+            raise InvalidInput(
+                f"the {what} was made with the learner {name}, whose code is not in the file;"
+                " give the learner as well"
+            )
+        given = name
+    kept = kept_learner(given, goal)
+    if str(kept) != name:
+        raise InvalidInput(f"the {what} was made with the learner {name}; {kept} was given")
+    if learner_json(given, goal) != stored:
+        raise InvalidInput(
+            f"the {what} was made with another learner {name}: its source has changed since, or"
+            " what it reads has"
+        )
+    return given
+
+
+def check_constants(stored: Any, learner: AnyLearner, what: str) -> None:
+    """Refuse to go on with other constants than before."""
+    now = learner.constants._asdict()
+    if stored != now:
+        raise InvalidInput(
+            f"the {what} was made when {learner.name} had the constants {stored}; it has {now}"
+        )
+
+
+def known_counters(given: object, learner: AnyLearner) -> Counters:
+    """Return counters to begin with, or refuse those from which a learner cannot decide."""
+    if isinstance(learner, PolicyLearner):
+        raise InvalidInput(
+            f"counters were given; {learner.name} does not decide from counters, and begins without"
+        )
+    if not isinstance(given, Counters):
+        raise InvalidInput(f"counters = {given!r} was given; it must be Counters, as of a fit")
+    rho = check_whole("counters.rho", given.rho, 1, MOST)
+    n = Counters(rho, *(check_number(f"counters.{k}", getattr(given, k)) for k in _COUNTS))
+    if min(n.f, n.c) <= 0.0 or not fit_together(pairs_of(n)):
+        raise InvalidInput(
+            f"counters = {given!r} was given; each action must have been taken, and nothing can"
+            " have succeeded more often than it was tried"
+        )
+    return n
+
+
+def pairs_of(n: Counters) -> list[tuple[float, float]]:
+    """Return how often something succeeded, and was tried, of every kind."""
+    return [(n.f_goal, n.f), (n.c_up, n.c), (n.wins_0, n.plays_0), (n.wins_1, n.plays_1)]
+
+
+def fit_together(pairs: list[tuple[float, float]]) -> bool:
+    """Return whether nothing succeeded more often than it was tried."""
+    return all(0.0 <= part <= whole < math.inf for part, whole in pairs)

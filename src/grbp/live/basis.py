@@ -1,0 +1,278 @@
+"""Say why an action is advised: what is known of both, how well, and what speaks for the other.
+
+A basis is a pure function of what stood in the study when its case was opened. A learner chose the
+actions and people look after every case, so the intervals are anytime ones, and both of them hold
+at once: each of the two probabilities has half of the error. Whatever follows from the two is
+monotone in each of them, and its ends are those of the rectangle; nothing further can go wrong.
+"""
+
+import math
+import textwrap
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grbp.learners.comparison import finish_is_right
+from grbp.learners.counters import Counters, with_pending
+from grbp.model.transition import Action
+from grbp.numerics.intervals import anytime, check_level
+from grbp.theory.posterior import Estimate, Posterior
+from grbp.theory.ruin import hit, log_failure_ratio
+from grbp.theory.values import boundary
+
+_WIDTH: Final = 80
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The reasons of one piece of advice, from what was known when its case was opened.
+
+    Attributes
+    ----------
+    goal, state, threshold : int
+        The goal, the state of the case, and the threshold that the learner chose for the case.
+    action : Action
+        What is advised: FINISH in states up to the threshold, else CONTINUE.
+    f, f_goal : int
+        How often FINISH was observed, and how often it reached the goal.
+    c, c_up : int
+        How often CONTINUE was observed, and how often it moved up.
+    pending : int
+        How often FINISH was advised and its outcome was not known yet.
+    p_c, p_f : Estimate
+        The observed shares with their intervals. FINISH reaches the goal with probability p_f from
+        any state.
+    value_continue : Estimate
+        The chance of reaching the goal from this state by CONTINUE now and the better one of
+        thresholds 0 and 1 from then on.
+    boundary : Estimate
+        B(p_c), which p_f must reach for FINISH in state 1 to be right.
+    difference : Estimate
+        p_f - B(p_c).
+    drawn : tuple of float or None
+        The first estimates of p_c and p_f that the learner drew and counts as one try each; None
+        where it counts what was observed and nothing else.
+    forced : bool
+        Whether the action is taken only to learn: the learner's own means call the other right.
+    other_better : float or None
+        The posterior probability that the other action is better in this state, under Jeffreys'
+        priors; None in state 1 if an action was never observed, as a prior alone would say it.
+    level : float
+        The probability with which all intervals hold together, whenever one looks.
+    learner, version : str
+        The learner and the version of this package that decided.
+
+    Notes
+    -----
+    Where an action was never observed, estimates that need it are NaN, or None in `to_dict`, and
+    its interval is from 0 to 1. Outcomes that are told the later the better they are (or the
+    worse) deceive every estimate, and no interval allows for that.
+
+    Paper: thm:tauinf
+
+    Examples
+    --------
+    >>> import grbp
+    >>> from grbp.live.basis import basis_of
+    >>> counters = grbp.Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0)
+    >>> basis = basis_of(4, 1, 1, counters, None, 2, 0.95, "doorstep-lai", "0.1.0")
+    >>> basis.action, basis.forced, round(basis.other_better, 3)
+    (<Action.FINISH: 1>, False, 0.097)
+    >>> print(basis.summary)
+    FINISH is advised in state 1 of 4, by doorstep-lai 0.1.0 with threshold 1. From
+    here, FINISH is estimated to reach the goal in 30.0 % (11.8 to 54.0 %), and
+    CONTINUE in 22.0 % (5.9 to 48.3 %). Seen so far: 50 FINISH, 15 of them to the
+    goal; 2 more advised and pending; 100 CONTINUE, 45 of them up. FINISH is right
+    in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at 18.0 % (3.9 to
+    45.8 %), so that p_F is on the side of FINISH; the intervals allow for either.
+    The probability that CONTINUE is better here is 9.7 %. All intervals hold
+    together, after every case, with probability 95 %.
+    """
+
+    goal: int
+    state: int
+    threshold: int
+    action: Action
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+    pending: int
+    p_c: Estimate
+    p_f: Estimate
+    value_continue: Estimate
+    boundary: Estimate
+    difference: Estimate
+    drawn: tuple[float, float] | None
+    forced: bool
+    other_better: float | None
+    level: float
+    learner: str
+    version: str
+
+    @property
+    def side(self) -> Action | None:
+        """The action in state 1 on whose side of the boundary the estimate is; None if unknown."""
+        if math.isnan(self.difference.estimate):
+            return None
+        return Action.FINISH if self.difference.estimate >= 0.0 else Action.CONTINUE
+
+    @property
+    def settled(self) -> bool:
+        """Whether the interval of p_f - B(p_c) leaves only one side of the boundary."""
+        return self.difference.low >= 0.0 or self.difference.high < 0.0
+
+    @property
+    def summary(self) -> str:
+        """The reasons in plain words, at 80 columns."""
+        return textwrap.fill(" ".join(self.sentences()), _WIDTH).replace("\xa0", " ")
+
+    def sentences(self) -> list[str]:
+        """Return the reasons as sentences, the most important first."""
+        advised, other = self.action.name, Action(1 - self.action).name
+        pending = f"; {self.pending:,} more advised and pending" if self.pending else ""
+        said = [
+            f"{advised} is advised in state {self.state:,} of {self.goal:,}, by {self.learner}"
+            f" {self.version} with threshold {self.threshold:,}.",
+            f"From here, FINISH is estimated to reach the goal in {_said(self.p_f)}, and CONTINUE"
+            f" in {_said(self.value_continue)}.",
+            f"Seen so far: {self.f:,} FINISH, {self.f_goal:,} of them to the goal{pending};"
+            f" {self.c:,} CONTINUE, {self.c_up:,} of them up.",
+            "FINISH is right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at"
+            f" {_said(self.boundary)}, {self._place()}.",
+            "All intervals hold together, after every case, with probability"
+            f" {100.0 * self.level:.6g}\xa0%.",
+        ]
+        if self.state > 1:
+            said.insert(4, "Above state 1, FINISH is never better, whatever the two chances are.")
+        elif self.other_better is not None:
+            chance = _percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
+            said.insert(4, f"The probability that {other} is better here is {chance}.")
+        if self.drawn is not None:
+            said.insert(
+                3,
+                "The learner also counts one try of each that was drawn before the first case, with"
+                f" p_C = {self.drawn[0]:.2f} and p_F = {self.drawn[1]:.2f}.",
+            )
+        if self.forced:
+            said.insert(1, f"This is to learn: by what the learner counts, {other} is better here.")
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
+        side, drawn = self.side, self.drawn
+        kept = {
+            name: _plain(value) if isinstance(value, Estimate) else value
+            for name, value in vars(self).items()
+        }
+        return kept | {
+            "action": self.action.name.lower(),
+            "value_finish": kept["p_f"],
+            "side": None if side is None else side.name.lower(),
+            "settled": self.settled,
+            "drawn": None if drawn is None else {"p_c": drawn[0], "p_f": drawn[1]},
+        }
+
+    def _place(self) -> str:
+        """Say where the estimate stands relative to the boundary."""
+        if self.side is None:
+            return "so that nobody can say yet on which side p_F is"
+        also = ", also by the intervals" if self.settled else "; the intervals allow for either"
+        return f"so that p_F is on the side of {self.side.name}{also}"
+
+
+def basis_of(  # noqa: PLR0913, PLR0917
+    goal: int,
+    state: int,
+    threshold: int,
+    counters: Counters,
+    start: Counters | None,
+    pending: int,
+    level: float,
+    learner: str,
+    version: str,
+) -> Basis:
+    """Give the reasons of the advice in a state of a case.
+
+    The counters are those from which the learner decided when the case was opened, without what was
+    pending. `start` are the drawn first estimates that stand in them as one try each, or None if
+    all was observed.
+    """
+    first = start or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    f, f_goal = round(counters.f - first.f), round(counters.f_goal - first.f_goal)
+    c, c_up = round(counters.c - first.c), round(counters.c_up - first.c_up)
+    each = 0.5 * (1.0 + check_level(level))
+    p_c, p_f = _share(c_up, c, each), _share(f_goal, f, each)
+    even = Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))
+    value = [continue_now(goal, state, *both) for both in zip(p_c, p_f, strict=True)]
+    action = Action.FINISH if state <= threshold else Action.CONTINUE
+    finish_better: float | None = 0.0
+    if state == 1:
+        counts = c_up, c - c_up, f_goal, f - f_goal
+        finish_better = Posterior(goal, *counts).probability if c and f else None
+    other = finish_better
+    if action == Action.FINISH and finish_better is not None:
+        other = 1.0 - finish_better
+    return Basis(
+        goal, state, threshold, action, f, f_goal, c, c_up, pending, p_c, p_f,
+        value_continue=Estimate(*value),
+        boundary=even,
+        difference=Estimate(p_f.estimate - even.estimate, p_f.low - even.high, p_f.high - even.low),
+        drawn=None if start is None else (start.c_up, start.f_goal),
+        forced=is_forced(goal, state, action, counters, pending),
+        other_better=other,
+        level=float(level),
+        learner=learner,
+        version=version,
+    )  # fmt: skip
+
+
+def continue_now(goal: int, state: int, p_c: float, p_f: float) -> float:
+    """Compute the value of CONTINUE now and the better one of thresholds 0 and 1 from then on.
+
+    Above state 1 both thresholds continue, so it is the value of the better one there.
+
+    Paper: lemma:ExpRew
+    """
+    if math.isnan(p_c) or math.isnan(p_f):
+        return math.nan
+    log_r = float(log_failure_ratio(p_c))
+    at, first = (2, p_c) if state == 1 else (state, 1.0)
+    never = hit(at, goal, log_r)
+    at_doorstep = hit(at - 1, goal - 1, log_r) + hit(goal - at, goal - 1, -log_r) * p_f
+    return min(1.0, first * max(float(never), float(at_doorstep)))
+
+
+def is_forced(goal: int, state: int, action: Action, n: Counters, pending: int) -> bool:
+    """Return whether an action is taken only to learn: the learner's means call the other right.
+
+    That of an action without a single try, drawn or observed, is unknown: it is taken to learn.
+    """
+    if state > 1:
+        return action == Action.FINISH
+    if min(n.f, n.c) <= 0.0:
+        return (n.f if action == Action.FINISH else n.c) <= 0.0
+    n = with_pending(n, n.rho, float(pending))
+    return finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up) != (action == Action.FINISH)
+
+
+def _share(won: int, tries: int, level: float) -> Estimate:
+    """Estimate a probability by a share, with the interval that holds whenever one looks."""
+    return Estimate(won / tries if tries else math.nan, *anytime(won, tries, level))
+
+
+def _plain(one: Estimate) -> dict[str, float | None]:
+    """Return an estimate in plain types."""
+    return {name: None if math.isnan(x) else x for name, x in one._asdict().items()}
+
+
+def _said(one: Estimate) -> str:
+    """Write an estimated probability with its interval, in percent."""
+    share = "an unknown share" if math.isnan(one.estimate) else _percent(one.estimate)
+    return f"{share} ({100.0 * one.low:.1f} to {100.0 * one.high:.1f}\xa0%)"
+
+
+def _percent(share: float) -> str:
+    """Write a share in percent; what is not quite none or all does not read as if it were."""
+    if 0.0 < share < 0.0005:
+        return "under 0.1\xa0%"
+    return "over 99.9\xa0%" if 0.9995 <= share < 1.0 else f"{100.0 * share:.1f}\xa0%"

@@ -1,0 +1,209 @@
+"""The configuration of a study: all that its decisions depend on beside what was observed."""
+
+import json
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from importlib import import_module
+from typing import Any, Final
+
+from grbp.errors import InvalidInput
+from grbp.learners.base import Learner
+from grbp.learners.counters import Counters, opening
+from grbp.learners.kept import check_constants, known_counters, learner_json, learner_of
+from grbp.learners.registry import LearnerLike, find_learner, learner_constants, learner_name
+from grbp.live.rows import written
+from grbp.model.transition import Action
+from grbp.model.validation import as_seed, check_goal, check_positive
+from grbp.numerics.intervals import check_level
+from grbp.numerics.rng import LEARNER, OPENING, replica_key, uniform
+
+DRAWN, FIRST = "drawn", "first"
+"""Two ways to begin: with drawn estimates, or with one first CONTINUE and one first FINISH."""
+
+CONTINUE, FINISH = (action.name.lower() for action in Action)
+
+_DAY: Final = 86_400.0
+_MOST_DAYS: Final = 36_500.0
+_EMPTY: Final = Counters(1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a study is locked to when its first case opens.
+
+    Attributes
+    ----------
+    name : str
+    goal : int
+    learner : str or dict
+        The learner as a file keeps it.
+    constants : dict
+        The learner's constants.
+    seed : int
+        The seed of the learner's draws and of drawn first estimates.
+    shadow : bool
+        Whether nobody is advised.
+    windows : dict
+        For an action, the seconds after which its outcome counts, if it has a window.
+    start : str or list
+        "drawn", "first", or the counters to begin with.
+    level : float
+        The level of the intervals.
+    version : str
+        The version of this package that made the study.
+    """
+
+    name: str
+    goal: int
+    learner: Any
+    constants: dict[str, float]
+    seed: int
+    shadow: bool
+    windows: dict[str, float]
+    start: Any
+    level: float
+    version: str
+
+    @property
+    def text(self) -> str:
+        """The configuration as JSON."""
+        return written(vars(replace(self)))
+
+    @property
+    def learner_name(self) -> str:
+        """The name of the learner."""
+        return str(self.learner if isinstance(self.learner, str) else self.learner["name"])
+
+    @cached_property
+    def first(self) -> Counters:
+        """The counters before the first case."""
+        if self.start == FIRST:
+            return _EMPTY
+        if self.start == DRAWN:
+            key = replica_key(self.seed, OPENING, 0)
+            return opening(uniform(key, 0), uniform(key, 1))
+        return Counters(*self.start)
+
+    @cached_property
+    def drawn(self) -> Counters | None:
+        """The drawn estimates among the counters, which nobody observed; None without any."""
+        return self.first if self.start == DRAWN else None
+
+    @cached_property
+    def learner_key(self) -> int:
+        """The key of the learner's draws."""
+        return replica_key(self.seed, LEARNER, 0)
+
+    def found_learner(self, given: LearnerLike | None) -> Learner:
+        """Return the learner, or refuse one that is not that of the study any more."""
+        if given is None and isinstance(self.learner, str):
+            return self._known_learner
+        return self._found(given)
+
+    @cached_property
+    def _known_learner(self) -> Learner:
+        return self._found(None)
+
+    def _found(self, given: LearnerLike | None) -> Learner:
+        found = find_learner(learner_of(self.learner, given, self.goal, "study"), self.goal)
+        check_constants(self.constants, found, "study")
+        return _of_thresholds(found)
+
+
+@lru_cache(maxsize=256)
+def config_of(text: str) -> Config:
+    """Read a configuration."""
+    return Config(**json.loads(text))
+
+
+def make_config(
+    name: str, goal: object, learner: LearnerLike, horizon: object, settings: Mapping[str, Any]
+) -> Config:
+    """Check what a study is to be, and return its configuration."""
+    goal = check_goal(goal)
+    learner = _with_horizon(learner, goal, horizon)
+    found = _of_thresholds(find_learner(learner, goal))
+    return Config(
+        name=check_text("name", name, 64),
+        goal=goal,
+        learner=learner_json(learner, goal),
+        constants=found.constants._asdict(),
+        seed=as_seed(settings["seed"]),
+        shadow=bool(settings["shadow"]),
+        windows=_windows(settings["windows"]),
+        start=_start(settings["start"], found),
+        level=check_level(settings["level"]),
+        version=str(import_module("grbp").__version__),
+    )
+
+
+def check_text(name: str, value: object, most: int) -> str:
+    """Return a text in its one form, or refuse what is empty, too long or not to be printed."""
+    text = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
+    # Unassigned code points, control characters and halves of pairs are nobody's text.
+    plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Cn") for letter in text)
+    if not plain or not 0 < len(text) <= most or text != text.strip():
+        raise InvalidInput(
+            f"{name} = {value!r} was given; it must be one line of 1 to {most:,} letters, without"
+            " blanks at its ends"
+        )
+    return text
+
+
+def _with_horizon(learner: LearnerLike, goal: int, horizon: object) -> LearnerLike:
+    """Return the name of a learner with its horizon."""
+    if horizon is None:
+        return learner
+    number = check_positive("horizon", horizon)
+    names = [one.name for one in learner_constants(find_learner(learner, goal))]
+    if not isinstance(learner, str) or "horizon" not in names or "horizon=" in learner:
+        raise InvalidInput(
+            f"horizon = {horizon!r} was given with the learner {learner!s}; it must be a learner"
+            " that has one, by its name, such as doorstep-lai"
+        )
+    name = learner_name(learner)
+    return f"{name}{',' if '=' in name else ':'}horizon={number:.17g}"
+
+
+def _of_thresholds(found: object) -> Learner:
+    """Refuse the learner of policies: a case is advised by a threshold."""
+    if not isinstance(found, Learner):
+        raise InvalidInput(
+            "the learner ucb1-policies was given; a study needs one that decides a threshold from"
+            " counters, such as doorstep-lai"
+        )
+    return found
+
+
+def _windows(given: Mapping[str, object] | None) -> dict[str, float]:
+    """Return the windows in seconds, from days."""
+    windows = {}
+    for action, days in sorted((given or {}).items()):
+        if action not in (CONTINUE, FINISH):
+            raise InvalidInput(
+                f"a window for {action!r} was given; it must be for 'continue' or 'finish'"
+            )
+        number = check_positive(f"the window for {action}", days)
+        if number > _MOST_DAYS:
+            raise InvalidInput(
+                f"a window of {number:g} days was given; it must be at most {_MOST_DAYS:,.0f}"
+            )
+        windows[action] = number * _DAY
+    return windows
+
+
+def _start(given: object, learner: Learner) -> Any:
+    """Return how a study begins: a word, or counters."""
+    if given in (DRAWN, FIRST):
+        return given
+    counters = getattr(given, "counters", given)  # A fit has counters.
+    if not isinstance(counters, Counters):
+        raise InvalidInput(
+            f"start = {given!r} was given; it must be 'drawn', 'first', counters or a fit"
+        )
+    known = known_counters(counters, learner)
+    if any(count != int(count) for count in known):
+        raise InvalidInput(f"start = {known!r} was given; counts of records must be whole numbers")
+    return list(known)

@@ -1,0 +1,126 @@
+"""Take a study elsewhere: its log as lines of JSON, its steps as a table."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from grbp._io import reason
+from grbp.errors import Conflict, InvalidInput
+from grbp.live.config import FINISH
+from grbp.live.rows import Event, written
+from grbp.live.rules import again
+from grbp.live.store.base import PAGE, Store, Transaction
+from grbp.live.verify import played_again
+from grbp.model.steps import STEP_COLUMNS
+
+_FORMAT: Final = "grbp live log"
+_FORMAT_VERSION: Final = 1
+
+
+def log_lines(store: Store, name: str) -> Iterator[bytes]:
+    """Yield a log as lines: a head, then an event each, up to the last one there is now."""
+    study = store.read(name, lambda tx: tx.study())
+    assert study is not None  # noqa: S101 (whoever asks has found it)
+    head = {"study": name, "events": study.seq, "head": study.head}
+    yield _line({"format": _FORMAT, "format_version": _FORMAT_VERSION} | head)
+    after = 0
+    while after < study.seq:
+        limit = min(PAGE, study.seq - after)
+        # The log only grows, so that pages read one after another fit together.
+        page = store.read(name, lambda tx, after=after, limit=limit: tx.events(after, limit))
+        yield from (_line(event._asdict()) for event in page)
+        after = page[-1].seq
+
+
+def _line(value: object) -> bytes:
+    return f"{written(value)}\n".encode()
+
+
+def read_log(path: Path) -> tuple[str, Iterator[Event]]:
+    """Return the name of an exported study, and its events as they are read."""
+    try:
+        lines = path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({reason(error)}); name an export") from error
+    head = _parsed(path, 1, lines.readline())
+    if head.get("format") != _FORMAT or not isinstance(head.get("study"), str):
+        raise InvalidInput(f"{path} was given; it is not an exported study")
+    if head.get("format_version") != _FORMAT_VERSION:
+        raise InvalidInput(
+            f"{path} is written in format {head.get('format_version')}; this version reads format"
+            f" {_FORMAT_VERSION}"
+        )
+    return head["study"], _events(path, lines, head)
+
+
+def _events(path: Path, lines: Iterable[bytes], head: dict[str, Any]) -> Iterator[Event]:
+    """Yield the events of a file; refuse one that ends early or goes on."""
+    count, last = 0, ""
+    for number, line in enumerate(lines, 2):
+        data = _parsed(path, number, line)
+        if tuple(data) != Event._fields or not all(
+            type(value) is kind for value, kind in zip(data.values(), _KINDS, strict=True)
+        ):
+            raise InvalidInput(f"{path}, line {number}, is not an event of a study")
+        event = Event(**data)
+        count, last = count + 1, event.hash
+        yield event
+    if count != head.get("events") or last != head.get("head"):
+        raise InvalidInput(
+            f"{path} has {count:,} events; {head.get('events')} were exported: it is not whole"
+        )
+
+
+_KINDS: Final = tuple(Event.__annotations__.values())
+
+
+def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    """Read a line, or refuse it."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{path}, line {number}, is damaged, or the file is no export")
+    return value
+
+
+def bring_in(store: Store, path: Path) -> str:
+    """Record an exported study in a store, event by event, as the rules make it; return its name.
+
+    All of it is recorded, or nothing. Every event must come out as it was exported.
+    """
+    name, events = read_log(path)
+
+    def script(tx: Transaction) -> None:
+        if tx.study() is not None:
+            raise Conflict(f"the study {name!r} was to be imported; the store has one already")
+        for event in events:
+            made = again(tx, event, None, decide=False)
+            if made != event:
+                # Played once more, in memory, the log says what is wrong with it.
+                found, _ = played_again(read_log(path)[1], None, decide=False)
+                raise InvalidInput(f"{path} cannot be imported: {found.problems[0]}")
+
+    try:
+        store.write(name, script)
+    except (LookupError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{path} cannot be imported: it is damaged") from error
+    return name
+
+
+def step_table(tx: Transaction) -> Iterator[dict[str, Any]]:
+    """Yield the steps as tables with the columns that `grbp.fit` reads, some at a time."""
+    after, first = (0, 0), True
+    while (page := tx.steps(after, 100 * PAGE)) or first:
+        rows = [(s.case, s.step, s.state, int(s.action == FINISH), s.next_state) for s in page]
+        columns = np.array(rows, dtype=np.int64).reshape(-1, len(STEP_COLUMNS)).T
+        yield dict(zip(STEP_COLUMNS, columns, strict=True))
+        if not page:
+            return
+        after, first = (page[-1].case, page[-1].step), False

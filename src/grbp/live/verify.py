@@ -1,0 +1,120 @@
+"""Check a study against its log: the chain of hashes, and that every row follows from the events."""
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
+
+from grbp.errors import GrbpError
+from grbp.learners.registry import LearnerLike
+from grbp.live.rows import NO_HASH, Event, hash_of
+from grbp.live.rules import again
+from grbp.live.store.base import Transaction
+from grbp.live.store.memory import Kept, MemoryTransaction
+
+_MOST: Final = 20
+"""The problems that are named."""
+
+
+class Verified(NamedTuple):
+    """What a look at a whole study found.
+
+    Attributes
+    ----------
+    events : int
+        The events in the log.
+    head : str
+        The hash of the last one, which stands for the whole log.
+    decisions : int
+        The decisions that were made again, if they were.
+    problems : tuple of str
+        What is wrong, a sentence each; empty if all is well.
+    """
+
+    events: int
+    head: str
+    decisions: int
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is well."""
+        return not self.problems
+
+
+def played_again(
+    events: Iterable[Event], learner: LearnerLike | None, *, decide: bool
+) -> tuple[Verified, MemoryTransaction]:
+    """Play a log again in memory; return what was found, and the rows that follow from it."""
+    tx = MemoryTransaction("", Kept())
+    problems: list[str] = []
+    count, decisions, head, seq = 0, 0, NO_HASH, 0
+    folding = True
+    for event in events:
+        count += 1
+        made: Event | None = None
+        if folding:
+            try:
+                made = again(tx, event, learner, decide=decide)
+            except Exception as error:  # noqa: BLE001 (a damaged event can fail in any way)
+                problems.append(f"event {event.seq} cannot be played again: {_short(error)}")
+                folding = False
+        if made is None or made != event:
+            problems += _wrong(event, seq, head)
+            if made is not None:
+                problems += _differs(made, event)
+                folding = False
+        decisions += decide and event.kind == "open"
+        head, seq = event.hash, event.seq
+    return Verified(count, head, decisions, tuple(problems)), tx
+
+
+def verified(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:
+    """Check a study: its log, and that its rows are what the log makes of them."""
+    found, made = played_again(tx.all_events(), learner, decide=decide)
+    problems = list(found.problems)
+    if not problems:
+        problems += _rows("study", [tx.study()], [made.study()])
+        problems += _rows("case", tx.all_cases(), made.all_cases())
+        problems += _rows("step", tx.all_steps(), made.all_steps())
+    more = len(problems) - _MOST
+    named = [*problems[:_MOST], *([f"and {more:,} more"] if more > 0 else [])]
+    return found._replace(problems=tuple(named))
+
+
+def _wrong(event: Event, seq: int, head: str) -> Iterator[str]:
+    """Say what is wrong with an event in its chain."""
+    if event.seq != seq + 1:
+        yield f"event {seq + 1} is missing: event {event.seq} follows event {seq}"
+    elif event.previous != head:
+        yield f"event {event.seq} does not continue the chain: the hash before it is another"
+    if hash_of(event) != event.hash:
+        yield f"event {event.seq} was changed: its hash does not fit what it says"
+
+
+def _differs(made: Event, event: Event) -> Iterator[str]:
+    """Say in what an event differs from the one that the rules make of its request."""
+    named = [name for name in ("kind", "case", "step", "response") if _part(made, event, name)]
+    if named:
+        yield (
+            f"event {event.seq} has another {' and '.join(named)} than the rules give it now:"
+            f" {made.response} instead of {event.response}"
+        )
+
+
+def _part(made: Event, event: Event, name: str) -> bool:
+    return bool(getattr(made, name) != getattr(event, name))
+
+
+def _rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iterator[str]:
+    """Say which rows are not what the log makes of them."""
+    for one, other in zip_longest(stored, made):
+        if one != other:
+            row = one if one is not None else other
+            which = "the study's row" if kind == "study" else f"the row of {kind} {row[0]}"
+            if kind == "step":
+                which = f"the row of step {row[1]} of case {row[0]}"
+            yield f"{which} is not what the log makes of it"
+
+
+def _short(error: Exception) -> str:
+    return str(error) if isinstance(error, GrbpError) else type(error).__name__
