@@ -92,8 +92,12 @@ class PostgresStore(Store):
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         try:
             given = psycopg.conninfo.conninfo_to_dict(dsn)
-        except psycopg.Error as error:
-            raise InvalidInput(f"the address of a store cannot be read ({_line(error)})") from None
+        except psycopg.Error:
+            # What PostgreSQL says shows the address, with its password.
+            raise InvalidInput(
+                "an address of PostgreSQL was given that cannot be read; it must be like"
+                " postgresql://user@host:5432/database"
+            ) from None
         self.where = _shown(given)
         try:
             self._connect(create)
@@ -151,7 +155,7 @@ class PostgresStore(Store):
                 self._keep(version)
             if not version:
                 # Whoever may not make a schema can be given one.
-                if run.execute("select to_regnamespace('grbp')").fetchone() == (None,):
+                if not run.execute("select 1 from pg_namespace where nspname = 'grbp'").fetchall():
                     run.execute("create schema grbp")
                 run.execute("create table meta (version bigint not null)")
                 run.execute("insert into meta values (0)")
@@ -162,9 +166,11 @@ class PostgresStore(Store):
     def _version(self) -> int:
         """Return the schema of the tables, 0 if there are none; refuse a newer one."""
         run = self._open()
-        if run.execute("select to_regclass('grbp.meta')").fetchone() == (None,):
+        # Functions such as to_regclass may not see what another process has just made.
+        there = "select 1 from pg_tables where schemaname = 'grbp' and tablename = 'meta'"
+        if not run.execute(there).fetchall():
             return 0
-        ((version,),) = run.execute("select version from meta").fetchall()
+        ((version,),) = run.execute("select version from grbp.meta").fetchall()
         refuse_newer(self.where, version)
         return int(version)
 

@@ -131,13 +131,14 @@ class SqliteStore(Store):
 
     def _version(self) -> int:
         """Return the schema of the file, 0 if it is empty; refuse it if it is not ours."""
-        mark, version = (self._connection.pragma(of) for of in ("application_id", "user_version"))
-        if mark != APPLICATION_ID:
-            if mark or version or self._connection.execute("select 1 from sqlite_schema").get:
-                raise InvalidInput(
-                    f"{self.where} was given; it is a SQLite file of another program"
-                )
+        run = self._connection
+        with run:  # All of it at one moment.
+            mark, version = run.pragma("application_id"), run.pragma("user_version")
+            tables = run.execute("select count(*) from sqlite_schema").get
+        if not (mark or version or tables):
             return 0
+        if mark != APPLICATION_ID:
+            raise InvalidInput(f"{self.where} was given; it is a SQLite file of another program")
         refuse_newer(self.where, version)
         return int(version)
 
