@@ -3,6 +3,7 @@
 import random
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ STUDIES: dict[str, Any] = {
     "a": {},
     "b": {"learner": "getbe-sm", "start": "first", "windows": {"finish": 0.05}},
 }
-VERBS = 48
+COMMITS = 48
 """The commits of a trace, beside those that make and open the store."""
 
 PER_TRACE = 250
@@ -35,47 +36,36 @@ def work(folder: Path, seed: int, synchronous: str = "FULL") -> list[Operation]:
     """
     draw = random.Random(f"work-{seed}")  # noqa: S311
     clock = Clock()
-    clerks = {name: (Clerk(f"{name}1"), Clerk(f"{name}2")) for name in STUDIES}
-    for pair in clerks.values():
-        for one in pair:
-            one.sit_down(seed)
+    clerks = [(name, Clerk(f"{name}{n}").sit_down(seed)) for name in STUDIES for n in range(2)]
     with Disk() as disk, patch(FOLDER, disk.sync_folder):
         for half in range(2):
-            stores = [
-                SqliteStore(folder / FILE, create=True, synchronous=synchronous) for _ in range(2)
-            ]
-            for store in stores:
-                store._connection.wal_autocheckpoint(draw.choice((5, 12, 40, 1000)))
+            stores = [SqliteStore(folder / FILE, create=True) for _ in range(2)]
             if half == 0:
                 for name, options in STUDIES.items():
                     made = Study.create(stores[0], name, GOAL, clock=clock, **options).status()
                     disk.acknowledge((name, made.events, made.head))
-            studies = {
-                name: [Study(store, name, clock=clock) for store in stores] for name in STUDIES
-            }
-            for _ in range(VERBS // 2):
+            studies = [
+                {name: Study(store, name, clock=clock) for name in STUDIES} for store in stores
+            ]
+            for store in stores:
+                store._connection.wal_autocheckpoint(draw.choice((5, 12, 40, 1000)))
+                # Only now, as a study on anything but FULL can only be read.
+                store._connection.pragma("synchronous", synchronous)
+            for _ in range(COMMITS // 2):
                 chosen = draw.randrange(2)
-                group = [
-                    (studies[name][chosen], clerk)
-                    for name, pair in clerks.items()
-                    for clerk in pair
-                    if draw.random() < 0.3
-                ] or [(studies["a"][chosen], clerks["a"][0])]
-                for (study, clerk), answer in zip(
-                    group, _together(stores[chosen], group), strict=True
-                ):
-                    clerk.learn(answer)
-                    disk.acknowledge((study.name, answer.event, answer.hash))
+                at_once = [one for one in clerks if draw.random() < 0.3] or clerks[:1]
+                group = [(studies[chosen][name], clerk) for name, clerk in at_once]
+                for name, event, hash_ in _together(stores[chosen], group):
+                    disk.acknowledge((name, event, hash_))
             for store in stores:
                 store.close()
     return disk.trace
 
 
-def _together(store: SqliteStore, group: Sequence[tuple[Study, Clerk]]) -> list[Answer]:
+def _together(
+    store: SqliteStore, group: Sequence[tuple[Study, Clerk]]
+) -> list[tuple[str, int, str]]:
     """Put requests so that one commit serves them all, in an order that is always the same."""
-    if len(group) == 1:
-        return [ask(group[0][0], group[0][1].request())]
-    requests = [(study, clerk.request()) for study, clerk in group]
     answers: dict[int, Answer] = {}
 
     def put(place: int, study: Study, request: Request) -> None:
@@ -83,24 +73,26 @@ def _together(store: SqliteStore, group: Sequence[tuple[Study, Clerk]]) -> list[
 
     threads = []
     with store._lock:
-        for place, (study, request) in enumerate(requests):
-            threads.append(threading.Thread(target=put, args=(place, study, request)))
+        for place, (study, clerk) in enumerate(group):
+            threads.append(threading.Thread(target=put, args=(place, study, clerk.request())))
             threads[-1].start()
+            until = time.monotonic() + 60
             while len(store._waiting) <= place:
-                pass
+                assert time.monotonic() < until, "a request does not get as far as the store"
+                time.sleep(0)
     for thread in threads:
         thread.join()
-    return [answers[place] for place in range(len(group))]
+    for place, (_, clerk) in enumerate(group):
+        clerk.learn(answers[place])
+    return [(study.name, answers[n].event, answers[n].hash) for n, (study, _) in enumerate(group)]
 
 
 def damage(remains: Remains, folder: Path, disk: Disk) -> str:
     """Open what is left and go on with it; say what is wrong, an empty text if nothing is."""
     remains.restore(folder)
     acknowledged = {(name, seq): hash_ for name, seq, hash_ in remains.acknowledged}
-    if not acknowledged and not (folder / FILE).exists():
-        return ""
     try:
-        store = SqliteStore(folder / FILE)
+        store = SqliteStore(folder / FILE, create=True)
     except GrbpError as error:
         return f"damaged: {error}"
     try:
