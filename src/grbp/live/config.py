@@ -1,9 +1,8 @@
 """The configuration of a study: all that its decisions depend on beside what was observed."""
 
-import json
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final
@@ -13,7 +12,7 @@ from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, opening
 from grbp.learners.kept import check_constants, known_counters, learner_json, learner_of
 from grbp.learners.registry import LearnerLike, find_learner, learner_constants, learner_name
-from grbp.live.rows import written
+from grbp.live.rows import read, written
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_goal, check_positive
 from grbp.numerics.intervals import check_level
@@ -69,7 +68,7 @@ class Config:
     @property
     def text(self) -> str:
         """The configuration as JSON."""
-        return written(vars(replace(self)))
+        return written({one.name: getattr(self, one.name) for one in fields(self)})
 
     @property
     def learner_name(self) -> str:
@@ -115,7 +114,7 @@ class Config:
 @lru_cache(maxsize=256)
 def config_of(text: str) -> Config:
     """Read a configuration."""
-    return Config(**json.loads(text))
+    return Config(**read(text))
 
 
 def make_config(
@@ -135,8 +134,13 @@ def make_config(
         windows=_windows(settings["windows"]),
         start=_start(settings["start"], found),
         level=check_level(settings["level"]),
-        version=str(import_module("grbp").__version__),
+        version=this_version(),
     )
+
+
+def this_version() -> str:
+    """Return the version of this package."""
+    return str(import_module("grbp").__version__)
 
 
 def check_text(name: str, value: object, most: int) -> str:
