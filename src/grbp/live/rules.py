@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from grbp.errors import Conflict, InvalidInput, NotFound
 from grbp.learners.counters import Counters, Totals, add_to, with_pending
 from grbp.learners.registry import LearnerLike
-from grbp.live.config import CONTINUE, FINISH, FIRST, Config, check_text, config_of
+from grbp.live.config import CONTINUE, FINISH, FIRST, Config, config_of
 from grbp.live.rows import (
     CLOSED,
     LOST,
@@ -38,9 +38,6 @@ from grbp.numerics.rng import fold_in
 
 _NOBODY: Final = -1
 """The threshold that gets the credit of a case that was not played with its own."""
-
-_LONGEST: Final = 1_000
-"""The letters that a reason may have."""
 
 MOST_CASES: Final = 10**15
 
@@ -147,8 +144,7 @@ def tell(
     row = case_in(tx, study, case)
     after = check_whole("state", state, 0, config.goal)
     _check_took(took)
-    _check_step(step)
-    why = check_text("why", why, _LONGEST) if why else ""
+    step = _whole_step(step)
     body = {"case": case, "state": after, "took": took, "why": why, "step": step}
     request = written(body)
     if call.key and (stored := _stored(tx, call, "tell", request)):
@@ -213,8 +209,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
     """Take back the last entry of a case: its withdrawal, or its last step."""
     study, config = _ready(tx)
     row = case_in(tx, study, case)
-    why = check_text("why", why, _LONGEST)
-    _check_step(step)
+    step = _whole_step(step)
     request = written({"case": case, "why": why, "step": step})
     if call.key and (stored := _stored(tx, call, "void", request)):
         return stored
@@ -261,7 +256,6 @@ def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
     """Withdraw a case: what was observed stays, what was pending is released."""
     study, config = _ready(tx)
     row = case_in(tx, study, case)
-    why = check_text("why", why, _LONGEST)
     request = written({"case": case, "why": why})
     if call.key and (stored := _stored(tx, call, "close", request)):
         return stored
@@ -515,13 +509,12 @@ def _told_before(tx: Transaction, case: CaseRow, step: int, state: int, took: st
 
 
 def _check_took(took: object) -> None:
-    if took not in (None, CONTINUE, FINISH):
+    if took is not None and not (isinstance(took, str) and took in (CONTINUE, FINISH)):
         raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
 
 
-def _check_step(step: object) -> None:
-    if step is not None:
-        check_whole("step", step, 1, MOST_CASES)
+def _whole_step(step: object) -> int | None:
+    return None if step is None else check_whole("step", step, 1, MOST_CASES)
 
 
 def _check_move(config: Config, case: CaseRow, action: str, advice: str | None, state: int) -> None:

@@ -2,8 +2,8 @@
 
 import getpass
 import json
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -101,11 +101,11 @@ class Study:
         learner: LearnerLike | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
-        self._store = open_store(store)
-        self.name = _only(self._store) if name is None else name
-        self._who = _user() if who is None else check_text("who", who, 200)
+        self._who = _recorder(who)
         self._learner, self._clock = learner, clock
+        self._store = open_store(store)
         try:
+            self.name = _only(self._store) if name is None else check_text("name", name, 64)
             self.goal = self._config().goal
             self.read_only = next(iter([*self._store.checks(), *self._checks()]), None)
         except BaseException:
@@ -185,10 +185,12 @@ class Study:
         """
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
         config = make_config(name, goal, learner, horizon, settings | {"level": level})
-        kept = open_store(store, create=True)
-        call = Call(_user() if who is None else check_text("who", who, 200), _stamp(clock()))
-        kept.write(config.name, lambda tx: rules.configure(tx, call, _plain(config)))
-        return cls(kept, config.name, who=who, learner=learner, clock=clock)
+        call = Call(_recorder(who), _stamp(clock()))
+        # A name is enough to find a learner again, with the horizon that it got.
+        own = None if isinstance(learner, str) else learner
+        with _opened(store) as kept:
+            kept.write(config.name, lambda tx: rules.configure(tx, call, _plain(config)))
+            return cls(kept, config.name, who=who, learner=own, clock=clock)
 
     def __repr__(self) -> str:
         note = f", read-only: {self.read_only}" if self.read_only else ""
@@ -341,6 +343,7 @@ class Study:
         """
         call, number = self._call(key, observed, who), _index(case)
         took = took.name.lower() if isinstance(took, Action) else took
+        why = "" if isinstance(why, str) and not why else _reason(why)
         return self._answer(lambda tx: rules.tell(tx, call, number, state, took, why, step))
 
     def void(
@@ -386,7 +389,7 @@ class Study:
         >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
         (3, 2)
         """
-        call, number = self._call(key, None, who), _index(case)
+        call, number, why = self._call(key, None, who), _index(case), _reason(why)
         return self._answer(lambda tx: rules.void(tx, call, number, why, step))
 
     def close_case(
@@ -420,7 +423,7 @@ class Study:
         >>> study.close_case(1, "moved to another ward").status
         'closed'
         """
-        call, number = self._call(key, None, who), _index(case)
+        call, number, why = self._call(key, None, who), _index(case), _reason(why)
         return self._answer(lambda tx: rules.close(tx, call, number, why))
 
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
@@ -447,7 +450,7 @@ class Study:
         >>> [case.state for case in study.cases(status="open")]
         [2, 1]
         """
-        if status not in (None, *STATUSES):
+        if status is not None and not (isinstance(status, str) and status in STATUSES):
             raise InvalidInput(
                 f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
             )
@@ -526,7 +529,7 @@ class Study:
         Returns
         -------
         Verified
-            With the number of decisions; a problem names each that comes out differently.
+            With the number of decisions; a problem names the first that comes out differently.
 
         Examples
         --------
@@ -589,8 +592,8 @@ class Study:
         Conflict
             If the store has a study of this name.
         """
-        kept = open_store(store, create=True)
-        return cls(kept, bring_in(kept, Path(path)), **options)
+        with _opened(store) as kept:
+            return cls(kept, bring_in(kept, Path(path)), **options)
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the store, as they are now, to a new SQLite file.
@@ -621,9 +624,9 @@ class Study:
 
     def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
         """Say who asks, and when."""
-        now = self._clock()
+        now = self._clock().astimezone(UTC)
         return Call(
-            self._who if who is None else check_text("who", who, 200),
+            self._who if who is None else _recorder(who),
             _stamp(now),
             "" if key is None else check_text("key", key, 200),
             "" if observed is None else _past(observed, now),
@@ -660,9 +663,29 @@ def _only(store: Store) -> str:
     names = store.studies()
     if len(names) != 1:
         have = f"it has {', '.join(map(repr, names[:5]))}" if names else "it has none"
-        store.close()
         raise NotFound(f"no study was named for {store.where}; {have}: name one")
     return names[0]
+
+
+def _recorder(who: str | None) -> str:
+    """Return who records: the one that is named, or the user."""
+    return _user() if who is None else check_text("who", who, 200)
+
+
+def _reason(why: object) -> str:
+    return check_text("why", why, 1_000)
+
+
+@contextmanager
+def _opened(where: Where) -> Iterator[Store]:
+    """Open a store, or make it; close it again if what follows fails, unless others have it."""
+    store = open_store(where, create=True)
+    try:
+        yield store
+    except BaseException:
+        if store is not where:
+            store.close()
+        raise
 
 
 def _user() -> str:
@@ -686,10 +709,9 @@ def _stamp(time: datetime) -> str:
 def _past(given: datetime | str, now: datetime) -> str:
     """Return when something was observed, or refuse what is no time or still to come."""
     time = None
-    with suppress(ValueError):
-        time = datetime.fromisoformat(given) if isinstance(given, str) else given
-    if time is not None and time.tzinfo is None:
-        time = time.astimezone()
+    with suppress(ValueError, OverflowError):  # The first and last years have no other zones.
+        said = datetime.fromisoformat(given) if isinstance(given, str) else given
+        time = said.astimezone(UTC) if isinstance(said, datetime) else None
     if time is None or time > now + _AHEAD:
         raise InvalidInput(
             f"observed = {given!s} was given; it must be a time that is past, such as"
