@@ -1,6 +1,5 @@
 """What a study answers: advice on a case, a case, and how the study stands."""
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -8,8 +7,8 @@ from typing import Any
 from grbp.learners.counters import Counters
 from grbp.live.basis import Basis, basis_of
 from grbp.live.config import Config
-from grbp.live.rows import OPEN, CaseRow, StudyRow
-from grbp.live.rules import advised
+from grbp.live.counting import advised
+from grbp.live.rows import OPEN, CaseRow, StudyRow, read
 from grbp.model.transition import Action
 
 
@@ -82,7 +81,7 @@ def advice_on(config: Config, row: CaseRow, event: int | None) -> Advice:
 
 def basis_in(config: Config, row: CaseRow) -> Basis:
     """Return the reasons for what is advised in the present state of a case."""
-    *counters, pending = json.loads(row.known)
+    *counters, pending = read(row.known)
     n = Counters(*counters)
     return _basis(config, row.state, row.threshold, n, pending)
 

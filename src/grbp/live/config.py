@@ -1,6 +1,5 @@
 """The configuration of a study: all that its decisions depend on beside what was observed."""
 
-import json
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -15,7 +14,7 @@ from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, opening
 from grbp.learners.kept import check_constants, known_counters, learner_json, learner_of
 from grbp.learners.registry import LearnerLike, find_learner, learner_constants, learner_name
-from grbp.live.rows import written
+from grbp.live.rows import read, written
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_goal, check_positive
 from grbp.numerics.intervals import check_level
@@ -117,7 +116,7 @@ class Config:
 @lru_cache(maxsize=256)
 def config_of(text: str) -> Config:
     """Read a configuration."""
-    return Config(**json.loads(text))
+    return Config(**read(text))
 
 
 def make_config(

@@ -14,6 +14,7 @@ from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live import rules
 from grbp.live.advice import Advice, Case, Status, advice_on, case_of, status_of
 from grbp.live.config import DRAWN, Config, check_text, config_of, make_config
+from grbp.live.counting import decided, known
 from grbp.live.rows import STATUSES, Event, StudyRow, hash_of
 from grbp.live.rules import Answer, Call
 from grbp.live.store import Where, open_store
@@ -101,8 +102,9 @@ class Study:
         learner: LearnerLike | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
-        self._who = _recorder(who)
-        self._learner, self._clock = learner, clock
+        self._who, self._clock = _recorder(who), clock
+        # A name is in the configuration.
+        self._learner = None if isinstance(learner, str) else learner
         self._store = open_store(store)
         try:
             self.name = _only(self._store) if name is None else check_text("name", name, 64)
@@ -186,11 +188,9 @@ class Study:
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
         config = make_config(name, goal, learner, horizon, settings | {"level": level})
         call = Call(_recorder(who), _stamp(clock()))
-        # A name is enough to find a learner again, with the horizon that it got.
-        own = None if isinstance(learner, str) else learner
         with _opened(store) as kept:
             kept.write(config.name, lambda tx: rules.configure(tx, call, _plain(config)))
-            return cls(kept, config.name, who=who, learner=own, clock=clock)
+            return cls(kept, config.name, who=who, learner=learner, clock=clock)
 
     def __repr__(self) -> str:
         note = f", read-only: {self.read_only}" if self.read_only else ""
@@ -503,8 +503,8 @@ class Study:
         study = self._store.read(self.name, lambda tx: _found(tx, self.name))
         config, threshold = config_of(study.config), None
         with suppress(GrbpError):
-            threshold = rules.next_threshold(config, study, self._learner)
-        return status_of(config, study, rules.known(study), threshold, self.read_only)
+            threshold = decided(config, study, self._learner)
+        return status_of(config, study, known(study), threshold, self.read_only)
 
     def verify(self) -> Verified:
         """Check the whole study: the chain of hashes, and that all rows follow from the log.
@@ -614,8 +614,8 @@ class Study:
         """Record something, and return the advice that follows."""
         if self.read_only:
             raise ReadOnly(f"the study {self.name!r} can only be read: {self.read_only}")
-        event, row = self._store.write(self.name, script)
-        return advice_on(self._config(), row, event.seq)
+        event, study, row = self._store.write(self.name, script)
+        return advice_on(config_of(study.config), row, event.seq)
 
     def _config(self) -> Config:
         """Return the configuration as it is now."""
@@ -647,7 +647,7 @@ class Study:
 
 
 def _fits(study: StudyRow, last: list[Event]) -> bool:
-    return bool(last) and last[0].hash == study.head == hash_of(last[0])
+    return bool(last) and last[0].hash == study.head == hash_of(last[0][:-1])
 
 
 def _found(tx: Transaction, name: str) -> StudyRow:

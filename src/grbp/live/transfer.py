@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ def log_lines(store: Store, name: str) -> Iterator[bytes]:
     while after < study.seq:
         limit = min(PAGE, study.seq - after)
         # The log only grows, so that pages read one after another fit together.
-        page = store.read(name, lambda tx, after=after, limit=limit: tx.events(after, limit))
+        page = store.read(name, methodcaller("events", after, limit))
         yield from (_line(event._asdict()) for event in page)
         after = page[-1].seq
 

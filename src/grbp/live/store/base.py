@@ -8,6 +8,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -205,7 +206,7 @@ class Store(ABC):
 
         with new_file(path) as copy:
             for name in self.studies():
-                self.read(name, lambda tx, name=name: copy.write(name, tx.copy_to))
+                self.read(name, partial(_copied, copy, name))
 
     @abstractmethod
     def close(self) -> None:
@@ -241,3 +242,8 @@ class Store(ABC):
 
     @abstractmethod
     def _release(self) -> None: ...
+
+
+def _copied(store: Store, name: str, tx: Transaction) -> None:
+    """Copy a study to another store."""
+    store.write(name, tx.copy_to)

@@ -2,6 +2,7 @@
 
 import bisect
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
@@ -65,6 +66,10 @@ class MemoryTransaction(Transaction):
         places = sorted(self._kept.steps)
         first = bisect.bisect_right(places, after)
         return [self._kept.steps[place] for place in places[first : first + limit]]
+
+    def all_steps(self) -> Iterator[StepRow]:
+        """Yield every step."""
+        return (self._kept.steps[place] for place in sorted(self._kept.steps))
 
     def due(self, now: str) -> list[StepRow]:
         """Return the held steps that are mature."""

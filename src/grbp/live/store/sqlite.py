@@ -70,26 +70,29 @@ class SqliteStore(Store):
         run.pragma("synchronous", synchronous)
         run.execute("begin immediate")
         try:
-            mark, version = run.pragma("application_id"), run.pragma("user_version")
-            if mark == 0 and version == 0 and not run.execute("select 1 from sqlite_schema").get:
-                for statement in schema("integer", " strict, without rowid"):
-                    run.execute(statement)
-                run.pragma("application_id", APPLICATION_ID)
-                run.pragma("user_version", SCHEMA_VERSION)
-            elif mark != APPLICATION_ID:
-                raise InvalidInput(
-                    f"{self.where} was given; it is a SQLite file of another program"
-                )
-            elif version > SCHEMA_VERSION:
-                raise InvalidInput(
-                    f"{self.where} has schema {version}; this version of grbp reads up to"
-                    f" {SCHEMA_VERSION}: install a newer one"
-                )
+            self._make_or_check()
             run.execute("commit")
         except BaseException:
             with suppress(apsw.Error):
                 run.execute("rollback")
             raise
+
+    def _make_or_check(self) -> None:
+        """Make the tables of a new file; refuse a file of others, or of a newer version."""
+        run = self._connection
+        mark, version = run.pragma("application_id"), run.pragma("user_version")
+        if mark == 0 and version == 0 and not run.execute("select 1 from sqlite_schema").get:
+            for statement in schema("integer", " strict, without rowid"):
+                run.execute(statement)
+            run.pragma("application_id", APPLICATION_ID)
+            run.pragma("user_version", SCHEMA_VERSION)
+        elif mark != APPLICATION_ID:
+            raise InvalidInput(f"{self.where} was given; it is a SQLite file of another program")
+        elif version > SCHEMA_VERSION:
+            raise InvalidInput(
+                f"{self.where} has schema {version}; this version of grbp reads up to"
+                f" {SCHEMA_VERSION}: install a newer one"
+            )
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
