@@ -6,7 +6,7 @@ from typing import Any
 
 from grbp.learners.counters import Counters
 from grbp.live.basis import Basis, basis_of
-from grbp.live.config import Config
+from grbp.live.config import Config, this_version
 from grbp.live.counting import advised
 from grbp.live.rows import OPEN, CaseRow, StudyRow, read
 from grbp.model.transition import Action
@@ -83,13 +83,9 @@ def basis_in(config: Config, row: CaseRow) -> Basis:
     """Return the reasons for what is advised in the present state of a case."""
     *counters, pending = read(row.known)
     n = Counters(*counters)
-    return _basis(config, row.state, row.threshold, n, pending)
-
-
-def _basis(config: Config, state: int, threshold: int, n: Counters, pending: int) -> Basis:
     return basis_of(
-        config.goal, state, threshold, n, config.drawn, pending, config.level,
-        config.learner_name, config.version,
+        config.goal, row.state, row.threshold, n, config.drawn, pending, config.level,
+        config.learner_name, row.version,
     )  # fmt: skip
 
 
@@ -192,8 +188,11 @@ def status_of(
     """Return how a study stands."""
     over = {"won": row.won, "lost": row.lost, "closed": row.closed}
     cases = {"opened": row.opened, OPEN: row.opened - sum(over.values()), **over}
+    basis = basis_of(
+        config.goal, 1, threshold or 0, n, config.drawn, row.pending, config.level,
+        config.learner_name, this_version(),
+    )  # fmt: skip
     return Status(
         config.name, config.goal, config.learner_name, config.version, config.shadow, cases,
-        row.pending, row.seq, row.head, read_only, threshold,
-        _basis(config, 1, threshold or 0, n, row.pending),
+        row.pending, row.seq, row.head, read_only, threshold, basis,
     )  # fmt: skip

@@ -136,8 +136,13 @@ def make_config(
         windows=_windows(settings["windows"]),
         start=_start(settings["start"], found),
         level=check_level(settings["level"]),
-        version=str(import_module("grbp").__version__),
+        version=this_version(),
     )
+
+
+def this_version() -> str:
+    """Return the version of this package."""
+    return str(import_module("grbp").__version__)
 
 
 def check_text(name: str, value: object, most: int) -> str:

@@ -35,17 +35,27 @@ def known(study: StudyRow) -> Counters:
 
 
 def decided(config: Config, study: StudyRow, given: LearnerLike | None) -> int:
-    """Decide the threshold of a case that is opened now.
+    """Decide the threshold of a case that is opened now."""
+    round_ = config.first.rho + study.opened
+    return _decide(config, given, known(study)._replace(rho=round_), study.pending)
+
+
+def decides_as_before(config: Config, case: CaseRow, given: LearnerLike | None) -> bool:
+    """Return whether a case would get the same threshold again from what was known then."""
+    *counters, pending = read(case.known)
+    return _decide(config, given, Counters(*counters), pending) == case.threshold
+
+
+def _decide(config: Config, given: LearnerLike | None, n: Counters, pending: int) -> int:
+    """Decide a threshold from the counters and what is pending.
 
     Paper: alg:GRBP
     """
-    n, pending = known(study), study.pending
     if config.start == FIRST and not (n.c and n.f):
         # One first CONTINUE, then one first FINISH; the learner needs an outcome of both.
         return config.goal - 1 if n.c and not n.f + pending else 0
-    round_ = config.first.rho + study.opened
-    learner, draw = config.found_learner(given), fold_in(config.learner_key, round_)
-    threshold = learner.choose(config.goal, with_pending(n, round_, float(pending)), draw)
+    learner, draw = config.found_learner(given), fold_in(config.learner_key, n.rho)
+    threshold = learner.choose(config.goal, with_pending(n, n.rho, float(pending)), draw)
     if threshold not in learner.choices(config.goal):
         raise InvalidInput(
             f"the learner {learner.name} decided threshold {threshold}, which it does not declare"

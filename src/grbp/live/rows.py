@@ -114,6 +114,8 @@ class CaseRow(NamedTuple):
         When it was opened, and since when it has been in its state.
     known : str
         The counters that the decision was made from, and the pending FINISH, as JSON.
+    version : str
+        The version of this package that decided.
     """
 
     case: int
@@ -133,6 +135,7 @@ class CaseRow(NamedTuple):
     opened: str
     since: str
     known: str
+    version: str
 
 
 class StepRow(NamedTuple):

@@ -48,6 +48,8 @@ class Call(NamedTuple):
         The idempotency key, and when it happened; empty without.
     learner : str or Learner or None
         The learner, where the study's own cannot be found by its name.
+    version : str
+        The version of this package that decides.
     decided : int or None
         The threshold that was decided, where it is not to be decided again.
     """
@@ -57,6 +59,7 @@ class Call(NamedTuple):
     key: str = ""
     observed: str = ""
     learner: LearnerLike | None = None
+    version: str = ""
     decided: int | None = None
 
 
@@ -105,14 +108,14 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
     basis = [round_, *known(study)[1:], study.pending]
     case = CaseRow(
         number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        call.now, call.observed or call.now, written(basis),
+        call.now, call.observed or call.now, written(basis), call.version,
     )  # fmt: skip
     response = _after(case) | {
         "threshold": threshold,
         "known": basis,
         "draw": fold_in(config.learner_key, round_),
         "learner": config.learner_name,
-        "version": config.version,
+        "version": call.version,
     }
     event = _event(study, call, "open", (number, 0), (request, written(response)))
     return _saved(tx, config, study, event, None, case)
@@ -240,8 +243,11 @@ VERBS: Final[dict[str, Callable[..., Any]]] = {
 
 def again(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide: bool) -> Event:
     """Record an event once more, elsewhere, from what was asked; decide anew or as it was."""
-    threshold = None if decide or event.kind != "open" else read(event.response)["threshold"]
-    call = Call(event.who, event.recorded, event.key, event.observed, learner, threshold)
+    call = Call(event.who, event.recorded, event.key, event.observed, learner)
+    if event.kind == "open":
+        then = read(event.response)
+        threshold = None if decide else then["threshold"]
+        call = call._replace(version=then["version"], decided=threshold)
     made = VERBS[event.kind](tx, call, **read(event.request))
     return made if event.kind == "study" else made.event  # type: ignore[no-any-return]
 

@@ -1,42 +1,29 @@
 """A study: cases opened, asked about, told and corrected, of which nothing is lost."""
 
-import getpass
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from grbp._io import write_whole
-from grbp.errors import GrbpError, InvalidInput, NotFound, ReadOnly
+from grbp.errors import InvalidInput, ReadOnly
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live import rules
-from grbp.live.advice import Advice, Case, Status, advice_on, case_of, status_of
-from grbp.live.config import DRAWN, Config, check_text, config_of, make_config
-from grbp.live.counting import decided, known
-from grbp.live.rows import STATUSES, Event, StudyRow, hash_of
+from grbp.live.advice import Advice, advice_on
+from grbp.live.config import DRAWN, check_text, config_of, make_config, this_version
+from grbp.live.reader import StudyReader, case_number, recorder, utc_now
+from grbp.live.rows import read
 from grbp.live.rules import Answer, Call
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
-from grbp.live.transfer import bring_in, log_lines, step_table
-from grbp.live.verify import Verified, verified
-from grbp.model.steps import steps_text
+from grbp.live.transfer import bring_in
 from grbp.model.transition import Action
-from grbp.model.validation import check_whole
 
-T = TypeVar("T")
-
-_MOST_ROWS: Final = 1_000_000
 _AHEAD: Final = timedelta(minutes=5)
 """How far in the future something may have been observed: clocks differ."""
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-class Study:
+class Study(StudyReader):
     """A study that is kept: a learner that advises on one case after another, many at once.
 
     Parameters
@@ -93,28 +80,6 @@ class Study:
     True
     """
 
-    def __init__(
-        self,
-        store: Where,
-        name: str | None = None,
-        *,
-        who: str | None = None,
-        learner: LearnerLike | None = None,
-        clock: Callable[[], datetime] = _now,
-    ) -> None:
-        self._who, self._clock = _recorder(who), clock
-        # A name is in the configuration.
-        self._learner = None if isinstance(learner, str) else learner
-        self._store = open_store(store)
-        try:
-            self.name = _only(self._store) if name is None else check_text("name", name, 64)
-            self.goal = self._config().goal
-            self.read_only = next(iter([*self._store.checks(), *self._checks()]), None)
-        except BaseException:
-            if not isinstance(store, Store):
-                self._store.close()
-            raise
-
     @classmethod
     def create(  # noqa: PLR0913
         cls,
@@ -130,7 +95,7 @@ class Study:
         shadow: bool = False,
         level: float = 0.95,
         who: str | None = None,
-        clock: Callable[[], datetime] = _now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> "Study":
         """Make a study, and the SQLite file or the tables if they are missing.
 
@@ -187,24 +152,12 @@ class Study:
         """
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
         config = make_config(name, goal, learner, horizon, settings | {"level": level})
-        call = Call(_recorder(who), _stamp(clock()))
+        call = Call(recorder(who), _stamp(clock()))
         with _opened(store) as kept:
-            kept.write(config.name, lambda tx: rules.configure(tx, call, _plain(config)))
+            for reason in kept.checks():
+                raise ReadOnly(f"a study was to be made in {kept.where}: {reason}")
+            kept.write(config.name, lambda tx: rules.configure(tx, call, read(config.text)))
             return cls(kept, config.name, who=who, learner=learner, clock=clock)
-
-    def __repr__(self) -> str:
-        note = f", read-only: {self.read_only}" if self.read_only else ""
-        return f"<Study({self._store.where!r}, {self.name!r}): goal {self.goal}{note}>"
-
-    def __enter__(self) -> "Study":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the file or the connection."""
-        self._store.close()
 
     def open_case(
         self,
@@ -251,38 +204,6 @@ class Study:
         """
         call = self._call(key, observed, who)
         return self._answer(lambda tx: rules.open_case(tx, call, state))
-
-    def ask(self, case: int) -> Advice:
-        """Say what to do next with a case; this changes nothing.
-
-        Parameters
-        ----------
-        case : int
-            The number of the case.
-
-        Returns
-        -------
-        Advice
-
-        Raises
-        ------
-        NotFound
-            If there is no such case.
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> study.open_case(1).action == study.ask(1).action
-        True
-        """
-        number = _index(case)
-
-        def script(tx: Transaction) -> Advice:
-            study = _found(tx, self.name)
-            return advice_on(config_of(study.config), rules.case_in(tx, study, number), None)
-
-        return self._store.read(self.name, script)
 
     def tell(  # noqa: PLR0913
         self,
@@ -341,7 +262,7 @@ class Study:
         >>> study.tell(1, 4, took="finish", why="a bed was free").status
         'won'
         """
-        call, number = self._call(key, observed, who), _index(case)
+        call, number = self._call(key, observed, who), case_number(case)
         took = took.name.lower() if isinstance(took, Action) else took
         why = "" if isinstance(why, str) and not why else _reason(why)
         return self._answer(lambda tx: rules.tell(tx, call, number, state, took, why, step))
@@ -389,7 +310,7 @@ class Study:
         >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
         (3, 2)
         """
-        call, number, why = self._call(key, None, who), _index(case), _reason(why)
+        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
         return self._answer(lambda tx: rules.void(tx, call, number, why, step))
 
     def close_case(
@@ -423,150 +344,8 @@ class Study:
         >>> study.close_case(1, "moved to another ward").status
         'closed'
         """
-        call, number, why = self._call(key, None, who), _index(case), _reason(why)
+        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
         return self._answer(lambda tx: rules.close(tx, call, number, why))
-
-    def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
-        """List cases in the order of their numbers.
-
-        Parameters
-        ----------
-        after : int, default 0
-            The number after which to begin.
-        limit : int, default 100
-            How many to return at most.
-        status : str, optional
-            "open", "won", "lost" or "closed", to list those alone.
-
-        Returns
-        -------
-        list of Case
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> _ = study.open_case(2), study.open_case(1)
-        >>> [case.state for case in study.cases(status="open")]
-        [2, 1]
-        """
-        if status is not None and not (isinstance(status, str) and status in STATUSES):
-            raise InvalidInput(
-                f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
-            )
-        page = _page(after, limit)
-        config = self._config()
-        rows = self._store.read(self.name, lambda tx: tx.cases(*page, status or ""))
-        return [case_of(config, row) for row in rows]
-
-    def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
-        """List events in the order in which they were recorded.
-
-        Parameters
-        ----------
-        after : int, default 0
-            The number of the event after which to begin.
-        limit : int, default 100
-            How many to return at most.
-        case : int, optional
-            The case whose events to list; by default those of all.
-
-        Returns
-        -------
-        list of Event
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4, who="ada")
-        >>> _ = study.open_case(2)
-        >>> [(event.kind, event.who) for event in study.log()]
-        [('study', 'ada'), ('open', 'ada')]
-        """
-        page, number = _page(after, limit), 0 if case is None else _index(case)
-        return self._store.read(self.name, lambda tx: tx.events(*page, number))
-
-    def status(self) -> Status:
-        """Say how the study stands: its cases, what is known, and how sure that is.
-
-        Returns
-        -------
-        Status
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> study.status().cases
-        {'opened': 0, 'open': 0, 'won': 0, 'lost': 0, 'closed': 0}
-        """
-        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
-        config, threshold = config_of(study.config), None
-        with suppress(GrbpError):
-            threshold = decided(config, study, self._learner)
-        return status_of(config, study, known(study), threshold, self.read_only)
-
-    def verify(self) -> Verified:
-        """Check the whole study: the chain of hashes, and that all rows follow from the log.
-
-        Returns
-        -------
-        Verified
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> _ = study.open_case(2)
-        >>> study.verify().events, study.verify().problems
-        (2, ())
-        """
-        return self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=False))
-
-    def replay(self) -> Verified:
-        """Check the whole study, and make every decision again.
-
-        Returns
-        -------
-        Verified
-            With the number of decisions; a problem names the first that comes out differently.
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> _ = study.open_case(2)
-        >>> study.replay().decisions, study.replay().ok
-        (1, True)
-        """
-        return self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=True))
-
-    def export(self, path: Path | str) -> Path:
-        """Write the log to a file, a line of JSON for each event, whole or not at all.
-
-        Parameters
-        ----------
-        path : Path or str
-
-        Returns
-        -------
-        Path
-        """
-        return write_whole(Path(path), log_lines(self._store, self.name), 0o600)
-
-    def export_steps(self, path: Path | str) -> Path:
-        """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.
-
-        Parameters
-        ----------
-        path : Path or str
-
-        Returns
-        -------
-        Path
-        """
-        lines = self._store.read(self.name, lambda tx: list(steps_text(step_table(tx))))
-        return write_whole(Path(path), lines, 0o600)
 
     @classmethod
     def import_(cls, store: Where, path: Path | str, **options: Any) -> "Study":
@@ -595,21 +374,6 @@ class Study:
         with _opened(store) as kept:
             return cls(kept, bring_in(kept, Path(path)), **options)
 
-    def backup(self, path: Path | str) -> Path:
-        """Copy all studies of the store, as they are now, to a new SQLite file.
-
-        Parameters
-        ----------
-        path : Path or str
-            A file that is not there yet.
-
-        Returns
-        -------
-        Path
-        """
-        self._store.backup(Path(path))
-        return Path(path)
-
     def _answer(self, script: Callable[[Transaction], Answer]) -> Advice:
         """Record something, and return the advice that follows."""
         if self.read_only:
@@ -617,63 +381,17 @@ class Study:
         event, study, row = self._store.write(self.name, script)
         return advice_on(config_of(study.config), row, event.seq)
 
-    def _config(self) -> Config:
-        """Return the configuration as it is now."""
-        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
-        return config_of(study.config)
-
     def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
         """Say who asks, and when."""
         now = self._clock().astimezone(UTC)
         return Call(
-            self._who if who is None else _recorder(who),
+            self._who if who is None else recorder(who),
             _stamp(now),
             "" if key is None else check_text("key", key, 200),
             "" if observed is None else _past(observed, now),
             self._learner,
+            this_version(),
         )
-
-    def _checks(self) -> list[str]:
-        """Return what speaks against going on with this study, a sentence each."""
-        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
-        try:
-            config_of(study.config).found_learner(self._learner)
-        except GrbpError as error:
-            return [str(error)]
-        last = self._store.read(self.name, lambda tx: tx.events(study.seq - 1, 2))
-        if not _fits(study, last):
-            return ["its last event does not fit its head: verify it, and restore a backup"]
-        return []
-
-
-def _fits(study: StudyRow, last: list[Event]) -> bool:
-    return bool(last) and last[0].hash == study.head == hash_of(last[0][:-1])
-
-
-def _found(tx: Transaction, name: str) -> StudyRow:
-    """Return a study, or say that there is none."""
-    study = tx.study()
-    if study is None:
-        raise NotFound(f"the study {name!r} was asked for; there is none of this name")
-    return study
-
-
-def _only(store: Store) -> str:
-    """Return the name of the only study in a store."""
-    names = store.studies()
-    if len(names) != 1:
-        have = f"it has {', '.join(map(repr, names[:5]))}" if names else "it has none"
-        raise NotFound(f"no study was named for {store.where}; {have}: name one")
-    return names[0]
-
-
-def _recorder(who: str | None) -> str:
-    """Return who records: the one that is named, or the user."""
-    return _user() if who is None else check_text("who", who, 200)
-
-
-def _reason(why: object) -> str:
-    return check_text("why", why, 1_000)
 
 
 @contextmanager
@@ -688,17 +406,8 @@ def _opened(where: Where) -> Iterator[Store]:
         raise
 
 
-def _user() -> str:
-    """Return the name of the user."""
-    with suppress(OSError, KeyError, ImportError):
-        return check_text("who", getpass.getuser(), 200)
-    return "unknown"
-
-
-def _plain(config: Config) -> dict[str, Any]:
-    """Return a configuration as the log keeps it."""
-    kept: dict[str, Any] = json.loads(config.text)
-    return kept
+def _reason(why: object) -> str:
+    return check_text("why", why, 1_000)
 
 
 def _stamp(time: datetime) -> str:
@@ -718,14 +427,3 @@ def _past(given: datetime | str, now: datetime) -> str:
             " 2026-11-16T08:30"
         )
     return _stamp(time)
-
-
-def _index(case: object) -> int:
-    return check_whole("case", case, 1, rules.MOST_CASES)
-
-
-def _page(after: object, limit: object) -> tuple[int, int]:
-    return (
-        check_whole("after", after, 0, rules.MOST_CASES),
-        check_whole("limit", limit, 1, _MOST_ROWS),
-    )

@@ -6,15 +6,38 @@ stores. A script is a function of a `Transaction`; all that it writes is kept, o
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from grbp.errors import InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 
 T = TypeVar("T")
+
+
+def storable(values: Iterable[int | str]) -> None:
+    """Refuse what not every database keeps to the last bit."""
+    for value in values:
+        if type(value) is int:
+            if not -(2**63) <= value < 2**63:
+                raise InvalidInput(f"{value} was given; a number must be less than 2^63")
+        elif type(value) is not str:
+            raise InvalidInput(f"{value!r} was given; it must be a whole number or text")
+        elif "\0" in value or not (value.isascii() or _is_unicode(value)):
+            raise InvalidInput(
+                f"{value!r} was given; text must be valid Unicode without the character NUL"
+            )
+
+
+def _is_unicode(text: str) -> bool:
+    with suppress(UnicodeEncodeError):
+        text.encode()
+        return True
+    return False
+
 
 PAGE: Final = 1_000
 """The rows that are read at a time."""
@@ -142,6 +165,7 @@ class Store(ABC):
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""
+        storable([name])
         job = Job(name, script)
         with self._gate:
             self._waiting.append(job)
@@ -154,6 +178,7 @@ class Store(ABC):
 
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads a study, as it is at one moment."""
+        storable([name])
         with self._lock, self._reading():
             return script(self._bound(name))
 
