@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
-from grbp.live.config import CONTINUE, FINISH, Config, check_text, config_of
+from grbp.live.config import CONTINUE, FINISH, Config, config_of
 from grbp.live.counting import advised, decided, known, study_after
 from grbp.live.rows import (
     CLOSED,
@@ -34,9 +34,6 @@ from grbp.live.store.base import Transaction
 from grbp.model.transition import DEAD_END
 from grbp.model.validation import check_whole
 from grbp.numerics.rng import fold_in
-
-_LONGEST: Final = 1_000
-"""The letters that a reason may have."""
 
 MOST_CASES: Final = 10**15
 
@@ -137,10 +134,8 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     study, config = _ready(tx)
     row = case_in(tx, study, case)
     after = check_whole("state", state, 0, config.goal)
-    if took not in (None, CONTINUE, FINISH):
-        raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
-    _check_step(step)
-    why = check_text("why", why, _LONGEST) if why else ""
+    _check_took(took)
+    step = _whole_step(step)
     request = written({"case": case, "state": after, "took": took, "why": why, "step": step})
     if call.key and (stored := _stored(tx, study, call, "tell", request)):
         return stored
@@ -173,8 +168,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
     """Take back the last entry of a case: its withdrawal, or its last step."""
     study, config = _ready(tx)
     row = case_in(tx, study, case)
-    why = check_text("why", why, _LONGEST)
-    _check_step(step)
+    step = _whole_step(step)
     request = written({"case": case, "why": why, "step": step})
     if call.key and (stored := _stored(tx, study, call, "void", request)):
         return stored
@@ -213,7 +207,6 @@ def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
     """Withdraw a case: what was observed stays, what was pending is released."""
     study, config = _ready(tx)
     row = case_in(tx, study, case)
-    why = check_text("why", why, _LONGEST)
     request = written({"case": case, "why": why})
     if call.key and (stored := _stored(tx, study, call, "close", request)):
         return stored
@@ -397,9 +390,13 @@ def _told_before(
     return _answered(tx, study, tx.events(done.seq - 1, 1)[0])
 
 
-def _check_step(step: object) -> None:
-    if step is not None:
-        check_whole("step", step, 1, MOST_CASES)
+def _check_took(took: object) -> None:
+    if took is not None and not (isinstance(took, str) and took in (CONTINUE, FINISH)):
+        raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
+
+
+def _whole_step(step: object) -> int | None:
+    return None if step is None else check_whole("step", step, 1, MOST_CASES)
 
 
 def _action(config: Config, case: CaseRow, took: str | None, said: tuple[int, str]) -> str:
