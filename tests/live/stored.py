@@ -14,11 +14,11 @@ def a_study(name: str = "s", **changes: Any) -> StudyRow:
 def an_event(seq: int = 1, **changes: Any) -> Event:
     time = "2026-01-02T03:04:05.000006Z"
     event = Event(seq, "tell", 0, 0, "{}", "{}", "me", time, "", "", NO_HASH, "")
-    return sealed(event._replace(**changes))
+    return sealed(*event._replace(**changes)[:-1])
 
 
 def a_case(case: int = 1, **changes: Any) -> CaseRow:
-    row = CaseRow(case, 2, 3, 1, "open", 1, 0, 0, 0, 1, 1, 0, 0, 0, "t0", "t1", "[]")
+    row = CaseRow(case, 2, 3, 1, "open", 1, 0, 0, 0, 1, 1, 0, 0, 0, "t0", "t1", "[]", "0.1.0")
     return row._replace(**changes)
 
 
@@ -64,7 +64,7 @@ def log(store: Store, name: str = "s") -> list[Event]:
     assert study is not None
     head = NO_HASH
     for number, event in enumerate(events, start=1):
-        assert (event.seq, event.previous, event.hash) == (number, head, hash_of(event))
+        assert (event.seq, event.previous, event.hash) == (number, head, hash_of(event[:-1]))
         head = event.hash
     assert (study.seq, study.head) == (len(events), head)
     return events
