@@ -57,6 +57,7 @@ _WHY: Final = {
     apsw.FullError: "(the disk is full); make room",
     apsw.BusyError: "(another process has been writing for a minute); try again",
     apsw.ReadOnlyError: "(it or its folder can only be read); change that, or copy it elsewhere",
+    apsw.CorruptError: "(it is damaged); restore a backup",
     apsw.ConstraintError: "(this contradicts what is stored)",
 }
 
@@ -80,7 +81,23 @@ class SqliteTransaction(SqlTransaction):
         self._connection = connection
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, values).fetchall()
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except UnicodeDecodeError:
+            return self._legible(statement, values)
+
+    def _legible(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
+        """Read rows with text that is damaged, so that a check can say which they are."""
+        columns = self._connection.execute(statement, values).description
+        parts = [
+            f'case typeof("{name}") when \'text\' then cast("{name}" as blob) else "{name}" end'
+            for name, *_ in columns
+        ]
+        rows = self._connection.execute(f"select {', '.join(parts)} from ({statement})", values)  # noqa: S608 (names of ours)
+        return [
+            tuple(one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in row)
+            for row in rows
+        ]
 
 
 class SqliteStore(Store):
@@ -194,6 +211,13 @@ class SqliteStore(Store):
                     " nothing is lost"
                 )
         return found
+
+    def damage(self) -> list[str]:
+        """Return what SQLite itself finds wrong with the file."""
+        with self._lock, self._reading():
+            found = self._connection.execute("pragma integrity_check(20)").fetchall()
+        lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
+        return [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
