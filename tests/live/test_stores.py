@@ -15,7 +15,18 @@ from typing import Any, TypeAlias
 import pytest
 from postgres_server import Server
 from runs import one_sentence
-from stored import a_case, a_step, a_study, an_event, create, everything, log, some_rows, tell
+from stored import (
+    a_case,
+    a_step,
+    a_study,
+    an_event,
+    create,
+    eventually,
+    everything,
+    log,
+    some_rows,
+    tell,
+)
 
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound
 from grbp.live.store import open_store
@@ -67,8 +78,7 @@ def together(store: Store, jobs: list[Callable[[], Any]]) -> list[Any]:
     with ThreadPoolExecutor(len(jobs)) as threads:
         with store._lock:
             started = [threads.submit(job) for job in jobs]
-            while len(store._waiting) < len(jobs):
-                threading.Event().wait(0.001)
+            eventually(lambda: len(store._waiting) == len(jobs))
         return [one.exception() or one.result() for one in started]
 
 
