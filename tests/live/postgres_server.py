@@ -7,6 +7,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 HOW = (
@@ -90,6 +92,18 @@ class Server:
     def stop(self, mode: str = "immediate") -> None:
         """Stop it: immediately, as in a power cut that spares the machine, or fast."""
         self._call("pg_ctl", "--wait", f"--mode={mode}", "stop")
+
+    @contextmanager
+    def in_recovery(self) -> Iterator[None]:
+        """Let it be a standby for a while, as one whose primary cannot be reached."""
+        mark = self._folder / "data" / "standby.signal"
+        self.stop("fast")
+        mark.touch()
+        self.start()
+        yield
+        self.stop("fast")
+        mark.unlink()
+        self.start()
 
     def log(self) -> str:
         """Return what the server said so far."""

@@ -50,6 +50,9 @@ NETWORKED: Final = frozenset(
 )
 """The file systems whose locks or shared memory do not reach all machines."""
 
+MOUNTS: Final = Path("/proc/self/mountinfo")
+"""Where Linux says what is mounted."""
+
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
 _WHY: Final = {
@@ -241,7 +244,7 @@ def file_system(path: Path) -> str:
     kind, longest = "", -1
     with suppress(OSError):
         place = Path(os.path.realpath(path))
-        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
+        for line in MOUNTS.read_text("utf-8", "replace").splitlines():
             fields = line.split()
             # A space in a name is written in octal.
             mount = Path(fields[4].replace(r"\040", " "))
