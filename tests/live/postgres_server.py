@@ -105,6 +105,13 @@ class Server:
         mark.unlink()
         self.start()
 
+    def dump(self) -> str:
+        """Return the statements that make what is in the database."""
+        command = [str(self._bin / "pg_dump"), "--inserts", "--no-owner", self.socket]
+        said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+        kept = [line for line in said.stdout.splitlines() if line and line[:2] not in ("--", "SE")]
+        return "\n".join(line for line in kept if not line.startswith("\\")) + "\n"
+
     def log(self) -> str:
         """Return what the server said so far."""
         return (self._folder / "log").read_text("utf-8")

@@ -130,6 +130,19 @@ class TestContract:
         last = study._replace(opened=2), event, case._replace(state=2), step._replace(seq=2)
         assert store.read("s", look) == (*last, [last[-1]])
 
+    def test_a_case_that_was_read_is_written_as_well_as_a_new_one(self, store: Store) -> None:
+        rows_of = [a_case(1, state=n % 2, since=f"t{n}", held=n // 3) for n in range(1, 6)]
+
+        def write(rows: Transaction) -> None:
+            for row in rows_of:
+                rows.put_case(row)
+                rows.put_case(row)
+                assert rows.case(1) == row
+            rows.put_case(rows_of[0])
+
+        store.write("s", write)
+        assert store.read("s", lambda rows: rows.cases(0, 9)) == rows_of[:1]
+
     @pytest.mark.parametrize("field", ["request", "who", "kind", "previous", "key"])
     def test_text_is_kept_to_the_last_character(self, store: Store, field: str) -> None:
         texts = TEXTS[: -1 if field == "key" else None]
