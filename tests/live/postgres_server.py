@@ -58,7 +58,7 @@ class Server:
             for path in (self._folder, password):
                 shutil.chown(path, self._user)
         self._call(
-            "initdb", "--username=grbp", f"--pwfile={password}", "--auth-local=trust",
+            "initdb", "--username=clerk", f"--pwfile={password}", "--auth-local=trust",
             "--auth-host=scram-sha-256", "--locale=C", "--encoding=UTF8", "--no-sync",
         )  # fmt: skip
         with socket.socket() as found:
@@ -77,12 +77,12 @@ class Server:
     @property
     def socket(self) -> str:
         """The server, as it is reached through its socket."""
-        return f"postgresql://grbp@/postgres?host={self._folder}&port={self.port}"
+        return f"postgresql://clerk@/postgres?host={self._folder}&port={self.port}"
 
     @property
     def url(self) -> str:
         """The server, as it is reached over loopback, with a password."""
-        return f"postgresql://grbp:{self._password}@127.0.0.1:{self.port}/postgres"
+        return f"postgresql://clerk:{self._password}@127.0.0.1:{self.port}/postgres"
 
     def start(self) -> None:
         """Start it, and wait until it answers; one that runs is left as it is."""

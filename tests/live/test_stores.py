@@ -405,17 +405,16 @@ class TestDatabases:
         sqlite = request.node.callspec.params["opener"] == "sqlite"
         where = tmp_path / "live.sqlite" if sqlite else request.getfixturevalue("dsn")
         code = (
-            "import sys, stored; from grbp.live.store import open_store\n"
+            "import sys; sys.path.insert(0, sys.argv[2]); import stored\n"
+            "from grbp.live.store import open_store\n"
             "store = open_store(sys.argv[1], create=True)\n"
             "store.write('s', stored.create)\n"
             "print(*[store.write('s', stored.tell) for _ in range(25)])\n"
             "store.close()\n"
         )
-        command = [sys.executable, "-c", code, str(where)]
+        command = [sys.executable, "-c", code, str(where), str(HERE)]
         # They all start with a store that is not there.
-        started = [
-            subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE, text=True) for _ in range(4)
-        ]
+        started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
         got = [[int(number) for number in one.communicate()[0].split()] for one in started]
         assert [one.returncode for one in started] == [0] * 4
         assert all(numbers == sorted(numbers) for numbers in got)
@@ -485,7 +484,7 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> Non
 
 
 def test_a_password_is_never_shown(postgres: Server) -> None:
-    password = postgres.url.partition("grbp:")[2].partition("@")[0]
+    password = postgres.url.partition("clerk:")[2].partition("@")[0]
     with closing(open_store(postgres.url, create=True)) as store:
         assert password not in store.where
         assert str(postgres.port) in store.where
