@@ -11,9 +11,13 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, with_pending
 from grbp.model.transition import Action
+from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import anytime, check_level
 from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
@@ -220,7 +224,6 @@ def basis_of(  # noqa: PLR0913, PLR0917
     each = 0.5 * (1.0 + check_level(level))
     p_c, p_f = _share(c_up, c, each), _share(f_goal, f, each)
     even = Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))
-    value = [continue_now(goal, state, *both) for both in zip(p_c, p_f, strict=True)]
     action = Action.FINISH if state <= threshold else Action.CONTINUE
     finish_better: float | None = 0.0
     if state == 1:
@@ -231,7 +234,7 @@ def basis_of(  # noqa: PLR0913, PLR0917
         other = 1.0 - finish_better
     return Basis(
         goal, state, threshold, action, f, f_goal, c, c_up, pending, p_c, p_f,
-        value_continue=Estimate(*value),
+        value_continue=Estimate(*continue_now(goal, state, p_c, p_f).tolist()),
         boundary=even,
         difference=Estimate(p_f.estimate - even.estimate, p_f.low - even.high, p_f.high - even.low),
         drawn=None if start is None else (start.c_up, start.f_goal),
@@ -243,20 +246,18 @@ def basis_of(  # noqa: PLR0913, PLR0917
     )  # fmt: skip
 
 
-def continue_now(goal: int, state: int, p_c: float, p_f: float) -> float:
+def continue_now(goal: int, state: ArrayLike, p_c: ArrayLike, p_f: ArrayLike) -> Floats:
     """Compute the value of CONTINUE now and the better one of thresholds 0 and 1 from then on.
 
     Above state 1 both thresholds continue, so it is the value of the better one there.
 
     Paper: lemma:ExpRew
     """
-    if math.isnan(p_c) or math.isnan(p_f):
-        return math.nan
-    log_r = float(log_failure_ratio(p_c))
-    at, first = (2, p_c) if state == 1 else (state, 1.0)
+    log_r, at = log_failure_ratio(p_c), np.maximum(state, 2)
     never = hit(at, goal, log_r)
-    at_doorstep = hit(at - 1, goal - 1, log_r) + hit(goal - at, goal - 1, -log_r) * p_f
-    return min(1.0, first * max(float(never), float(at_doorstep)))
+    doorstep = hit(at - 1, goal - 1, log_r) + hit(goal - at, goal - 1, -log_r) * np.asarray(p_f)
+    first = np.where(np.asarray(state) == 1, p_c, 1.0)
+    return np.asarray(np.minimum(1.0, first * np.maximum(never, doorstep)))
 
 
 def is_forced(goal: int, state: int, action: Action, n: Counters, pending: int) -> bool:

@@ -7,6 +7,8 @@ from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final
 
+import numpy as np
+
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, opening
@@ -130,7 +132,7 @@ def make_config(
         learner=learner_json(learner, goal),
         constants=found.constants._asdict(),
         seed=as_seed(settings["seed"]),
-        shadow=bool(settings["shadow"]),
+        shadow=_shadow(settings["shadow"]),
         windows=_windows(settings["windows"]),
         start=_start(settings["start"], found),
         level=check_level(settings["level"]),
@@ -146,8 +148,8 @@ def this_version() -> str:
 def check_text(name: str, value: object, most: int) -> str:
     """Return a text in its one form, or refuse what is empty, too long or not to be printed."""
     text = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
-    # Unassigned code points, control characters and halves of pairs are nobody's text.
-    plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Cn") for letter in text)
+    # Control characters, halves of pairs and ends of lines are nobody's text.
+    plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Zl", "Zp") for letter in text)
     if not plain or not 0 < len(text) <= most or text != text.strip():
         raise InvalidInput(
             f"{name} = {value!r} was given; it must be one line of 1 to {most:,} letters, without"
@@ -181,11 +183,23 @@ def _of_thresholds(found: object) -> Learner:
     return found
 
 
-def _windows(given: Mapping[str, object] | None) -> dict[str, float]:
+def _shadow(given: object) -> bool:
+    """Return whether nobody is advised; a word is not an answer."""
+    if not isinstance(given, bool | np.bool_):
+        raise InvalidInput(f"shadow = {given!r} was given; it must be True or False")
+    return bool(given)
+
+
+def _windows(given: object) -> dict[str, float]:
     """Return the windows in seconds, from days."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"windows = {given!r} was given; it must be a dict of days by action, such as"
+            " {'finish': 30}"
+        )
     windows = {}
-    for action, days in sorted((given or {}).items()):
-        if action not in (CONTINUE, FINISH):
+    for action, days in (given or {}).items():
+        if not isinstance(action, str) or action not in (CONTINUE, FINISH):
             raise InvalidInput(
                 f"a window for {action!r} was given; it must be for 'continue' or 'finish'"
             )
@@ -195,12 +209,12 @@ def _windows(given: Mapping[str, object] | None) -> dict[str, float]:
                 f"a window of {number:g} days was given; it must be at most {_MOST_DAYS:,.0f}"
             )
         windows[action] = number * _DAY
-    return windows
+    return dict(sorted(windows.items()))
 
 
 def _start(given: object, learner: Learner) -> Any:
     """Return how a study begins: a word, or counters."""
-    if given in (DRAWN, FIRST):
+    if isinstance(given, str) and given in (DRAWN, FIRST):
         return given
     counters = getattr(given, "counters", given)  # A fit has counters.
     if not isinstance(counters, Counters):

@@ -42,13 +42,13 @@ class StudyReader:
         learner: LearnerLike | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._store = open_store(store)
-        self.name = _only(self._store) if name is None else name
-        self._who = user_name() if who is None else check_text("who", who, 200)
+        self._who = recorder(who)
         # A name is in the configuration.
         self._learner = None if isinstance(learner, str) else learner
         self._clock = clock
+        self._store = open_store(store)
         try:
+            self.name = _only(self._store) if name is None else check_text("name", name, 64)
             self.goal = self._config().goal
             self.read_only = next(iter([*self._store.checks(), *self._checks()]), None)
         except BaseException:
@@ -126,7 +126,7 @@ class StudyReader:
         >>> [case.state for case in study.cases(status="open")]
         [2, 1]
         """
-        if status not in (None, *STATUSES):
+        if status is not None and not (isinstance(status, str) and status in STATUSES):
             raise InvalidInput(
                 f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
             )
@@ -205,7 +205,7 @@ class StudyReader:
         Returns
         -------
         Verified
-            With the number of decisions; a problem names each that comes out differently.
+            With the number of decisions; a problem names the first that comes out differently.
 
         Examples
         --------
@@ -310,13 +310,14 @@ def _only(store: Store) -> str:
     names = store.studies()
     if len(names) != 1:
         have = f"it has {', '.join(map(repr, names[:5]))}" if names else "it has none"
-        store.close()
         raise NotFound(f"no study was named for {store.where}; {have}: name one")
     return names[0]
 
 
-def user_name() -> str:
-    """Return the name of the user."""
+def recorder(who: str | None) -> str:
+    """Return who records: the one that is named, or the user."""
+    if who is not None:
+        return check_text("who", who, 200)
     with suppress(OSError, KeyError, ImportError):
         return check_text("who", getpass.getuser(), 200)
     return "unknown"

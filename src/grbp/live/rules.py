@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
-from grbp.live.config import CONTINUE, FINISH, Config, check_text, config_of
+from grbp.live.config import CONTINUE, FINISH, Config, config_of
 from grbp.live.counting import advised, decided, known, study_after
 from grbp.live.rows import (
     CLOSED,
@@ -34,9 +34,6 @@ from grbp.live.store.base import Transaction
 from grbp.model.transition import DEAD_END
 from grbp.model.validation import check_whole
 from grbp.numerics.rng import fold_in
-
-_LONGEST: Final = 1_000
-"""The letters that a reason may have."""
 
 MOST_CASES: Final = 10**15
 
@@ -137,10 +134,8 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     study, config = _ready(tx)
     row = case_in(tx, study, case)
     after = check_whole("state", state, 0, config.goal)
-    if took not in (None, CONTINUE, FINISH):
-        raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
-    _check_step(step)
-    why = check_text("why", why, _LONGEST) if why else ""
+    _check_took(took)
+    step = _whole_step(step)
     request = written({"case": case, "state": after, "took": took, "why": why, "step": step})
     if call.key and (stored := _stored(tx, study, call, "tell", request)):
         return stored
@@ -150,8 +145,7 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     if advice is None:
         raise Conflict(f"step {row.steps + 1} of case {case} was told; {_over(row)}")
     action = _action(config, row, took, (after, why))
-    study = _ripen(tx, study, config, call)
-    row = case_in(tx, study, case)
+    study, row = _ripened(tx, study, config, call, row)
     due = _due(config, action, row.since, call.now)
     done = StepRow(
         case, row.steps + 1, row.state, after, action, advice, row.since, due, study.seq + 1
@@ -174,8 +168,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
     """Take back the last entry of a case: its withdrawal, or its last step."""
     study, config = _ready(tx)
     row = case_in(tx, study, case)
-    why = check_text("why", why, _LONGEST)
-    _check_step(step)
+    step = _whole_step(step)
     request = written({"case": case, "why": why, "step": step})
     if call.key and (stored := _stored(tx, study, call, "void", request)):
         return stored
@@ -191,8 +184,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
             f"step {step} of case {case} was to be taken back; only the last entry can be, which"
             f" is {entry}"
         )
-    study = _ripen(tx, study, config, call)
-    row = case_in(tx, study, case)
+    study, row = _ripened(tx, study, config, call, row)
     new = row._replace(status=OPEN)
     if last:
         done = tx.step(case, last)
@@ -215,14 +207,12 @@ def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
     """Withdraw a case: what was observed stays, what was pending is released."""
     study, config = _ready(tx)
     row = case_in(tx, study, case)
-    why = check_text("why", why, _LONGEST)
     request = written({"case": case, "why": why})
     if call.key and (stored := _stored(tx, study, call, "close", request)):
         return stored
     if row.status != OPEN:
         raise Conflict(f"case {case} was to be closed; {_over(row)}")
-    study = _ripen(tx, study, config, call)
-    row = case_in(tx, study, case)
+    study, row = _ripened(tx, study, config, call, row)
     new = row._replace(status=CLOSED)
     event = _event(study, call, "close", (case, 0), (request, written(_after(new))))
     return _saved(tx, config, study, event, row, new)
@@ -318,6 +308,14 @@ def _ripen(tx: Transaction, study: StudyRow, config: Config, call: Call) -> Stud
     return study
 
 
+def _ripened(
+    tx: Transaction, study: StudyRow, config: Config, call: Call, case: CaseRow
+) -> tuple[StudyRow, CaseRow]:
+    """Return a study and a case after all that has become mature was counted."""
+    after = _ripen(tx, study, config, call)
+    return after, case if after is study else case_in(tx, after, case.case)
+
+
 def _matured(tx: Transaction, study: StudyRow, config: Config, call: Call, done: StepRow) -> Answer:
     """Count a step that is mature."""
     row, ripe = case_in(tx, study, done.case), done._replace(due="")
@@ -392,9 +390,13 @@ def _told_before(
     return _answered(tx, study, tx.events(done.seq - 1, 1)[0])
 
 
-def _check_step(step: object) -> None:
-    if step is not None:
-        check_whole("step", step, 1, MOST_CASES)
+def _check_took(took: object) -> None:
+    if took is not None and not (isinstance(took, str) and took in (CONTINUE, FINISH)):
+        raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
+
+
+def _whole_step(step: object) -> int | None:
+    return None if step is None else check_whole("step", step, 1, MOST_CASES)
 
 
 def _action(config: Config, case: CaseRow, took: str | None, said: tuple[int, str]) -> str:

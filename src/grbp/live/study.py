@@ -1,7 +1,7 @@
 """A study: cases opened, asked about, told and corrected, of which nothing is lost."""
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -11,11 +11,11 @@ from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live import rules
 from grbp.live.advice import Advice, advice_on
 from grbp.live.config import DRAWN, check_text, config_of, make_config, this_version
-from grbp.live.reader import StudyReader, case_number, user_name, utc_now
+from grbp.live.reader import StudyReader, case_number, recorder, utc_now
 from grbp.live.rows import read
 from grbp.live.rules import Answer, Call
 from grbp.live.store import Where, open_store
-from grbp.live.store.base import Transaction
+from grbp.live.store.base import Store, Transaction
 from grbp.live.transfer import bring_in
 from grbp.model.transition import Action
 
@@ -152,12 +152,12 @@ class Study(StudyReader):
         """
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
         config = make_config(name, goal, learner, horizon, settings | {"level": level})
-        kept = open_store(store, create=True)
-        for reason in kept.checks():
-            raise ReadOnly(f"a study was to be made in {kept.where}: {reason}")
-        call = Call(user_name() if who is None else check_text("who", who, 200), _stamp(clock()))
-        kept.write(config.name, lambda tx: rules.configure(tx, call, read(config.text)))
-        return cls(kept, config.name, who=who, learner=learner, clock=clock)
+        call = Call(recorder(who), _stamp(clock()))
+        with _opened(store) as kept:
+            for reason in kept.checks():
+                raise ReadOnly(f"a study was to be made in {kept.where}: {reason}")
+            kept.write(config.name, lambda tx: rules.configure(tx, call, read(config.text)))
+            return cls(kept, config.name, who=who, learner=learner, clock=clock)
 
     def open_case(
         self,
@@ -264,6 +264,7 @@ class Study(StudyReader):
         """
         call, number = self._call(key, observed, who), case_number(case)
         took = took.name.lower() if isinstance(took, Action) else took
+        why = "" if isinstance(why, str) and not why else _reason(why)
         return self._answer(lambda tx: rules.tell(tx, call, number, state, took, why, step))
 
     def void(
@@ -309,7 +310,7 @@ class Study(StudyReader):
         >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
         (3, 2)
         """
-        call, number = self._call(key, None, who), case_number(case)
+        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
         return self._answer(lambda tx: rules.void(tx, call, number, why, step))
 
     def close_case(
@@ -343,7 +344,7 @@ class Study(StudyReader):
         >>> study.close_case(1, "moved to another ward").status
         'closed'
         """
-        call, number = self._call(key, None, who), case_number(case)
+        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
         return self._answer(lambda tx: rules.close(tx, call, number, why))
 
     @classmethod
@@ -370,8 +371,8 @@ class Study(StudyReader):
         Conflict
             If the store has a study of this name.
         """
-        kept = open_store(store, create=True)
-        return cls(kept, bring_in(kept, Path(path)), **options)
+        with _opened(store) as kept:
+            return cls(kept, bring_in(kept, Path(path)), **options)
 
     def _answer(self, script: Callable[[Transaction], Answer]) -> Advice:
         """Record something, and return the advice that follows."""
@@ -382,15 +383,31 @@ class Study(StudyReader):
 
     def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
         """Say who asks, and when."""
-        now = self._clock()
+        now = self._clock().astimezone(UTC)
         return Call(
-            self._who if who is None else check_text("who", who, 200),
+            self._who if who is None else recorder(who),
             _stamp(now),
             "" if key is None else check_text("key", key, 200),
             "" if observed is None else _past(observed, now),
             self._learner,
             this_version(),
         )
+
+
+@contextmanager
+def _opened(where: Where) -> Iterator[Store]:
+    """Open a store, or make it; close it again if what follows fails, unless others have it."""
+    store = open_store(where, create=True)
+    try:
+        yield store
+    except BaseException:
+        if store is not where:
+            store.close()
+        raise
+
+
+def _reason(why: object) -> str:
+    return check_text("why", why, 1_000)
 
 
 def _stamp(time: datetime) -> str:
@@ -401,10 +418,9 @@ def _stamp(time: datetime) -> str:
 def _past(given: datetime | str, now: datetime) -> str:
     """Return when something was observed, or refuse what is no time or still to come."""
     time = None
-    with suppress(ValueError):
-        time = datetime.fromisoformat(given) if isinstance(given, str) else given
-    if time is not None and time.tzinfo is None:
-        time = time.astimezone()
+    with suppress(ValueError, OverflowError):  # The first and last years have no other zones.
+        said = datetime.fromisoformat(given) if isinstance(given, str) else given
+        time = said.astimezone(UTC) if isinstance(said, datetime) else None
     if time is None or time > now + _AHEAD:
         raise InvalidInput(
             f"observed = {given!s} was given; it must be a time that is past, such as"

@@ -21,15 +21,18 @@ T = TypeVar("T")
 def storable(values: Iterable[int | str]) -> None:
     """Refuse what not every database keeps to the last bit."""
     for value in values:
-        if type(value) is int:
-            if not -(2**63) <= value < 2**63:
-                raise InvalidInput(f"{value} was given; a number must be less than 2^63")
-        elif type(value) is not str:
+        if type(value) is str:
+            if "\0" in value or not (value.isascii() or _is_unicode(value)):
+                raise InvalidInput(
+                    f"{value!r} was given; text must be valid Unicode without the character NUL"
+                )
+        elif type(value) is not int:
             raise InvalidInput(f"{value!r} was given; it must be a whole number or text")
-        elif "\0" in value or not (value.isascii() or _is_unicode(value)):
-            raise InvalidInput(
-                f"{value!r} was given; text must be valid Unicode without the character NUL"
-            )
+        elif not -_LARGE <= value < _LARGE:
+            raise InvalidInput(f"{value} was given; a number must be less than 2^63")
+
+
+_LARGE: Final = 2**63
 
 
 def _is_unicode(text: str) -> bool:

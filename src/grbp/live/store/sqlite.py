@@ -5,6 +5,7 @@ Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another.
 """
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -94,10 +95,13 @@ class SqliteStore(Store):
             self._connection = apsw.Connection(str(path), vfs=vfs)
             try:
                 self._prepare(create, synchronous)
+                # SQLite syncs the name of a new log with the first commit of whoever made it. If
+                # that one only reads, others would commit to a file without a name after a cut.
+                _sync_folder(path.parent)
             except BaseException:
                 self.close()
                 raise
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise self._said(error) from error
 
     def _prepare(self, create: bool, synchronous: str) -> None:
@@ -109,7 +113,7 @@ class SqliteStore(Store):
         if not (version or create):
             raise NotFound(_NO_STORE.format(self.where))
         run.pragma("foreign_keys", True)
-        run.pragma("journal_mode", "wal")
+        self._write_ahead()
         run.pragma("synchronous", synchronous)
         if version == newest():
             return
@@ -128,6 +132,19 @@ class SqliteStore(Store):
             with suppress(apsw.Error):
                 run.execute("rollback")
             raise
+
+    def _write_ahead(self) -> None:
+        """Switch to WAL; SQLite itself does not wait there when others are opening the file, too."""
+        until = time.monotonic() + _PATIENCE / 1000
+        while True:
+            try:
+                self._connection.pragma("journal_mode", "wal")
+            except apsw.BusyError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def _version(self) -> int:
         """Return the schema of the file, 0 if it is empty; refuse it if it is not ours."""
