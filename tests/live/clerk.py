@@ -1,10 +1,16 @@
 """A clerk at a study: seeded requests of every kind, each with a key, and the answers to them."""
 
 import random
+import threading
+import time
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from grbp import Study
+from grbp.live.store.base import Store
+
+T = TypeVar("T")
 
 GOAL = 4
 
@@ -100,3 +106,27 @@ def ask(study: Study, request: Request) -> Answer:
         advice.event,
         event.hash,
     )
+
+
+def together(store: Store, calls: Sequence[Callable[[], T]]) -> list[T | Exception]:
+    """Make calls so that one commit serves them all, in an order that is always the same."""
+    results: dict[int, T | Exception] = {}
+
+    def make(place: int, call: Callable[[], T]) -> None:
+        try:
+            results[place] = call()
+        except Exception as error:
+            results[place] = error
+
+    threads = []
+    with store._lock:
+        for place, call in enumerate(calls):
+            threads.append(threading.Thread(target=make, args=(place, call)))
+            threads[-1].start()
+            until = time.monotonic() + 60
+            while len(store._waiting) <= place:
+                assert time.monotonic() < until, "a call does not get as far as the store"
+                time.sleep(0)
+    for thread in threads:
+        thread.join()
+    return [results[place] for place in range(len(calls))]

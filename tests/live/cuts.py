@@ -2,14 +2,13 @@
 
 import random
 import tempfile
-import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from clerk import GOAL, Answer, Clerk, Clock, Request, ask
+from clerk import GOAL, Answer, Clerk, Clock, ask, together
 from power import Disk, Operation, Remains, after_cut
 
 from grbp import GrbpError, Study
@@ -54,37 +53,16 @@ def work(folder: Path, seed: int, synchronous: str = "FULL") -> list[Operation]:
             for _ in range(COMMITS // 2):
                 chosen = draw.randrange(2)
                 at_once = [one for one in clerks if draw.random() < 0.3] or clerks[:1]
-                group = [(studies[chosen][name], clerk) for name, clerk in at_once]
-                for name, event, hash_ in _together(stores[chosen], group):
-                    disk.acknowledge((name, event, hash_))
+                calls = [partial(ask, studies[chosen][name], c.request()) for name, c in at_once]
+                for (name, clerk), answer in zip(
+                    at_once, together(stores[chosen], calls), strict=True
+                ):
+                    assert isinstance(answer, Answer), answer
+                    clerk.learn(answer)
+                    disk.acknowledge((name, answer.event, answer.hash))
             for store in stores:
                 store.close()
     return disk.trace
-
-
-def _together(
-    store: SqliteStore, group: Sequence[tuple[Study, Clerk]]
-) -> list[tuple[str, int, str]]:
-    """Put requests so that one commit serves them all, in an order that is always the same."""
-    answers: dict[int, Answer] = {}
-
-    def put(place: int, study: Study, request: Request) -> None:
-        answers[place] = ask(study, request)
-
-    threads = []
-    with store._lock:
-        for place, (study, clerk) in enumerate(group):
-            threads.append(threading.Thread(target=put, args=(place, study, clerk.request())))
-            threads[-1].start()
-            until = time.monotonic() + 60
-            while len(store._waiting) <= place:
-                assert time.monotonic() < until, "a request does not get as far as the store"
-                time.sleep(0)
-    for thread in threads:
-        thread.join()
-    for place, (_, clerk) in enumerate(group):
-        clerk.learn(answers[place])
-    return [(study.name, answers[n].event, answers[n].hash) for n, (study, _) in enumerate(group)]
 
 
 def damage(remains: Remains, folder: Path, disk: Disk) -> str:

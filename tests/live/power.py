@@ -125,8 +125,8 @@ class Disk(apsw.VFS):
 
     def xOpen(  # noqa: N802
         self, name: str | apsw.URIFilename | None, flags: list[int]
-    ) -> "_File":
-        return _File(self, name, flags)
+    ) -> "File":
+        return File(self, name, flags)
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802
         name = Path(filename).name
@@ -142,7 +142,9 @@ class Disk(apsw.VFS):
         return self._numbers[name]
 
 
-class _File(apsw.VFSFile):
+class File(apsw.VFSFile):
+    """A file of such a disk."""
+
     def __init__(self, disk: Disk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
         new = path is not None and not Path(path).exists()
@@ -157,14 +159,14 @@ class _File(apsw.VFSFile):
             super().xWrite(data, offset)
             return
         operation = Write(self.file, offset, bytes(data))
-        self.disk.perform(operation, lambda: super(_File, self).xWrite(data, offset))
+        self.disk.perform(operation, lambda: super(File, self).xWrite(data, offset))
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         if self.file is None:
             super().xTruncate(newsize)
             return
         operation = Truncate(self.file, newsize)
-        self.disk.perform(operation, lambda: super(_File, self).xTruncate(newsize))
+        self.disk.perform(operation, lambda: super(File, self).xTruncate(newsize))
 
     def xSync(self, flags: int) -> None:  # noqa: ARG002, N802
         if self.file is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from grbp.live import Advice, Case, Event, Status, Verified
+from grbp.live import Advice, Basis, Case, Event, Status, Verified
 from grbp.live.rows import CLOSED, LOST, OPEN, WON
 from grbp.model.transition import DEAD_END, Action
 from grbp.theory.posterior import Estimate
@@ -68,15 +68,10 @@ def show_study(status: Status) -> None:
         print(f"{status.pending:,} FINISH pending: advised or taken, and not counted yet.")
     if status.next_threshold is not None and not status.shadow:
         print(f"The next case gets threshold {_meaning(status.next_threshold, status.goal)}.")
-    print(f"\n  {'':<36}{'estimate':>10}{f'{100 * basis.level:g} % interval':>20}{'tries':>10}")
-    _row("p_C, CONTINUE moves up", basis.p_c, basis.c)
-    _row("p_F, FINISH wins", basis.p_f, basis.f)
-    _row("B(p_C), continuing in state 1 wins", basis.boundary)
-    _row("p_F - B(p_C), which decides", basis.difference)
-    if basis.other_better is not None:
-        right = basis.other_better if basis.action == Action.CONTINUE else 1 - basis.other_better
-        _row("Probability that p_F >= B(p_C)", Estimate(right, math.nan, math.nan))
-    print()
+    if basis.f or basis.c:
+        _table(basis)
+    elif n["opened"]:
+        print("Nothing was seen of either action yet.")
     if basis.drawn is not None:
         first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
         print(f"The learner also counts one drawn try of each action: {first}.")
@@ -87,10 +82,23 @@ def _meaning(threshold: int, goal: int) -> str:
     """Say what a threshold means."""
     if threshold == 0:
         return "0: never finish"
-    if threshold == goal - 1:
-        return f"{threshold:,}: finish at once, in order to learn"
-    where = "state 1" if threshold == 1 else f"states 1 to {threshold:,}"
-    return f"{threshold:,}: finish in {where}, continue above"
+    if threshold == 1:
+        return "1: finish in state 1, continue above"
+    where = "in every state" if threshold == goal - 1 else f"in states 1 to {threshold:,}"
+    return f"{threshold:,}: finish {where}, in order to learn"
+
+
+def _table(basis: Basis) -> None:
+    """Print what is known of both actions."""
+    print(f"\n  {'':<36}{'estimate':>10}{f'{100 * basis.level:g} % interval':>20}{'tries':>10}")
+    _row("p_C, CONTINUE moves up", basis.p_c, basis.c)
+    _row("p_F, FINISH wins", basis.p_f, basis.f)
+    _row("B(p_C), continuing in state 1 wins", basis.boundary)
+    _row("p_F - B(p_C), which decides", basis.difference)
+    if basis.other_better is not None:
+        right = basis.other_better if basis.action == Action.CONTINUE else 1 - basis.other_better
+        _row("Probability that p_F >= B(p_C)", Estimate(right, math.nan, math.nan))
+    print()
 
 
 def _row(name: str, one: Estimate, tries: int | None = None) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from grbp.errors import InvalidInput
+from grbp.errors import GrbpError, InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 
 T = TypeVar("T")
@@ -214,8 +214,11 @@ class Store(ABC):
         try:
             job.value = job.script(self._bound(job.name))
         except Exception as error:
-            # If even this fails, so does the whole transaction.
-            self._rollback_to_savepoint()
+            try:
+                self._rollback_to_savepoint()
+            except Exception as gone:
+                # So is the whole transaction, because of what went wrong first.
+                raise (gone if isinstance(error, GrbpError) else error) from None
             job.error = self._said(error)
         else:
             self._release()

@@ -59,10 +59,17 @@ _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 _WHY: Final = {
     apsw.FullError: "(the disk is full); make room",
     apsw.BusyError: "(another process has been writing for a minute); try again",
+    apsw.ReadOnlyError: "(it or its folder can only be read); change that, or copy it elsewhere",
     apsw.ConstraintError: "(this contradicts what is stored)",
 }
 
 _NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
+
+_MARKS: Final = (
+    "select application_id, user_version, (select count(*) from sqlite_schema)"
+    " from pragma_application_id, pragma_user_version"
+)
+"""What a file says of itself, at one moment."""
 
 _PATIENCE: Final = 60_000
 """How many milliseconds to wait for another process that writes."""
@@ -88,7 +95,7 @@ class SqliteStore(Store):
         super().__init__()
         self.where, self._path, self._vfs = str(path), path, vfs
         check_file_name(path)
-        if not path.exists():
+        if not self._exists():
             if not create:
                 raise NotFound(_NO_STORE.format(path))
             make_folder(path.parent)
@@ -104,6 +111,12 @@ class SqliteStore(Store):
                 self.close()
                 raise
         except (apsw.Error, OSError) as error:
+            raise self._said(error) from error
+
+    def _exists(self) -> bool:
+        try:
+            return self._path.exists()
+        except OSError as error:  # a folder that nobody may look into
             raise self._said(error) from error
 
     def _prepare(self, create: bool, synchronous: str) -> None:
@@ -150,10 +163,7 @@ class SqliteStore(Store):
 
     def _version(self) -> int:
         """Return the schema of the file, 0 if it is empty; refuse it if it is not ours."""
-        run = self._connection
-        with run:  # All of it at one moment.
-            mark, version = run.pragma("application_id"), run.pragma("user_version")
-            tables = run.execute("select count(*) from sqlite_schema").get
+        mark, version, tables = self._connection.execute(_MARKS).get
         if not (mark or version or tables):
             return 0
         if mark != APPLICATION_ID:
@@ -176,6 +186,8 @@ class SqliteStore(Store):
                 f"{self.where} is on a network file system ({kind}), on which SQLite can lose what"
                 " is written; keep it on a disk of this machine, or use PostgreSQL"
             )
+        if self._connection.readonly("main"):
+            found.append(f"{self.where} can only be read; change that, or copy it elsewhere")
         for name, wanted in _WANTED.items():
             value = self._connection.pragma(name)
             if value != wanted:
