@@ -268,7 +268,7 @@ def test_a_learner_of_ones_own_is_given_again_and_must_be_the_same(
     with pytest.raises(grbp.InvalidInput, match="whose code is not in the file; give the learner"):
         Session.from_json(text)
     assert Session.from_json(text, learner).learner == "patient"
-    with pytest.raises(grbp.InvalidInput, match="saved with the learner patient; getbe-sm was"):
+    with pytest.raises(grbp.InvalidInput, match="made with the learner patient; getbe-sm was"):
         Session.from_json(text, "getbe-sm")
     monkeypatch.setitem(globals(), "LIMIT", 11)
     with pytest.raises(grbp.InvalidInput, match="its source has changed since, or what it reads"):

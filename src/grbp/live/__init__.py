@@ -1,0 +1,9 @@
+"""The live advisor: open a case, ask, tell; nothing is lost, and everything is explained."""
+
+from grbp.live.advice import Advice, Case, Status
+from grbp.live.basis import Basis
+from grbp.live.rows import Event
+from grbp.live.study import Study
+from grbp.live.verify import Verified
+
+__all__ = ["Advice", "Basis", "Case", "Event", "Status", "Study", "Verified"]

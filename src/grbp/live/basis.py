@@ -84,12 +84,12 @@ class Basis:
     >>> print(basis.summary)
     FINISH is advised in state 1 of 4, by doorstep-lai 0.1.0 with threshold 1. From
     here, FINISH is estimated to reach the goal in 30.0 % (11.8 to 54.0 %), and
-    CONTINUE in 22.0 % (5.9 to 48.3 %). Seen so far: 50 FINISH, 15 of them to the
-    goal; 2 more advised and pending; 100 CONTINUE, 45 of them up. FINISH is right
-    in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at 18.0 % (3.9 to
-    45.8 %), so that p_F is on the side of FINISH; the intervals allow for either.
-    The probability that CONTINUE is better here is 9.7 %. All intervals hold
-    together, after every case, with probability 95 %.
+    CONTINUE in 22.0 % (5.9 to 48.3 %). Seen when the case was opened: 50 FINISH, 15
+    of them to the goal; 2 more advised and pending; 100 CONTINUE, 45 of them up.
+    FINISH is right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at
+    18.0 % (3.9 to 45.8 %), so that p_F is on the side of FINISH; the intervals
+    allow for either. The probability that CONTINUE is better here is 9.7 %. All
+    intervals hold together, after every case, with probability 95 %.
     """
 
     goal: int
@@ -133,33 +133,50 @@ class Basis:
     def sentences(self) -> list[str]:
         """Return the reasons as sentences, the most important first."""
         advised, other = self.action.name, Action(1 - self.action).name
-        pending = f"; {self.pending:,} more advised and pending" if self.pending else ""
         said = [
             f"{advised} is advised in state {self.state:,} of {self.goal:,}, by {self.learner}"
-            f" {self.version} with threshold {self.threshold:,}.",
-            f"From here, FINISH is estimated to reach the goal in {_said(self.p_f)}, and CONTINUE"
-            f" in {_said(self.value_continue)}.",
-            f"Seen so far: {self.f:,} FINISH, {self.f_goal:,} of them to the goal{pending};"
-            f" {self.c:,} CONTINUE, {self.c_up:,} of them up.",
-            "FINISH is right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at"
-            f" {_said(self.boundary)}, {self._place()}.",
-            "All intervals hold together, after every case, with probability"
-            f" {100.0 * self.level:.6g}\xa0%.",
+            f" {self.version} with threshold {self.threshold:,}."
         ]
+        if self.forced:
+            tries = self.f if self.action == Action.FINISH else self.c
+            unseen = f"{advised} was not seen yet"
+            worse = f"by what the learner counts, {other} is better here"
+            said.append(f"This is to learn: {worse if tries or self.drawn else unseen}.")
+        said += self._seen()
         if self.state > 1:
-            said.insert(4, "Above state 1, FINISH is never better, whatever the two chances are.")
+            said.append("Above state 1, FINISH is never better, whatever the two chances are.")
         elif self.other_better is not None:
             chance = _percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
-            said.insert(4, f"The probability that {other} is better here is {chance}.")
-        if self.drawn is not None:
-            said.insert(
-                3,
-                "The learner also counts one try of each that was drawn before the first case, with"
-                f" p_C = {self.drawn[0]:.2f} and p_F = {self.drawn[1]:.2f}.",
+            said.append(f"The probability that {other} is better here is {chance}.")
+        if self.f or self.c:
+            said.append(
+                "All intervals hold together, after every case, with probability"
+                f" {100.0 * self.level:.6g}\xa0%."
             )
-        if self.forced:
-            said.insert(1, f"This is to learn: by what the learner counts, {other} is better here.")
         return said
+
+    def _seen(self) -> list[str]:
+        """Say what was seen, and what that makes of both actions."""
+        pending = f"; {self.pending:,} more advised and pending" if self.pending else ""
+        if not (self.f or self.c):
+            also = f" ({self.pending:,} FINISH advised and pending)" if self.pending else ""
+            said = [f"Nothing was known when the case was opened{also}."]
+        else:
+            said = [
+                f"From here, FINISH is estimated to reach the goal in {_said(self.p_f)}, and"
+                f" CONTINUE in {_said(self.value_continue)}.",
+                f"Seen when the case was opened: {self.f:,} FINISH, {self.f_goal:,} of them to the"
+                f" goal{pending}; {self.c:,} CONTINUE, {self.c_up:,} of them up.",
+            ]
+        if self.drawn is not None:
+            said.append(
+                "The learner also counts one try of each that was drawn before the first case, with"
+                f" p_C = {self.drawn[0]:.2f} and p_F = {self.drawn[1]:.2f}."
+            )
+        right = "FINISH is right in state 1 where p_F is B(p_C) or more."
+        if self.c:
+            right += f" B(p_C) is estimated at {_said(self.boundary)}, {self._place()}."
+        return [*said, right]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""

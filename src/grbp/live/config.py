@@ -1,19 +1,20 @@
 """The configuration of a study: all that its decisions depend on beside what was observed."""
 
-import json
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final
+
+import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, opening
 from grbp.learners.kept import check_constants, known_counters, learner_json, learner_of
 from grbp.learners.registry import LearnerLike, find_learner, learner_constants, learner_name
-from grbp.live.rows import written
+from grbp.live.rows import read, written
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_goal, check_positive
 from grbp.numerics.intervals import check_level
@@ -69,7 +70,7 @@ class Config:
     @property
     def text(self) -> str:
         """The configuration as JSON."""
-        return written(vars(replace(self)))
+        return written({one.name: getattr(self, one.name) for one in fields(self)})
 
     @property
     def learner_name(self) -> str:
@@ -115,7 +116,7 @@ class Config:
 @lru_cache(maxsize=256)
 def config_of(text: str) -> Config:
     """Read a configuration."""
-    return Config(**json.loads(text))
+    return Config(**read(text))
 
 
 def make_config(
@@ -131,19 +132,24 @@ def make_config(
         learner=learner_json(learner, goal),
         constants=found.constants._asdict(),
         seed=as_seed(settings["seed"]),
-        shadow=bool(settings["shadow"]),
+        shadow=_shadow(settings["shadow"]),
         windows=_windows(settings["windows"]),
         start=_start(settings["start"], found),
         level=check_level(settings["level"]),
-        version=str(import_module("grbp").__version__),
+        version=this_version(),
     )
+
+
+def this_version() -> str:
+    """Return the version of this package."""
+    return str(import_module("grbp").__version__)
 
 
 def check_text(name: str, value: object, most: int) -> str:
     """Return a text in its one form, or refuse what is empty, too long or not to be printed."""
     text = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
-    # Unassigned code points, control characters and halves of pairs are nobody's text.
-    plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Cn") for letter in text)
+    # Control characters, halves of pairs and ends of lines are nobody's text.
+    plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Zl", "Zp") for letter in text)
     if not plain or not 0 < len(text) <= most or text != text.strip():
         raise InvalidInput(
             f"{name} = {value!r} was given; it must be one line of 1 to {most:,} letters, without"
@@ -177,11 +183,23 @@ def _of_thresholds(found: object) -> Learner:
     return found
 
 
-def _windows(given: Mapping[str, object] | None) -> dict[str, float]:
+def _shadow(given: object) -> bool:
+    """Return whether nobody is advised; a word is not an answer."""
+    if not isinstance(given, bool | np.bool_):
+        raise InvalidInput(f"shadow = {given!r} was given; it must be True or False")
+    return bool(given)
+
+
+def _windows(given: object) -> dict[str, float]:
     """Return the windows in seconds, from days."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"windows = {given!r} was given; it must be a dict of days by action, such as"
+            " {'finish': 30}"
+        )
     windows = {}
-    for action, days in sorted((given or {}).items()):
-        if action not in (CONTINUE, FINISH):
+    for action, days in (given or {}).items():
+        if not isinstance(action, str) or action not in (CONTINUE, FINISH):
             raise InvalidInput(
                 f"a window for {action!r} was given; it must be for 'continue' or 'finish'"
             )
@@ -191,12 +209,12 @@ def _windows(given: Mapping[str, object] | None) -> dict[str, float]:
                 f"a window of {number:g} days was given; it must be at most {_MOST_DAYS:,.0f}"
             )
         windows[action] = number * _DAY
-    return windows
+    return dict(sorted(windows.items()))
 
 
 def _start(given: object, learner: Learner) -> Any:
     """Return how a study begins: a word, or counters."""
-    if given in (DRAWN, FIRST):
+    if isinstance(given, str) and given in (DRAWN, FIRST):
         return given
     counters = getattr(given, "counters", given)  # A fit has counters.
     if not isinstance(counters, Counters):

@@ -1,7 +1,9 @@
 """Take a study elsewhere: its log as lines of JSON, its steps as a table."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +32,7 @@ def log_lines(store: Store, name: str) -> Iterator[bytes]:
     while after < study.seq:
         limit = min(PAGE, study.seq - after)
         # The log only grows, so that pages read one after another fit together.
-        page = store.read(name, lambda tx, after=after, limit=limit: tx.events(after, limit))
+        page = store.read(name, methodcaller("events", after, limit))
         yield from (_line(event._asdict()) for event in page)
         after = page[-1].seq
 
@@ -45,7 +47,8 @@ def read_log(path: Path) -> tuple[str, Iterator[Event]]:
         lines = path.open("rb")
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({reason(error)}); name an export") from error
-    head = _parsed(path, 1, lines.readline())
+    with closing(lines):
+        head = _parsed(path, 1, lines.readline())
     if head.get("format") != _FORMAT or not isinstance(head.get("study"), str):
         raise InvalidInput(f"{path} was given; it is not an exported study")
     if head.get("format_version") != _FORMAT_VERSION:
@@ -53,26 +56,33 @@ def read_log(path: Path) -> tuple[str, Iterator[Event]]:
             f"{path} is written in format {head.get('format_version')}; this version reads format"
             f" {_FORMAT_VERSION}"
         )
-    return head["study"], _events(path, lines, head)
+    return head["study"], _events(path, head)
 
 
-def _events(path: Path, lines: Iterable[bytes], head: dict[str, Any]) -> Iterator[Event]:
+def _events(path: Path, head: dict[str, Any]) -> Iterator[Event]:
     """Yield the events of a file; refuse one that ends early or goes on."""
     count, last = 0, ""
-    for number, line in enumerate(lines, 2):
-        data = _parsed(path, number, line)
-        if tuple(data) != Event._fields or not all(
-            type(value) is kind for value, kind in zip(data.values(), _KINDS, strict=True)
-        ):
-            raise InvalidInput(f"{path}, line {number}, is not an event of a study")
-        event = Event(**data)
-        count, last = count + 1, event.hash
-        yield event
+    with path.open("rb") as lines:
+        lines.readline()
+        for number, line in enumerate(lines, 2):
+            data = _parsed(path, number, line)
+            if tuple(data) != Event._fields or not all(
+                type(value) is kind for value, kind in zip(data.values(), _KINDS, strict=True)
+            ):
+                raise InvalidInput(f"{path}, line {number}, is not an event of a study")
+            event = Event(**data)
+            count, last = count + 1, event.hash
+            yield event
     if count != head.get("events") or last != head.get("head"):
         raise InvalidInput(
             f"{path} has {count:,} events; {head.get('events')} were exported: it is not whole"
         )
 
+
+_DAMAGE: Final = (
+    LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
+)  # fmt: skip
+"""How an event can fail that was changed; what the database says is another matter."""
 
 _KINDS: Final = tuple(Event.__annotations__.values())
 
@@ -99,19 +109,24 @@ def bring_in(store: Store, path: Path) -> str:
         if tx.study() is not None:
             raise Conflict(f"the study {name!r} was to be imported; the store has one already")
         for event in events:
-            made = again(tx, event, None, decide=False)
-            if made != event:
+            if _made_again(tx, name, event) != event:
                 # Played once more, in memory, the log says what is wrong with it.
                 found, _ = played_again(read_log(path)[1], None, decide=False)
-                raise InvalidInput(f"{path} cannot be imported: {found.problems[0]}")
+                problem = next(iter(found.problems), f"its events are not those of {name!r}")
+                raise InvalidInput(f"{path} cannot be imported: {problem}")
 
-    try:
-        store.write(name, script)
-    except (LookupError, TypeError, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"{path} cannot be imported: it is damaged") from error
+    store.write(name, script)
     return name
+
+
+def _made_again(tx: Transaction, name: str, event: Event) -> Event | None:
+    """Record an event of a study of this name once more; None if it cannot be."""
+    try:
+        if event.kind == "study" and json.loads(event.request)["config"]["name"] != name:
+            return None
+        return again(tx, event, None, decide=False)
+    except _DAMAGE:
+        return None
 
 
 def step_table(tx: Transaction) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Check a study against its log: the chain of hashes, and that every row follows from the events."""
+"""Check a study against its log: the chain of hashes, and that every row follows from it."""
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
@@ -13,6 +13,9 @@ from grbp.live.store.memory import Kept, MemoryTransaction
 
 _MOST: Final = 20
 """The problems that are named."""
+
+_MADE: Final = ("kind", "case", "step", "request", "response")
+"""The parts of an event that the rules make; the others are taken over or follow from these."""
 
 
 class Verified(NamedTuple):
@@ -41,11 +44,21 @@ class Verified(NamedTuple):
         return not self.problems
 
 
+class _Rows(MemoryTransaction):
+    """The rows that follow from a log, without the log itself, which may be long."""
+
+    def __init__(self) -> None:
+        super().__init__("", Kept())
+
+    def append(self, event: Event) -> None:
+        """Keep no event."""
+
+
 def played_again(
     events: Iterable[Event], learner: LearnerLike | None, *, decide: bool
 ) -> tuple[Verified, MemoryTransaction]:
     """Play a log again in memory; return what was found, and the rows that follow from it."""
-    tx = MemoryTransaction("", Kept())
+    tx = _Rows()
     problems: list[str] = []
     count, decisions, head, seq = 0, 0, NO_HASH, 0
     folding = True
@@ -55,7 +68,7 @@ def played_again(
         if folding:
             try:
                 made = again(tx, event, learner, decide=decide)
-            except Exception as error:  # noqa: BLE001 (a damaged event can fail in any way)
+            except Exception as error:
                 problems.append(f"event {event.seq} cannot be played again: {_short(error)}")
                 folding = False
         if made is None or made != event:
@@ -87,22 +100,18 @@ def _wrong(event: Event, seq: int, head: str) -> Iterator[str]:
         yield f"event {seq + 1} is missing: event {event.seq} follows event {seq}"
     elif event.previous != head:
         yield f"event {event.seq} does not continue the chain: the hash before it is another"
-    if hash_of(event) != event.hash:
+    if hash_of(event[:-1]) != event.hash:
         yield f"event {event.seq} was changed: its hash does not fit what it says"
 
 
 def _differs(made: Event, event: Event) -> Iterator[str]:
     """Say in what an event differs from the one that the rules make of its request."""
-    named = [name for name in ("kind", "case", "step", "response") if _part(made, event, name)]
+    named = [name for name in _MADE if getattr(made, name) != getattr(event, name)]
     if named:
         yield (
             f"event {event.seq} has another {' and '.join(named)} than the rules give it now:"
             f" {made.response} instead of {event.response}"
         )
-
-
-def _part(made: Event, event: Event, name: str) -> bool:
-    return bool(getattr(made, name) != getattr(event, name))
 
 
 def _rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iterator[str]:

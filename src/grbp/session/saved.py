@@ -106,8 +106,6 @@ def read_json(text: str, given: LearnerLike | None) -> Saved:
     return Saved(like, learner.constants, goal, *numbers, memory, case)
 
 
-
-
 def _memory_of(stored: Any, learner: AnyLearner, rho: int) -> Any:
     """Return the counters of a saved session, or refuse those that nobody can have counted."""
     memory: Counters | Record
@@ -121,9 +119,6 @@ def _memory_of(stored: Any, learner: AnyLearner, rho: int) -> Any:
     if not fits or not fit_together(pairs):
         raise InvalidInput("the saved session is damaged: its counters do not fit together")
     return memory
-
-
-
 
 
 def _case_of(stored: Any, learner: AnyLearner, goal: int) -> Case | None:

@@ -1,13 +1,17 @@
 """Where studies are kept: in memory, in a SQLite file or in PostgreSQL."""
 
 from pathlib import Path
+from typing import Final, TypeAlias
 
 from grbp.live.store.base import Store
 
-_ADDRESSES = ("postgresql://", "postgres://")
+Where: TypeAlias = Store | Path | str
+"""A store, the path of a SQLite file, the address of a PostgreSQL database, or "memory"."""
+
+_ADDRESSES: Final = ("postgresql://", "postgres://")
 
 
-def open_store(where: "Store | Path | str", *, create: bool = False) -> Store:
+def open_store(where: Where, *, create: bool = False) -> Store:
     """Open a store: a path is a SQLite file, "memory" is memory, and a DSN is PostgreSQL."""
     if isinstance(where, Store):
         return where

@@ -6,14 +6,41 @@ stores. A script is a function of a `Transaction`; all that it writes is kept, o
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from grbp.errors import GrbpError, InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 
 T = TypeVar("T")
+
+
+def storable(values: Iterable[int | str]) -> None:
+    """Refuse what not every database keeps to the last bit."""
+    for value in values:
+        if type(value) is str:
+            if "\0" in value or not (value.isascii() or _is_unicode(value)):
+                raise InvalidInput(
+                    f"{value!r} was given; text must be valid Unicode without the character NUL"
+                )
+        elif type(value) is not int:
+            raise InvalidInput(f"{value!r} was given; it must be a whole number or text")
+        elif not -_LARGE <= value < _LARGE:
+            raise InvalidInput(f"{value} was given; a number must be less than 2^63")
+
+
+_LARGE: Final = 2**63
+
+
+def _is_unicode(text: str) -> bool:
+    with suppress(UnicodeEncodeError):
+        text.encode()
+        return True
+    return False
+
 
 PAGE: Final = 1_000
 """The rows that are read at a time."""
@@ -141,6 +168,7 @@ class Store(ABC):
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""
+        storable([name])
         job = Job(name, script)
         with self._gate:
             self._waiting.append(job)
@@ -153,6 +181,7 @@ class Store(ABC):
 
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads a study, as it is at one moment."""
+        storable([name])
         with self._lock, self._reading():
             return script(self._bound(name))
 
@@ -185,8 +214,11 @@ class Store(ABC):
         try:
             job.value = job.script(self._bound(job.name))
         except Exception as error:
-            # If even this fails, so does the whole transaction.
-            self._rollback_to_savepoint()
+            try:
+                self._rollback_to_savepoint()
+            except Exception as gone:
+                # So is the whole transaction, because of what went wrong first.
+                raise (gone if isinstance(error, GrbpError) else error) from None
             job.error = self._said(error)
         else:
             self._release()
@@ -205,7 +237,7 @@ class Store(ABC):
 
         with new_file(path) as copy:
             for name in self.studies():
-                self.read(name, lambda tx, name=name: copy.write(name, tx.copy_to))
+                self.read(name, partial(_copied, copy, name))
 
     @abstractmethod
     def close(self) -> None:
@@ -241,3 +273,8 @@ class Store(ABC):
 
     @abstractmethod
     def _release(self) -> None: ...
+
+
+def _copied(store: Store, name: str, tx: Transaction) -> None:
+    """Copy a study to another store."""
+    store.write(name, tx.copy_to)

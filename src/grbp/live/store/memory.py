@@ -2,10 +2,12 @@
 
 import bisect
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+from grbp.errors import CannotWrite
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
-from grbp.live.store.base import Store, Transaction
+from grbp.live.store.base import Store, Transaction, storable
 
 _NOTHING: Final = object()
 
@@ -38,14 +40,17 @@ class MemoryTransaction(Transaction):
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
+        storable([case])
         return self._kept.cases.get(case)
 
     def step(self, case: int, step: int) -> StepRow | None:
         """Return a step."""
+        storable([case, step])
         return self._kept.steps.get((case, step))
 
     def keyed(self, key: str) -> Event | None:
         """Return the event of an idempotency key."""
+        storable([key])
         return self._kept.events.get(self._kept.keys.get(key, 0))
 
     def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
@@ -66,6 +71,10 @@ class MemoryTransaction(Transaction):
         first = bisect.bisect_right(places, after)
         return [self._kept.steps[place] for place in places[first : first + limit]]
 
+    def all_steps(self) -> Iterator[StepRow]:
+        """Yield every step."""
+        return (self._kept.steps[place] for place in sorted(self._kept.steps))
+
     def due(self, now: str) -> list[StepRow]:
         """Return the held steps that are mature."""
         places = sorted((due, place) for place, due in self._kept.held.items() if due <= now)
@@ -73,6 +82,9 @@ class MemoryTransaction(Transaction):
 
     def append(self, event: Event) -> None:
         """Add an event."""
+        storable(event)
+        if not self._kept.study or event.seq in self._kept.events or event.key in self._kept.keys:
+            raise CannotWrite(f"event {event.seq} of {self._name!r} contradicts what is stored")
         if event.key:
             self._set(self._kept.keys, event.key, event.seq)
         self._set(self._kept.events, event.seq, event)

@@ -1,13 +1,21 @@
 """The SQL that both databases understand: four tables, made from the fields of the rows."""
 
+import itertools
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
+from grbp.errors import InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
-from grbp.live.store.base import Transaction
+from grbp.live.store.base import Transaction, storable
 
-SCHEMA_VERSION: Final = 1
+MIGRATIONS: list[tuple[str, ...]] = []
+"""The statements that lead from schema 1 to 2, from 2 to 3 and so on.
+
+The words {whole} and {text} stand for the types of a database. A file of every schema that was
+released is kept in tests/live/assets, and must become what `schema` makes.
+"""
 
 _KEYS: Final[dict[str, tuple[type[tuple[Any, ...]], tuple[str, ...]]]] = {
     "studies": (StudyRow, ()),
@@ -17,6 +25,8 @@ _KEYS: Final[dict[str, tuple[type[tuple[Any, ...]], tuple[str, ...]]]] = {
 }
 """The rows of each table, and their key within a study."""
 
+TABLES: Final = tuple(_KEYS)
+
 _INDEXES: Final = (
     "create unique index events_key on events (study, key) where key <> ''",
     'create index events_case on events (study, "case", seq) where "case" > 0',
@@ -25,17 +35,52 @@ _INDEXES: Final = (
 )
 
 
-def schema(whole: str, clustered: str) -> list[str]:
-    """Return the statements that make the tables, given the words for a number and a table."""
+class Words(NamedTuple):
+    """What databases call differently: a whole number, text in the order of its bytes, a table."""
+
+    whole: str
+    text: str
+    table: str
+
+
+def schema(words: Words) -> list[str]:
+    """Return the statements that make the tables."""
+    whole, text, clustered = words
     tables = []
     for table, (row, key) in _KEYS.items():
-        kinds = {name: whole if kind is int else "text" for name, kind in _fields(row).items()}
+        kinds = {name: whole if kind is int else text for name, kind in _fields(row).items()}
         columns = [f'"{name}" {kind} not null' for name, kind in kinds.items() if name != "name"]
         parent = " references studies (study)" if key else ""
-        columns = [f"study text not null{parent}", *columns]
+        columns = [f"study {text} not null{parent}", *columns]
         columns.append(f"primary key ({_listed(('study', *key))})")
         tables.append(f"create table {table} ({', '.join(columns)}){clustered}")
     return [*tables, *_INDEXES]
+
+
+def newest() -> int:
+    """Return the number of the schema that this version writes."""
+    return 1 + len(MIGRATIONS)
+
+
+def migration(version: int, words: Words) -> list[str]:
+    """Return the statements that lead from a schema to the newest one."""
+    steps = [statement for step in MIGRATIONS[version - 1 :] for statement in step]
+    return [statement.format(whole=words.whole, text=words.text) for statement in steps]
+
+
+def refuse_newer(where: str, version: int) -> None:
+    """Refuse a schema that this version does not know."""
+    if version > newest():
+        raise InvalidInput(
+            f"{where} has schema {version}; this version of grbp knows them up to {newest()}:"
+            " install a newer one"
+        )
+
+
+def unused(name: str, taken: Callable[[str], bool]) -> str:
+    """Return a name that is not taken: this one, or with a number after it."""
+    names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+    return next(one for one in names if not taken(one))
 
 
 def _fields(row: type[tuple[Any, ...]]) -> dict[str, type]:
@@ -65,6 +110,13 @@ def _put(table: str) -> str:
     )
 
 
+@lru_cache(maxsize=256)
+def _update_case(columns: tuple[int, ...]) -> str:
+    """Write the statement that writes some columns of a case, by their numbers."""
+    new = ", ".join(f'"{CaseRow._fields[column]}" = ?' for column in columns)
+    return f'update cases set {new} where study = ? and "case" = ?'  # noqa: S608
+
+
 STUDY, CASE = _select("studies"), _select("cases") + ' and "case" = ?'
 STEP = _select("steps") + ' and "case" = ? and step = ?'
 KEYED = _select("events") + " and key = ?"
@@ -85,14 +137,15 @@ class SqlTransaction(Transaction):
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._seen: dict[int, CaseRow] = {}
 
     @abstractmethod
+    def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows, if it has any."""
+
     def _rows(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
-        """Run a statement and return its rows."""
-
-    @abstractmethod
-    def _run(self, statement: str, *values: int | str) -> None:
-        """Run a statement that returns nothing."""
+        storable(values)
+        return self._execute(statement, values)
 
     def study(self) -> StudyRow | None:
         """Return the study."""
@@ -100,7 +153,10 @@ class SqlTransaction(Transaction):
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
-        return next((CaseRow(*row) for row in self._rows(CASE, self._name, case)), None)
+        for row in self._rows(CASE, self._name, case):
+            self._seen[case] = CaseRow(*row)
+            return self._seen[case]
+        return None
 
     def step(self, case: int, step: int) -> StepRow | None:
         """Return a step."""
@@ -134,20 +190,27 @@ class SqlTransaction(Transaction):
 
     def append(self, event: Event) -> None:
         """Add an event."""
-        self._run(APPEND, self._name, *event)
+        self._rows(APPEND, self._name, *event)
 
     def put_study(self, row: StudyRow) -> None:
         """Write the study's row."""
-        self._run(PUT_STUDY, *row)
+        self._rows(PUT_STUDY, *row)
 
     def put_case(self, row: CaseRow) -> None:
-        """Write a case's row."""
-        self._run(PUT_CASE, self._name, *row)
+        """Write a case's row; of one that was read, what differs: no index is written in vain."""
+        before = self._seen.get(row.case)
+        if before is None:
+            self._rows(PUT_CASE, self._name, *row)
+        elif before != row:
+            changed = tuple(k for k in range(len(row)) if row[k] != before[k])
+            values = [row[k] for k in changed]
+            self._rows(_update_case(changed), *values, self._name, row.case)
+            self._seen[row.case] = row
 
     def put_step(self, row: StepRow) -> None:
         """Write a step's row."""
-        self._run(PUT_STEP, self._name, *row)
+        self._rows(PUT_STEP, self._name, *row)
 
     def drop_step(self, case: int, step: int) -> None:
         """Remove a step's row."""
-        self._run(DROP_STEP, self._name, case, step)
+        self._rows(DROP_STEP, self._name, case, step)

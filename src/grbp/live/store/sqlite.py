@@ -5,25 +5,71 @@ Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another.
 """
 
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from grbp._io import check_file_name, make_folder, reason
-from grbp.errors import CannotWrite, InvalidInput, MissingExtra, how_to_install
+from grbp.errors import (
+    CannotWrite,
+    GrbpError,
+    InvalidInput,
+    MissingExtra,
+    NotFound,
+    how_to_install,
+)
 from grbp.live.store.base import Store
-from grbp.live.store.sql import SCHEMA_VERSION, STUDIES, SqlTransaction, schema
+from grbp.live.store.sql import (
+    STUDIES,
+    SqlTransaction,
+    Words,
+    migration,
+    newest,
+    refuse_newer,
+    schema,
+    unused,
+)
 
 try:
     import apsw
 except ImportError as error:
-    raise MissingExtra(
-        f"apsw is not installed; {how_to_install('live')} installs it"
-    ) from error
+    raise MissingExtra(f"apsw is not installed; {how_to_install('live')} installs it") from error
 
 APPLICATION_ID: Final = 0x67726270
 """What marks a file as ours: the letters grbp."""
+
+WORDS: Final = Words("integer", "text", " strict, without rowid")
+
+SAFE: Final = (3, 51, 3)
+"""The first SQLite that loses nothing when one connection checkpoints while another writes."""
+
+NETWORKED: Final = frozenset(
+    {"afs", "beegfs", "ceph", "cifs", "coda", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2"}
+    | {"glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb2", "smb3", "smbfs"}
+)
+"""The file systems whose locks or shared memory do not reach all machines."""
+
+MOUNTS: Final = Path("/proc/self/mountinfo")
+"""Where Linux says what is mounted."""
+
+_WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+
+_WHY: Final = {
+    apsw.FullError: "(the disk is full); make room",
+    apsw.BusyError: "(another process has been writing for a minute); try again",
+    apsw.ReadOnlyError: "(it or its folder can only be read); change that, or copy it elsewhere",
+    apsw.ConstraintError: "(this contradicts what is stored)",
+}
+
+_NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
+
+_MARKS: Final = (
+    "select application_id, user_version, (select count(*) from sqlite_schema)"
+    " from pragma_application_id, pragma_user_version"
+)
+"""What a file says of itself, at one moment."""
 
 _PATIENCE: Final = 60_000
 """How many milliseconds to wait for another process that writes."""
@@ -36,11 +82,8 @@ class SqliteTransaction(SqlTransaction):
         super().__init__(name)
         self._connection = connection
 
-    def _rows(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
+    def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         return self._connection.execute(statement, values).fetchall()
-
-    def _run(self, statement: str, *values: int | str) -> None:
-        self._connection.execute(statement, values)
 
 
 class SqliteStore(Store):
@@ -50,48 +93,109 @@ class SqliteStore(Store):
         self, path: Path, *, create: bool = False, vfs: str | None = None, synchronous: str = "FULL"
     ) -> None:
         super().__init__()
-        self.where = str(path)
+        self.where, self._path, self._vfs = str(path), path, vfs
         check_file_name(path)
-        if not path.exists():
+        if not self._exists():
             if not create:
-                raise InvalidInput(f"there is no store {path}; `grbp live init` makes one")
+                raise NotFound(_NO_STORE.format(path))
             make_folder(path.parent)
             _make_private(path)
         try:
             self._connection = apsw.Connection(str(path), vfs=vfs)
-            self._prepare(synchronous)
-        except apsw.Error as error:
+            try:
+                self._prepare(create, synchronous)
+                # SQLite syncs the name of a new log with the first commit of whoever made it. If
+                # that one only reads, others would commit to a file without a name after a cut.
+                _sync_folder(path.parent)
+            except BaseException:
+                self.close()
+                raise
+        except (apsw.Error, OSError) as error:
             raise self._said(error) from error
 
-    def _prepare(self, synchronous: str) -> None:
-        """Set the connection up, and make the tables of a new file."""
+    def _exists(self) -> bool:
+        try:
+            return self._path.exists()
+        except OSError as error:  # a folder that nobody may look into
+            raise self._said(error) from error
+
+    def _prepare(self, create: bool, synchronous: str) -> None:
+        """Set the connection up, make the tables of a new file, and migrate those of an old one."""
         run = self._connection
         run.set_busy_timeout(_PATIENCE)
+        # Nothing is written before it is clear that the file is ours.
+        version = self._version()
+        if not (version or create):
+            raise NotFound(_NO_STORE.format(self.where))
         run.pragma("foreign_keys", True)
-        run.pragma("journal_mode", "wal")
+        self._write_ahead()
         run.pragma("synchronous", synchronous)
+        if version == newest():
+            return
         run.execute("begin immediate")
         try:
-            mark, version = run.pragma("application_id"), run.pragma("user_version")
-            if mark == 0 and version == 0 and not run.execute("select 1 from sqlite_schema").get:
-                for statement in schema("integer", " strict, without rowid"):
-                    run.execute(statement)
-                run.pragma("application_id", APPLICATION_ID)
-                run.pragma("user_version", SCHEMA_VERSION)
-            elif mark != APPLICATION_ID:
-                raise InvalidInput(
-                    f"{self.where} was given; it is a SQLite file of another program"
-                )
-            elif version > SCHEMA_VERSION:
-                raise InvalidInput(
-                    f"{self.where} has schema {version}; this version of grbp reads up to"
-                    f" {SCHEMA_VERSION}: install a newer one"
-                )
+            # Another process may have been quicker.
+            version = self._version()
+            if version not in (0, newest()):
+                self.backup(Path(unused(f"{self.where}.schema-{version}", os.path.exists)))
+            for statement in migration(version, WORDS) if version else schema(WORDS):
+                run.execute(statement)
+            run.pragma("application_id", APPLICATION_ID)
+            run.pragma("user_version", newest())
             run.execute("commit")
         except BaseException:
             with suppress(apsw.Error):
                 run.execute("rollback")
             raise
+
+    def _write_ahead(self) -> None:
+        """Switch to WAL; SQLite itself does not wait there while others open the file, too."""
+        until = time.monotonic() + _PATIENCE / 1000
+        while True:
+            try:
+                self._connection.pragma("journal_mode", "wal")
+            except apsw.BusyError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    def _version(self) -> int:
+        """Return the schema of the file, 0 if it is empty; refuse it if it is not ours."""
+        mark, version, tables = self._connection.execute(_MARKS).get
+        if not (mark or version or tables):
+            return 0
+        if mark != APPLICATION_ID:
+            raise InvalidInput(f"{self.where} was given; it is a SQLite file of another program")
+        refuse_newer(self.where, version)
+        return int(version)
+
+    def checks(self) -> list[str]:
+        """Return what speaks against writing to this file."""
+        found = []
+        library = apsw.sqlite_lib_version()
+        if tuple(map(int, library.split("."))) < SAFE:
+            found.append(
+                f"SQLite {library} can lose what one process writes while another does; install"
+                f" apsw {'.'.join(map(str, SAFE))} or later"
+            )
+        kind = file_system(self._path)
+        if kind in NETWORKED:
+            found.append(
+                f"{self.where} is on a network file system ({kind}), on which SQLite can lose what"
+                " is written; keep it on a disk of this machine, or use PostgreSQL"
+            )
+        if self._connection.readonly("main"):
+            found.append(f"{self.where} can only be read; change that, or copy it elsewhere")
+        for name, wanted in _WANTED.items():
+            value = self._connection.pragma(name)
+            if value != wanted:
+                found.append(
+                    f"SQLite says {name}={value} for {self.where}, where {wanted} is needed so that"
+                    " nothing is lost"
+                )
+        return found
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
@@ -99,10 +203,14 @@ class SqliteStore(Store):
             return [name for (name,) in self._connection.execute(STUDIES)]
 
     def backup(self, path: Path) -> None:
-        """Copy everything to a new file by SQLite's own backup."""
-        with new_file(path) as copy, self._lock:
+        """Copy everything that is committed to a new file, by SQLite's own backup."""
+        with new_file(path) as copy:
             try:
-                with copy._connection.backup("main", self._connection, "main") as work:
+                # Through a connection of its own: the other may be writing.
+                with (
+                    closing(apsw.Connection(self.where, vfs=self._vfs)) as source,
+                    copy._connection.backup("main", source, "main") as work,
+                ):
                     work.step()
             except apsw.Error as error:
                 raise self._said(error) from error
@@ -117,15 +225,13 @@ class SqliteStore(Store):
 
     def _said(self, error: BaseException) -> BaseException:
         """Say an error of SQLite or of the system in a sentence."""
+        if isinstance(error, GrbpError):
+            return error
         if isinstance(error, apsw.NotADBError):
             return InvalidInput(f"{self.where} was given; it is not a SQLite file")
-        if isinstance(error, apsw.FullError):
-            return CannotWrite(f"{self.where} cannot be written (the disk is full); make room")
-        if isinstance(error, apsw.BusyError):
-            return CannotWrite(
-                f"{self.where} cannot be written (another process has been writing for a minute);"
-                " try again"
-            )
+        for kind, why in _WHY.items():
+            if isinstance(error, kind):
+                return CannotWrite(f"{self.where} cannot be written {why}")
         if isinstance(error, apsw.Error):
             return CannotWrite(f"{self.where} cannot be read or written ({error})")
         if isinstance(error, OSError):
@@ -163,6 +269,21 @@ class SqliteStore(Store):
 
     def _release(self) -> None:
         self._connection.execute("release job")
+
+
+def file_system(path: Path) -> str:
+    """Return the kind of file system that a file is on; empty where Linux does not say."""
+    kind, longest = "", -1
+    with suppress(OSError):
+        place = Path(os.path.realpath(path))
+        for line in MOUNTS.read_text("utf-8", "replace").splitlines():
+            fields = line.split()
+            # A space in a name is written in octal.
+            mount = Path(fields[4].replace(r"\040", " "))
+            # The last of several at one place covers the others.
+            if place.is_relative_to(mount) and len(mount.parts) >= longest:
+                kind, longest = fields[fields.index("-") + 1], len(mount.parts)
+    return kind
 
 
 def _make_private(path: Path) -> None:

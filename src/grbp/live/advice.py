@@ -1,0 +1,198 @@
+"""What a study answers: advice on a case, a case, and how the study stands."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from grbp.learners.counters import Counters
+from grbp.live.basis import Basis, basis_of
+from grbp.live.config import Config, this_version
+from grbp.live.counting import advised
+from grbp.live.rows import OPEN, CaseRow, StudyRow, read
+from grbp.model.transition import Action
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do next with a case, and why.
+
+    Attributes
+    ----------
+    study : str
+        The name of the study.
+    case, rho : int
+        The number of the case, which is its round: its place in the order of opening.
+    state : int
+        The present state.
+    status : str
+        "open", "won" (at the goal), "lost" (in the dead end) or "closed" (withdrawn).
+    step : int
+        How many steps were told.
+    action : Action or None
+        What to do next; None if the case is over, or the study is in shadow mode.
+    shadow : bool
+        Whether the study advises nobody.
+    event : int or None
+        The number of the event that recorded the request; None after `Study.ask`.
+    """
+
+    study: str
+    case: int
+    rho: int
+    state: int
+    status: str
+    step: int
+    action: Action | None
+    shadow: bool
+    event: int | None
+    _row: CaseRow = field(repr=False, compare=False)
+    _config: Config = field(repr=False, compare=False)
+
+    @cached_property
+    def basis(self) -> Basis | None:
+        """The reasons, from what was known when the case was opened; None without an action."""
+        return None if self.action is None else basis_in(self._config, self._row)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types, as JSON has them."""
+        basis = self.basis
+        return {
+            "study": self.study,
+            "case": self.case,
+            "rho": self.rho,
+            "state": self.state,
+            "status": self.status,
+            "step": self.step,
+            "action": None if self.action is None else self.action.name.lower(),
+            "shadow": self.shadow,
+            "event": self.event,
+            "basis": None if basis is None else basis.to_dict(),
+        }
+
+
+def advice_on(config: Config, row: CaseRow, event: int | None) -> Advice:
+    """Return the advice on a case."""
+    action = None if config.shadow else advised(row)
+    return Advice(
+        config.name, row.case, row.case, row.state, row.status, row.steps,
+        None if action is None else Action[action.upper()], config.shadow, event, row, config,
+    )  # fmt: skip
+
+
+def basis_in(config: Config, row: CaseRow) -> Basis:
+    """Return the reasons for what is advised in the present state of a case."""
+    *counters, pending = read(row.known)
+    n = Counters(*counters)
+    return basis_of(
+        config.goal, row.state, row.threshold, n, config.drawn, pending, config.level,
+        config.learner_name, row.version,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case of a study.
+
+    Attributes
+    ----------
+    case, rho : int
+        Its number, which is its round.
+    first, state : int
+        The state in which it was opened, and the present one.
+    status : str
+        "open", "won", "lost" or "closed".
+    steps, overruled : int
+        The steps told, and those of them in which something else was done than advised.
+    held : int
+        The steps that do not count yet, because their windows are not over.
+    action : str or None
+        What is advised now; None if it is over, or the study is in shadow mode.
+    opened, since : str
+        When it was opened, and since when it has been in its state.
+    """
+
+    case: int
+    rho: int
+    first: int
+    state: int
+    status: str
+    steps: int
+    overruled: int
+    held: int
+    action: str | None
+    opened: str
+    since: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types."""
+        return dict(vars(self))
+
+
+def case_of(config: Config, row: CaseRow) -> Case:
+    """Return a case as a user sees it."""
+    action = None if config.shadow else advised(row)
+    return Case(
+        row.case, row.case, row.first, row.state, row.status, row.steps, row.overruled, row.held,
+        action, row.opened, row.since,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a study stands.
+
+    Attributes
+    ----------
+    study : str
+    goal : int
+    learner, version : str
+        The learner, and the version of this package that made the study.
+    shadow : bool
+        Whether the study advises nobody.
+    cases : dict
+        The number of cases by status, and of all.
+    pending : int
+        FINISH that was advised or taken and does not count yet.
+    events : int
+    head : str
+        The number of events, and the hash of the last one.
+    read_only : str or None
+        Why the study cannot be written to, if it cannot.
+    next_threshold : int or None
+        The threshold that a case would get now; None if it cannot be decided.
+    basis : Basis
+        What is known of both actions in state 1, where the policies differ.
+    """
+
+    study: str
+    goal: int
+    learner: str
+    version: str
+    shadow: bool
+    cases: dict[str, int]
+    pending: int
+    events: int
+    head: str
+    read_only: str | None
+    next_threshold: int | None
+    basis: Basis
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types."""
+        return vars(self) | {"basis": self.basis.to_dict()}
+
+
+def status_of(
+    config: Config, row: StudyRow, n: Counters, threshold: int | None, read_only: str | None
+) -> Status:
+    """Return how a study stands."""
+    over = {"won": row.won, "lost": row.lost, "closed": row.closed}
+    cases = {"opened": row.opened, OPEN: row.opened - sum(over.values()), **over}
+    basis = basis_of(
+        config.goal, 1, threshold or 0, n, config.drawn, row.pending, config.level,
+        config.learner_name, this_version(),
+    )  # fmt: skip
+    return Status(
+        config.name, config.goal, config.learner_name, config.version, config.shadow, cases,
+        row.pending, row.seq, row.head, read_only, threshold, basis,
+    )  # fmt: skip

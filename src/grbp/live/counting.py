@@ -1,0 +1,120 @@
+"""What a study counts, and what it decides from that.
+
+A study's row is a sum over its cases: what each of them adds depends on the case's own row alone.
+A case that is over, and of which all is mature, is settled into the learner's counters as one
+round, as in Algorithm 1; what was counted in other cases is kept beside them and added when a
+decision is due. FINISH that was advised, or taken, and does not count yet counts as taken.
+"""
+
+from typing import Final
+
+from grbp.errors import InvalidInput
+from grbp.learners.counters import Counters, Totals, add_to, with_pending
+from grbp.learners.registry import LearnerLike
+from grbp.live.config import CONTINUE, FINISH, FIRST, Config
+from grbp.live.rows import CLOSED, LOST, OPEN, WON, CaseRow, Event, StudyRow, read, written
+from grbp.numerics.rng import fold_in
+
+_NOBODY: Final = -1
+"""The threshold that gets the credit of a case that was not played with its own."""
+
+_NOTHING: Final = (0, 0, 0, 0)
+
+
+def advised(case: CaseRow) -> str | None:
+    """Return the action that is advised in the present state of a case; None if it is over."""
+    if case.status != OPEN:
+        return None
+    return FINISH if case.state <= case.threshold else CONTINUE
+
+
+def known(study: StudyRow) -> Counters:
+    """Return all that is counted: in cases that are settled, and in the others."""
+    n = Counters(*read(study.counters))
+    return add_to(n, _NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
+
+
+def decided(config: Config, study: StudyRow, given: LearnerLike | None) -> int:
+    """Decide the threshold of a case that is opened now."""
+    round_ = config.first.rho + study.opened
+    return _decide(config, given, known(study)._replace(rho=round_), study.pending)
+
+
+def decides_as_before(config: Config, case: CaseRow, given: LearnerLike | None) -> bool:
+    """Return whether a case would get the same threshold again from what was known then."""
+    *counters, pending = read(case.known)
+    return _decide(config, given, Counters(*counters), pending) == case.threshold
+
+
+def _decide(config: Config, given: LearnerLike | None, n: Counters, pending: int) -> int:
+    """Decide a threshold from the counters and what is pending.
+
+    Paper: alg:GRBP
+    """
+    if config.start == FIRST and not (n.c and n.f):
+        # One first CONTINUE, then one first FINISH; the learner needs an outcome of both.
+        return config.goal - 1 if n.c and not n.f + pending else 0
+    learner, draw = config.found_learner(given), fold_in(config.learner_key, n.rho)
+    threshold = learner.choose(config.goal, with_pending(n, n.rho, float(pending)), draw)
+    if threshold not in learner.choices(config.goal):
+        raise InvalidInput(
+            f"the learner {learner.name} decided threshold {threshold}, which it does not declare"
+        )
+    return threshold
+
+
+def study_after(
+    config: Config, study: StudyRow, event: Event, old: CaseRow | None, new: CaseRow
+) -> tuple[StudyRow, CaseRow]:
+    """Return a study and a case after an event that changed the case, or opened it."""
+    settled = int(new.status != OPEN and not new.held)
+    if settled != new.settled:
+        new = new._replace(settled=settled)
+    counters = study.counters
+    if settled or (old is not None and old.settled):
+        n = Counters(*read(counters))
+        if old is not None and old.settled:
+            n = _settled(n, old, -1)
+        if settled:
+            n = _settled(n, new, 1)
+        counters = written(list(n))
+    plus = _NOTHING if settled else _counts(new)
+    minus = _NOTHING if old is None or old.settled else _counts(old)
+    status = "" if old is None else old.status
+    after = StudyRow(
+        study.name,
+        study.config,
+        event.seq,
+        event.hash,
+        study.opened + (old is None),
+        study.won + (new.status == WON) - (status == WON),
+        study.lost + (new.status == LOST) - (status == LOST),
+        study.closed + (new.status == CLOSED) - (status == CLOSED),
+        study.pending + _pending(config, new) - (0 if old is None else _pending(config, old)),
+        counters,
+        study.f + plus[0] - minus[0],
+        study.f_goal + plus[1] - minus[1],
+        study.c + plus[2] - minus[2],
+        study.c_up + plus[3] - minus[3],
+    )
+    return after, new
+
+
+def _counts(case: CaseRow) -> tuple[int, int, int, int]:
+    return case.f, case.f_goal, case.c, case.c_up
+
+
+def _pending(config: Config, case: CaseRow) -> int:
+    """Return the FINISH of a case that is advised, or taken, and does not count yet."""
+    return case.held_f + (not config.shadow and advised(case) == FINISH)
+
+
+def _settled(n: Counters, case: CaseRow, sign: int) -> Counters:
+    """Return the counters with a case that is over, or without it again.
+
+    A case in which something else was done than advised counts for no threshold.
+    """
+    ended = case.status != CLOSED
+    credit = case.threshold if ended and not case.overruled else _NOBODY
+    parts = (ended, case.status == WON, *_counts(case))
+    return add_to(n, credit, Totals(*(sign * part for part in parts)))

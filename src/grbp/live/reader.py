@@ -1,0 +1,335 @@
+"""The part of a study that only reads: what to do, how it stands, and whether all is well."""
+
+import getpass
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Self
+
+from grbp._io import write_whole
+from grbp.errors import GrbpError, InvalidInput, NotFound
+from grbp.learners.registry import LearnerLike
+from grbp.live import rules
+from grbp.live.advice import Advice, Case, Status, advice_on, case_of, status_of
+from grbp.live.config import Config, check_text, config_of
+from grbp.live.counting import decided, decides_as_before, known
+from grbp.live.rows import STATUSES, CaseRow, Event, StudyRow, hash_of
+from grbp.live.store import Where, open_store
+from grbp.live.store.base import Store, Transaction
+from grbp.live.transfer import log_lines, step_table
+from grbp.live.verify import Verified, verified
+from grbp.model.steps import steps_text
+from grbp.model.validation import check_whole
+
+_MOST_ROWS: Final = 1_000_000
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)
+
+
+class StudyReader:
+    """A study that was opened, and can be read; `grbp.Study` also writes."""
+
+    def __init__(
+        self,
+        store: Where,
+        name: str | None = None,
+        *,
+        who: str | None = None,
+        learner: LearnerLike | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._who = recorder(who)
+        # A name is in the configuration.
+        self._learner = None if isinstance(learner, str) else learner
+        self._clock = clock
+        self._store = open_store(store)
+        try:
+            self.name = _only(self._store) if name is None else check_text("name", name, 64)
+            self.goal = self._config().goal
+            self.read_only = next(iter([*self._store.checks(), *self._checks()]), None)
+        except BaseException:
+            if not isinstance(store, Store):
+                self._store.close()
+            raise
+
+    def __repr__(self) -> str:
+        note = f", read-only: {self.read_only}" if self.read_only else ""
+        return f"<Study({self._store.where!r}, {self.name!r}): goal {self.goal}{note}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file or the connection."""
+        self._store.close()
+
+    def ask(self, case: int) -> Advice:
+        """Say what to do next with a case; this changes nothing.
+
+        Parameters
+        ----------
+        case : int
+            The number of the case.
+
+        Returns
+        -------
+        Advice
+
+        Raises
+        ------
+        NotFound
+            If there is no such case.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> study.open_case(1).action == study.ask(1).action
+        True
+        """
+        number = case_number(case)
+
+        def script(tx: Transaction) -> Advice:
+            study = _found(tx, self.name)
+            return advice_on(config_of(study.config), rules.case_in(tx, study, number), None)
+
+        return self._store.read(self.name, script)
+
+    def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
+        """List cases in the order of their numbers.
+
+        Parameters
+        ----------
+        after : int, default 0
+            The number after which to begin.
+        limit : int, default 100
+            How many to return at most.
+        status : str, optional
+            "open", "won", "lost" or "closed", to list those alone.
+
+        Returns
+        -------
+        list of Case
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2), study.open_case(1)
+        >>> [case.state for case in study.cases(status="open")]
+        [2, 1]
+        """
+        if status is not None and not (isinstance(status, str) and status in STATUSES):
+            raise InvalidInput(
+                f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
+            )
+        page = _page(after, limit)
+        config = self._config()
+        rows = self._store.read(self.name, lambda tx: tx.cases(*page, status or ""))
+        return [case_of(config, row) for row in rows]
+
+    def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
+        """List events in the order in which they were recorded.
+
+        Parameters
+        ----------
+        after : int, default 0
+            The number of the event after which to begin.
+        limit : int, default 100
+            How many to return at most.
+        case : int, optional
+            The case whose events to list; by default those of all.
+
+        Returns
+        -------
+        list of Event
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4, who="ada")
+        >>> _ = study.open_case(2)
+        >>> [(event.kind, event.who) for event in study.log()]
+        [('study', 'ada'), ('open', 'ada')]
+        """
+        page, number = _page(after, limit), 0 if case is None else case_number(case)
+        return self._store.read(self.name, lambda tx: tx.events(*page, number))
+
+    def status(self) -> Status:
+        """Say how the study stands: its cases, what is known, and how sure that is.
+
+        Returns
+        -------
+        Status
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> study.status().cases
+        {'opened': 0, 'open': 0, 'won': 0, 'lost': 0, 'closed': 0}
+        """
+        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
+        config, threshold = config_of(study.config), None
+        with suppress(GrbpError):
+            threshold = decided(config, study, self._learner)
+        return status_of(config, study, known(study), threshold, self.read_only)
+
+    def verify(self) -> Verified:
+        """Check the whole study: the chain of hashes, and that all rows follow from the log.
+
+        Returns
+        -------
+        Verified
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2)
+        >>> study.verify().events, study.verify().problems
+        (2, ())
+        """
+        return self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=False))
+
+    def replay(self) -> Verified:
+        """Check the whole study, and make every decision again.
+
+        Returns
+        -------
+        Verified
+            With the number of decisions; a problem names the first that comes out differently.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2)
+        >>> study.replay().decisions, study.replay().ok
+        (1, True)
+        """
+        return self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=True))
+
+    def export(self, path: Path | str) -> Path:
+        """Write the log to a file, a line of JSON for each event, whole or not at all.
+
+        Parameters
+        ----------
+        path : Path or str
+
+        Returns
+        -------
+        Path
+        """
+        return write_whole(Path(path), self.export_lines(), 0o600)
+
+    def export_lines(self) -> Iterator[bytes]:
+        """Yield the lines that `export` writes.
+
+        Returns
+        -------
+        iterator of bytes
+            A head, then the events, up to the last one there is now.
+        """
+        return log_lines(self._store, self.name)
+
+    def export_steps(self, path: Path | str) -> Path:
+        """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.
+
+        Parameters
+        ----------
+        path : Path or str
+
+        Returns
+        -------
+        Path
+        """
+        lines = self._store.read(self.name, lambda tx: list(steps_text(step_table(tx))))
+        return write_whole(Path(path), lines, 0o600)
+
+    def backup(self, path: Path | str) -> Path:
+        """Copy all studies of the store, as they are now, to a new SQLite file.
+
+        Parameters
+        ----------
+        path : Path or str
+            A file that is not there yet.
+
+        Returns
+        -------
+        Path
+        """
+        self._store.backup(Path(path))
+        return Path(path)
+
+    def _config(self) -> Config:
+        """Return the configuration as it is now."""
+        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
+        return config_of(study.config)
+
+    def _checks(self) -> list[str]:
+        """Return what speaks against going on with this study, a sentence each."""
+
+        def script(tx: Transaction) -> tuple[StudyRow, list[Event], CaseRow | None]:
+            study = _found(tx, self.name)
+            return study, tx.events(study.seq - 1, 2), tx.case(study.opened)
+
+        study, last, case = self._store.read(self.name, script)
+        config = config_of(study.config)
+        try:
+            config.found_learner(self._learner)
+        except GrbpError as error:
+            return [str(error)]
+        if [one.hash for one in last] != [study.head] or hash_of(last[0][:-1]) != study.head:
+            return ["its last event does not fit its head: verify it, and restore a backup"]
+        if case is not None and not decides_as_before(config, case, self._learner):
+            return [
+                f"this version decides case {case.case} otherwise than version {case.version} did:"
+                " go on with that version"
+            ]
+        return []
+
+
+def _found(tx: Transaction, name: str) -> StudyRow:
+    """Return a study, or say that there is none."""
+    study = tx.study()
+    if study is None:
+        raise NotFound(f"the study {name!r} was asked for; there is none of this name")
+    return study
+
+
+def _only(store: Store) -> str:
+    """Return the name of the only study in a store."""
+    names = store.studies()
+    if len(names) != 1:
+        have = f"it has {', '.join(map(repr, names[:5]))}" if names else "it has none"
+        raise NotFound(f"no study was named for {store.where}; {have}: name one")
+    return names[0]
+
+
+def recorder(who: str | None) -> str:
+    """Return who records: the one that is named, or the user."""
+    if who is not None:
+        return check_text("who", who, 200)
+    with suppress(OSError, KeyError, ImportError):
+        return check_text("who", getpass.getuser(), 200)
+    return "unknown"
+
+
+def case_number(case: object) -> int:
+    """Return the number of a case, or refuse what is none."""
+    return check_whole("case", case, 1, rules.MOST_CASES)
+
+
+def _page(after: object, limit: object) -> tuple[int, int]:
+    return (
+        check_whole("after", after, 0, rules.MOST_CASES),
+        check_whole("limit", limit, 1, _MOST_ROWS),
+    )

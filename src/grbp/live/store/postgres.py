@@ -1,0 +1,281 @@
+"""A store in PostgreSQL, for several machines: the tables of the SQLite store in schema grbp.
+
+A script that writes locks its study's row first and takes the number of its event from it, so that
+events are committed in the order of their numbers. Commits wait for the server's disk.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from typing import Any, Final
+
+from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_to_install
+from grbp.live.rows import StudyRow
+from grbp.live.store.base import Store
+from grbp.live.store.sql import (
+    STUDIES,
+    STUDY,
+    TABLES,
+    SqlTransaction,
+    Words,
+    migration,
+    newest,
+    refuse_newer,
+    schema,
+    unused,
+)
+
+try:
+    import psycopg
+except ImportError as error:
+    raise MissingExtra(f"psycopg is not installed; {how_to_install('live')} installs it") from error
+
+# The same order of texts as everywhere else, whatever the language of the database.
+WORDS: Final = Words("bigint", 'text collate "C"', "")
+
+_SETTINGS: Final = """
+    set search_path to grbp;
+    set client_encoding to 'UTF8';
+    set synchronous_commit to on;
+    set lock_timeout to '60s'
+"""
+
+# Whoever is cut off from the server while it has locked a study lets go of it after a minute.
+_WRITING: Final = """
+    begin isolation level read committed read write;
+    set local idle_in_transaction_session_timeout to '60s'
+"""
+
+_READING: Final = "begin isolation level repeatable read read only"
+
+_WANTED: Final = {
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "server_encoding": "UTF8",
+    "default_transaction_read_only": "off",
+}
+
+
+class PostgresTransaction(SqlTransaction):
+    """The rows of one study in PostgreSQL."""
+
+    def __init__(
+        self, name: str, connection: "psycopg.Connection[tuple[Any, ...]]", writes: bool
+    ) -> None:
+        super().__init__(name)
+        self._connection, self._writes = connection, writes
+
+    def study(self) -> StudyRow | None:
+        """Return the study; a script that writes has it for itself until it is committed."""
+        if not self._writes:
+            return super().study()
+        statement = f"{STUDY} for update"
+        found = self._rows(statement, self._name)
+        if not found:
+            # There is no row to lock yet: one of several that create it does, the others wait.
+            self._rows("select pg_advisory_xact_lock(hashtextextended(?, 0))", self._name)
+            found = self._rows(statement, self._name)
+        return StudyRow(*found[0]) if found else None
+
+    def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
+        cursor = self._connection.execute(_marked(statement), values)
+        return cursor.fetchall() if cursor.description else []
+
+
+class PostgresStore(Store):
+    """A store in a database of PostgreSQL; its tables are made where `create` says so."""
+
+    def __init__(self, dsn: str, *, create: bool = False) -> None:
+        super().__init__()
+        self._dsn, self._writes, self._committing = dsn, False, False
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        try:
+            given = psycopg.conninfo.conninfo_to_dict(dsn)
+        except psycopg.Error:
+            # What PostgreSQL says shows the address, with its password.
+            raise InvalidInput(
+                "an address of PostgreSQL was given that cannot be read; it must be like"
+                " postgresql://user@host:5432/database"
+            ) from None
+        self.where = _shown(given)
+        try:
+            self._connect(create)
+        except psycopg.Error as error:
+            said = self._said(error)
+            self.close()
+            raise said from error
+        except BaseException:
+            self.close()
+            raise
+
+    def studies(self) -> list[str]:
+        """Return the names of all studies."""
+        with self._lock, self._reading():
+            return [name for (name,) in self._open().execute(STUDIES)]
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def checks(self) -> list[str]:
+        """Return what speaks against writing to this server."""
+        with self._lock, self._reading():
+            run = self._open()
+            if run.execute("select pg_is_in_recovery()").fetchone() == (True,):
+                return [f"{self.where} is a standby, which can only be read; name its primary"]
+            asked = "select name, setting from pg_settings where name = any(%s)"
+            values = dict(run.execute(asked, [list(_WANTED)]).fetchall())
+        return [
+            f"{self.where} says {name}={values[name]}, where {wanted} is needed so that nothing is"
+            " lost"
+            for name, wanted in _WANTED.items()
+            if values[name] != wanted
+        ]
+
+    def _connect(self, create: bool = False) -> None:
+        """Connect, make the tables of a new database, and migrate those of an old one."""
+        self.close()
+        self._connection = run = psycopg.connect(
+            self._dsn, autocommit=True, connect_timeout=10, fallback_application_name="grbp"
+        )
+        run.execute(_SETTINGS)
+        version = self._version()
+        if not (version or create):
+            raise NotFound(f"there is no store in {self.where}; `grbp live init` makes one")
+        if version == newest():
+            return
+        with run.transaction():
+            # One of several does it, the others wait.
+            run.execute("select pg_advisory_xact_lock(hashtextextended('grbp', 0))")
+            version = self._version()
+            if version not in (0, newest()):
+                self._keep(version)
+            if not version:
+                # Whoever may not make a schema can be given one.
+                if not run.execute("select 1 from pg_namespace where nspname = 'grbp'").fetchall():
+                    run.execute("create schema grbp")
+                run.execute("create table meta (version bigint not null)")
+                run.execute("insert into meta values (0)")
+            for statement in migration(version, WORDS) if version else schema(WORDS):
+                run.execute(statement.encode())
+            run.execute("update meta set version = %s", [newest()])
+
+    def _version(self) -> int:
+        """Return the schema of the tables, 0 if there are none; refuse a newer one."""
+        run = self._open()
+        # Functions such as to_regclass may not see what another process has just made.
+        there = "select 1 from pg_tables where schemaname = 'grbp' and tablename = 'meta'"
+        if not run.execute(there).fetchall():
+            return 0
+        ((version,),) = run.execute("select version from grbp.meta").fetchall()
+        refuse_newer(self.where, version)
+        return int(version)
+
+    def _keep(self, version: int) -> None:
+        """Copy the tables into a schema of its own, named after their version."""
+        run = self._open()
+        there = {name for (name,) in run.execute("select nspname from pg_namespace")}
+        name = unused(f"grbp-schema-{version}", there.__contains__)
+        run.execute(f'create schema "{name}"'.encode())
+        for table in ("meta", *TABLES):
+            run.execute(f'create table "{name}".{table} as table {table}'.encode())
+
+    def _open(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        """Return the connection that is there."""
+        if self._connection is None:
+            raise psycopg.OperationalError("the store is closed")
+        return self._connection
+
+    def _start(self, statement: str) -> None:
+        """Begin a transaction; if the connection was lost since the last one, connect again."""
+        self._committing = False
+        if self._connection is not None:
+            with suppress(psycopg.OperationalError):
+                self._connection.execute(statement.encode())
+                return
+        self._connect()
+        self._open().execute(statement.encode())
+
+    def _said(self, error: BaseException) -> BaseException:
+        """Say an error of PostgreSQL in a sentence."""
+        if not isinstance(error, psycopg.Error):
+            return error
+        lost = self._connection is None or self._connection.closed
+        if lost and self._committing:
+            return CannotWrite(
+                f"the connection to {self.where} was lost while this was being written"
+                f" ({_line(error)}), so it may be stored or not; give it again with the same key,"
+                " and it will be stored once"
+            )
+        if lost:
+            return CannotWrite(
+                f"{self.where} cannot be reached ({_line(error)}), so nothing was written; try"
+                " again when it can"
+            )
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return CannotWrite(
+                f"{self.where} cannot be written (another process has been writing for a minute);"
+                " try again"
+            )
+        if isinstance(error, psycopg.IntegrityError):
+            return CannotWrite(f"{self.where} cannot be written (this contradicts what is stored)")
+        return CannotWrite(f"{self.where} cannot be read or written ({_line(error)})")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            self._writes = False
+            self._start(_READING)
+            yield
+        except psycopg.Error as error:
+            raise self._said(error) from error
+        finally:
+            with suppress(psycopg.Error):
+                self._rollback()
+
+    def _bound(self, name: str) -> PostgresTransaction:
+        return PostgresTransaction(name, self._open(), self._writes)
+
+    def _begin(self) -> None:
+        self._writes = True
+        self._start(_WRITING)
+
+    def _commit(self) -> None:
+        self._committing = True
+        # PostgreSQL answers so where a statement failed and the script went on nevertheless.
+        if self._open().execute("commit").statusmessage != "COMMIT":
+            raise psycopg.DatabaseError("a statement of the transaction failed")
+
+    def _rollback(self) -> None:
+        self._open().execute("rollback")
+
+    def _savepoint(self) -> None:
+        self._open().execute("savepoint job")
+
+    def _rollback_to_savepoint(self) -> None:
+        self._open().execute("rollback to job; release job")
+
+    def _release(self) -> None:
+        self._open().execute("release job")
+
+
+@lru_cache
+def _marked(statement: str) -> bytes:
+    """Return a statement with PostgreSQL's marks for values."""
+    return statement.replace("?", "%s").encode()
+
+
+def _line(error: BaseException) -> str:
+    """Return what an error says in one line, without the end of a sentence."""
+    first = str(error).strip().partition("\n")[0]
+    return first.rstrip(".:").replace(". ", "; ")
+
+
+def _shown(given: dict[str, Any]) -> str:
+    """Return an address without what must stay secret."""
+    host, port = given.get("host") or "", given.get("port")
+    name = given.get("dbname") or given.get("user") or ""
+    return f"postgresql://{host}{f':{port}' if port else ''}/{name}"

@@ -1,0 +1,422 @@
+"""A study: cases opened, asked about, told and corrected, of which nothing is lost."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from grbp.errors import InvalidInput, ReadOnly
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
+from grbp.live import rules
+from grbp.live.advice import Advice, advice_on
+from grbp.live.config import DRAWN, check_text, config_of, make_config, this_version
+from grbp.live.reader import StudyReader, case_number, recorder, utc_now
+from grbp.live.rows import read
+from grbp.live.rules import Answer, Call
+from grbp.live.store import Where, open_store
+from grbp.live.store.base import Store, Transaction
+from grbp.live.transfer import bring_in
+from grbp.model.transition import Action
+
+
+class Study(StudyReader):
+    """A study that is kept: a learner that advises on one case after another, many at once.
+
+    Parameters
+    ----------
+    store : str or Path
+        A SQLite file, or the address of a PostgreSQL database (``"postgresql://..."``), in which
+        the study was made by `Study.create`.
+    name : str, optional
+        The name of the study; it can be left out where there is one alone.
+    who : str, optional
+        Who records, by default the name of the user. A study keeps it with every entry.
+    learner : Learner, optional
+        The learner, where it is your own and cannot be found as ``"module:name"``.
+    clock : callable, optional
+        A function that returns the time, with its zone.
+
+    Attributes
+    ----------
+    name : str
+    goal : int
+    read_only : str or None
+        Why the study cannot be written to, if a check failed when it was opened.
+
+    Raises
+    ------
+    NotFound
+        If there is no such store or study.
+
+    See Also
+    --------
+    Session : Ask and tell in memory, one case at a time.
+    plan : How many cases learning takes.
+
+    Notes
+    -----
+    A case is a round of Algorithm 1. Its threshold is decided when it is opened, from all that is
+    known then, and never changes; asking changes nothing. With one case at a time the decisions
+    are those of `simulate` and `Session` with the same seed, bit for bit.
+
+    Paper: alg:GRBP
+
+    Examples
+    --------
+    >>> import grbp
+    >>> study = grbp.Study.create("memory", "ward", goal=4)
+    >>> advice = study.open_case(state=2)
+    >>> advice.case, advice.action
+    (1, <Action.CONTINUE: 0>)
+    >>> study.tell(1, state=1).action
+    <Action.FINISH: 1>
+    >>> study.tell(1, state=4).status
+    'won'
+    >>> study.verify().ok
+    True
+    """
+
+    @classmethod
+    def create(  # noqa: PLR0913
+        cls,
+        store: Where,
+        name: str,
+        goal: int,
+        learner: LearnerLike = DEFAULT_LEARNER,
+        *,
+        seed: int = 0,
+        start: Any = DRAWN,
+        horizon: float | None = None,
+        windows: Mapping[str, float] | None = None,
+        shadow: bool = False,
+        level: float = 0.95,
+        who: str | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> "Study":
+        """Make a study, and the SQLite file or the tables if they are missing.
+
+        As long as no case was opened, a study of the same name is configured anew; from then on
+        its configuration is locked.
+
+        Parameters
+        ----------
+        store : str or Path
+            A SQLite file, or the address of a PostgreSQL database (``"postgresql://..."``).
+        name : str
+            The name of the study: one line of up to 64 letters.
+        goal : int
+            The state in which a case is won.
+        learner : str or Learner, default "doorstep-lai"
+            The learner, with constants if they are to be others: ``"getbe-sm:gamma=30"``.
+        seed : int, default 0
+            The seed of the learner's draws and of the first estimates.
+        start : "drawn", "first", Counters or Fit, default "drawn"
+            Where the study begins: with first estimates that are drawn, as the paper's experiments
+            have them; with one first CONTINUE and one first FINISH, as Algorithm 1 says; or with
+            what past cases tell, as `fit` counted them.
+        horizon : float, optional
+            How many cases there will be, for a learner that wants to know.
+        windows : dict, optional
+            For "continue" or "finish", the days after which an outcome counts, however early it
+            is told. Where bad outcomes are known sooner than good ones, estimates are wrong
+            without it.
+        shadow : bool, default False
+            Whether to advise nobody and learn by watching.
+        level : float, default 0.95
+            The level of the intervals.
+        who : str, optional
+        clock : callable, optional
+            See `Study`.
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        InvalidInput
+            If something is not allowed.
+        Conflict
+            If a study of this name has cases and another configuration.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", 4, "getbe-sm", start="first")
+        >>> study.status().cases["opened"]
+        0
+        """
+        settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
+        config = make_config(name, goal, learner, horizon, settings | {"level": level})
+        call = Call(recorder(who), _stamp(clock()))
+        with _opened(store) as kept:
+            for reason in kept.checks():
+                raise ReadOnly(f"a study was to be made in {kept.where}: {reason}")
+            kept.write(config.name, lambda tx: rules.configure(tx, call, read(config.text)))
+            return cls(kept, config.name, who=who, learner=learner, clock=clock)
+
+    def open_case(
+        self,
+        state: int,
+        *,
+        key: str | None = None,
+        observed: datetime | str | None = None,
+        who: str | None = None,
+    ) -> Advice:
+        """Open a case, and decide how it is to be played.
+
+        Parameters
+        ----------
+        state : int
+            The state of the case, from 1 to goal - 1.
+        key : str, optional
+            An idempotency key: asked again with the same key and the same words, the study
+            returns the answer it gave, and records nothing.
+        observed : datetime or str, optional
+            When it happened, if not now.
+        who : str, optional
+            Who records, if not the one of the study.
+
+        Returns
+        -------
+        Advice
+            The number of the case, and what to do first.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such state.
+        Conflict
+            If the key was used for something else.
+        ReadOnly
+            If the study cannot be written to.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> study.open_case(2, key="bed 7").case, study.open_case(2, key="bed 7").case
+        (1, 1)
+        """
+        call = self._call(key, observed, who)
+        return self._answer(lambda tx: rules.open_case(tx, call, state))
+
+    def tell(  # noqa: PLR0913
+        self,
+        case: int,
+        state: int,
+        *,
+        took: Action | str | None = None,
+        why: str = "",
+        step: int | None = None,
+        key: str | None = None,
+        observed: datetime | str | None = None,
+        who: str | None = None,
+    ) -> Advice:
+        """Record the state to which a step led; return the next advice.
+
+        Parameters
+        ----------
+        case, state : int
+            The case, and its state now.
+        took : Action or str, optional
+            What was done, "continue" or "finish", where it is not what was advised.
+        why : str, optional
+            Why something else was done; it must be said then.
+        step : int, optional
+            The number of the step, from 1. A step that was told before is not recorded again if
+            it says the same, and is refused if not.
+        key, observed, who
+            See `open_case`.
+
+        Returns
+        -------
+        Advice
+
+        Raises
+        ------
+        NotFound
+            If there is no such case.
+        InvalidInput
+            If the action cannot lead to the state.
+        Conflict
+            If the case is over, or the step or the key was told otherwise.
+        ReadOnly
+            If the study cannot be written to.
+
+        Notes
+        -----
+        The step counts by what was done, whoever decided, and from now on. A case in which
+        something else was done than advised is not counted for its threshold.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> study.open_case(2).action
+        <Action.CONTINUE: 0>
+        >>> study.tell(1, 4, took="finish", why="a bed was free").status
+        'won'
+        """
+        call, number = self._call(key, observed, who), case_number(case)
+        took = took.name.lower() if isinstance(took, Action) else took
+        why = "" if isinstance(why, str) and not why else _reason(why)
+        return self._answer(lambda tx: rules.tell(tx, call, number, state, took, why, step))
+
+    def void(
+        self,
+        case: int,
+        why: str,
+        *,
+        step: int | None = None,
+        key: str | None = None,
+        who: str | None = None,
+    ) -> Advice:
+        """Take back the last entry of a case, its last step or its withdrawal, with a reason.
+
+        What was recorded stays in the log; advice that was given stays as it was given.
+
+        Parameters
+        ----------
+        case : int
+        why : str
+            What was wrong.
+        step : int, optional
+            The number of the step that is meant, for safety; it must be the last entry.
+        key, who
+            See `open_case`.
+
+        Returns
+        -------
+        Advice
+            What to do in the state before, in which the case is again.
+
+        Raises
+        ------
+        NotFound
+            If there is no such case.
+        Conflict
+            If there is nothing to take back, or something else is the last entry.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2)
+        >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
+        (3, 2)
+        """
+        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
+        return self._answer(lambda tx: rules.void(tx, call, number, why, step))
+
+    def close_case(
+        self, case: int, why: str, *, key: str | None = None, who: str | None = None
+    ) -> Advice:
+        """Withdraw a case: what was observed stays, and nothing more is expected.
+
+        Parameters
+        ----------
+        case : int
+        why : str
+        key, who
+            See `open_case`.
+
+        Returns
+        -------
+        Advice
+
+        Raises
+        ------
+        NotFound
+            If there is no such case.
+        Conflict
+            If the case is over.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2)
+        >>> study.close_case(1, "moved to another ward").status
+        'closed'
+        """
+        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
+        return self._answer(lambda tx: rules.close(tx, call, number, why))
+
+    @classmethod
+    def import_(cls, store: Where, path: Path | str, **options: Any) -> "Study":
+        """Record an exported study in a store, which may be of another kind; all of it or nothing.
+
+        Parameters
+        ----------
+        store : str or Path
+            See `Study.create`.
+        path : Path or str
+            What `export` wrote.
+        **options
+            As for `Study`.
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        InvalidInput
+            If the file is no export, or was changed.
+        Conflict
+            If the store has a study of this name.
+        """
+        with _opened(store) as kept:
+            return cls(kept, bring_in(kept, Path(path)), **options)
+
+    def _answer(self, script: Callable[[Transaction], Answer]) -> Advice:
+        """Record something, and return the advice that follows."""
+        if self.read_only:
+            raise ReadOnly(f"the study {self.name!r} can only be read: {self.read_only}")
+        event, study, row = self._store.write(self.name, script)
+        return advice_on(config_of(study.config), row, event.seq)
+
+    def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
+        """Say who asks, and when."""
+        return Call(
+            self._who if who is None else recorder(who),
+            _stamp(self._clock()),
+            "" if key is None else check_text("key", key, 200),
+            "" if observed is None else _time(observed),
+            self._learner,
+            this_version(),
+        )
+
+
+@contextmanager
+def _opened(where: Where) -> Iterator[Store]:
+    """Open a store, or make it; close it again if what follows fails, unless others have it."""
+    store = open_store(where, create=True)
+    try:
+        yield store
+    except BaseException:
+        if store is not where:
+            store.close()
+        raise
+
+
+def _reason(why: object) -> str:
+    return check_text("why", why, 1_000)
+
+
+def _stamp(time: datetime) -> str:
+    """Write a time in UTC, so that texts sort as times do."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _time(given: object) -> str:
+    """Return when something was observed, or refuse what is no time."""
+    with suppress(ValueError, OverflowError):  # The first and last years have no other zones.
+        time = datetime.fromisoformat(given) if isinstance(given, str) else given
+        if isinstance(time, datetime):
+            return _stamp(time)
+    raise InvalidInput(
+        f"observed = {given!s} was given; it must be a time, such as 2026-11-16T08:30"
+    )

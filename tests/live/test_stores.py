@@ -1,0 +1,501 @@
+"""One contract for all stores, and what the two databases promise beyond it."""
+
+import itertools
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from postgres_server import Server
+from runs import one_sentence
+from stored import (
+    a_case,
+    a_step,
+    a_study,
+    an_event,
+    create,
+    eventually,
+    everything,
+    log,
+    some_rows,
+    tell,
+)
+
+from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound
+from grbp.live.store import open_store
+from grbp.live.store.base import Store, Transaction
+from grbp.live.store.memory import MemoryStore
+
+Opener: TypeAlias = Callable[[], Store]
+HERE = Path(__file__).parent
+DATABASES = ["sqlite", "postgres"]
+TEXTS = [
+    "", " ", "a ", "A", "a", "é", "e\u0301", "ß", "\ufeffa", "\ufffe", "\uffff", "日本", "\u202eb",
+    "😀", "\U0010ffff", "\x01\x1f\x7f\x85\u2028", "line\r\n\ttab", "'\"`\\", "%s ? $1 {}",
+    "'); drop table events; --", "x" * 100_000,
+]  # fmt: skip
+NUMBERS = [0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, -(2**63)]
+NOBODY_KEEPS = ["a\0b", "\ud800", 2**63, -(2**63) - 1, 1.0, None, True, b"x"]
+
+
+@pytest.fixture
+def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    """A function that opens one and the same store again and again."""
+    ways: dict[str, Callable[[], Any]] = {
+        "memory": MemoryStore,
+        "sqlite": lambda: tmp_path / "live.sqlite",
+        "postgres": lambda: request.getfixturevalue("dsn"),
+    }
+    where = ways[request.param]()
+    opened: list[Store] = []
+
+    def again() -> Store:
+        opened.append(open_store(where, create=True))
+        return opened[-1]
+
+    yield again
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(opener: Opener) -> Store:
+    """A store with one empty study, s."""
+    store = opener()
+    store.write("s", create)
+    return store
+
+
+def together(store: Store, jobs: list[Callable[[], Any]]) -> list[Any]:
+    """Let several threads write at one time; return what each got, or its error."""
+    with ThreadPoolExecutor(len(jobs)) as threads:
+        with store._lock:
+            started = [threads.submit(job) for job in jobs]
+            eventually(lambda: len(store._waiting) == len(jobs))
+        return [one.exception() or one.result() for one in started]
+
+
+def fails(rows: Transaction) -> None:
+    """Write rows of every kind over those that are there, and fail."""
+    tell(rows, key="k2")
+    rows.put_case(a_case(1, state=9))
+    rows.put_case(a_case(3))
+    rows.put_step(a_step(2, 1, due="t9"))
+    rows.drop_step(1, 1)
+    raise LookupError
+
+
+@pytest.mark.parametrize("opener", ["memory", *DATABASES], indirect=True)
+class TestContract:
+    """What every store does."""
+
+    def test_nothing_is_there_before_it_is_written(self, opener: Opener) -> None:
+        store = opener()
+
+        def look(rows: Transaction) -> list[object]:
+            found = [rows.study(), rows.case(1), rows.step(1, 1), rows.keyed("k")]
+            return [*found, rows.events(0, 9), rows.cases(0, 9), rows.steps((0, 0), 9)]
+
+        assert store.read("s", look) == store.write("s", look) == [None] * 4 + [[]] * 3
+        assert store.read("s", lambda rows: rows.due("9")) == []
+        assert (store.studies(), store.checks()) == ([], [])
+
+    def test_each_row_is_read_as_it_was_last_written(self, store: Store) -> None:
+        study, event = a_study(seq=1, head="h", counters="[9]"), an_event(key="k")
+        case, step = a_case(), a_step(due="t5")
+
+        def write(rows: Transaction) -> str:
+            for change in (1, 2):
+                rows.put_study(study._replace(opened=change))
+                rows.put_case(case._replace(state=change))
+                rows.put_step(step._replace(seq=change))
+            rows.append(event)
+            rows.put_step(a_step(1, 2))
+            rows.drop_step(1, 2)
+            rows.drop_step(7, 7)
+            assert (rows.step(1, 2), rows.keyed("k")) == (None, event)
+            return "done"
+
+        def look(rows: Transaction) -> tuple[object, ...]:
+            return rows.study(), rows.keyed("k"), rows.case(1), rows.step(1, 1), rows.due("t5")
+
+        assert store.write("s", write) == "done"
+        last = study._replace(opened=2), event, case._replace(state=2), step._replace(seq=2)
+        assert store.read("s", look) == (*last, [last[-1]])
+
+    def test_a_case_that_was_read_is_written_as_well_as_a_new_one(self, store: Store) -> None:
+        rows_of = [a_case(1, state=n % 2, since=f"t{n}", held=n // 3) for n in range(1, 6)]
+
+        def write(rows: Transaction) -> None:
+            for row in rows_of:
+                rows.put_case(row)
+                rows.put_case(row)
+                assert rows.case(1) == row
+            rows.put_case(rows_of[0])
+
+        store.write("s", write)
+        assert store.read("s", lambda rows: rows.cases(0, 9)) == rows_of[:1]
+
+    @pytest.mark.parametrize("field", ["request", "who", "kind", "previous", "key"])
+    def test_text_is_kept_to_the_last_character(self, store: Store, field: str) -> None:
+        texts = TEXTS[: -1 if field == "key" else None]
+        events = [an_event(seq, **{field: text}) for seq, text in enumerate(texts, start=1)]
+        store.write("s", lambda rows: [rows.append(event) for event in events])
+        assert store.read("s", lambda rows: rows.events(0, 99)) == events
+
+    def test_keys_that_look_alike_are_different_keys(self, store: Store) -> None:
+        events = [an_event(seq, key=text) for seq, text in enumerate(TEXTS[:-1], start=1)]
+        store.write("s", lambda rows: [rows.append(event) for event in events])
+        found = store.read("s", lambda rows: [rows.keyed(text) for text in TEXTS[1:-1]])
+        assert found == events[1:]
+
+    def test_numbers_are_kept_to_the_last_bit(self, store: Store) -> None:
+        cases = [a_case(1 + i, first=n, c_up=-n - 1) for i, n in enumerate(NUMBERS)]
+        steps = [a_step(1, 1 + i, state=n, seq=-n - 1) for i, n in enumerate(NUMBERS)]
+
+        def write(rows: Transaction) -> None:
+            for case, step in zip(cases, steps, strict=True):
+                rows.put_case(case)
+                rows.put_step(step)
+            rows.put_case(a_case(2**63 - 1))
+
+        store.write("s", write)
+        assert store.read("s", lambda rows: rows.steps((0, 0), 99)) == steps
+        assert store.read("s", lambda rows: [rows.case(n + 1) for n in range(len(cases))]) == cases
+        assert store.read("s", lambda rows: rows.case(2**63 - 1)) == a_case(2**63 - 1)
+
+    @pytest.mark.parametrize("value", NOBODY_KEEPS, ids=repr)
+    def test_what_not_every_database_keeps_is_refused_by_all(
+        self, store: Store, value: Any
+    ) -> None:
+        what = "case" if isinstance(value, int) else "key"
+        attempts: list[Callable[[Transaction], object]] = [
+            lambda rows: rows.append(an_event()._replace(**{what: value})),
+            lambda rows: rows.append(an_event()._replace(response=value)),
+            lambda rows: getattr(rows, "keyed" if what == "key" else "case")(value),
+            lambda rows: rows.step(1, value),
+        ]
+        said = set()
+        for attempt in attempts:
+            with pytest.raises(InvalidInput) as caught:
+                store.write("s", lambda rows, run=attempt: (tell(rows), run(rows)))  # type: ignore[misc]
+            said.add(one_sentence(caught.value))
+        with pytest.raises(InvalidInput):
+            store.read(value, create)
+        with pytest.raises(InvalidInput):
+            store.write(value, create)
+        assert said == {next(iter(said))}
+        assert repr(value) in said.pop()
+        assert log(store) == []
+
+    def test_an_error_leaves_nothing_behind_and_is_the_callers(self, store: Store) -> None:
+        store.write("s", some_rows)
+        before = everything(store)
+        with pytest.raises(LookupError):
+            store.write("s", fails)
+        assert everything(store) == before
+        assert store.read("s", lambda rows: (rows.keyed("k2"), rows.due("t9"))) == (
+            None, [a_step(2, 2, due="t2")],
+        )  # fmt: skip
+        assert store.write("s", tell) == 4
+
+    def test_an_error_while_reading_is_the_callers_too(self, store: Store) -> None:
+        with pytest.raises(ZeroDivisionError):
+            store.read("s", lambda rows: len(rows.events(0, 9)) / 0)
+        assert store.write("s", tell) == 1
+
+    def test_several_are_committed_together_and_one_that_fails_does_not_count(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store.write("s", some_rows)
+        before = everything(store)["s"][2:]
+        commits, commit = itertools.count(), store._commit
+        monkeypatch.setattr(store, "_commit", lambda: (next(commits), commit()))
+        scripts: list[Callable[[Transaction], object]] = [
+            tell, fails, lambda rows: (tell(rows), rows.append(an_event(1))), create, tell, tell,
+        ]  # fmt: skip
+        got = together(store, [partial(store.write, "s", script) for script in scripts])
+        assert [type(one) for one in got] == [int, LookupError, CannotWrite, type(None), int, int]
+        assert {got[0], got[4], got[5]} == {4, 5, 6}
+        assert next(commits) == 1
+        assert len(log(store)) == 6
+        assert everything(store)["s"][2:] == before
+
+    def test_where_the_commit_fails_nobody_is_told_otherwise(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as changed:
+            changed.setattr(store, "_commit", {}.popitem)
+            got = together(store, [partial(store.write, "s", tell)] * 3)
+            assert [type(one) for one in got] == [KeyError] * 3
+        assert log(store) == []
+        assert store.write("s", tell) == 1
+
+    def test_pages_by_key_are_the_whole(self, store: Store) -> None:
+        events = [an_event(seq, case=seq % 3) for seq in range(1, 12)]
+        cases = [a_case(n, status=("open", "won")[n % 2]) for n in range(1, 12)]
+        steps = [a_step(case, step) for case in (2, 1, 10) for step in (2, 1, 10)]
+
+        def write(rows: Transaction) -> None:
+            for event, case in zip(events, cases, strict=True):
+                rows.append(event)
+                rows.put_case(case)
+            for step in steps:
+                rows.put_step(step)
+
+        store.write("s", write)
+
+        def page(rows: Transaction) -> None:
+            assert list(rows.all_events()) == events
+            for size in (1, 4, 11, 12):
+                paged: list[Any] = []
+                while more := rows.events(paged[-1].seq if paged else 0, size):
+                    assert len(more) <= size
+                    paged += more
+                assert paged == events
+            assert rows.events(2, 2, case=1) == [events[3], events[6]]
+            assert rows.events(11, 5) == rows.events(0, 5, case=7) == rows.events(0, 0) == []
+            assert rows.cases(3, 2, "won") == [cases[4], cases[6]]
+            assert rows.cases(10, 9) == [cases[10]]
+            assert rows.cases(0, 9, "lost") == []
+            ordered = sorted(steps)
+            assert rows.steps((0, 0), 99) == ordered
+            assert rows.steps((1, 10), 4) == ordered[3:7]
+            assert rows.steps((2, 5), 2) == ordered[5:7]
+
+        store.read("s", page)
+
+    def test_steps_are_due_in_the_order_of_time(self, store: Store) -> None:
+        times = {(1, 1): "t2", (1, 2): "", (2, 1): "t1", (3, 1): "t2", (1, 3): "t3"}
+
+        def write(rows: Transaction) -> None:
+            for case in (1, 2, 3):
+                rows.put_case(a_case(case))
+            for place, due in times.items():
+                rows.put_step(a_step(*place, due=due))
+
+        def due(now: str) -> list[tuple[int, int]]:
+            found = store.read("s", lambda rows: rows.due(now))
+            return [(step.case, step.step) for step in found]
+
+        store.write("s", write)
+        assert [due("t0"), due("t1"), due("t2")] == [[], [(2, 1)], [(2, 1), (1, 1), (3, 1)]]
+        store.write("s", lambda rows: rows.put_step(a_step(2, 1)))
+        store.write("s", lambda rows: rows.drop_step(1, 1))
+        assert due("t9") == [(3, 1), (1, 3)]
+
+    def test_an_event_is_never_written_over(self, store: Store) -> None:
+        store.write("s", some_rows)
+        before = everything(store)
+        for event in (an_event(3, who="x"), an_event(4, key="k1")):
+            with pytest.raises(CannotWrite, match="contradicts what is stored") as caught:
+                store.write("s", lambda rows, event=event: rows.append(event))  # type: ignore[misc]
+            one_sentence(caught.value)
+        with pytest.raises(CannotWrite, match="contradicts what is stored"):
+            store.write("nobody", lambda rows: rows.append(an_event()))
+        assert everything(store) == before
+
+    def test_studies_do_not_see_one_another(self, opener: Opener) -> None:
+        store, names = opener(), [text for text in TEXTS[:-1] if text]
+        for number, name in enumerate(names):
+            store.write(name, create)
+            store.write(name, some_rows)
+            store.write(name, partial(tell, who=str(number)))
+        # The order of code points, in every database and language.
+        assert store.studies() == sorted(names)
+        for number, name in enumerate(names):
+            assert [event.who for event in log(store, name)][2:] == ["me", str(number)]
+            assert store.read(name, lambda rows: rows.study()).name == name  # type: ignore[union-attr]
+        assert store.checks() == []
+
+    def test_threads_take_turns(self, store: Store) -> None:
+        store.write("t", create)
+        jobs = [partial(store.write, name, tell) for name in "st" * 40]
+        with ThreadPoolExecutor(8) as threads:
+            got = list(threads.map(lambda job: job(), jobs))
+        assert sorted(got[::2]) == sorted(got[1::2]) == list(range(1, 41))
+        assert len(log(store)) == len(log(store, "t")) == 40
+
+    def test_a_backup_is_a_store_with_the_same_rows(self, store: Store, tmp_path: Path) -> None:
+        store.write("ü", create)
+        store.write("s", some_rows)
+        copy = tmp_path / "new" / "copy.sqlite"
+        store.backup(copy)
+        with closing(open_store(copy)) as opened:
+            assert everything(opened) == everything(store)
+        assert [path.name for path in copy.parent.iterdir()] == [copy.name]
+        with pytest.raises(InvalidInput, match="is there already"):
+            store.backup(copy)
+
+
+@pytest.mark.parametrize("opener", DATABASES, indirect=True)
+class TestDatabases:
+    """What is kept beyond a process, and shared by several."""
+
+    def test_what_was_written_is_there_after_opening_again(self, opener: Opener) -> None:
+        with closing(opener()) as store:
+            store.write("s", create)
+            store.write("s", some_rows)
+            before = everything(store)
+        assert everything(opener()) == before
+
+    def test_nobody_sees_what_is_not_committed(self, store: Store, opener: Opener) -> None:
+        other = opener()
+
+        def write(rows: Transaction) -> int:
+            number = tell(rows)
+            assert log(other) == []
+            return number
+
+        assert store.write("s", write) == 1
+        assert len(log(other)) == 1
+
+    def test_a_reader_sees_one_moment(self, store: Store, opener: Opener) -> None:
+        other = opener()
+
+        def read(rows: Transaction) -> list[int]:
+            first = len(rows.events(0, 9))
+            assert other.write("s", tell) == 1
+            study = rows.study()
+            assert study is not None
+            return [first, study.seq, len(rows.events(0, 9))]
+
+        assert store.read("s", read) == [0, 0, 0]
+        assert store.read("s", lambda rows: len(rows.events(0, 9))) == 1
+
+    def test_two_connections_take_turns(self, store: Store, opener: Opener) -> None:
+        stores = [store, opener(), opener()]
+        with ThreadPoolExecutor(3) as threads:
+            jobs = [threads.submit(one.write, "s", tell) for one in stores * 20]
+            assert sorted(job.result() for job in jobs) == list(range(1, 61))
+        assert len(log(store)) == 60
+
+    def test_one_of_several_creates_a_study(self, store: Store, opener: Opener) -> None:
+        stores = [store, opener(), opener()]
+
+        def both(rows: Transaction) -> int:
+            create(rows)
+            return tell(rows)
+
+        with ThreadPoolExecutor(3) as threads:
+            for name in ("a", "b", "c", "d"):
+                jobs = [threads.submit(one.write, name, both) for one in stores]
+                assert sorted(job.result() for job in jobs) == [1, 2, 3]
+
+    def test_several_connections_make_the_tables_once(self, opener: Opener) -> None:
+        barrier = threading.Barrier(6)
+
+        def start(_: int) -> Store:
+            barrier.wait()
+            return opener()
+
+        with ThreadPoolExecutor(6) as threads:
+            stores = list(threads.map(start, range(6)))
+        stores[0].write("s", create)
+        assert [store.studies() for store in stores] == [["s"]] * 6
+
+    def test_processes_take_turns(self, opener: Opener, request: Any, tmp_path: Path) -> None:
+        sqlite = request.node.callspec.params["opener"] == "sqlite"
+        where = tmp_path / "live.sqlite" if sqlite else request.getfixturevalue("dsn")
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[2]); import stored\n"
+            "from grbp.live.store import open_store\n"
+            "store = open_store(sys.argv[1], create=True)\n"
+            "store.write('s', stored.create)\n"
+            "print(*[store.write('s', stored.tell) for _ in range(25)])\n"
+            "store.close()\n"
+        )
+        command = [sys.executable, "-c", code, str(where), str(HERE)]
+        # They all start with a store that is not there.
+        started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+        got = [[int(number) for number in one.communicate()[0].split()] for one in started]
+        assert [one.returncode for one in started] == [0] * 4
+        assert all(numbers == sorted(numbers) for numbers in got)
+        assert sorted(itertools.chain(*got)) == list(range(1, 101))
+        assert len(log(opener())) == 100
+
+
+def test_a_store_that_is_not_there_is_not_made_by_reading(dsn: str, tmp_path: Path) -> None:
+    missing, empty = tmp_path / "none.sqlite", tmp_path / "empty.sqlite"
+    empty.touch()
+    for where in (missing, empty, dsn):
+        with pytest.raises(NotFound, match="`grbp live init` makes one") as caught:
+            open_store(where)
+        one_sentence(caught.value)
+    assert not missing.exists()
+    assert empty.read_bytes() == b""
+    with pytest.raises(NotFound):
+        open_store(dsn)
+
+
+def test_files_of_others_are_refused_and_left_as_they_are(tmp_path: Path) -> None:
+    apsw = pytest.importorskip("apsw")
+    text, other = tmp_path / "text", tmp_path / "other"
+    text.write_text("This is a letter and no database.\n" * 40)
+    with closing(apsw.Connection(str(other))) as connection:
+        connection.execute("create table theirs (a); insert into theirs values (1)")
+    marked = tmp_path / "marked"
+    with closing(apsw.Connection(str(marked))) as connection:
+        connection.pragma("application_id", 7)
+    for path, said in (
+        (text, "is not a SQLite file"),
+        *((p, "another prog") for p in (other, marked)),
+    ):
+        before = path.read_bytes()
+        with pytest.raises(InvalidInput, match=said) as caught:
+            open_store(path, create=True)
+        one_sentence(caught.value)
+        assert path.read_bytes() == before
+    with pytest.raises(InvalidInput, match="must end with a file name"):
+        open_store("", create=True)
+    with pytest.raises(CannotWrite) as refused:
+        open_store(text / "below", create=True)
+    one_sentence(refused.value)
+
+
+def test_a_new_file_is_nobody_elses_to_read(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "live.sqlite", create=True)) as store:
+        store.write("s", create)
+        for path in tmp_path.iterdir():
+            assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("module", ["psycopg", "apsw"])
+def test_what_is_not_installed_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"grbp.live.store.{'postgres' if module == 'psycopg' else 'sqlite'}"
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(MissingExtra, match=r"pip install 'grbp\[live\]'") as caught:
+        import_module(name)
+    assert f"{module} is not installed" in one_sentence(caught.value)
+
+
+def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> None:
+    with pytest.raises(InvalidInput, match="cannot be read; it must be like") as caught:
+        open_store("postgresql://me:secret@[host/x")
+    assert "secret" not in one_sentence(caught.value)
+
+
+def test_a_password_is_never_shown(postgres: Server) -> None:
+    password = postgres.url.partition("clerk:")[2].partition("@")[0]
+    with closing(open_store(postgres.url, create=True)) as store:
+        assert password not in store.where
+        assert str(postgres.port) in store.where
+        postgres.stop()
+        with pytest.raises(CannotWrite, match="cannot be reached") as caught:
+            store.studies()
+        assert password not in one_sentence(caught.value)
+    with pytest.raises(CannotWrite, match="cannot be reached") as caught:
+        open_store(postgres.url.replace(password, "another"))
+    assert "another" not in one_sentence(caught.value)
+    postgres.start()
+    with pytest.raises(CannotWrite, match="password authentication failed") as caught:
+        open_store(postgres.url.replace(password, "another"))
+    assert "another" not in one_sentence(caught.value)
