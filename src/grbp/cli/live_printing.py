@@ -23,7 +23,7 @@ def _fill(text: str) -> None:
 
 def show_advice(advice: Advice, goal: int, done: str = "") -> None:
     """Say what to do, then what was recorded, then why."""
-    print(_headline(advice, goal))
+    _fill(_headline(advice, goal))
     if done:
         print(done)
     if advice.basis is not None:
@@ -114,12 +114,16 @@ def show_cases(cases: Sequence[Case], limit: int) -> None:
     if not cases:
         print("There is no such case.")
         return
-    wide = max(4, *(len(f"{case.case:,}") for case in cases))
-    print(f"{'case':>{wide}}  state  status   steps  overruled  held  advised   in its state since")
+    wide = max(4, *(len(str(case.case)) for case in cases))
+    high = max(5, *(len(str(case.state)) for case in cases))
+    print(
+        f"{'case':>{wide}}  {'state':>{high}}  status  steps  overruled  held  advised   "
+        "in it since"
+    )
     for one in cases:
         print(
-            f"{one.case:>{wide},}  {one.state:>5,}  {one.status:<6}  {one.steps:>6,}"
-            f"  {one.overruled:>9,}  {one.held:>4,}  {one.action or '-':<8}  {_time(one.since)}"
+            f"{one.case:>{wide}}  {one.state:>{high}}  {one.status:<6}  {one.steps:>5}"
+            f"  {one.overruled:>9}  {one.held:>4}  {one.action or '-':<8}  {_time(one.since)[:-3]}"
         )
     _end((one.since for one in cases), len(cases) == limit, cases[-1].case)
 
@@ -134,8 +138,10 @@ def show_log(events: Sequence[Event], limit: int, *, shadow: bool) -> None:
     for event in events:
         case = f"{event.case:,}" if event.case else ""
         left = f"{event.seq:>{wide},}  {_time(event.recorded)}  {case:>{cases}}  "
-        who = textwrap.wrap(event.who, _WHO) or [""]
-        what = textwrap.wrap(_what(event, shadow=shadow), _WIDTH - len(left) - _WHO - 2)
+        who = textwrap.wrap(event.who, _WHO)
+        what = textwrap.wrap(
+            _what(event, shadow=shadow), _WIDTH - len(left) - _WHO - 2, break_on_hyphens=False
+        )
         for k in range(max(len(who), len(what))):
             name, text = (part[k] if k < len(part) else "" for part in (who, what))
             print(f"{left if k == 0 else ' ' * len(left)}{name:<{_WHO}}  {text}".rstrip())
