@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -150,6 +151,7 @@ class Live(RuleBasedStateMachine):
     def some_step(self, data: st.DataObject, case: Case) -> tuple[int, dict[str, Any], Told]:
         """Draw what was done in an open case, and what came of it."""
         advised, goal = case.advised, self.model.settings.goal
+        assert advised is not None
         action = data.draw(st.sampled_from([advised, advised, "continue", "finish"]))
         by = {"continue": (case.state - 1, case.state + 1), "finish": (0, goal)}
         after = data.draw(st.sampled_from(by[action]))
@@ -402,10 +404,9 @@ class Live(RuleBasedStateMachine):
 
 def run(place: Callable[[Path], str | Path | Store], examples: float) -> None:
     """Run the machine, so many times as often as other tests draw examples."""
-    most = max(5, round(examples * settings.default.max_examples))
-    run_state_machine_as_test(
-        lambda: Live(place), settings=settings(max_examples=most, stateful_step_count=40)
-    )
+    most = max(5, round(examples * settings().max_examples))
+    machine: Any = partial(Live, place)
+    run_state_machine_as_test(machine, settings=settings(max_examples=most, stateful_step_count=40))
 
 
 def test_in_memory() -> None:
