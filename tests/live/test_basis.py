@@ -105,10 +105,8 @@ def test_intervals_are_those_of_both_probabilities_at_half_the_error(
     low_b, high_b = grbp.boundary(goal, [low_c, high_c])
     assert basis.boundary[1:] == (low_b, high_b)
     assert basis.difference[1:] == (low_f - high_b, high_f - low_b)
-    assert basis.value_continue[1:] == (
-        continue_now(goal, state, low_c, low_f),
-        continue_now(goal, state, high_c, high_f),
-    )
+    ends = continue_now(goal, state, [low_c, high_c], [low_f, high_f])
+    assert basis.value_continue[1:] == tuple(ends.tolist())
 
 
 @given(counts=counts(), place=places(), p_c=st.floats(0, 1), p_f=st.floats(0, 1))
@@ -120,7 +118,7 @@ def test_whenever_both_probabilities_are_held_everything_is(
     basis = advice(counts, *place)
     p_c = min(max(p_c, basis.p_c.low), basis.p_c.high)
     p_f = min(max(p_f, basis.p_f.low), basis.p_f.high)
-    b, value = grbp.boundary(goal, p_c), continue_now(goal, state, p_c, p_f)
+    b, value = grbp.boundary(goal, p_c), float(continue_now(goal, state, p_c, p_f))
     held = {"boundary": b, "difference": p_f - b, "value_continue": value}
     for name, truth in held.items():
         one = getattr(basis, name)

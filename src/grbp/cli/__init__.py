@@ -1,7 +1,7 @@
 """The shell command `grbp`: parsing and printing only, one file a command.
 
-Exit status: 0 answered, 2 a mistake in the question (one sentence on standard error),
-130 interrupted.
+Exit status: 0 answered, 1 a check found a problem, 2 a mistake in the question (one sentence on
+standard error), 130 interrupted.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import grbp
-from grbp.cli.options import add_loudness
+from grbp.cli.options import add_loudness, verbs_of
 from grbp.cli.progress import write_line
 from grbp.errors import GrbpError, InvalidInput, InvalidRecords, did_you_mean
 
@@ -34,6 +34,7 @@ _COMMANDS: Final = {
     "fit": "what a table of past cases says, and how sure that is",
     "example": "a synthetic table of past cases",
     "plan": "how many cases learning takes, and what it costs",
+    "live": "advice on real cases as they come: open, ask, tell",
     "league": "every learner on many problems: who wins where",
     "reproduce": "every figure of the paper, and the verdict",
 }
@@ -45,6 +46,7 @@ _COMPLETION: Final = "--print-completion"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
+    status = 0
     try:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # a path may not fit the encoding
@@ -54,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.path.append("")
         options = _parser(given).parse_args(given)
         with _notes_shown(options):
-            options.run(options)
+            status = options.run(options) or 0
         if sys.stdout is not None:
             sys.stdout.flush()
     except GrbpError as error:
@@ -76,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"grbp: the answer cannot be written ({error.strerror})", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
-    return 0
+    return status
 
 
 @contextmanager
@@ -167,8 +169,20 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         if name == asked or everything:
             module = import_module(f"grbp.cli.{name}")
             module.add_options(command)
-            # Given before the command they hold as well, so here is no default.
-            add_loudness(command, default=argparse.SUPPRESS)
             command.set_defaults(run=module.run)
-            parser.known = list(command._option_string_actions)
+            for one in _with_verbs(command):
+                # Given before the command they hold as well, so here is no default.
+                add_loudness(one, default=argparse.SUPPRESS)
+            parser.known = _known(command, arguments)
     return parser
+
+
+def _with_verbs(command: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """Return the parser of a command and those of its verbs, if it has any."""
+    return [command, *verbs_of(command).values()]
+
+
+def _known(command: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
+    """Return the options of a command, or of the verb that is asked for."""
+    verb = next((one for name, one in verbs_of(command).items() if name in arguments), command)
+    return list(verb._option_string_actions)

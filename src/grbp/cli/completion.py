@@ -1,8 +1,10 @@
 """Completion of commands, options and learners by the shell, as `shtab` writes it."""
 
 import argparse
+from typing import Any
 
 import grbp
+from grbp.cli.options import verbs_of
 from grbp.errors import MissingExtra, how_to_install
 
 
@@ -14,9 +16,11 @@ def completion(parser: argparse.ArgumentParser, shell: str) -> str:
         raise MissingExtra(
             f"completion needs shtab, which is not installed; {how_to_install('completion')}"
         ) from error
-    commands = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    for command in commands.choices.values():
-        for action in command._actions:
+    for command in verbs_of(parser).values():
+        actions: list[Any] = [
+            action for one in (command, *verbs_of(command).values()) for action in one._actions
+        ]
+        for action in actions:
             if action.metavar in ("FILE", "FOLDER"):
                 action.complete = shtab.FILE if action.metavar == "FILE" else shtab.DIRECTORY
             elif action.dest == "learner":

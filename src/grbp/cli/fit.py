@@ -3,10 +3,9 @@
 import argparse
 
 import grbp
-from grbp.cli.options import add_json, number, whole
+from grbp.cli.options import add_json, number, pairs, whole
 from grbp.cli.outputs import add_report, check_report, write_report
 from grbp.cli.printing import print_json
-from grbp.errors import InvalidInput
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -45,12 +44,12 @@ def run(options: argparse.Namespace) -> None:
     result = grbp.fit(
         options.records,
         whole(options.goal),
-        columns=_pairs("columns", options.columns or []),
+        columns=pairs("columns", options.columns or [], "case=id,step=visit"),
         map_state={
             word: whole(state)
-            for word, state in _pairs("map-state", options.map_state or []).items()
+            for word, state in pairs("map-state", options.map_state or [], "word=meaning").items()
         },
-        map_action=_pairs("map-action", options.map_action or []),
+        map_action=pairs("map-action", options.map_action or [], "word=meaning"),
         group=options.group or (),
         adaptive=options.adaptive,
         skip_bad_rows=options.skip_bad_rows,
@@ -64,19 +63,3 @@ def run(options: argparse.Namespace) -> None:
             print_json(result.to_dict())
         else:
             print(result.summary())
-
-
-def _pairs(option: str, given: list[str]) -> dict[str, str]:
-    """Read pairs such as case=id,step=visit."""
-    pairs: dict[str, str] = {}
-    for part in (part for text in given for part in text.split(",")):
-        name, sign, meaning = part.partition("=")
-        if not sign or not name.strip() or not meaning.strip():
-            raise InvalidInput(
-                f"--{option} {part!r} was given; it must be pairs such as"
-                f" {'case=id,step=visit' if option == 'columns' else 'word=meaning'}"
-            )
-        if name.strip() in pairs:
-            raise InvalidInput(f"--{option} has {name.strip()!r} twice; it must be there once")
-        pairs[name.strip()] = meaning.strip()
-    return pairs

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -31,6 +32,12 @@ def add_loudness(parser: argparse.ArgumentParser, default: object) -> None:
 def loudness(options: argparse.Namespace) -> dict[str, bool]:
     """Return whether to say nothing, or more, beside the answer."""
     return {"quiet": options.quiet, "verbose": options.verbose}
+
+
+def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the commands within a command, or within `grbp` itself, with their parsers."""
+    inside = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    return {name: one for action in inside for name, one in action.choices.items()}
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +90,19 @@ def number(text: str | None) -> Any:
         return float(text) + 0.0 if text.isascii() and "_" not in text else text
     except ValueError:
         return text
+
+
+def pairs(option: str, given: Sequence[str], example: str) -> dict[str, str]:
+    """Read pairs such as case=id,step=visit."""
+    read: dict[str, str] = {}
+    for part in (part for text in given for part in text.split(",")):
+        name, sign, meaning = part.partition("=")
+        if not sign or not name.strip() or not meaning.strip():
+            raise InvalidInput(f"--{option} {part!r} was given; it must be pairs such as {example}")
+        if name.strip() in read:
+            raise InvalidInput(f"--{option} has {name.strip()!r} twice; it must be there once")
+        read[name.strip()] = meaning.strip()
+    return read
 
 
 def start_of(text: str) -> Any:

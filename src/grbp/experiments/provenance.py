@@ -22,6 +22,7 @@ _CHANGES_NO_NUMBER: Final = (
     "cli",
     "figures",
     "fitting",
+    "live",
     "pages",
     "paper",
     "planning",

@@ -11,9 +11,13 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, with_pending
 from grbp.model.transition import Action
+from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import anytime, check_level
 from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
@@ -80,12 +84,12 @@ class Basis:
     >>> print(basis.summary)
     FINISH is advised in state 1 of 4, by doorstep-lai 0.1.0 with threshold 1. From
     here, FINISH is estimated to reach the goal in 30.0 % (11.8 to 54.0 %), and
-    CONTINUE in 22.0 % (5.9 to 48.3 %). Seen so far: 50 FINISH, 15 of them to the
-    goal; 2 more advised and pending; 100 CONTINUE, 45 of them up. FINISH is right
-    in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at 18.0 % (3.9 to
-    45.8 %), so that p_F is on the side of FINISH; the intervals allow for either.
-    The probability that CONTINUE is better here is 9.7 %. All intervals hold
-    together, after every case, with probability 95 %.
+    CONTINUE in 22.0 % (5.9 to 48.3 %). Seen when the case was opened: 50 FINISH, 15
+    of them to the goal; 2 more advised and pending; 100 CONTINUE, 45 of them up.
+    FINISH is right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at
+    18.0 % (3.9 to 45.8 %), so that p_F is on the side of FINISH; the intervals
+    allow for either. The probability that CONTINUE is better here is 9.7 %. All
+    intervals hold together, after every case, with probability 95 %.
     """
 
     goal: int
@@ -129,33 +133,50 @@ class Basis:
     def sentences(self) -> list[str]:
         """Return the reasons as sentences, the most important first."""
         advised, other = self.action.name, Action(1 - self.action).name
-        pending = f"; {self.pending:,} more advised and pending" if self.pending else ""
         said = [
             f"{advised} is advised in state {self.state:,} of {self.goal:,}, by {self.learner}"
-            f" {self.version} with threshold {self.threshold:,}.",
-            f"From here, FINISH is estimated to reach the goal in {_said(self.p_f)}, and CONTINUE"
-            f" in {_said(self.value_continue)}.",
-            f"Seen so far: {self.f:,} FINISH, {self.f_goal:,} of them to the goal{pending};"
-            f" {self.c:,} CONTINUE, {self.c_up:,} of them up.",
-            "FINISH is right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at"
-            f" {_said(self.boundary)}, {self._place()}.",
-            "All intervals hold together, after every case, with probability"
-            f" {100.0 * self.level:.6g}\xa0%.",
+            f" {self.version} with threshold {self.threshold:,}."
         ]
+        if self.forced:
+            tries = self.f if self.action == Action.FINISH else self.c
+            unseen = f"{advised} was not seen yet"
+            worse = f"by what the learner counts, {other} is better here"
+            said.append(f"This is to learn: {worse if tries or self.drawn else unseen}.")
+        said += self._seen()
         if self.state > 1:
-            said.insert(4, "Above state 1, FINISH is never better, whatever the two chances are.")
+            said.append("Above state 1, FINISH is never better, whatever the two chances are.")
         elif self.other_better is not None:
             chance = _percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
-            said.insert(4, f"The probability that {other} is better here is {chance}.")
-        if self.drawn is not None:
-            said.insert(
-                3,
-                "The learner also counts one try of each that was drawn before the first case, with"
-                f" p_C = {self.drawn[0]:.2f} and p_F = {self.drawn[1]:.2f}.",
+            said.append(f"The probability that {other} is better here is {chance}.")
+        if self.f or self.c:
+            said.append(
+                "All intervals hold together, after every case, with probability"
+                f" {100.0 * self.level:.6g}\xa0%."
             )
-        if self.forced:
-            said.insert(1, f"This is to learn: by what the learner counts, {other} is better here.")
         return said
+
+    def _seen(self) -> list[str]:
+        """Say what was seen, and what that makes of both actions."""
+        pending = f"; {self.pending:,} more advised and pending" if self.pending else ""
+        if not (self.f or self.c):
+            also = f" ({self.pending:,} FINISH advised and pending)" if self.pending else ""
+            said = [f"Nothing was known when the case was opened{also}."]
+        else:
+            said = [
+                f"From here, FINISH is estimated to reach the goal in {_said(self.p_f)}, and"
+                f" CONTINUE in {_said(self.value_continue)}.",
+                f"Seen when the case was opened: {self.f:,} FINISH, {self.f_goal:,} of them to the"
+                f" goal{pending}; {self.c:,} CONTINUE, {self.c_up:,} of them up.",
+            ]
+        if self.drawn is not None:
+            said.append(
+                "The learner also counts one try of each that was drawn before the first case, with"
+                f" p_C = {self.drawn[0]:.2f} and p_F = {self.drawn[1]:.2f}."
+            )
+        right = "FINISH is right in state 1 where p_F is B(p_C) or more."
+        if self.c:
+            right += f" B(p_C) is estimated at {_said(self.boundary)}, {self._place()}."
+        return [*said, right]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
@@ -203,7 +224,6 @@ def basis_of(  # noqa: PLR0913, PLR0917
     each = 0.5 * (1.0 + check_level(level))
     p_c, p_f = _share(c_up, c, each), _share(f_goal, f, each)
     even = Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))
-    value = [continue_now(goal, state, *both) for both in zip(p_c, p_f, strict=True)]
     action = Action.FINISH if state <= threshold else Action.CONTINUE
     finish_better: float | None = 0.0
     if state == 1:
@@ -214,7 +234,7 @@ def basis_of(  # noqa: PLR0913, PLR0917
         other = 1.0 - finish_better
     return Basis(
         goal, state, threshold, action, f, f_goal, c, c_up, pending, p_c, p_f,
-        value_continue=Estimate(*value),
+        value_continue=Estimate(*continue_now(goal, state, p_c, p_f).tolist()),
         boundary=even,
         difference=Estimate(p_f.estimate - even.estimate, p_f.low - even.high, p_f.high - even.low),
         drawn=None if start is None else (start.c_up, start.f_goal),
@@ -226,20 +246,18 @@ def basis_of(  # noqa: PLR0913, PLR0917
     )  # fmt: skip
 
 
-def continue_now(goal: int, state: int, p_c: float, p_f: float) -> float:
+def continue_now(goal: int, state: ArrayLike, p_c: ArrayLike, p_f: ArrayLike) -> Floats:
     """Compute the value of CONTINUE now and the better one of thresholds 0 and 1 from then on.
 
     Above state 1 both thresholds continue, so it is the value of the better one there.
 
     Paper: lemma:ExpRew
     """
-    if math.isnan(p_c) or math.isnan(p_f):
-        return math.nan
-    log_r = float(log_failure_ratio(p_c))
-    at, first = (2, p_c) if state == 1 else (state, 1.0)
+    log_r, at = log_failure_ratio(p_c), np.maximum(state, 2)
     never = hit(at, goal, log_r)
-    at_doorstep = hit(at - 1, goal - 1, log_r) + hit(goal - at, goal - 1, -log_r) * p_f
-    return min(1.0, first * max(float(never), float(at_doorstep)))
+    doorstep = hit(at - 1, goal - 1, log_r) + hit(goal - at, goal - 1, -log_r) * np.asarray(p_f)
+    first = np.where(np.asarray(state) == 1, p_c, 1.0)
+    return np.asarray(np.minimum(1.0, first * np.maximum(never, doorstep)))
 
 
 def is_forced(goal: int, state: int, action: Action, n: Counters, pending: int) -> bool:

@@ -1,7 +1,7 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
 import getpass
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -228,7 +228,17 @@ class StudyReader:
         -------
         Path
         """
-        return write_whole(Path(path), log_lines(self._store, self.name), 0o600)
+        return write_whole(Path(path), self.export_lines(), 0o600)
+
+    def export_lines(self) -> Iterator[bytes]:
+        """Yield the lines that `export` writes.
+
+        Returns
+        -------
+        iterator of bytes
+            A head, then the events, up to the last one there is now.
+        """
+        return log_lines(self._store, self.name)
 
     def export_steps(self, path: Path | str) -> Path:
         """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.

@@ -150,8 +150,7 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
         raise Conflict(f"step {row.steps + 1} of case {case} was told; {_over(row)}")
     action = _action(config, row, took, (after, why))
     _check_observed(call)
-    study = _ripen(tx, study, config, call)
-    row = case_in(tx, study, case)
+    study, row = _ripened(tx, study, config, call, row)
     due = _due(config, action, row.since, call.now)
     done = StepRow(
         case, row.steps + 1, row.state, after, action, advice, row.since, due, study.seq + 1
@@ -190,8 +189,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
             f"step {step} of case {case} was to be taken back; only the last entry can be, which"
             f" is {entry}"
         )
-    study = _ripen(tx, study, config, call)
-    row = case_in(tx, study, case)
+    study, row = _ripened(tx, study, config, call, row)
     new = row._replace(status=OPEN)
     if last:
         done = tx.step(case, last)
@@ -219,8 +217,7 @@ def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
         return stored
     if row.status != OPEN:
         raise Conflict(f"case {case} was to be closed; {_over(row)}")
-    study = _ripen(tx, study, config, call)
-    row = case_in(tx, study, case)
+    study, row = _ripened(tx, study, config, call, row)
     new = row._replace(status=CLOSED)
     event = _event(study, call, "close", (case, 0), (request, written(_after(new))))
     return _saved(tx, config, study, event, row, new)
@@ -314,6 +311,14 @@ def _ripen(tx: Transaction, study: StudyRow, config: Config, call: Call) -> Stud
             call = call._replace(key="", observed="")
             study = _matured(tx, study, config, call, done).study
     return study
+
+
+def _ripened(
+    tx: Transaction, study: StudyRow, config: Config, call: Call, case: CaseRow
+) -> tuple[StudyRow, CaseRow]:
+    """Return a study and a case after all that has become mature was counted."""
+    after = _ripen(tx, study, config, call)
+    return after, case if after is study else case_in(tx, after, case.case)
 
 
 def _matured(tx: Transaction, study: StudyRow, config: Config, call: Call, done: StepRow) -> Answer:

@@ -44,11 +44,21 @@ class Verified(NamedTuple):
         return not self.problems
 
 
+class _Rows(MemoryTransaction):
+    """The rows that follow from a log, without the log itself, which may be long."""
+
+    def __init__(self) -> None:
+        super().__init__("", Kept())
+
+    def append(self, event: Event) -> None:
+        """Keep no event."""
+
+
 def played_again(
     events: Iterable[Event], learner: LearnerLike | None, *, decide: bool
 ) -> tuple[Verified, MemoryTransaction]:
     """Play a log again in memory; return what was found, and the rows that follow from it."""
-    tx = MemoryTransaction("", Kept())
+    tx = _Rows()
     problems: list[str] = []
     count, decisions, head, seq = 0, 0, NO_HASH, 0
     folding = True

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from grbp.errors import InvalidInput
+from grbp.errors import GrbpError, InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 
 T = TypeVar("T")
@@ -21,15 +21,18 @@ T = TypeVar("T")
 def storable(values: Iterable[int | str]) -> None:
     """Refuse what not every database keeps to the last bit."""
     for value in values:
-        if type(value) is int:
-            if not -(2**63) <= value < 2**63:
-                raise InvalidInput(f"{value} was given; a number must be less than 2^63")
-        elif type(value) is not str:
+        if type(value) is str:
+            if "\0" in value or not (value.isascii() or _is_unicode(value)):
+                raise InvalidInput(
+                    f"{value!r} was given; text must be valid Unicode without the character NUL"
+                )
+        elif type(value) is not int:
             raise InvalidInput(f"{value!r} was given; it must be a whole number or text")
-        elif "\0" in value or not (value.isascii() or _is_unicode(value)):
-            raise InvalidInput(
-                f"{value!r} was given; text must be valid Unicode without the character NUL"
-            )
+        elif not -_LARGE <= value < _LARGE:
+            raise InvalidInput(f"{value} was given; a number must be less than 2^63")
+
+
+_LARGE: Final = 2**63
 
 
 def _is_unicode(text: str) -> bool:
@@ -211,8 +214,11 @@ class Store(ABC):
         try:
             job.value = job.script(self._bound(job.name))
         except Exception as error:
-            # If even this fails, so does the whole transaction.
-            self._rollback_to_savepoint()
+            try:
+                self._rollback_to_savepoint()
+            except Exception as gone:
+                # So is the whole transaction, because of what went wrong first.
+                raise (gone if isinstance(error, GrbpError) else error) from None
             job.error = self._said(error)
         else:
             self._release()

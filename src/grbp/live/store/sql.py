@@ -3,6 +3,7 @@
 import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import InvalidInput
@@ -109,6 +110,13 @@ def _put(table: str) -> str:
     )
 
 
+@lru_cache(maxsize=256)
+def _update_case(columns: tuple[int, ...]) -> str:
+    """Write the statement that writes some columns of a case, by their numbers."""
+    new = ", ".join(f'"{CaseRow._fields[column]}" = ?' for column in columns)
+    return f'update cases set {new} where study = ? and "case" = ?'  # noqa: S608
+
+
 STUDY, CASE = _select("studies"), _select("cases") + ' and "case" = ?'
 STEP = _select("steps") + ' and "case" = ? and step = ?'
 KEYED = _select("events") + " and key = ?"
@@ -129,6 +137,7 @@ class SqlTransaction(Transaction):
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._seen: dict[int, CaseRow] = {}
 
     @abstractmethod
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
@@ -144,7 +153,10 @@ class SqlTransaction(Transaction):
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
-        return next((CaseRow(*row) for row in self._rows(CASE, self._name, case)), None)
+        for row in self._rows(CASE, self._name, case):
+            self._seen[case] = CaseRow(*row)
+            return self._seen[case]
+        return None
 
     def step(self, case: int, step: int) -> StepRow | None:
         """Return a step."""
@@ -185,8 +197,15 @@ class SqlTransaction(Transaction):
         self._rows(PUT_STUDY, *row)
 
     def put_case(self, row: CaseRow) -> None:
-        """Write a case's row."""
-        self._rows(PUT_CASE, self._name, *row)
+        """Write a case's row; of one that was read, what differs: no index is written in vain."""
+        before = self._seen.get(row.case)
+        if before is None:
+            self._rows(PUT_CASE, self._name, *row)
+        elif before != row:
+            changed = tuple(k for k in range(len(row)) if row[k] != before[k])
+            values = [row[k] for k in changed]
+            self._rows(_update_case(changed), *values, self._name, row.case)
+            self._seen[row.case] = row
 
     def put_step(self, row: StepRow) -> None:
         """Write a step's row."""

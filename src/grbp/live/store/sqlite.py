@@ -5,8 +5,9 @@ Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another.
 """
 
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,15 +51,25 @@ NETWORKED: Final = frozenset(
 )
 """The file systems whose locks or shared memory do not reach all machines."""
 
+MOUNTS: Final = Path("/proc/self/mountinfo")
+"""Where Linux says what is mounted."""
+
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
 _WHY: Final = {
     apsw.FullError: "(the disk is full); make room",
     apsw.BusyError: "(another process has been writing for a minute); try again",
+    apsw.ReadOnlyError: "(it or its folder can only be read); change that, or copy it elsewhere",
     apsw.ConstraintError: "(this contradicts what is stored)",
 }
 
 _NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
+
+_MARKS: Final = (
+    "select application_id, user_version, (select count(*) from sqlite_schema)"
+    " from pragma_application_id, pragma_user_version"
+)
+"""What a file says of itself, at one moment."""
 
 _PATIENCE: Final = 60_000
 """How many milliseconds to wait for another process that writes."""
@@ -82,22 +93,30 @@ class SqliteStore(Store):
         self, path: Path, *, create: bool = False, vfs: str | None = None, synchronous: str = "FULL"
     ) -> None:
         super().__init__()
-        self.where, self._path = str(path), path
+        self.where, self._path, self._vfs = str(path), path, vfs
         check_file_name(path)
-        if not path.exists():
+        if not self._exists():
             if not create:
                 raise NotFound(_NO_STORE.format(path))
             make_folder(path.parent)
             _make_private(path)
-            _sync_folder(path.parent)
         try:
             self._connection = apsw.Connection(str(path), vfs=vfs)
             try:
                 self._prepare(create, synchronous)
+                # SQLite syncs the name of a new log with the first commit of whoever made it. If
+                # that one only reads, others would commit to a file without a name after a cut.
+                _sync_folder(path.parent)
             except BaseException:
                 self.close()
                 raise
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
+            raise self._said(error) from error
+
+    def _exists(self) -> bool:
+        try:
+            return self._path.exists()
+        except OSError as error:  # a folder that nobody may look into
             raise self._said(error) from error
 
     def _prepare(self, create: bool, synchronous: str) -> None:
@@ -109,7 +128,7 @@ class SqliteStore(Store):
         if not (version or create):
             raise NotFound(_NO_STORE.format(self.where))
         run.pragma("foreign_keys", True)
-        run.pragma("journal_mode", "wal")
+        self._write_ahead()
         run.pragma("synchronous", synchronous)
         if version == newest():
             return
@@ -129,12 +148,22 @@ class SqliteStore(Store):
                 run.execute("rollback")
             raise
 
+    def _write_ahead(self) -> None:
+        """Switch to WAL; SQLite itself does not wait there while others open the file, too."""
+        until = time.monotonic() + _PATIENCE / 1000
+        while True:
+            try:
+                self._connection.pragma("journal_mode", "wal")
+            except apsw.BusyError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
     def _version(self) -> int:
         """Return the schema of the file, 0 if it is empty; refuse it if it is not ours."""
-        run = self._connection
-        with run:  # All of it at one moment.
-            mark, version = run.pragma("application_id"), run.pragma("user_version")
-            tables = run.execute("select count(*) from sqlite_schema").get
+        mark, version, tables = self._connection.execute(_MARKS).get
         if not (mark or version or tables):
             return 0
         if mark != APPLICATION_ID:
@@ -157,6 +186,8 @@ class SqliteStore(Store):
                 f"{self.where} is on a network file system ({kind}), on which SQLite can lose what"
                 " is written; keep it on a disk of this machine, or use PostgreSQL"
             )
+        if self._connection.readonly("main"):
+            found.append(f"{self.where} can only be read; change that, or copy it elsewhere")
         for name, wanted in _WANTED.items():
             value = self._connection.pragma(name)
             if value != wanted:
@@ -172,10 +203,14 @@ class SqliteStore(Store):
             return [name for (name,) in self._connection.execute(STUDIES)]
 
     def backup(self, path: Path) -> None:
-        """Copy everything to a new file by SQLite's own backup."""
-        with new_file(path) as copy, self._lock:
+        """Copy everything that is committed to a new file, by SQLite's own backup."""
+        with new_file(path) as copy:
             try:
-                with copy._connection.backup("main", self._connection, "main") as work:
+                # Through a connection of its own: the other may be writing.
+                with (
+                    closing(apsw.Connection(self.where, vfs=self._vfs)) as source,
+                    copy._connection.backup("main", source, "main") as work,
+                ):
                     work.step()
             except apsw.Error as error:
                 raise self._said(error) from error
@@ -241,7 +276,7 @@ def file_system(path: Path) -> str:
     kind, longest = "", -1
     with suppress(OSError):
         place = Path(os.path.realpath(path))
-        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
+        for line in MOUNTS.read_text("utf-8", "replace").splitlines():
             fields = line.split()
             # A space in a name is written in octal.
             mount = Path(fields[4].replace(r"\040", " "))

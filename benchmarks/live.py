@@ -1,0 +1,279 @@
+"""How quick the live advisor is, beside what the disk and SQLite can do in the same run.
+
+    .venv/bin/python benchmarks/live.py             # prints, and writes live.md
+    .venv/bin/python benchmarks/live.py --quick     # little of everything; only prints
+    .venv/bin/python benchmarks/live.py --only tell # one section
+
+Rates are measured in turn, so that whatever disturbs the machine disturbs all of them; each is the
+best of its passes. Optuna is compared where it is installed (`pip install optuna`).
+"""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import apsw
+
+import grbp
+from columns import Columns
+from grbp.live import rules
+from grbp.live.config import this_version
+from grbp.live.rules import Call
+from grbp.live.store.base import Transaction
+from grbp.live.store.sqlite import SqliteStore
+from machine import cores, cpu, system
+from measure import Effort, in_turn, say, seconds
+from sections import Sections, run
+
+Work = Callable[[], object]
+
+ROW = "x" * 250
+"""About as many bytes as an event has."""
+
+
+def synced(folder: Path, count: int) -> Work:
+    """Writes and fdatasyncs a block again and again."""
+    file = os.open(folder / "block", os.O_CREAT | os.O_RDWR)
+
+    def work() -> None:
+        for _ in range(count):
+            os.pwrite(file, b"x" * 4096, 0)
+            os.fdatasync(file)
+
+    return work
+
+
+def inserted(folder: Path, count: int) -> Work:
+    """Inserts a row into SQLite again and again, each in a transaction that is safe."""
+    bare = apsw.Connection(str(folder / "bare.sqlite"))
+    bare.pragma("journal_mode", "wal")
+    bare.pragma("synchronous", "full")
+    bare.execute("create table rows (number integer primary key, text text not null) strict")
+
+    def work() -> None:
+        for _ in range(count):
+            bare.execute("begin immediate")
+            bare.execute("insert into rows (text) values (?)", (ROW,))
+            bare.execute("commit")
+
+    return work
+
+
+def study_in(folder: Path, name: str) -> grbp.Study:
+    """A new study in a file of its own."""
+    return grbp.Study.create(folder / f"{name}.sqlite", name, goal=100, learner="threshold-0")
+
+
+def told(study: grbp.Study, count: int, cases: list[int]) -> Work:
+    """Tells one step after another, in cases that go up and down and do not end."""
+
+    def work() -> None:
+        for number in range(count):
+            case = cases[number % len(cases)]
+            states[case] += 1 if states[case] == 50 else -1
+            study.tell(case, states[case])
+
+    states = dict.fromkeys(cases, 50)
+    return work
+
+
+def told_by(threads: int, study: grbp.Study, count: int) -> Work:
+    """The same from several threads, each with a case of its own."""
+    cases = [study.open_case(50).case for _ in range(threads)]
+    works = [told(study, count // threads, [case]) for case in cases]
+
+    def work() -> None:
+        clients = [threading.Thread(target=one) for one in works]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+
+    return work
+
+
+def optuna_work(folder: Path, count: int) -> Work | None:
+    """Asks and tells Optuna on its SQLite storage; None where it is not installed."""
+    try:
+        import optuna  # noqa: PLC0415
+    except ImportError:
+        return None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    trials = optuna.create_study(
+        storage=f"sqlite:///{folder}/optuna.sqlite", sampler=optuna.samplers.RandomSampler(seed=1)
+    )
+
+    def work() -> None:
+        for _ in range(count):
+            trial = trials.ask()
+            trials.tell(trial, trial.suggest_float("x", 0.0, 1.0))
+
+    return work
+
+
+def tell(effort: Effort) -> list[Columns]:
+    """Tells a second, beside the disk, SQLite alone and Optuna."""
+    count = effort.choose(500, 3000)
+    table = Columns(
+        "Each one safe on the disk before the next", ["what", "a second", "ratio of tell to it"]
+    )
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        study = study_in(folder, "one")
+        cases = [study.open_case(50).case for _ in range(10)]
+        counts = dict.fromkeys(("fdatasync", "insert", "tell", "threads 8", "threads 32"), count)
+        tasks: dict[str, Work] = {
+            "fdatasync": synced(folder, count),
+            "insert": inserted(folder, count),
+            "tell": told(study, count, cases),
+        }
+        for threads in (8, 32):
+            tasks[f"threads {threads}"] = told_by(threads, study_in(folder, f"t{threads}"), count)
+        trials = optuna_work(folder, count // 30)
+        if trials:
+            tasks["optuna"], counts["optuna"] = trials, count // 30
+        best = in_turn(tasks, effort.passes)
+    rate = {key: counts[key] / time_ for key, time_ in best.items()}
+    names = {
+        "fdatasync": "write 4 kB and fdatasync",
+        "insert": "insert a row, WAL, synchronous=FULL",
+        "tell": "tell, one client",
+        "threads 8": "tell, 8 threads, grouped commits",
+        "threads 32": "tell, 32 threads, grouped commits",
+        "optuna": "Optuna, SQLite: ask and tell",
+    }
+    for key, value in rate.items():
+        table.rows.append([names[key], f"{value:,.0f}", f"{rate['tell'] / value:.2f}"])
+    table.notes.append(
+        "Wanted: at least 0.60 of the insert and 20 times Optuna; several threads at least 1.5"
+        f" times one ({rate['threads 8'] / rate['tell']:.2f} and"
+        f" {rate['threads 32'] / rate['tell']:.2f} here)."
+    )
+    return [table]
+
+
+def grow(store: SqliteStore, name: str, cases: int) -> None:
+    """Adds cases that are opened and end with one step, thousands in a transaction."""
+    random = Random(cases)  # noqa: S311
+
+    def script(tx: Transaction) -> None:
+        for _ in range(min(10_000, left)):
+            call = Call("bench", "2026-01-01T00:00:00.000000+00:00", version=this_version())
+            case = rules.open_case(tx, call, 1).case.case
+            rules.tell(tx, call, case, 4 if random.random() < 0.3 else 0)
+
+    left = cases
+    while left > 0:
+        store.write(name, script)
+        left -= 10_000
+
+
+def size(effort: Effort) -> list[Columns]:
+    """Ask, tell and verify in small and in large studies."""
+    small, large = effort.choose(100, 1000), effort.choose(20_000, 1_000_000)
+    times = Columns(
+        "Times of a verb by the size of the study",
+        ["verb", f"{small:,} cases", f"{large:,} cases", "ratio"],
+    )
+    whole = Columns("A whole study checked", ["what", "events", "time", "file"])
+    with TemporaryDirectory() as name:
+        studies = {}
+        for cases in (small, large):
+            path = Path(name) / f"{cases}.sqlite"
+            study = grbp.Study.create(path, "s", goal=4, learner="threshold-1")
+            store = study._store
+            assert isinstance(store, SqliteStore)  # noqa: S101 (it is a path)
+            half = cases // 2
+            grow(store, "s", half)
+            if cases == large:
+                took = seconds(study.verify)
+                megabytes = path.stat().st_size / 2**20
+                row = ["verify", f"{study.status().events:,}", f"{took:.1f} s"]
+                whole.rows.append([*row, f"{megabytes:,.0f} MB"])
+                say("verified")
+            grow(store, "s", cases - half)
+            studies[cases] = study
+            say(f"{cases:,} cases")
+        calls = effort.choose(300, 2000)
+        tasks: dict[tuple[str, int], Work] = {}
+        for cases, study in studies.items():
+            tasks["ask", cases] = asked(study, calls, cases)
+            tasks["open and tell", cases] = opened_and_told(study, calls)
+        best = in_turn(tasks, effort.passes)
+    for verb in ("ask", "open and tell"):
+        one, other = best[verb, small] / calls, best[verb, large] / calls
+        times.rows.append(
+            [verb, *(f"{1e6 * t:,.0f} us" for t in (one, other)), f"{other / one:.2f}"]
+        )
+    times.notes.append("Wanted: at most 1.5 times as long; a million events verified in 20 s.")
+    return [times, whole]
+
+
+def asked(study: grbp.Study, calls: int, cases: int) -> Work:
+    """Asks about cases all over the study."""
+    random = Random(1)  # noqa: S311
+    numbers = [random.randint(1, cases) for _ in range(calls)]
+    return lambda: [study.ask(number) for number in numbers]
+
+
+def opened_and_told(study: grbp.Study, calls: int) -> Work:
+    """Opens cases and tells how they end."""
+
+    def work() -> None:
+        for number in range(calls):
+            study.tell(study.open_case(1).case, 4 * (number % 3 == 0))
+
+    return work
+
+
+def shell(effort: Effort) -> list[Columns]:
+    """A command on the shell, from its start to its end."""
+    table = Columns("A command on the shell", ["command", "time"])
+    with TemporaryDirectory() as name:
+        file = f"{name}/s.sqlite"
+        with grbp.Study.create(file, "s", goal=4) as study:
+            study.open_case(2)
+        commands = {
+            "python -c pass": [sys.executable, "-c", "pass"],
+            **{
+                f"grbp live {verb}": [
+                    sys.executable,
+                    "-m",
+                    "grbp",
+                    "live",
+                    *verb.split(),
+                    "--store",
+                    file,
+                ]
+                for verb in ("ask --case 1", "status", "open --state 2", "verify")
+            },
+        }
+        tasks: dict[str, Work] = {
+            key: partial(subprocess.run, words, check=True, capture_output=True)
+            for key, words in commands.items()
+        }
+        for key, took in in_turn(tasks, effort.passes).items():
+            table.rows.append([key, f"{took:.2f} s"])
+    return [table]
+
+
+SECTIONS: Sections = {
+    "tell": ("Tells a second", tell),
+    "size": ("Small and large studies", size),
+    "shell": ("On the shell", shell),
+}
+
+
+if __name__ == "__main__":
+    began = time.strftime("%Y-%m-%d")
+    where = f"{cpu()}, {cores()} cores, {system()}, apsw {apsw.apsw_version()}"
+    run(
+        __file__, "The live advisor: speed", f"Measured on {began}. The machine: {where}.", SECTIONS
+    )

@@ -1,0 +1,358 @@
+"""The command `live`: a study run from the shell, one verb at a time."""
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import grbp
+from grbp.cli.live_printing import (
+    show_advice,
+    show_cases,
+    show_found,
+    show_log,
+    show_study,
+    shown_event,
+)
+from grbp.cli.options import add_json, number, pairs, whole
+from grbp.cli.printing import print_json
+from grbp.errors import InvalidInput
+from grbp.live import Advice, Verified
+from grbp.live.config import CONTINUE, DRAWN, FINISH, FIRST
+from grbp.live.rows import STATUSES
+from grbp.live.store import open_store
+from grbp.live.transfer import read_log
+from grbp.live.verify import played_again
+
+STORE: Final = "grbp-live.sqlite"
+"""The file in the present folder that keeps studies, unless something else is said."""
+
+_VARIABLE: Final = "GRBP_STORE"
+
+_Verb: TypeAlias = Callable[[argparse.Namespace], int | None]
+_Options: TypeAlias = dict[str, dict[str, Any]]
+
+
+class _Entry(NamedTuple):
+    """A verb: what it does, its own options and what runs it."""
+
+    line: str
+    options: _Options
+    run: _Verb
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs, each with its options."""
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    for name, entry in _VERBS.items():
+        verb = verbs.add_parser(name, help=entry.line, description=f"{entry.line}.")
+        for option, settings in entry.options.items():
+            verb.add_argument(option, **settings)
+        where = f"SQLite file or DSN (${_VARIABLE}, or {STORE})"
+        verb.add_argument("--store", metavar="FILE", help=where)
+        if name not in ("import", "backup"):
+            there = "" if name == "init" else "; can be left out where there is one"
+            verb.add_argument(
+                "--study", metavar="NAME", required=name == "init", help=f"its name{there}"
+            )
+        add_json(verb)
+        verb.set_defaults(verb=entry.run)
+
+
+def run(options: argparse.Namespace) -> int | None:
+    """Run a verb; return 1 if it is a check that found a problem."""
+    verb: _Verb = options.verb
+    return verb(options)
+
+
+def _store(options: argparse.Namespace) -> str:
+    """Return where studies are kept."""
+    store = str(options.store or os.environ.get(_VARIABLE) or STORE)
+    if store == "memory":
+        raise InvalidInput("the store 'memory' was given; it must be a file or a database")
+    return store
+
+
+def _study(options: argparse.Namespace) -> grbp.Study:
+    """Open the study that is asked about."""
+    return grbp.Study(_store(options), options.study, who=getattr(options, "who", None))
+
+
+def _init(options: argparse.Namespace) -> None:
+    """Make a study."""
+    goal, start = whole(options.goal), options.start or DRAWN
+    if options.records is not None:
+        if options.start is not None:
+            raise InvalidInput("--start and --records were given; a study begins in one way")
+        start = grbp.fit(options.records, goal)
+    windows = pairs("window", options.window or [], "finish=30")
+    with grbp.Study.create(
+        _store(options),
+        options.study,
+        goal,
+        options.learner,
+        seed=whole(options.seed),
+        start=start,
+        horizon=number(options.horizon),
+        windows={action: number(days) for action, days in windows.items()},
+        shadow=options.shadow,
+        level=number(options.level),
+        who=options.who,
+    ) as study:
+        _give_study(options, study)
+
+
+def _open(options: argparse.Namespace) -> None:
+    """Open a case."""
+    with _study(options) as study:
+        _give(
+            options,
+            study.open_case(whole(options.state), key=options.key, observed=options.observed),
+            study.goal,
+        )
+
+
+def _ask(options: argparse.Namespace) -> None:
+    """Say what to do next with a case."""
+    with _study(options) as study:
+        _give(options, study.ask(whole(options.case)), study.goal)
+
+
+def _tell(options: argparse.Namespace) -> None:
+    """Record what came of a step."""
+    with _study(options) as study:
+        advice = study.tell(
+            whole(options.case),
+            whole(options.state),
+            took=options.took,
+            why=options.why or "",
+            step=whole(options.step),
+            key=options.key,
+            observed=options.observed,
+        )
+        _give(options, advice, study.goal, f"Step {advice.step:,} is recorded.")
+
+
+def _void(options: argparse.Namespace) -> None:
+    """Take back the last entry of a case."""
+    with _study(options) as study:
+        advice = study.void(
+            whole(options.case), options.why, step=whole(options.step), key=options.key
+        )
+        _give(options, advice, study.goal, "The last entry is taken back; the log keeps it.")
+
+
+def _close(options: argparse.Namespace) -> None:
+    """Withdraw a case."""
+    with _study(options) as study:
+        _give(
+            options,
+            study.close_case(whole(options.case), options.why, key=options.key),
+            study.goal,
+        )
+
+
+def _status(options: argparse.Namespace) -> None:
+    """Say how the study stands."""
+    with _study(options) as study:
+        _give_study(options, study)
+
+
+def _cases(options: argparse.Namespace) -> None:
+    """List cases."""
+    after, limit = whole(options.after), whole(options.limit)
+    with _study(options) as study:
+        cases = study.cases(after, limit, options.status)
+    if options.json:
+        print_json({"cases": [case.to_dict() for case in cases]})
+    else:
+        show_cases(cases, limit)
+
+
+def _log(options: argparse.Namespace) -> None:
+    """List events."""
+    limit = whole(options.limit)
+    with _study(options) as study:
+        events = study.log(whole(options.after), limit, whole(options.case))
+        shadow = study.status().shadow
+    if options.json:
+        print_json({"events": [shown_event(event) for event in events]})
+    else:
+        show_log(events, limit, shadow=shadow)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    """Check the whole study."""
+    with _study(options) as study:
+        return _give_found(options, study.verify())
+
+
+def _replay(options: argparse.Namespace) -> int:
+    """Make every decision again, of the study or of an export."""
+    if options.file is None:
+        with _study(options) as study:
+            return _give_found(options, study.replay())
+    _, events = read_log(Path(options.file))
+    return _give_found(options, played_again(events, None, decide=True)[0])
+
+
+def _export(options: argparse.Namespace) -> None:
+    """Write the log, the steps or both."""
+    written = {"log": options.out, "steps": options.steps}
+    if "-" in written.values():
+        raise InvalidInput("- was given; it must name a file (without one, the log is printed)")
+    if options.json and options.out is None and options.steps is None:
+        raise InvalidInput("--json was given; it needs a file to write to, by --out or --steps")
+    with _study(options) as study:
+        if options.out is not None:
+            study.export(options.out)
+        if options.steps is not None:
+            study.export_steps(options.steps)
+        if options.out is None and options.steps is None:
+            for line in study.export_lines():
+                print(line.decode(), end="")
+    if options.json:
+        print_json(written)
+    else:
+        for file in filter(None, written.values()):
+            print(file)
+
+
+def _import(options: argparse.Namespace) -> None:
+    """Record an exported study in the store."""
+    with grbp.Study.import_(_store(options), options.file, who=options.who) as study:
+        _give_study(options, study)
+
+
+def _backup(options: argparse.Namespace) -> None:
+    """Copy all studies of the store."""
+    store = open_store(_store(options))
+    try:
+        store.backup(Path(options.file))
+    finally:
+        store.close()
+    if options.json:
+        print_json({"backup": options.file})
+    else:
+        print(options.file)
+
+
+def _give(options: argparse.Namespace, advice: Advice, goal: int, done: str = "") -> None:
+    """Give advice to a program or to a person."""
+    if options.json:
+        print_json(advice.to_dict())
+    else:
+        show_advice(advice, goal, done)
+
+
+def _give_study(options: argparse.Namespace, study: grbp.Study) -> None:
+    """Give the status of a study to a program or to a person."""
+    status = study.status()
+    if options.json:
+        print_json(status.to_dict())
+    else:
+        show_study(status)
+
+
+def _give_found(options: argparse.Namespace, found: Verified) -> int:
+    """Give what a check found; return its exit status."""
+    if options.json:
+        print_json(found._asdict() | {"ok": found.ok})
+    else:
+        show_found(found)
+    return 0 if found.ok else 1
+
+
+_WHO: Final[_Options] = {"--who": {"help": "who records (your user name)"}}
+_KEY: Final[_Options] = {"--key": {"help": "told twice with the same key, it is recorded once"}}
+_OBSERVED: Final[_Options] = {
+    "--observed": {"metavar": "TIME", "help": "when it happened, if not now: 2026-11-16T08:30"}
+}
+_CASE: Final[_Options] = {
+    "--case": {"required": True, "metavar": "N", "help": "the number of the case"}
+}
+_PAGE: Final[_Options] = {
+    "--after": {"default": "0", "metavar": "N", "help": "begin after this number (0)"},
+    "--limit": {"default": "100", "metavar": "N", "help": "list at most so many (100)"},
+}
+_INIT: Final[_Options] = {
+    "--goal": {"required": True, "help": "the state G that wins a case"},
+    "--learner": {
+        "default": grbp.DEFAULT_LEARNER,
+        "help": f"who decides, with constants if you like ({grbp.DEFAULT_LEARNER})",
+    },
+    "--seed": {"default": "0", "help": "of the learner's draws, and of drawn estimates (0)"},
+    "--start": {
+        "choices": [DRAWN, FIRST],
+        "help": "drawn first estimates, or one first step of each action (drawn)",
+    },
+    "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
+    "--horizon": {"metavar": "N", "help": "how many cases there will be, if the learner asks"},
+    "--window": {
+        "metavar": "ACTION=DAYS",
+        "action": "append",
+        "help": "an outcome counts after so many days: finish=30",
+    },
+    "--shadow": {"action": "store_true", "help": "advise nobody, learn by watching"},
+    "--level": {"default": "0.95", "help": "the level of the intervals (0.95)"},
+}
+_TELL: Final[_Options] = {
+    "--state": {"required": True, "help": "the state it led to; 0 is the dead end"},
+    "--took": {"choices": [CONTINUE, FINISH], "help": "what was done, if not what was advised"},
+    "--why": {"metavar": "TEXT", "help": "why something else was done"},
+    "--step": {"metavar": "N", "help": "the number of the step, so that none is told twice"},
+}
+_VOID: Final[_Options] = {
+    "--why": {"required": True, "metavar": "TEXT", "help": "what was wrong with it"},
+    "--step": {"metavar": "N", "help": "the step that is meant, for safety"},
+}
+_STATE: Final[_Options] = {"--state": {"required": True, "help": "its state, from 1 to goal - 1"}}
+_CLOSE: Final[_Options] = {
+    "--why": {"required": True, "metavar": "TEXT", "help": "why it is withdrawn"}
+}
+_STATUS: Final[_Options] = {"--status": {"choices": list(STATUSES), "help": "those of one status"}}
+_OF_CASE: Final[_Options] = {
+    "--case": {"metavar": "N", "help": "the case whose events to list (all)"}
+}
+
+_EXPORT: Final[_Options] = {
+    "--out": {"metavar": "FILE", "help": "the log as lines of JSON (standard output)"},
+    "--steps": {"metavar": "FILE", "help": "the steps as CSV, as grbp fit reads them"},
+}
+
+
+def _file(line: str, **settings: str) -> _Options:
+    return {"file": {"metavar": "FILE", "help": line, **settings}}
+
+
+_VERBS: Final = {
+    "init": _Entry("make a study", _INIT | _WHO, _init),
+    "open": _Entry("open a case and say what to do", _STATE | _KEY | _OBSERVED | _WHO, _open),
+    "ask": _Entry("say what to do next with a case, and why", _CASE, _ask),
+    "tell": _Entry(
+        "record what came of a step, and say what to do next",
+        _CASE | _TELL | _KEY | _OBSERVED | _WHO,
+        _tell,
+    ),
+    "void": _Entry("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
+    "close": _Entry("withdraw a case", _CASE | _CLOSE | _KEY | _WHO, _close),
+    "status": _Entry("say how the study stands", {}, _status),
+    "cases": _Entry("list cases", _STATUS | _PAGE, _cases),
+    "log": _Entry("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
+    "verify": _Entry("check that nothing was changed or lost", {}, _verify),
+    "export": _Entry("write the log, to go elsewhere, or the steps as a table", _EXPORT, _export),
+    "import": _Entry(
+        "bring an exported study into the store", _file("what export wrote") | _WHO, _import
+    ),
+    "replay": _Entry(
+        "make every decision again, and compare",
+        _file("an export to play again, without any store", nargs="?"),
+        _replay,
+    ),
+    "backup": _Entry(
+        "copy all studies of the store to a new file",
+        _file("a file that is not there yet"),
+        _backup,
+    ),
+}

@@ -1,0 +1,223 @@
+"""Printing a live study for a person, at 80 columns."""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from grbp.live import Advice, Basis, Case, Event, Status, Verified
+from grbp.live.rows import CLOSED, LOST, OPEN, WON
+from grbp.model.transition import DEAD_END, Action
+from grbp.theory.posterior import Estimate
+
+_WIDTH: Final = 80
+_WHO: Final = 10
+"""The columns for a name; a longer one goes on in the next line."""
+
+
+def _fill(text: str) -> None:
+    print(textwrap.fill(text, _WIDTH, break_on_hyphens=False))
+
+
+def show_advice(advice: Advice, goal: int, done: str = "") -> None:
+    """Say what to do, then what was recorded, then why."""
+    print(_headline(advice, goal))
+    if done:
+        print(done)
+    if advice.basis is not None:
+        print()
+        print(advice.basis.summary)
+
+
+def _headline(advice: Advice, goal: int) -> str:
+    """Say in one line what to do with a case."""
+    name, after = f"Case {advice.case:,}", f"after {_many(advice.step, 'step')}"
+    if advice.status == WON:
+        return f"{name} is won: it reached the goal {after}."
+    if advice.status == LOST:
+        return f"{name} is lost: it is in the dead end {after}."
+    if advice.status == CLOSED:
+        return f"{name} is closed: it was withdrawn in state {advice.state:,} {after}."
+    place = f"{name}, state {advice.state:,} of {goal:,}:"
+    if advice.action is None or advice.basis is None:
+        return f"{place} nobody is advised, as the study is in shadow mode."
+    low, high = advice.state - 1, advice.state + 1
+    if advice.action == Action.FINISH:
+        low, high = DEAD_END, goal
+    learn = ", in order to learn" if advice.basis.forced else ""
+    return f"{place} {advice.action.name}{learn}. Then tell state {low:,} or {high:,}."
+
+
+def show_study(status: Status) -> None:
+    """Say at a glance how a study stands."""
+    n, basis = status.cases, status.basis
+    _fill(
+        f"Study {status.study}: goal {status.goal:,}, {status.learner} (grbp {status.version})"
+        + (", shadow mode: nobody is advised" if status.shadow else "")
+    )
+    if status.read_only:
+        _fill(f"READ-ONLY: {status.read_only}.")
+    if not n["opened"]:
+        print("No case was opened yet.")
+    else:
+        ends = f"{n[WON]:,} won, {n[LOST]:,} lost, {n[CLOSED]:,} withdrawn"
+        print(f"{_many(n['opened'], 'case')}: {n[OPEN]:,} open, {ends}.")
+    if status.pending:
+        print(f"{status.pending:,} FINISH pending: advised or taken, and not counted yet.")
+    if status.next_threshold is not None and not status.shadow:
+        print(f"The next case gets threshold {_meaning(status.next_threshold, status.goal)}.")
+    if basis.f or basis.c:
+        _table(basis)
+    elif n["opened"]:
+        print("Nothing was seen of either action yet.")
+    if basis.drawn is not None:
+        first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
+        print(f"The learner also counts one drawn try of each action: {first}.")
+    print(f"{_many(status.events, 'event')}, head {status.head[:16]}.")
+
+
+def _meaning(threshold: int, goal: int) -> str:
+    """Say what a threshold means."""
+    if threshold == 0:
+        return "0: never finish"
+    if threshold == 1:
+        return "1: finish in state 1, continue above"
+    where = "in every state" if threshold == goal - 1 else f"in states 1 to {threshold:,}"
+    return f"{threshold:,}: finish {where}, in order to learn"
+
+
+def _table(basis: Basis) -> None:
+    """Print what is known of both actions."""
+    print(f"\n  {'':<36}{'estimate':>10}{f'{100 * basis.level:g} % interval':>20}{'tries':>10}")
+    _row("p_C, CONTINUE moves up", basis.p_c, basis.c)
+    _row("p_F, FINISH wins", basis.p_f, basis.f)
+    _row("B(p_C), continuing in state 1 wins", basis.boundary)
+    _row("p_F - B(p_C), which decides", basis.difference)
+    if basis.other_better is not None:
+        right = basis.other_better if basis.action == Action.CONTINUE else 1 - basis.other_better
+        _row("Probability that p_F >= B(p_C)", Estimate(right, math.nan, math.nan))
+    print()
+
+
+def _row(name: str, one: Estimate, tries: int | None = None) -> None:
+    """Print an estimate with its interval."""
+    estimate = "-" if math.isnan(one.estimate) else f"{one.estimate:.3f}"
+    interval = "" if math.isnan(one.low) else f"{one.low:.3f} to {one.high:.3f}"
+    counted = "" if tries is None else f"{tries:,}"
+    print(f"  {name:<36}{estimate:>10}{interval:>20}{counted:>10}".rstrip())
+
+
+def show_cases(cases: Sequence[Case], limit: int) -> None:
+    """Print cases as a table."""
+    if not cases:
+        print("There is no such case.")
+        return
+    wide = max(4, *(len(f"{case.case:,}") for case in cases))
+    print(f"{'case':>{wide}}  state  status   steps  overruled  held  advised   in its state since")
+    for one in cases:
+        print(
+            f"{one.case:>{wide},}  {one.state:>5,}  {one.status:<6}  {one.steps:>6,}"
+            f"  {one.overruled:>9,}  {one.held:>4,}  {one.action or '-':<8}  {_time(one.since)}"
+        )
+    _end((one.since for one in cases), len(cases) == limit, cases[-1].case)
+
+
+def show_log(events: Sequence[Event], limit: int, *, shadow: bool) -> None:
+    """Print events as a table: number, time, case, step, who, and what happened."""
+    if not events:
+        print("There is no such event.")
+        return
+    wide, cases = (max(5, *(len(f"{k:,}") for k in ks)) for ks in _numbers(events))
+    print(f"{'event':>{wide}}  {'recorded':<19}  {'case':>{cases}}  {'who':<{_WHO}}  what")
+    for event in events:
+        case = f"{event.case:,}" if event.case else ""
+        left = f"{event.seq:>{wide},}  {_time(event.recorded)}  {case:>{cases}}  "
+        who = textwrap.wrap(event.who, _WHO) or [""]
+        what = textwrap.wrap(_what(event, shadow=shadow), _WIDTH - len(left) - _WHO - 2)
+        for k in range(max(len(who), len(what))):
+            name, text = (part[k] if k < len(part) else "" for part in (who, what))
+            print(f"{left if k == 0 else ' ' * len(left)}{name:<{_WHO}}  {text}".rstrip())
+    _end((event.recorded for event in events), len(events) == limit, events[-1].seq)
+
+
+def _numbers(events: Sequence[Event]) -> tuple[list[int], list[int]]:
+    return [event.seq for event in events], [event.case for event in events]
+
+
+def _what(event: Event, *, shadow: bool) -> str:
+    """Say what an event recorded."""
+    asked, answered = json.loads(event.request), json.loads(event.response)
+    when = f" (observed {_time(event.observed)})" if event.observed else ""
+    if event.kind == "study":
+        return f"study: {_configured(asked['config'])}"
+    if event.kind == "open":
+        decided = "" if shadow else f", threshold {answered['threshold']:,}"
+        return f"open: state {asked['state']:,}{decided}{when}"
+    if event.kind == "tell":
+        taken, advised = answered["took"], answered["advised"]
+        other = "" if shadow or taken == advised else f" instead of {advised}"
+        why = f"; {asked['why']}" if asked["why"] else ""
+        held = "" if answered["counted"] else "; it is held"
+        return f"tell: step {event.step:,}, {taken}{other} to {asked['state']:,}{held}{when}{why}"
+    if event.kind == "mature":
+        return f"mature: step {event.step:,} counts now"
+    if event.kind == "void":
+        what = f"step {event.step:,}" if event.step else "the withdrawal"
+        return f"void: {what}; {asked['why']}"
+    return f"{event.kind}: {asked['why']}"
+
+
+def _configured(config: dict[str, Any]) -> str:
+    """Say to what a study is locked."""
+    learner, start = config["learner"], config["start"]
+    parts = [
+        f"goal {config['goal']:,}",
+        learner if isinstance(learner, str) else learner["name"],
+        f"seed {config['seed']}",
+        f"start {start if isinstance(start, str) else 'from records'}",
+        *(f"{action} counts after {s / 86_400:g} days" for action, s in config["windows"].items()),
+        *(["shadow mode"] if config["shadow"] else []),
+    ]
+    return ", ".join(parts)
+
+
+def shown_event(event: Event) -> dict[str, Any]:
+    """Return an event for a program: what was asked and answered as objects."""
+    return event._asdict() | {
+        "request": json.loads(event.request),
+        "response": json.loads(event.response),
+    }
+
+
+def show_found(found: Verified) -> None:
+    """Say what a check found."""
+    again = f", {_many(found.decisions, 'decision')} made again" if found.decisions else ""
+    if found.ok:
+        print(f"All is well: {_many(found.events, 'event')}{again}.")
+    else:
+        print(f"{_many(len(found.problems), 'problem')} in {_many(found.events, 'event')}:")
+        for problem in found.problems:
+            print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
+    print(f"head {found.head}")
+
+
+def _end(stamps: Iterable[str], full: bool, last: int) -> None:
+    """Say in which zone times are, and how to read on."""
+    zones = sorted({_local(stamp).tzname() or "local time" for stamp in stamps})
+    more = f" There may be more: --after {last}." if full else ""
+    print(f"\nTimes are in {' and '.join(zones)}.{more}")
+
+
+def _time(stamp: str) -> str:
+    """Write a time as the user's clock shows it."""
+    return _local(stamp).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _local(stamp: str) -> datetime:
+    return datetime.fromisoformat(stamp).astimezone()
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,517 @@
+"""A study on the shell: every verb for a person and for a program, and what is refused."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import grbp
+from grbp._io import table_text
+from grbp.cli import main
+from grbp.cli.live import STORE
+
+pytest.importorskip("apsw", reason="The live advisor was not tried: apsw is not installed.")
+
+VERBS = [
+    "init", "open", "ask", "tell", "void", "close", "status", "cases", "log", "verify", "export",
+    "import", "replay", "backup",
+]  # fmt: skip
+
+Shell = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GRBP_STORE", raising=False)
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Shell:
+    """What a person reads: at 80 columns, with nothing on standard error."""
+
+    def shell(*arguments: object, status: int = 0) -> str:
+        assert main(["live", *map(str, arguments)]) == status
+        out, err = capsys.readouterr()
+        assert err == ""
+        if "--json" not in arguments and arguments != ("export",):
+            assert max(map(len, out.splitlines()), default=0) <= 80
+        return out
+
+    return shell
+
+
+@pytest.fixture
+def answer(said: Shell) -> Callable[..., dict[str, Any]]:
+    """What a program reads: one object."""
+
+    def shell(*arguments: object, status: int = 0) -> dict[str, Any]:
+        out = said(*arguments, "--json", status=status)
+        assert out.count("\n") == 1
+        one: dict[str, Any] = json.loads(out, parse_constant=pytest.fail)
+        return one
+
+    return shell
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Shell:
+    def shell(*arguments: object) -> str:
+        assert main(["live", *map(str, arguments)]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert re.fullmatch(r"grbp: .*\n", err)
+        return err
+
+    return shell
+
+
+def begun(said: Shell, *options: object) -> None:
+    """Make a study whose second case is advised to finish."""
+    said("init", "--study", "ward", "--goal", 4, "--who", "ada", *options)
+
+
+def test_a_study_from_the_first_case_to_the_last_check(
+    answer: Callable[..., dict[str, Any]],
+) -> None:
+    made = answer("init", "--study", "ward", "--goal", 4, "--who", "ada")
+    assert (made["study"], made["goal"], made["events"]) == ("ward", 4, 1)
+    first = answer("open", "--state", 2, "--who", "ada")
+    assert first.keys() >= {"case", "rho", "state", "action", "basis"}
+    assert (first["case"], first["rho"], first["state"], first["action"]) == (1, 1, 2, "continue")
+    assert first["basis"]["action"] == "continue"
+    assert answer("ask", "--case", 1) == first | {"event": None}
+    after = answer("tell", "--case", 1, "--state", 1, "--who", "ada")
+    assert (after["state"], after["step"], after["action"]) == (1, 1, "finish")
+    over = answer("tell", "--case", 1, "--state", 2, "--took", "continue", "--why", "he asked")
+    assert (over["state"], over["action"]) == (2, "continue")
+    back = answer("void", "--case", 1, "--step", 2, "--why", "another bed")
+    assert (back["state"], back["step"], back["action"]) == (1, 1, "finish")
+    won = answer("tell", "--case", 1, "--state", 4)
+    assert (won["status"], won["action"], won["basis"]) == ("won", None, None)
+    answer("open", "--state", 3)
+    assert answer("close", "--case", 2, "--why", "moved away")["status"] == "closed"
+    status = answer("status")
+    assert status["cases"] == {"opened": 2, "open": 0, "won": 1, "lost": 0, "closed": 1}
+    found = answer("verify")
+    assert (found["ok"], found["problems"]) == (True, [])
+    assert (found["events"], found["head"]) == (status["events"], status["head"])
+    again = answer("replay")
+    assert (again["ok"], again["decisions"], again["head"]) == (True, 2, status["head"])
+
+
+def test_the_shell_says_what_the_library_says(answer: Callable[..., dict[str, Any]]) -> None:
+    answer("init", "--study", "ward", "--goal", 5, "--learner", "getbe-sm:gamma=30", "--seed", 3)
+    answer("open", "--state", 2)
+    with grbp.Study(STORE) as study:
+        assert answer("ask", "--case", 1) == json.loads(json.dumps(study.ask(1).to_dict()))
+        assert answer("status") == json.loads(json.dumps(study.status().to_dict()))
+        assert answer("cases") == {"cases": [case.to_dict() for case in study.cases()]}
+        assert study.status().learner == "getbe-sm:gamma=30"
+
+
+def test_every_option_of_init_reaches_the_study(
+    said: Shell, answer: Callable[..., dict[str, Any]]
+) -> None:
+    answer(
+        "init", "--study", "ward", "--goal", 4, "--learner", "doorstep-lai", "--seed", 7,
+        "--start", "first", "--horizon", "1e3", "--window", "finish=30,continue=1", "--shadow",
+        "--level", ".9", "--who", "ada",
+    )  # fmt: skip
+    (event,) = answer("log")["events"]
+    config = event["request"]["config"]
+    assert event["who"] == "ada"
+    assert config["windows"] == {"continue": 86_400.0, "finish": 30 * 86_400.0}
+    assert (config["seed"], config["start"], config["shadow"]) == (7, "first", True)
+    assert (config["level"], config["constants"]["horizon"]) == (0.9, 1000.0)
+    words = " ".join(said("log").split())
+    for part in ("seed 7", "start first", "finish counts after 30 days", "shadow mode"):
+        assert part in words
+
+
+def test_past_cases_come_first(said: Shell, answer: Callable[..., dict[str, Any]]) -> None:
+    table = grbp.example_records(cases=60, seed=2)
+    rows = zip(*(table[name] for name in table), strict=True)
+    Path("cases.csv").write_text(table_text([*table], rows), "utf-8")
+    counters = grbp.fit("cases.csv", 4).counters
+    assert counters is not None
+    begun(said, "--records", "cases.csv")
+    basis = answer("status")["basis"]
+    assert (basis["f"], basis["c"]) == (counters.f, counters.c)
+    assert basis["drawn"] is None
+    assert "start from records" in said("log")
+
+
+def test_a_person_reads_first_what_to_do(said: Shell) -> None:
+    begun(said)
+    out = said("open", "--state", 2)
+    assert out.startswith("Case 1, state 2 of 4: CONTINUE. Then tell state 1 or 3.\n\n")
+    with grbp.Study(STORE) as study:
+        basis = study.ask(1).basis
+    assert basis is not None
+    assert out.endswith(f"\n\n{basis.summary}\n")
+    assert said("ask", "--case", 1) == out
+    out = said("tell", "--case", 1, "--state", 1)
+    assert out.startswith("Case 1, state 1 of 4: FINISH. Then tell state 0 or 4.\nStep 1 is rec")
+    assert said("tell", "--case", 1, "--state", 0).startswith(
+        "Case 1 is lost: it is in the dead end after 2 steps.\n"
+    )
+    out = said("void", "--case", 1, "--why", "no")
+    assert out.startswith("Case 1, state 1 of 4: FINISH. Then tell state 0 or 4.\nThe last entry")
+    assert said("tell", "--case", 1, "--state", 4).startswith(
+        "Case 1 is won: it reached the goal after 2 steps.\n"
+    )
+    said("open", "--state", 3)
+    assert (
+        said("close", "--case", 2, "--why", "moved")
+        == "Case 2 is closed: it was withdrawn in state 3 after 0 steps.\n"
+    )
+
+
+def test_forced_exploration_is_said(said: Shell, answer: Callable[..., dict[str, Any]]) -> None:
+    begun(said, "--start", "first")
+    assert "CONTINUE, in order to learn." in said("open", "--state", 1).splitlines()[0]
+    assert answer("ask", "--case", 1)["basis"]["forced"] is True
+    said("tell", "--case", 1, "--state", 2)
+    out = said("open", "--state", 3)
+    assert out.startswith("Case 2, state 3 of 4: FINISH, in order to learn. Then tell state 0 or 4")
+    assert "This is to learn: FINISH was not seen yet." in " ".join(out.split())
+
+
+def test_shadow_mode_advises_nobody(
+    said: Shell, answer: Callable[..., dict[str, Any]], refused: Shell
+) -> None:
+    begun(said, "--shadow")
+    assert (
+        said("open", "--state", 2)
+        == "Case 1, state 2 of 4: nobody is advised, as the study is in shadow mode.\n"
+    )
+    shown = answer("ask", "--case", 1)
+    assert (shown["action"], shown["basis"], shown["shadow"]) == (None, None, True)
+    assert "it must also be told what was done" in refused("tell", "--case", 1, "--state", 3)
+    said("tell", "--case", 1, "--state", 3, "--took", "continue")
+    listed = said("cases").splitlines()[1].split()
+    assert listed[listed.index("open") + 4] == "-"
+    assert answer("cases")["cases"][0]["action"] is None
+    assert "threshold" not in said("log")
+    status = said("status")
+    assert "nobody is advised" in status
+    assert "threshold" not in status
+
+
+def test_status_at_a_glance(said: Shell) -> None:
+    begun(said)
+    out = said("status")
+    assert out.startswith("Study ward: goal 4, doorstep-lai (grbp ")
+    assert "No case was opened yet." in out
+    said("open", "--state", 1)
+    said("open", "--state", 1)
+    said("tell", "--case", 1, "--state", 4)
+    said("tell", "--case", 2, "--state", 2, "--took", "continue", "--why", "so")
+    out = said("status")
+    assert "2 cases: 1 open, 1 won, 0 lost, 0 withdrawn.\n" in out
+    assert re.search(r"p_C, CONTINUE moves up +1\.000 +\S+ to 1\.000 +1\n", out)
+    assert re.search(r"Probability that p_F >= B\(p_C\) +0\.\d{3}\n", out)
+    with grbp.Study(STORE) as study:
+        assert f"5 events, head {study.status().head[:16]}.\n" in out
+
+
+def test_lists_and_pages_of_them(said: Shell, answer: Callable[..., dict[str, Any]]) -> None:
+    begun(said)
+    assert said("cases") == "There is no such case.\n"
+    for state in (1, 2, 3, 2):
+        said("open", "--state", state, "--who", "a nurse with a long and hyphen-ated name")
+    said("close", "--case", 2, "--why", "one reason, and another, " * 12 + "and so on")
+    cases = answer("cases", "--status", "open", "--after", 1, "--limit", 1)["cases"]
+    assert [one["case"] for one in cases] == [3]
+    assert said("cases", "--limit", 2).endswith("There may be more: --after 2.\n")
+    assert "There may be more" not in said("cases")
+    events = answer("log", "--case", 2)["events"]
+    assert [one["kind"] for one in events] == ["open", "close"]
+    assert answer("log", "--after", 5)["events"][0]["request"]["case"] == 2
+    assert said("log", "--after", 99) == "There is no such event.\n"
+    words = " ".join(re.sub(r"^.{35}", "", said("log", "--case", 2), flags=re.M).split())
+    assert "close: one reason, and another" in words
+
+
+def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
+    begun(said, "--window", "finish=30")
+    said("open", "--state", 1, "--who", "ada", "--observed", "2020-02-03T04:05+00:00")
+    said("tell", "--case", 1, "--state", 2, "--took", "continue", "--why", "he asked")
+    said("void", "--case", 1, "--why", "a slip", "--who", "bob")
+    said("open", "--state", 1)
+    said("tell", "--case", 2, "--state", 4)
+    said("tell", "--case", 1, "--state", 4)
+    words = " ".join(said("log").split())
+    assert "1 ada open: state 1, threshold 1 (observed 2020-02-03" in words
+    assert "tell: step 1, continue instead of finish to 2; he asked" in words
+    assert "1 bob void: step 1; a slip" in words
+    assert "tell: step 1, finish to 4; it is held" in words
+    held = said("cases").splitlines()[2].split()
+    assert held[:3] == ["2", "4", "won"]
+    assert held[5] == "1"
+
+
+def test_times_are_those_of_the_user_and_the_zone_is_said(tmp_path: Path) -> None:
+    store = tmp_path / "zones.sqlite"
+    grbp.Study.create(store, "ward", 4).open_case(2, observed="2026-07-01T12:00+00:00")
+    for zone, hour, name in (("UTC", "12:00", "UTC"), ("XYZ-5:30", "17:30", "XYZ")):
+        done = run("cases", "--store", str(store), TZ=zone)
+        assert f"2026-07-01 {hour}:00" in done.stdout
+        assert done.stdout.endswith(f"Times are in {name}.\n")
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "grbp", "live", *arguments],
+        capture_output=True, text=True, check=False, env={**os.environ, **variables},
+    )  # fmt: skip
+
+
+def test_a_problem_is_named_and_the_exit_status_says_so(
+    said: Shell, answer: Callable[..., dict[str, Any]]
+) -> None:
+    import apsw  # noqa: PLC0415 (optional)
+
+    begun(said)
+    said("open", "--state", 2)
+    said("tell", "--case", 1, "--state", 3)
+    connection = apsw.Connection(STORE)
+    connection.execute("update events set who = 'eve' where seq = 2")
+    connection.close()
+    found = answer("verify", status=1)
+    assert not found["ok"]
+    assert any("event 2 was changed" in problem for problem in found["problems"])
+    out = said("verify", status=1)
+    assert "problem" in out.splitlines()[0]
+    assert "event 2 was changed: its hash does not fit what it says" in " ".join(out.split())
+    assert said("replay", status=1).splitlines()[0] == out.splitlines()[0]
+
+
+def test_a_study_goes_elsewhere_and_comes_back(
+    said: Shell, answer: Callable[..., dict[str, Any]], refused: Shell
+) -> None:
+    begun(said)
+    said("open", "--state", 2)
+    said("tell", "--case", 1, "--state", 1)
+    head = answer("verify")["head"]
+    log = said("export")
+    assert len(log.splitlines()) == 4
+    assert said("export", "--out", "log.jsonl", "--steps", "steps.csv") == "log.jsonl\nsteps.csv\n"
+    assert Path("log.jsonl").read_text("utf-8") == log
+    assert Path("steps.csv").read_text("utf-8") == (
+        "case,step,state,action,next_state\n1,1,2,continue,1\n"
+    )
+    assert said("export", "--steps", "again.csv") == "again.csv\n"
+    assert answer("export", "--out", "more.jsonl") == {"log": "more.jsonl", "steps": None}
+    Path(STORE).rename("away.sqlite")
+    played = answer("replay", "log.jsonl")
+    assert (played["ok"], played["head"], played["decisions"]) == (True, head, 1)
+    assert not Path(STORE).exists()
+    brought = answer("import", "log.jsonl")
+    assert (brought["study"], brought["head"]) == ("ward", head)
+    assert "the store has one already" in refused("import", "log.jsonl")
+    assert said("backup", "copy.sqlite") == "copy.sqlite\n"
+    assert answer("verify", "--store", "copy.sqlite")["head"] == head
+    assert "that file is there already" in refused("backup", "copy.sqlite")
+    assert answer("backup", "other.sqlite") == {"backup": "other.sqlite"}
+
+
+def test_an_export_that_was_changed_is_found(said: Shell, refused: Shell) -> None:
+    begun(said)
+    said("open", "--state", 2)
+    said("open", "--state", 1)
+    lines = said("export").splitlines(keepends=True)
+    Path("short.jsonl").write_text("".join(lines[:-1]), "utf-8")
+    assert "it is not whole" in refused("replay", "short.jsonl")
+    forged = lines[2].replace('"who":"', '"who":"not ')
+    Path("forged.jsonl").write_text("".join([*lines[:2], forged, lines[3]]), "utf-8")
+    assert "event 2 was changed" in said("replay", "forged.jsonl", status=1)
+    assert "event 2 was changed" in refused("import", "forged.jsonl", "--store", "new")
+    assert "is not an exported study" in refused("replay", _written("x.jsonl", "{}\n"))
+    assert "no export" in refused("import", _written("y.jsonl", "case,step\n"))
+    assert "cannot be read" in refused("replay", "none.jsonl")
+
+
+def _written(name: str, text: str) -> str:
+    Path(name).write_text(text, "utf-8")
+    return name
+
+
+def test_a_store_is_named_in_three_ways(
+    said: Shell,
+    answer: Callable[..., dict[str, Any]],
+    refused: Shell,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun(said)
+    assert Path(STORE).exists()
+    monkeypatch.setenv("GRBP_STORE", "else.sqlite")
+    assert "there is no store else.sqlite; `grbp live init` makes one" in refused("status")
+    said("init", "--study", "other", "--goal", 5)
+    assert answer("status")["study"] == "other"
+    assert answer("status", "--store", STORE)["study"] == "ward"
+    assert "it must be a file or a database" in refused("status", "--store", "memory")
+
+
+def test_one_of_several_studies_must_be_named(
+    said: Shell, answer: Callable[..., dict[str, Any]], refused: Shell
+) -> None:
+    begun(said)
+    said("init", "--study", "clinic", "--goal", 3)
+    assert "it has 'clinic', 'ward': name one" in refused("status")
+    assert answer("open", "--study", "clinic", "--state", 2)["study"] == "clinic"
+    assert "the study 'wrad' was asked for" in refused("cases", "--study", "wrad")
+    assert said("backup", "both.sqlite") == "both.sqlite\n"
+    assert answer("status", "--store", "both.sqlite", "--study", "ward")["events"] == 1
+
+
+def test_a_study_is_made_once(said: Shell, refused: Shell) -> None:
+    begun(said)
+    begun(said, "--seed", 5)
+    said("open", "--state", 2)
+    begun(said, "--seed", 5)
+    assert "it is locked since its first case" in refused("init", "--study", "ward", "--goal", 4)
+
+
+def test_the_same_is_recorded_once(answer: Callable[..., dict[str, Any]], refused: Shell) -> None:
+    answer("init", "--study", "ward", "--goal", 4)
+    opened = ("open", "--state", 2, "--key", "bed 7")
+    assert answer(*opened) == answer(*opened)
+    told = ("tell", "--case", 1, "--state", 3, "--step", 1)
+    assert answer(*told)["event"] == answer(*told)["event"]
+    assert "it is recorded with state 3" in refused("tell", "--case", 1, "--state", 1, "--step", 1)
+    assert "use a new key" in refused("open", "--state", 1, "--key", "bed 7")
+    assert answer("status")["events"] == 3
+
+
+MISTAKES = [
+    ([], "required: VERB (see grbp live --help)"),
+    (["opne"], "invalid choice: 'opne'; did you mean 'open'?"),
+    (["init", "--goal", 4], "required: --study (see grbp live init --help)"),
+    (["init", "--study", "x"], "required: --goal"),
+    (["init", "--study", "x", "--goal", 1], "goal = 1 was given"),
+    (["init", "--study", " x", "--goal", 4], "name = ' x' was given"),
+    (["init", "--study", "x", "--goal", 4, "--learner", "getbee-sm"], "did you mean 'getbe-sm'?"),
+    (["init", "--study", "x", "--goal", 4, "--start", "drwan"], "did you mean 'drawn'?"),
+    (["init", "--study", "x", "--goal", 4, "--start", "first", "--records", "y"], "in one way"),
+    (["init", "--study", "x", "--goal", 4, "--records", "none.csv"], "none.csv"),
+    (["init", "--study", "x", "--goal", 4, "--window", "finish"], "pairs such as finish=30"),
+    (["init", "--study", "x", "--goal", 4, "--window", "end=3"], "a window for 'end' was given"),
+    (["init", "--study", "x", "--goal", 4, "--window", "finish=-3"], "the window for finish"),
+    (["init", "--study", "x", "--goal", 4, "--horizon", "many"], "horizon = 'many' was given"),
+    (["init", "--study", "x", "--goal", 4, "--level", "2"], "level = 2"),
+    (["init", "--study", "x", "--goal", 4, "--seed", "pi"], "seed = 'pi' was given"),
+    (["open"], "required: --state"),
+    (["open", "--state", 4], "state = 4 was given"),
+    (["open", "--state", "low"], "state = 'low' was given"),
+    (["open", "--state", 2, "--who", "a\nb"], "who = 'a\\nb' was given"),
+    (["open", "--state", 2, "--observed", "soon"], "observed = soon was given"),
+    (["open", "--state", 2, "--observed", "2999-01-01"], "it must be a time that is past"),
+    (["ask", "--case", 9], "case 9 was asked for; the study has cases 1 to 1"),
+    (["ask", "--case", "first"], "case = 'first' was given"),
+    (["tell", "--case", 1, "--state", 2], "it must be 1 or 3"),
+    (["tell", "--case", 1, "--state", 4], "if finish was taken instead, tell that and why"),
+    (["tell", "--case", 1, "--state", 4, "--took", "finish"], "it must also be told why"),
+    (["tell", "--case", 1, "--state", 4, "--took", "finsih"], "did you mean 'finish'?"),
+    (["tell", "--case", 1, "--state", 3, "--step", 5], "its next step is 1"),
+    (["tell", "--case", 1, "--state", 3, "--stpe", 5], "did you mean '--step'?"),
+    (["void", "--case", 1], "required: --why"),
+    (["void", "--case", 1, "--why", "slip"], "it has none"),
+    (["close", "--case", 1, "--why", ""], "why = '' was given"),
+    (["cases", "--status", "opened"], "did you mean 'open'?"),
+    (["cases", "--limit", 0], "limit = 0 was given"),
+    (["log", "--after", "x"], "after = 'x' was given"),
+    (["export", "--json"], "it needs a file to write to"),
+    (["export", "--out", "-"], "it must name a file"),
+    (["export", "--out", "/dev/null/x"], "cannot be"),
+    (["status", "--store", "cases.csv"], "it is not a SQLite file"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), MISTAKES)
+def test_a_mistake_gets_one_sentence_and_changes_nothing(
+    said: Shell,
+    answer: Callable[..., dict[str, Any]],
+    refused: Shell,
+    arguments: list[object],
+    sentence: str,
+) -> None:
+    begun(said)
+    said("open", "--state", 2)
+    Path("cases.csv").write_text("case,step,state,action,next_state\n" * 99, "utf-8")
+    before = answer("verify")
+    assert sentence in refused(*arguments)
+    assert answer("verify") == before
+    with pytest.raises(grbp.InvalidInput):
+        grbp.Study(STORE, "x")
+
+
+def test_help_has_two_levels_at_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["live", "--help"])
+    out = capsys.readouterr().out
+    assert re.findall(r"^    ([a-z]+) ", out, re.M) == VERBS
+    for verb in VERBS:
+        with pytest.raises(SystemExit):
+            main(["live", verb, "--help"])
+        out = capsys.readouterr().out
+        assert out.startswith(f"usage: grbp live {verb} [-h]")
+        assert "--json" in out
+        assert "--store" in out
+        assert max(map(len, out.splitlines())) <= 80
+
+
+def test_completion_knows_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    with pytest.raises(SystemExit):
+        main(["--print-completion", "bash"])
+    script = capsys.readouterr().out
+    (verbs,) = re.findall(r"^_shtab_grbp_live_subparsers=\((.*)\)", script, re.M)
+    assert re.findall(r"[a-z]+", verbs) == VERBS
+    (options,) = re.findall(r"^_shtab_grbp_live_tell_option_strings=\((.*)\)", script, re.M)
+    assert {"--case", "--state", "--took", "--why", "--step", "--key", "--quiet"} <= set(
+        re.findall(r"--[a-z]+", options)
+    )
+    assert re.search(r"^_shtab_grbp_live_init___learner_choices=\(.*getbe-sm", script, re.M)
+
+
+HEAVY = {"numba", "matplotlib", "pandas", "scipy", "gymnasium", "tqdm", "jinja2"}
+
+
+@pytest.mark.parametrize("arguments", [["status"], ["open", "--state", "2"], ["verify"]])
+def test_a_verb_loads_little(said: Shell, arguments: list[str]) -> None:
+    begun(said)
+    code = (
+        "import sys\n"
+        "from grbp.cli import main\n"
+        "assert main(['live', *sys.argv[1:], '--json']) == 0\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not loaded & HEAVY
+    assert not loaded & {f"grbp.{name}" for name in ("engine", "experiments", "fitting", "figures")}
+    packages = {name.split(".")[0] for name in loaded}
+    # Private names are those of the interpreter and of what installs a package editably.
+    others = {name for name in packages - sys.stdlib_module_names if name[0] != "_"}
+    assert others <= {"grbp", "numpy", "apsw"}
+
+
+def test_in_a_process_of_its_own() -> None:
+    assert run("init", "--study", "ward", "--goal", "4", "--quiet").returncode == 0
+    done = run("open", "--state", "2", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["action"] == "continue"
+    done = run("open", "--state", "7", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "grbp: state = 7 was given; it must be a whole number from 1 to 3\n"
+    assert run("verify").returncode == 0

@@ -1,0 +1,120 @@
+"""Studies on a disk whose power fails: the work that is recorded, and the look at what is left."""
+
+import random
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from clerk import GOAL, Answer, Clerk, Clock, ask, together
+from power import Disk, Operation, Remains, after_cut
+
+from grbp import GrbpError, Study
+from grbp.live.store.sqlite import SqliteStore
+
+FILE = "studies.db"
+FOLDER = "grbp.live.store.sqlite._sync_folder"
+STUDIES: dict[str, Any] = {
+    "a": {},
+    "b": {"learner": "getbe-sm", "start": "first", "windows": {"finish": 0.05}},
+}
+COMMITS = 48
+"""The commits of a trace, beside those that make and open the store."""
+
+PER_TRACE = 250
+"""The cuts into one trace."""
+
+
+def work(folder: Path, seed: int, synchronous: str = "FULL") -> list[Operation]:
+    """Let clerks work on two studies in one file, and return what became of the disk.
+
+    Two connections write in turns; some commits are grouped; checkpoints are frequent in most
+    traces; half way through, everything is closed and opened again.
+    """
+    draw = random.Random(f"work-{seed}")  # noqa: S311
+    clock = Clock()
+    clerks = [(name, Clerk(f"{name}{n}").sit_down(seed)) for name in STUDIES for n in range(2)]
+    with Disk() as disk, patch(FOLDER, disk.sync_folder):
+        for half in range(2):
+            stores = [SqliteStore(folder / FILE, create=True) for _ in range(2)]
+            if half == 0:
+                for name, options in STUDIES.items():
+                    made = Study.create(stores[0], name, GOAL, clock=clock, **options).status()
+                    disk.acknowledge((name, made.events, made.head))
+            studies = [
+                {name: Study(store, name, clock=clock) for name in STUDIES} for store in stores
+            ]
+            for store in stores:
+                store._connection.wal_autocheckpoint(draw.choice((5, 12, 40, 1000)))
+                # Only now, as a study on anything but FULL can only be read.
+                store._connection.pragma("synchronous", synchronous)
+            for _ in range(COMMITS // 2):
+                chosen = draw.randrange(2)
+                at_once = [one for one in clerks if draw.random() < 0.3] or clerks[:1]
+                calls = [partial(ask, studies[chosen][name], c.request()) for name, c in at_once]
+                for (name, clerk), answer in zip(
+                    at_once, together(stores[chosen], calls), strict=True
+                ):
+                    assert isinstance(answer, Answer), answer
+                    clerk.learn(answer)
+                    disk.acknowledge((name, answer.event, answer.hash))
+            for store in stores:
+                store.close()
+    return disk.trace
+
+
+def damage(remains: Remains, folder: Path, disk: Disk) -> str:
+    """Open what is left and go on with it; say what is wrong, an empty text if nothing is."""
+    remains.restore(folder)
+    acknowledged = {(name, seq): hash_ for name, seq, hash_ in remains.acknowledged}
+    try:
+        store = SqliteStore(folder / FILE, create=True)
+    except GrbpError as error:
+        return f"damaged: {error}"
+    try:
+        for name in store.studies():
+            study = Study(store, name)
+            if problems := [*filter(None, [study.read_only]), *study.verify().problems]:
+                return f"damaged: {problems[0]}"
+            for event in study.log(0, 10_000):
+                if acknowledged.pop((name, event.seq), event.hash) != event.hash:
+                    return f"damaged: event {event.seq} of {name} is another"
+            study.open_case(1)
+            status = study.status()
+            disk.acknowledge((name, status.events, status.head))
+    except GrbpError as error:
+        return f"damaged: {error}"
+    finally:
+        store.close()
+    return f"lost: {len(acknowledged)} acknowledged" if acknowledged else ""
+
+
+def cut_many(cuts: int, seed: int, synchronous: str = "FULL") -> Iterator[str]:
+    """Yield what is wrong after each of many cuts, an empty text where nothing is.
+
+    Of five cuts, four fall into a recorded trace, and one into what followed the last of them:
+    recovery, the next commits and the end of the program.
+    """
+    for number, begin in enumerate(range(0, cuts, PER_TRACE)):
+        own = 1_000 * seed + number
+        with tempfile.TemporaryDirectory() as folder:
+            trace = work(Path(folder), own, synchronous)
+        here = min(PER_TRACE, cuts - begin)
+        first = here - here // 5
+        for place, (_, remains) in enumerate(after_cut(trace, first, own)):
+            found, disk = _opened(remains)
+            yield found
+            if place % 4 == 3 and not found:
+                for _, again in after_cut(disk.trace, 1, place, disk.begin):
+                    yield _opened(again)[0]
+
+
+def _opened(remains: Remains) -> tuple[str, Disk]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Disk(remains) as disk,
+        patch(FOLDER, disk.sync_folder),
+    ):
+        return damage(remains, Path(folder), disk), disk

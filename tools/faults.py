@@ -1,0 +1,77 @@
+"""Cut the power under studies, or kill their writers, as often as you like.
+
+    .venv/bin/python tools/faults.py power --cuts 20000 --seed 1
+    .venv/bin/python tools/faults.py kill --cycles 10000 --seed 1
+
+Both end with a line that says what was found, and with status 1 if anything was lost or damaged;
+`--synchronous NORMAL` shows that. `make test` runs the same code, tests/live/cuts.py and
+tests/live/killing.py, with fewer cuts and kills. See docs/live-faults.md.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from tqdm import tqdm
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "live"))
+# Writers are forked, which threads of a library would not survive.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def power(cuts: int, seed: int, synchronous: str) -> int:
+    """Cut the power many times; print what was found, and return how often something was."""
+    from cuts import cut_many
+
+    found: Counter[str] = Counter()
+    for one in tqdm(cut_many(cuts, seed, synchronous), total=cuts, unit="cut", disable=None):
+        found[one.partition(":")[0]] += 1
+        if one and sum(found.values()) - found[""] <= 5:
+            print(one)
+    done = sum(found.values())
+    print(
+        f"{done:,} power cuts with synchronous={synchronous}: {found['lost']:,} lost acknowledged"
+        f" events, {found['damaged']:,} left a damaged study"
+    )
+    return done - found[""]
+
+
+def kill(cycles: int, seed: int, synchronous: str) -> int:
+    """Kill writers many times; print what was found, and return how often something was."""
+    from killing import Cycle, kill_many
+
+    total, bad = Cycle([], 0, 0, 0), 0
+    with tempfile.TemporaryDirectory() as folder:
+        runs = kill_many(Path(folder), cycles, seed, synchronous)
+        for one in tqdm(runs, total=cycles, unit="cycle", disable=None):
+            total = Cycle([], *(a + b for a, b in zip(total[1:], one[1:], strict=True)))
+            bad += bool(one.wrong)
+            if one.wrong and bad <= 5:
+                print(*one.wrong[:5], sep="\n")
+    print(
+        f"{cycles:,} cycles with synchronous={synchronous}: {total.killed:,} writers killed,"
+        f" {total.unanswered:,} with a request that had no answer, {total.stored:,} of them seen to"
+        f" be stored; {bad:,} cycles lost an acknowledged event or left a damaged study"
+    )
+    return bad
+
+
+def main() -> int:
+    """Read the command line, and do what it says."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, many, number in (("power", "cuts", 20_000), ("kill", "cycles", 10_000)):
+        one = commands.add_parser(name)
+        one.add_argument(f"--{many}", dest="number", type=int, default=number)
+        one.add_argument("--seed", type=int, default=1)
+        one.add_argument("--synchronous", default="FULL", choices=("FULL", "NORMAL", "OFF"))
+    given = parser.parse_args()
+    run = power if given.command == "power" else kill
+    return int(run(given.number, given.seed, given.synchronous) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
