@@ -34,6 +34,8 @@ LEARNERS = (
 RECORDS = Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)
 NUMBER = count()
 
+pytestmark = pytest.mark.hypothesis
+
 
 @st.composite
 def some_settings(draw: st.DrawFn) -> Settings:
@@ -402,20 +404,22 @@ class Live(RuleBasedStateMachine):
         assert [known.f, known.f_goal, known.c, known.c_up] == seen
 
 
-def run(place: Callable[[Path], str | Path | Store], examples: float) -> None:
-    """Run the machine, so many times as often as other tests draw examples."""
-    most = max(5, round(examples * settings().max_examples))
+def run(place: Callable[[Path], str | Path | Store], share: float) -> None:
+    """Run the machine; `share` is that of the examples which other tests draw."""
+    most = round(share * settings().max_examples)
     machine: Any = partial(Live, place)
     run_state_machine_as_test(machine, settings=settings(max_examples=most, stateful_step_count=40))
 
 
 def test_in_memory() -> None:
-    run(lambda _: MemoryStore(), 0.4)
+    run(lambda _: MemoryStore(), 0.2)
 
 
+@pytest.mark.slow
 def test_in_a_file() -> None:
-    run(lambda path: path, 0.2)
+    run(lambda path: path, 0.12)
 
 
+@pytest.mark.slow
 def test_in_postgresql(dsn: str) -> None:
-    run(lambda _: dsn, 0.1)
+    run(lambda _: dsn, 0.12)
