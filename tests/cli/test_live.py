@@ -413,7 +413,7 @@ MISTAKES = [
     (["open", "--state", "low"], "state = 'low' was given"),
     (["open", "--state", 2, "--who", "a\nb"], "who = 'a\\nb' was given"),
     (["open", "--state", 2, "--observed", "soon"], "observed = soon was given"),
-    (["open", "--state", 2, "--observed", "2999-01-01"], "it must be a time that is past"),
+    (["open", "--state", 2, "--observed", "2999-01-01"], "and it must be past"),
     (["ask", "--case", 9], "case 9 was asked for; the study has cases 1 to 1"),
     (["ask", "--case", "first"], "case = 'first' was given"),
     (["tell", "--case", 1, "--state", 2], "it must be 1 or 3"),
