@@ -9,14 +9,18 @@ best of its passes. Optuna is compared where it is installed (`pip install optun
 """
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
 import apsw
+
 import grbp
 from columns import Columns
 from grbp.live import rules
@@ -76,7 +80,7 @@ def told(study: grbp.Study, count: int, cases: list[int]) -> Work:
             states[case] += 1 if states[case] == 50 else -1
             study.tell(case, states[case])
 
-    states = {case: 50 for case in cases}
+    states = dict.fromkeys(cases, 50)
     return work
 
 
@@ -157,7 +161,7 @@ def tell(effort: Effort) -> list[Columns]:
 
 def grow(store: SqliteStore, name: str, cases: int) -> None:
     """Adds cases that are opened and end with one step, thousands in a transaction."""
-    random = Random(cases)
+    random = Random(cases)  # noqa: S311
 
     def script(tx: Transaction) -> None:
         for _ in range(min(10_000, left)):
@@ -214,7 +218,7 @@ def size(effort: Effort) -> list[Columns]:
 
 def asked(study: grbp.Study, calls: int, cases: int) -> Work:
     """Asks about cases all over the study."""
-    random = Random(1)
+    random = Random(1)  # noqa: S311
     numbers = [random.randint(1, cases) for _ in range(calls)]
     return lambda: [study.ask(number) for number in numbers]
 
@@ -231,9 +235,6 @@ def opened_and_told(study: grbp.Study, calls: int) -> Work:
 
 def shell(effort: Effort) -> list[Columns]:
     """A command on the shell, from its start to its end."""
-    import subprocess  # noqa: PLC0415, S404
-    import sys  # noqa: PLC0415
-
     table = Columns("A command on the shell", ["command", "time"])
     with TemporaryDirectory() as name:
         file = f"{name}/s.sqlite"
@@ -255,9 +256,7 @@ def shell(effort: Effort) -> list[Columns]:
             },
         }
         tasks: dict[str, Work] = {
-            key: lambda words=words: subprocess.run(  # type: ignore[misc]
-                words, check=True, capture_output=True
-            )
+            key: partial(subprocess.run, words, check=True, capture_output=True)
             for key, words in commands.items()
         }
         for key, took in in_turn(tasks, effort.passes).items():

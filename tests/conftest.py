@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["postgres_fixtures"]
+
 # Workers, processes and the next run share what was compiled; no user's folder is written to.
 os.environ.setdefault(
     "GRBP_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")

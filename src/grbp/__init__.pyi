@@ -82,9 +82,15 @@ from grbp.learners.registry import (
     find_learner as find_learner,
     learner_constants as learner_constants,
 )
-from grbp.live.advice import Advice as Advice
+from grbp.live.advice import (
+    Advice as Advice,
+    Case as Case,
+    Status as Status,
+)
 from grbp.live.basis import Basis as Basis
+from grbp.live.rows import Event as Event
 from grbp.live.study import Study as Study
+from grbp.live.verify import Verified as Verified
 from grbp.model.export import (
     to_prism as to_prism,
     to_toy_text as to_toy_text,

@@ -1,29 +1,45 @@
 """Rows for the tests of stores, and scripts that write them."""
 
-from typing import Any
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from grbp.live.rows import NO_HASH, CaseRow, Event, StepRow, StudyRow, hash_of, sealed
 from grbp.live.store.base import Store, Transaction
 
-
-def a_study(name: str = "s", **changes: Any) -> StudyRow:
-    row = StudyRow(name, "{}", 0, NO_HASH, 0, 0, 0, 0, 0, "[1,2]", 0, 0, 0, 0)
-    return row._replace(**changes)
+T = TypeVar("T")
 
 
-def an_event(seq: int = 1, **changes: Any) -> Event:
-    time = "2026-01-02T03:04:05.000006Z"
-    event = Event(seq, "tell", 0, 0, "{}", "{}", "me", time, "", "", NO_HASH, "")
-    return sealed(*event._replace(**changes)[:-1])
+def _row(row: Callable[..., T], /, **values: Any) -> T:
+    """Return a row with some values, and 0 or nothing for the others."""
+    types = row.__annotations__
+    return row(**{name: 0 if types[name] is int else "" for name in types} | values)
 
 
-def a_case(case: int = 1, **changes: Any) -> CaseRow:
-    row = CaseRow(case, 2, 3, 1, "open", 1, 0, 0, 0, 1, 1, 0, 0, 0, "t0", "t1", "[]", "0.1.0")
-    return row._replace(**changes)
+def a_study(name: str = "s", **values: Any) -> StudyRow:
+    return _row(StudyRow, **{"name": name, "config": "{}", "head": NO_HASH} | values)
 
 
-def a_step(case: int = 1, step: int = 1, **changes: Any) -> StepRow:
-    return StepRow(case, step, 2, 3, "continue", "continue", "t0", "", 1)._replace(**changes)
+def an_event(seq: int = 1, **values: Any) -> Event:
+    event = _row(Event, **{"seq": seq, "kind": "tell", "who": "me", "previous": NO_HASH} | values)
+    return sealed(*event[:-1])
+
+
+def a_case(case: int = 1, **values: Any) -> CaseRow:
+    return _row(CaseRow, **{"case": case, "first": 2, "status": "open", "since": "t1"} | values)
+
+
+def a_step(case: int = 1, step: int = 1, **values: Any) -> StepRow:
+    return _row(StepRow, **{"case": case, "step": step, "action": "continue"} | values)
+
+
+def eventually(condition: Callable[[], Any]) -> Any:
+    """Wait until a condition holds, and return it; a test that waits in vain fails."""
+    for _ in range(60_000):
+        if found := condition():
+            return found
+        time.sleep(0.001)
+    raise AssertionError("it did not happen within a minute")
 
 
 def create(rows: Transaction) -> None:

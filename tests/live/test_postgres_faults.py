@@ -7,14 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any
 
 import pytest
 from postgres_server import Server
 from runs import one_sentence
-from stored import an_event, create, log, tell
+from stored import an_event, create, eventually, log, tell
 
 from grbp.errors import CannotWrite
 from grbp.live.store import open_store
@@ -58,13 +58,11 @@ def refused(store: Store, script: Callable[[Transaction], object]) -> str:
     return one_sentence(caught.value)
 
 
-def until_it_answers(job: Callable[[], int]) -> int:
-    """Repeat a call, as a person would, while the server cannot be reached."""
-    while True:
-        try:
-            return job()
-        except CannotWrite:
-            time.sleep(0.01)
+def told(store: Store) -> int:
+    """Append an event, if the server can be reached; 0 if it cannot."""
+    with suppress(CannotWrite):
+        return store.write("s", tell)
+    return 0
 
 
 class Writers:
@@ -80,6 +78,11 @@ class Writers:
         for number in itertools.takewhile(lambda _: not self.over.is_set(), itertools.count()):
             while not self._try(store, f"{name}-{number}") and number % 3:
                 time.sleep(0.005)
+
+    def wait_for(self, events: int) -> None:
+        """Wait until so many more were acknowledged."""
+        enough = len(self.acknowledged) + events
+        eventually(lambda: len(self.acknowledged) >= enough)
 
     def _try(self, store: Store, key: str) -> bool:
         try:
@@ -99,9 +102,7 @@ def test_stopped_at_once_while_several_write_it_loses_nothing(postgres: Server) 
         jobs = [threads.submit(writers.write, one, str(n)) for n, one in enumerate(places)]
         try:
             for _ in range(4):
-                enough = len(writers.acknowledged) + 40
-                while len(writers.acknowledged) < enough:
-                    time.sleep(0.001)
+                writers.wait_for(40)
                 postgres.stop("immediate")
                 postgres.start()
         finally:
@@ -140,7 +141,7 @@ def test_a_backend_that_is_killed_in_a_transaction_leaves_nothing(
     assert NOTHING in said
     assert "cannot be reached" in said
     # The next call connects again.
-    assert until_it_answers(lambda: store.write("s", tell)) == 2
+    assert eventually(lambda: told(store)) == 2
     assert len(log(store)) == 2
 
 
@@ -152,8 +153,7 @@ def test_one_that_is_cut_off_takes_those_it_was_grouped_with_along(store: Store,
     with ThreadPoolExecutor(3) as threads:
         with store._lock:
             jobs = [threads.submit(store.write, "s", script) for script in (tell, cut_off, tell)]
-            while len(store._waiting) < 3:
-                time.sleep(0.001)
+            eventually(lambda: len(store._waiting) == 3)
         errors = [job.exception() for job in jobs]
     assert all(isinstance(error, CannotWrite) and NOTHING in str(error) for error in errors)
     assert store.write("s", tell) == 1
@@ -169,8 +169,7 @@ def test_whoever_is_cut_off_while_it_commits_is_told_so_and_can_repeat_it(
             ask("select pg_reload_conf()")
             writing = threads.submit(refused, store, partial(tell, key="k"))
             waiting = "select max(pid) from pg_stat_activity where wait_event = 'SyncRep'"
-            while (process := ask(waiting)) is None:
-                time.sleep(0.005)
+            process = eventually(lambda: ask(waiting))
             assert ask("select pg_terminate_backend(%s, 10000)", process)
             said = writing.result()
         finally:

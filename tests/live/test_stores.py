@@ -15,7 +15,18 @@ from typing import Any, TypeAlias
 import pytest
 from postgres_server import Server
 from runs import one_sentence
-from stored import a_case, a_step, a_study, an_event, create, everything, log, some_rows, tell
+from stored import (
+    a_case,
+    a_step,
+    a_study,
+    an_event,
+    create,
+    eventually,
+    everything,
+    log,
+    some_rows,
+    tell,
+)
 
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound
 from grbp.live.store import open_store
@@ -67,8 +78,7 @@ def together(store: Store, jobs: list[Callable[[], Any]]) -> list[Any]:
     with ThreadPoolExecutor(len(jobs)) as threads:
         with store._lock:
             started = [threads.submit(job) for job in jobs]
-            while len(store._waiting) < len(jobs):
-                threading.Event().wait(0.001)
+            eventually(lambda: len(store._waiting) == len(jobs))
         return [one.exception() or one.result() for one in started]
 
 
@@ -119,6 +129,19 @@ class TestContract:
         assert store.write("s", write) == "done"
         last = study._replace(opened=2), event, case._replace(state=2), step._replace(seq=2)
         assert store.read("s", look) == (*last, [last[-1]])
+
+    def test_a_case_that_was_read_is_written_as_well_as_a_new_one(self, store: Store) -> None:
+        rows_of = [a_case(1, state=n % 2, since=f"t{n}", held=n // 3) for n in range(1, 6)]
+
+        def write(rows: Transaction) -> None:
+            for row in rows_of:
+                rows.put_case(row)
+                rows.put_case(row)
+                assert rows.case(1) == row
+            rows.put_case(rows_of[0])
+
+        store.write("s", write)
+        assert store.read("s", lambda rows: rows.cases(0, 9)) == rows_of[:1]
 
     @pytest.mark.parametrize("field", ["request", "who", "kind", "previous", "key"])
     def test_text_is_kept_to_the_last_character(self, store: Store, field: str) -> None:
@@ -250,7 +273,7 @@ class TestContract:
         store.read("s", page)
 
     def test_steps_are_due_in_the_order_of_time(self, store: Store) -> None:
-        times = {(1, 1): "t2", (1, 2): "", (2, 1): "t1", (3, 1): "t2", (1, 3): "t3"}
+        times = {(3, 1): "t2", (1, 2): "", (2, 1): "t1", (1, 1): "t2", (1, 3): "t3"}
 
         def write(rows: Transaction) -> None:
             for case in (1, 2, 3):
@@ -382,17 +405,16 @@ class TestDatabases:
         sqlite = request.node.callspec.params["opener"] == "sqlite"
         where = tmp_path / "live.sqlite" if sqlite else request.getfixturevalue("dsn")
         code = (
-            "import sys, stored; from grbp.live.store import open_store\n"
+            "import sys; sys.path.insert(0, sys.argv[2]); import stored\n"
+            "from grbp.live.store import open_store\n"
             "store = open_store(sys.argv[1], create=True)\n"
             "store.write('s', stored.create)\n"
             "print(*[store.write('s', stored.tell) for _ in range(25)])\n"
             "store.close()\n"
         )
-        command = [sys.executable, "-c", code, str(where)]
+        command = [sys.executable, "-c", code, str(where), str(HERE)]
         # They all start with a store that is not there.
-        started = [
-            subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE, text=True) for _ in range(4)
-        ]
+        started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
         got = [[int(number) for number in one.communicate()[0].split()] for one in started]
         assert [one.returncode for one in started] == [0] * 4
         assert all(numbers == sorted(numbers) for numbers in got)
@@ -462,7 +484,7 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> Non
 
 
 def test_a_password_is_never_shown(postgres: Server) -> None:
-    password = postgres.url.partition("grbp:")[2].partition("@")[0]
+    password = postgres.url.partition("clerk:")[2].partition("@")[0]
     with closing(open_store(postgres.url, create=True)) as store:
         assert password not in store.where
         assert str(postgres.port) in store.where

@@ -84,12 +84,12 @@ class Basis:
     >>> print(basis.summary)
     FINISH is advised in state 1 of 4, by doorstep-lai 0.1.0 with threshold 1. From
     here, FINISH is estimated to reach the goal in 30.0 % (11.8 to 54.0 %), and
-    CONTINUE in 22.0 % (5.9 to 48.3 %). Seen so far: 50 FINISH, 15 of them to the
-    goal; 2 more advised and pending; 100 CONTINUE, 45 of them up. FINISH is right
-    in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at 18.0 % (3.9 to
-    45.8 %), so that p_F is on the side of FINISH; the intervals allow for either.
-    The probability that CONTINUE is better here is 9.7 %. All intervals hold
-    together, after every case, with probability 95 %.
+    CONTINUE in 22.0 % (5.9 to 48.3 %). Seen when the case was opened: 50 FINISH, 15
+    of them to the goal; 2 more advised and pending; 100 CONTINUE, 45 of them up.
+    FINISH is right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at
+    18.0 % (3.9 to 45.8 %), so that p_F is on the side of FINISH; the intervals
+    allow for either. The probability that CONTINUE is better here is 9.7 %. All
+    intervals hold together, after every case, with probability 95 %.
     """
 
     goal: int
@@ -160,13 +160,13 @@ class Basis:
         pending = f"; {self.pending:,} more advised and pending" if self.pending else ""
         if not (self.f or self.c):
             also = f" ({self.pending:,} FINISH advised and pending)" if self.pending else ""
-            said = [f"Nothing was seen so far{also}, so that both chances are unknown."]
+            said = [f"Nothing was known when the case was opened{also}."]
         else:
             said = [
                 f"From here, FINISH is estimated to reach the goal in {_said(self.p_f)}, and"
                 f" CONTINUE in {_said(self.value_continue)}.",
-                f"Seen so far: {self.f:,} FINISH, {self.f_goal:,} of them to the goal{pending};"
-                f" {self.c:,} CONTINUE, {self.c_up:,} of them up.",
+                f"Seen when the case was opened: {self.f:,} FINISH, {self.f_goal:,} of them to the"
+                f" goal{pending}; {self.c:,} CONTINUE, {self.c_up:,} of them up.",
             ]
         if self.drawn is not None:
             said.append(

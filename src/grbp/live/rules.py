@@ -37,6 +37,9 @@ from grbp.numerics.rng import fold_in
 
 MOST_CASES: Final = 10**15
 
+_AHEAD: Final = timedelta(minutes=5)
+"""How far in the future something may have been observed: clocks differ."""
+
 
 class Call(NamedTuple):
     """Who asks, and when.
@@ -100,6 +103,7 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
     request = written({"state": first})
     if call.key and (stored := _stored(tx, study, call, "open", request)):
         return stored
+    _check_observed(call)
     study = _ripen(tx, study, config, call)
     threshold = call.decided
     if threshold is None:
@@ -145,6 +149,7 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     if advice is None:
         raise Conflict(f"step {row.steps + 1} of case {case} was told; {_over(row)}")
     action = _action(config, row, took, (after, why))
+    _check_observed(call)
     study, row = _ripened(tx, study, config, call, row)
     due = _due(config, action, row.since, call.now)
     done = StepRow(
@@ -393,6 +398,16 @@ def _told_before(
 def _check_took(took: object) -> None:
     if took is not None and not (isinstance(took, str) and took in (CONTINUE, FINISH)):
         raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
+
+
+def _check_observed(call: Call) -> None:
+    """Refuse what is still to come; only now, since whoever asks again may ask earlier."""
+    if call.observed > call.now:
+        ahead = datetime.fromisoformat(call.observed) - datetime.fromisoformat(call.now)
+        if ahead > _AHEAD:
+            raise InvalidInput(
+                f"observed = {call.observed} was given; it is {call.now}, and it must be past"
+            )
 
 
 def _whole_step(step: object) -> int | None:

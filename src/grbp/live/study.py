@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from grbp.errors import InvalidInput, ReadOnly
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
@@ -18,9 +18,6 @@ from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
 from grbp.live.transfer import bring_in
 from grbp.model.transition import Action
-
-_AHEAD: Final = timedelta(minutes=5)
-"""How far in the future something may have been observed: clocks differ."""
 
 
 class Study(StudyReader):
@@ -383,12 +380,11 @@ class Study(StudyReader):
 
     def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
         """Say who asks, and when."""
-        now = self._clock().astimezone(UTC)
         return Call(
             self._who if who is None else recorder(who),
-            _stamp(now),
+            _stamp(self._clock()),
             "" if key is None else check_text("key", key, 200),
-            "" if observed is None else _past(observed, now),
+            "" if observed is None else _time(observed),
             self._learner,
             this_version(),
         )
@@ -415,15 +411,12 @@ def _stamp(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _past(given: datetime | str, now: datetime) -> str:
-    """Return when something was observed, or refuse what is no time or still to come."""
-    time = None
+def _time(given: object) -> str:
+    """Return when something was observed, or refuse what is no time."""
     with suppress(ValueError, OverflowError):  # The first and last years have no other zones.
-        said = datetime.fromisoformat(given) if isinstance(given, str) else given
-        time = said.astimezone(UTC) if isinstance(said, datetime) else None
-    if time is None or time > now + _AHEAD:
-        raise InvalidInput(
-            f"observed = {given!s} was given; it must be a time that is past, such as"
-            " 2026-11-16T08:30"
-        )
-    return _stamp(time)
+        time = datetime.fromisoformat(given) if isinstance(given, str) else given
+        if isinstance(time, datetime):
+            return _stamp(time)
+    raise InvalidInput(
+        f"observed = {given!s} was given; it must be a time, such as 2026-11-16T08:30"
+    )

@@ -214,7 +214,7 @@ class SqlTransaction(Transaction):
             changed = tuple(k for k in range(len(row)) if row[k] != before[k])
             values = [row[k] for k in changed]
             self._rows(_update_case(changed), *values, self._name, row.case)
-        self._seen[row.case] = row
+            self._seen[row.case] = row
 
     def put_step(self, row: StepRow) -> None:
         """Write a step's row."""

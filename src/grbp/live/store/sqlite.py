@@ -7,7 +7,7 @@ Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another.
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,6 +50,9 @@ NETWORKED: Final = frozenset(
     | {"glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb2", "smb3", "smbfs"}
 )
 """The file systems whose locks or shared memory do not reach all machines."""
+
+MOUNTS: Final = Path("/proc/self/mountinfo")
+"""Where Linux says what is mounted."""
 
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
@@ -107,14 +110,13 @@ class SqliteStore(Store):
         self, path: Path, *, create: bool = False, vfs: str | None = None, synchronous: str = "FULL"
     ) -> None:
         super().__init__()
-        self.where, self._path = str(path), path
+        self.where, self._path, self._vfs = str(path), path, vfs
         check_file_name(path)
         if not self._exists():
             if not create:
                 raise NotFound(_NO_STORE.format(path))
             make_folder(path.parent)
             _make_private(path)
-            _sync_folder(path.parent)
         try:
             self._connection = apsw.Connection(str(path), vfs=vfs)
             try:
@@ -164,7 +166,7 @@ class SqliteStore(Store):
             raise
 
     def _write_ahead(self) -> None:
-        """Switch to WAL; SQLite itself does not wait there when others open the file, too."""
+        """Switch to WAL; SQLite itself does not wait there while others open the file, too."""
         until = time.monotonic() + _PATIENCE / 1000
         while True:
             try:
@@ -225,10 +227,14 @@ class SqliteStore(Store):
             return [name for (name,) in self._connection.execute(STUDIES)]
 
     def backup(self, path: Path) -> None:
-        """Copy everything to a new file by SQLite's own backup."""
-        with new_file(path) as copy, self._lock:
+        """Copy everything that is committed to a new file, by SQLite's own backup."""
+        with new_file(path) as copy:
             try:
-                with copy._connection.backup("main", self._connection, "main") as work:
+                # Through a connection of its own: the other may be writing.
+                with (
+                    closing(apsw.Connection(self.where, vfs=self._vfs)) as source,
+                    copy._connection.backup("main", source, "main") as work,
+                ):
                     work.step()
             except apsw.Error as error:
                 raise self._said(error) from error
@@ -294,7 +300,7 @@ def file_system(path: Path) -> str:
     kind, longest = "", -1
     with suppress(OSError):
         place = Path(os.path.realpath(path))
-        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
+        for line in MOUNTS.read_text("utf-8", "replace").splitlines():
             fields = line.split()
             # A space in a name is written in octal.
             mount = Path(fields[4].replace(r"\040", " "))

@@ -7,6 +7,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 HOW = (
@@ -56,7 +58,7 @@ class Server:
             for path in (self._folder, password):
                 shutil.chown(path, self._user)
         self._call(
-            "initdb", "--username=grbp", f"--pwfile={password}", "--auth-local=trust",
+            "initdb", "--username=clerk", f"--pwfile={password}", "--auth-local=trust",
             "--auth-host=scram-sha-256", "--locale=C", "--encoding=UTF8", "--no-sync",
         )  # fmt: skip
         with socket.socket() as found:
@@ -75,12 +77,12 @@ class Server:
     @property
     def socket(self) -> str:
         """The server, as it is reached through its socket."""
-        return f"postgresql://grbp@/postgres?host={self._folder}&port={self.port}"
+        return f"postgresql://clerk@/postgres?host={self._folder}&port={self.port}"
 
     @property
     def url(self) -> str:
         """The server, as it is reached over loopback, with a password."""
-        return f"postgresql://grbp:{self._password}@127.0.0.1:{self.port}/postgres"
+        return f"postgresql://clerk:{self._password}@127.0.0.1:{self.port}/postgres"
 
     def start(self) -> None:
         """Start it, and wait until it answers; one that runs is left as it is."""
@@ -90,6 +92,25 @@ class Server:
     def stop(self, mode: str = "immediate") -> None:
         """Stop it: immediately, as in a power cut that spares the machine, or fast."""
         self._call("pg_ctl", "--wait", f"--mode={mode}", "stop")
+
+    @contextmanager
+    def in_recovery(self) -> Iterator[None]:
+        """Let it be a standby for a while, as one whose primary cannot be reached."""
+        mark = self._folder / "data" / "standby.signal"
+        self.stop("fast")
+        mark.touch()
+        self.start()
+        yield
+        self.stop("fast")
+        mark.unlink()
+        self.start()
+
+    def dump(self) -> str:
+        """Return the statements that make what is in the database."""
+        command = [str(self._bin / "pg_dump"), "--inserts", "--no-owner", self.socket]
+        said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+        kept = [line for line in said.stdout.splitlines() if line and line[:2] not in ("--", "SE")]
+        return "\n".join(line for line in kept if not line.startswith("\\")) + "\n"
 
     def log(self) -> str:
         """Return what the server said so far."""

@@ -1,0 +1,218 @@
+"""Files of every schema that was released, what becomes of them, and how a migration goes."""
+
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from make_assets import ASSETS
+from postgres_server import Server
+from runs import one_sentence
+from stored import create, everything, log, some_rows, tell
+
+from grbp.errors import CannotWrite, InvalidInput
+from grbp.live import Study
+from grbp.live.store import open_store, sql
+from grbp.live.store.base import Store
+
+Place: TypeAlias = Path | str
+Shape: TypeAlias = list[tuple[Any, ...]]
+DATABASES = pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
+NEXT = (
+    "alter table cases add column note {text} not null default 'none'",
+    "alter table steps add column weight {whole} not null default 7",
+)
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """Where a store is not yet."""
+    if request.param == "sqlite":
+        return tmp_path / "live.sqlite"
+    return str(request.getfixturevalue("dsn"))
+
+
+def run(place: Place, statement: str) -> Shape:
+    """Run a statement on a connection of its own."""
+    if isinstance(place, Path):
+        apsw = pytest.importorskip("apsw")
+        with closing(apsw.Connection(str(place))) as connection:
+            return list(connection.execute(statement))
+    psycopg = pytest.importorskip("psycopg")
+    with closing(psycopg.connect(place, autocommit=True)) as connection:
+        cursor = connection.execute(statement)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+def shape(place: Place) -> tuple[Shape, Shape]:
+    """Return the columns and the indexes of the tables; new columns come last, with a default."""
+    if isinstance(place, Path):
+        columns = (
+            "select t.name, i.name, i.type, i.[notnull], i.pk from sqlite_schema t,"
+            " pragma_table_xinfo(t.name) i where t.type = 'table' order by 1, 2"
+        )
+        indexes = "select name, sql from sqlite_schema where type = 'index' order by name"
+        return run(place, columns), run(place, indexes)
+    columns = (
+        "select table_name, column_name, data_type, collation_name, is_nullable"
+        " from information_schema.columns where table_schema = 'grbp' order by 1, 2"
+    )
+    constraints = (
+        "select conname, pg_get_constraintdef(oid) from pg_constraint"
+        " where connamespace = 'grbp'::regnamespace union"
+        " select indexname, indexdef from pg_indexes where schemaname = 'grbp' order by 1, 2"
+    )
+    return run(place, columns), run(place, constraints)
+
+
+def copies(place: Place) -> list[str]:
+    """Return the names of what was kept before a migration."""
+    if isinstance(place, Path):
+        return sorted(path.name for path in place.parent.glob("*schema-*"))
+    found = run(place, "select nspname from pg_namespace where nspname like 'grbp-%' order by 1")
+    return [name for (name,) in found]
+
+
+@pytest.fixture
+def filled(place: Place) -> dict[str, list[object]]:
+    """What is in a store of schema 1."""
+    with closing(open_store(place, create=True)) as store:
+        for name in ("s", "t"):
+            store.write(name, create)
+        store.write("s", some_rows)
+        return everything(store)
+
+
+def laid_down(asset: Path, place: Place) -> Place:
+    """Put an asset where a store is expected."""
+    if isinstance(place, Path):
+        shutil.copy(asset.with_suffix(".sqlite"), place)
+    else:
+        run(place, asset.with_suffix(".sql").read_text("utf-8"))
+    return place
+
+
+@DATABASES
+@pytest.mark.parametrize("version", range(1, sql.newest() + 1))
+def test_a_store_of_every_schema_becomes_one_of_the_newest(
+    place: Place, version: int, tmp_path: Path, postgres: Server
+) -> None:
+    laid_down(ASSETS / f"schema-{version}", place)
+    for name in ("ward", "Größe"):
+        with closing(Study(place, name)) as study:
+            assert study.read_only is None
+            assert study.verify().ok
+            assert study.open_case(1).case == 4
+            assert study.verify().ok
+    found = shape(place)
+    if isinstance(place, Path):
+        new: Place = tmp_path / "new.sqlite"
+    else:
+        run(place, "drop schema grbp cascade")
+        new = postgres.socket
+    open_store(new, create=True).close()
+    # If this fails, the rows were changed: add a migration, or before a release run
+    # tests/live/make_assets.py.
+    assert found == shape(new)
+
+
+@pytest.mark.parametrize("version", range(1, sql.newest() + 1))
+def test_both_databases_hold_the_same(version: int, tmp_path: Path, dsn: str) -> None:
+    kept = []
+    for place in (tmp_path / "live.sqlite", dsn):
+        laid_down(ASSETS / f"schema-{version}", place)
+        with closing(open_store(place)) as store:
+            kept.append(everything(store))
+    assert kept[0] == kept[1]
+    assert sorted(kept[0]) == ["Größe", "ward"]
+
+
+@DATABASES
+def test_the_next_schema_is_reached_with_all_rows_and_a_copy(
+    place: Place, filled: dict[str, list[object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert copies(place) == []
+    with monkeypatch.context() as changed:
+        changed.setattr(sql, "MIGRATIONS", [NEXT])
+        with closing(open_store(place)) as store:
+            assert everything(store) == filled
+            assert store.write("s", tell) == 4
+            assert len(log(store)) == 4
+        # Once is enough.
+        open_store(place).close()
+        assert [len(copies(place)), sql.newest()] == [1, 2]
+        columns, _ = shape(place)
+        assert {"note", "weight"} < {cell for row in columns for cell in row[:3]}
+    # This version knows schema 1 alone: it refuses the store, and reads the copy.
+    with pytest.raises(
+        InvalidInput, match=r"has schema 2; .* up to 1: install a newer one"
+    ) as caught:
+        open_store(place)
+    one_sentence(caught.value)
+    assert brought_back(place) == filled
+
+
+def brought_back(place: Place) -> dict[str, list[object]]:
+    """Return what is in the copy that was made before a migration, as a person restores it."""
+    (name,) = copies(place)
+    if isinstance(place, Path):
+        assert name == f"{place.name}.schema-1"
+        place = place.with_name(name)
+        assert place.stat().st_mode & 0o077 == 0
+    else:
+        assert name == "grbp-schema-1"
+        run(place, f'drop schema grbp cascade; alter schema "{name}" rename to grbp')
+    with closing(open_store(place)) as store:
+        return everything(store)
+
+
+@DATABASES
+def test_a_migration_that_fails_changes_nothing(
+    place: Place, filled: dict[str, list[object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = shape(place)
+    with monkeypatch.context() as changed:
+        changed.setattr(sql, "MIGRATIONS", [NEXT, (NEXT[0],)])
+        with pytest.raises(CannotWrite, match="note") as caught:
+            open_store(place)
+        one_sentence(caught.value)
+    assert shape(place) == before
+    with closing(open_store(place)) as store:
+        assert everything(store) == filled
+
+
+@DATABASES
+@pytest.mark.usefixtures("filled")
+def test_a_copy_is_never_written_over(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    if isinstance(place, Path):
+        taken = place.with_name(f"{place.name}.schema-1")
+        taken.write_text("mine")
+    else:
+        run(place, 'create schema "grbp-schema-1"')
+    monkeypatch.setattr(sql, "MIGRATIONS", [NEXT])
+    open_store(place).close()
+    assert [name.partition("schema")[2] for name in copies(place)] == ["-1", "-1-2"]
+    if isinstance(place, Path):
+        assert taken.read_text() == "mine"
+
+
+@DATABASES
+def test_one_of_several_migrates(
+    place: Place, filled: dict[str, list[object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql, "MIGRATIONS", [NEXT])
+    barrier = threading.Barrier(4)
+
+    def start(_: int) -> Store:
+        barrier.wait()
+        return open_store(place)
+
+    with ThreadPoolExecutor(4) as threads:
+        stores = list(threads.map(start, range(4)))
+    assert [everything(store) for store in stores] == [filled] * 4
+    assert len(copies(place)) == 1
+    for store in stores:
+        store.close()

@@ -1,0 +1,155 @@
+"""What a store looks at before it is written to, each made to fail."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from postgres_server import Server
+from runs import one_sentence
+from stored import create, eventually, log, tell
+
+from grbp.errors import CannotWrite, ReadOnly
+from grbp.live import Study
+from grbp.live.store import open_store
+from grbp.live.store.base import Store
+
+apsw = pytest.importorskip("apsw", reason="tests with SQLite: apsw is not installed")
+sqlite = pytest.importorskip("grbp.live.store.sqlite")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A SQLite store that fails no check."""
+    with closing(open_store(tmp_path / "live.sqlite", create=True)) as store:
+        store.write("s", create)
+        assert store.checks() == []
+        yield store
+
+
+def only_check(store: Store) -> str:
+    """Return the one sentence that speaks against writing."""
+    (said,) = store.checks()
+    return one_sentence(ValueError(said))
+
+
+@pytest.mark.parametrize(
+    ("version", "safe"), [("3.40.1", False), ("3.51.2", False), ("3.51.3", True), ("3.100.0", True)]
+)
+def test_a_sqlite_that_can_lose_writes_is_refused(
+    store: Store, monkeypatch: pytest.MonkeyPatch, version: str, safe: bool
+) -> None:
+    monkeypatch.setattr(sqlite.apsw, "sqlite_lib_version", lambda: version)
+    assert safe == (store.checks() == [])
+    if not safe:
+        assert f"SQLite {version} can lose" in only_check(store)
+
+
+def test_the_file_system_is_the_one_the_system_says(tmp_path: Path) -> None:
+    assert sqlite.file_system(Path("/proc/self/stat")) == "proc"
+    assert sqlite.file_system(tmp_path / "not" / "there") not in ("", *sqlite.NETWORKED)
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs"])
+def test_a_network_file_system_is_refused(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The table of what is mounted where says so; a later line at one place covers an earlier."""
+    mounted = tmp_path.as_posix().replace(" ", r"\040")
+    lines = [
+        f"9 1 0:1 / {mounted} rw - {kind} server:/x rw",
+        "2 1 0:1 / / rw,relatime shared:1 master:2 - ext4 /dev/vda rw",
+        f"3 1 0:1 / {mounted[:-1]} rw - tmpfs tmpfs rw",
+    ]
+    table = tmp_path / "mountinfo"
+    table.write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(sqlite, "MOUNTS", table)
+    assert f"is on a network file system ({kind})" in only_check(store)
+    table.write_text("\n".join([*lines, f"4 1 0:1 / {mounted} rw - ext4 /dev/vdb rw"]) + "\n")
+    assert store.checks() == []
+    link = tmp_path.parent / f"link-{kind}"
+    link.symlink_to(tmp_path)
+    table.write_text("\n".join(lines) + "\n")
+    with closing(open_store(link / "live.sqlite")) as linked:
+        assert f"({kind})" in only_check(linked)
+
+
+def test_commits_that_do_not_wait_for_the_disk_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "live.sqlite"
+    with closing(sqlite.SqliteStore(path, create=True, synchronous="NORMAL")) as store:
+        assert "synchronous=1" in only_check(store)
+
+
+def test_a_journal_that_is_not_written_ahead_is_refused(store: Store, tmp_path: Path) -> None:
+    store._connection.pragma("journal_mode", "delete")  # type: ignore[attr-defined]
+    assert "journal_mode=delete" in only_check(store)
+    # It is set again at every start.
+    with closing(open_store(tmp_path / "live.sqlite")) as again:
+        assert again.checks() == []
+
+
+def test_rows_without_their_study_are_possible_only_where_a_check_says_so(store: Store) -> None:
+    store._connection.pragma("foreign_keys", False)  # type: ignore[attr-defined]
+    assert "foreign_keys=0" in only_check(store)
+
+
+def test_a_study_is_read_only_where_a_check_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "live.sqlite"
+    with closing(Study.create(path, "s", goal=4)) as study:
+        study.open_case(2)
+    monkeypatch.setattr(sqlite.apsw, "sqlite_lib_version", lambda: "3.51.2")
+    with closing(Study(path)) as study:
+        assert study.ask(1).case == 1
+        with pytest.raises(ReadOnly, match=r"SQLite 3\.51\.2 can lose") as caught:
+            study.tell(1, state=1)
+        one_sentence(caught.value)
+
+
+@contextmanager
+def configured(server: Server, setting: str) -> Iterator[None]:
+    """A server with another setting."""
+    psycopg = pytest.importorskip("psycopg")
+    with closing(psycopg.connect(server.socket, autocommit=True)) as connection:
+        connection.execute(f"alter system set {setting}")
+        connection.execute("select pg_reload_conf()")
+        try:
+            yield
+        finally:
+            connection.execute(f"alter system reset {setting.partition(' ')[0]}")
+            connection.execute("select pg_reload_conf()")
+
+
+@pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
+def test_a_server_that_does_not_wait_for_its_disk_is_refused(
+    postgres: Server, setting: str
+) -> None:
+    with closing(open_store(postgres.socket, create=True)) as store:
+        assert store.checks() == []
+        with configured(postgres, f"{setting} = off"):
+            eventually(store.checks)
+            assert f"{setting}=off" in only_check(store)
+
+
+def test_a_server_that_is_read_only_is_refused(postgres: Server) -> None:
+    with (
+        closing(open_store(postgres.socket, create=True)) as store,
+        configured(postgres, "default_transaction_read_only = on"),
+    ):
+        eventually(store.checks)
+        assert "default_transaction_read_only=on" in only_check(store)
+
+
+def test_a_standby_can_be_read(postgres: Server) -> None:
+    with closing(open_store(postgres.socket, create=True)) as store:
+        store.write("s", create)
+        store.write("s", tell)
+        with postgres.in_recovery():
+            assert "is a standby, which can only be read" in only_check(store)
+            assert len(log(store)) == 1
+            with pytest.raises(CannotWrite) as caught:
+                store.write("s", tell)
+            one_sentence(caught.value)
+        assert store.checks() == []
+        assert store.write("s", tell) == 2
