@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,8 +73,11 @@ _MARKS: Final = (
 )
 """What a file says of itself, at one moment."""
 
-_PATIENCE: Final = 60_000
-"""How many milliseconds to wait for another process that writes."""
+_PATIENCE: Final = 60.0
+"""How many seconds to wait for another process that writes."""
+
+_PAUSE: Final = 0.002
+"""How many seconds to wait at a time; SQLite's own pauses grow, and leave somebody behind."""
 
 
 class SqliteTransaction(SqlTransaction):
@@ -139,7 +143,7 @@ class SqliteStore(Store):
     def _prepare(self, create: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
         run = self._connection
-        run.set_busy_timeout(_PATIENCE)
+        run.set_busy_handler(_wait)
         # Nothing is written before it is clear that the file is ours.
         version = self._version()
         if not (version or create):
@@ -167,14 +171,12 @@ class SqliteStore(Store):
 
     def _write_ahead(self) -> None:
         """Switch to WAL; SQLite itself does not wait there while others open the file, too."""
-        until = time.monotonic() + _PATIENCE / 1000
-        while True:
+        for attempt in count():
             try:
                 self._connection.pragma("journal_mode", "wal")
             except apsw.BusyError:
-                if time.monotonic() > until:
+                if not _wait(attempt):
                     raise
-                time.sleep(0.01)
             else:
                 return
 
@@ -293,6 +295,12 @@ class SqliteStore(Store):
 
     def _release(self) -> None:
         self._connection.execute("release job")
+
+
+def _wait(attempts: int) -> bool:
+    """Wait for another process that writes, unless that was done for long enough."""
+    time.sleep(_PAUSE)
+    return attempts * _PAUSE < _PATIENCE
 
 
 def file_system(path: Path) -> str:
