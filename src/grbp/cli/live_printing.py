@@ -204,6 +204,8 @@ def show_found(found: Verified) -> None:
         print(f"{_many(len(found.problems), 'problem')} in {_many(found.events, 'event')}:")
         for problem in found.problems:
             print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
+    for note in found.notes:
+        _fill(f"Note: {note}.")
     print(f"head {found.head}")
 
 

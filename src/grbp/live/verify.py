@@ -1,6 +1,8 @@
 """Check a study against its log: the chain of hashes, and that every row follows from it."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
@@ -13,6 +15,8 @@ from grbp.live.store.memory import Kept, MemoryTransaction
 
 _MOST: Final = 20
 """The problems that are named."""
+
+_ASTRAY: Final = timedelta(minutes=5)
 
 _MADE: Final = ("kind", "case", "step", "request", "response")
 """The parts of an event that the rules make; the others are taken over or follow from these."""
@@ -31,12 +35,15 @@ class Verified(NamedTuple):
         The decisions that were made again, if they were.
     problems : tuple of str
         What is wrong, a sentence each; empty if all is well.
+    notes : tuple of str
+        What is unusual and not wrong: a clock that went back by more than five minutes.
     """
 
     events: int
     head: str
     decisions: int
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -61,9 +68,12 @@ def played_again(
     tx = _Rows()
     problems: list[str] = []
     count, decisions, head, seq = 0, 0, NO_HASH, 0
-    folding = True
+    folding, clock, back = True, "", []
     for event in events:
         count += 1
+        if event.recorded < clock and _jumped(clock, event.recorded):
+            back.append(event.seq)
+        clock = event.recorded
         made: Event | None = None
         if folding:
             try:
@@ -79,7 +89,11 @@ def played_again(
         decisions += decide and event.kind == "open"
         # The key of a damaged event need not even be a number.
         head, seq = event.hash, event.seq if isinstance(event.seq, int) else seq + 1
-    return Verified(count, head, decisions, tuple(problems)), tx
+    notes: tuple[str, ...] = ()
+    if back:
+        more = f" and {len(back) - 1:,} times later" if back[1:] else ""
+        notes = (f"the clock went back before event {back[0]}{more}; the order of the log counts",)
+    return Verified(count, head, decisions, tuple(problems), notes), tx
 
 
 def verified(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:
@@ -95,6 +109,13 @@ def verified(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> V
     more = len(problems) - _MOST
     named = [*problems[:_MOST], *([f"and {more:,} more"] if more > 0 else [])]
     return found._replace(problems=tuple(named))
+
+
+def _jumped(before: str, after: str) -> bool:
+    """Return whether a clock went back by more than clocks and waiting writers differ."""
+    with suppress(TypeError, ValueError):
+        return datetime.fromisoformat(before) - datetime.fromisoformat(after) > _ASTRAY
+    return False  # no times: the event is damaged, and named
 
 
 def _wrong(event: Event, seq: int, head: str) -> Iterator[str]:
