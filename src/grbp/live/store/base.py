@@ -213,6 +213,7 @@ class Store(ABC):
         self._savepoint()
         try:
             job.value = job.script(self._bound(job.name))
+            self._release()
         except Exception as error:
             try:
                 self._rollback_to_savepoint()
@@ -220,8 +221,6 @@ class Store(ABC):
                 # So is the whole transaction, because of what went wrong first.
                 raise (gone if isinstance(error, GrbpError) else error) from None
             job.error = self._said(error)
-        else:
-            self._release()
 
     def checks(self) -> list[str]:
         """Return what speaks against writing here, a sentence each."""
