@@ -195,7 +195,6 @@ class PostgresStore(Store):
     def _start(self, statement: str) -> None:
         """Begin a transaction; if the connection was lost since the last one, connect again."""
         self._committing = False
-        self._later.clear()
         if self._connection is not None:
             with suppress(psycopg.OperationalError):
                 self._connection.execute(statement.encode())
