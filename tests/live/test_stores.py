@@ -527,3 +527,21 @@ def test_a_password_is_never_shown(postgres: Server) -> None:
     with pytest.raises(CannotWrite, match="password authentication failed") as caught:
         open_store(postgres.url.replace(password, "another"))
     assert "another" not in one_sentence(caught.value)
+
+
+def test_an_account_that_may_not_make_a_schema_can_be_given_one(postgres: Server) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    guest = postgres.socket.replace("clerk@", "guest@")
+    with closing(psycopg.connect(postgres.socket, autocommit=True)) as connection:
+        connection.execute("create role guest login")
+        try:
+            with pytest.raises(CannotWrite, match="permission denied") as caught:
+                open_store(guest, create=True)
+            one_sentence(caught.value)
+            connection.execute("create schema grbp authorization guest")
+            with closing(open_store(guest, create=True)) as store:
+                store.write("s", create)
+                assert store.write("s", tell) == 1
+                assert store.checks() == []
+        finally:
+            connection.execute("drop owned by guest; drop role guest")
