@@ -488,6 +488,18 @@ def test_files_of_others_are_refused_and_left_as_they_are(tmp_path: Path) -> Non
     one_sentence(refused.value)
 
 
+def test_a_file_is_a_file_whatever_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (":memory:", "file:x?mode=memory", "a b'c%20é.db"):
+        with closing(open_store(name, create=True)) as store:
+            store.write("s", create)
+            assert store.checks() == []
+        with closing(open_store(tmp_path / name)) as store:
+            assert store.studies() == ["s"]
+
+
 def test_a_new_file_is_nobody_elses_to_read(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "live.sqlite", create=True)) as store:
         store.write("s", create)

@@ -285,7 +285,7 @@ class PostgresStore(Store):
         self._send(b"release job")
 
 
-@lru_cache
+@lru_cache(maxsize=512)
 def _marked(statement: str) -> bytes:
     """Return a statement with PostgreSQL's marks for values."""
     return statement.replace("?", "%s").encode()

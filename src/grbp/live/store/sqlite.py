@@ -101,7 +101,7 @@ class SqliteStore(Store):
             make_folder(path.parent)
             _make_private(path)
         try:
-            self._connection = apsw.Connection(str(path), vfs=vfs)
+            self._connection = self._connected()
             try:
                 self._prepare(create, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
@@ -112,6 +112,10 @@ class SqliteStore(Store):
                 raise
         except (apsw.Error, OSError) as error:
             raise self._said(error) from error
+
+    def _connected(self) -> "apsw.Connection":
+        # Its whole path, since SQLite takes some names, such as :memory:, for something else.
+        return apsw.Connection(os.path.abspath(self._path), vfs=self._vfs)  # noqa: PTH100
 
     def _exists(self) -> bool:
         try:
@@ -208,7 +212,7 @@ class SqliteStore(Store):
             try:
                 # Through a connection of its own: the other may be writing.
                 with (
-                    closing(apsw.Connection(self.where, vfs=self._vfs)) as source,
+                    closing(self._connected()) as source,
                     copy._connection.backup("main", source, "main") as work,
                 ):
                     work.step()
