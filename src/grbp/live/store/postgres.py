@@ -43,10 +43,11 @@ _SETTINGS: Final = """
 # Whoever is cut off from the server while it has locked a study lets go of it after a minute.
 _WRITING: Final = """
     begin isolation level read committed read write;
-    set local idle_in_transaction_session_timeout to '60s'
+    set local idle_in_transaction_session_timeout to '60s';
+    select version from meta
 """
 
-_READING: Final = "begin isolation level repeatable read read only"
+_READING: Final = "begin isolation level repeatable read read only; select version from meta"
 
 _WANTED: Final = {
     "fsync": "on",
@@ -195,12 +196,18 @@ class PostgresStore(Store):
     def _start(self, statement: str) -> None:
         """Begin a transaction; if the connection was lost since the last one, connect again."""
         self._committing = False
+        message, cursor = statement.encode(), None
         if self._connection is not None:
             with suppress(psycopg.OperationalError):
-                self._connection.execute(statement.encode())
-                return
-        self._connect()
-        self._open().execute(statement.encode())
+                cursor = self._connection.execute(message)
+        if cursor is None:
+            self._connect()
+            cursor = self._open().execute(message)
+        while cursor.nextset():
+            pass
+        # A newer version may have changed the tables since the store was opened.
+        for (version,) in cursor:
+            refuse_newer(self.where, version)
 
     def run(self, statement: bytes, values: Sequence[int | str]) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows; one that has none waits until the next one has."""

@@ -246,6 +246,7 @@ class SqliteStore(Store):
     def _reading(self) -> Iterator[None]:
         try:
             self._connection.execute("begin")
+            self._look_again()
             yield
         except apsw.Error as error:
             raise self._said(error) from error
@@ -258,6 +259,11 @@ class SqliteStore(Store):
 
     def _begin(self) -> None:
         self._connection.execute("begin immediate")
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Refuse tables that a newer version has changed since the store was opened."""
+        refuse_newer(self.where, self._connection.execute("pragma user_version").get)
 
     def _commit(self) -> None:
         self._connection.execute("commit")
