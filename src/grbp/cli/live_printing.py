@@ -211,7 +211,7 @@ def show_found(found: Verified) -> None:
     if found.ok:
         print(f"All is well: {_many(found.events, 'event')}{again}.")
     else:
-        print(f"{_many(len(found.problems), 'problem')} in {_many(found.events, 'event')}:")
+        print(f"Not all is well in {_many(found.events, 'event')}{again}:")
         for problem in found.problems:
             print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
     print(f"head {found.head}")
