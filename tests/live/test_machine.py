@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,8 @@ LEARNERS = (
 )  # fmt: skip
 RECORDS = Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)
 NUMBER = count()
+
+pytestmark = pytest.mark.hypothesis
 
 
 @st.composite
@@ -150,6 +153,7 @@ class Live(RuleBasedStateMachine):
     def some_step(self, data: st.DataObject, case: Case) -> tuple[int, dict[str, Any], Told]:
         """Draw what was done in an open case, and what came of it."""
         advised, goal = case.advised, self.model.settings.goal
+        assert advised is not None
         action = data.draw(st.sampled_from([advised, advised, "continue", "finish"]))
         by = {"continue": (case.state - 1, case.state + 1), "finish": (0, goal)}
         after = data.draw(st.sampled_from(by[action]))
@@ -400,21 +404,22 @@ class Live(RuleBasedStateMachine):
         assert [known.f, known.f_goal, known.c, known.c_up] == seen
 
 
-def run(place: Callable[[Path], str | Path | Store], examples: float) -> None:
-    """Run the machine, so many times as often as other tests draw examples."""
-    most = max(5, round(examples * settings.default.max_examples))
-    run_state_machine_as_test(
-        lambda: Live(place), settings=settings(max_examples=most, stateful_step_count=40)
-    )
+def run(place: Callable[[Path], str | Path | Store], share: float) -> None:
+    """Run the machine; `share` is that of the examples which other tests draw."""
+    most = round(share * settings().max_examples)
+    machine: Any = partial(Live, place)
+    run_state_machine_as_test(machine, settings=settings(max_examples=most, stateful_step_count=40))
 
 
 def test_in_memory() -> None:
-    run(lambda _: MemoryStore(), 0.4)
+    run(lambda _: MemoryStore(), 0.2)
 
 
+@pytest.mark.slow
 def test_in_a_file() -> None:
-    run(lambda path: path, 0.2)
+    run(lambda path: path, 0.12)
 
 
+@pytest.mark.slow
 def test_in_postgresql(dsn: str) -> None:
-    run(lambda _: dsn, 0.1)
+    run(lambda _: dsn, 0.12)

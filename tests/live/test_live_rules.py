@@ -1,0 +1,726 @@
+"""The rules of a live study one by one, with what exactly they say."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from wards import RECORDS, Clock, answer, clock_of, known, rows, ward
+
+import grbp
+from grbp import Action, Counters, Study
+from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound, ReadOnly
+from grbp.live.config import config_of
+from grbp.live.store.memory import MemoryStore
+
+CONTINUE, FINISH = Action.CONTINUE, Action.FINISH
+
+
+def kinds(study: Study) -> list[str]:
+    return [event.kind for event in study.log()]
+
+
+# Deciding and asking.
+
+
+def test_a_decision_is_made_when_a_case_opens_and_never_changes() -> None:
+    study = ward("no-explore")
+    assert study.status().next_threshold == 1
+    first = study.open_case(1)
+    assert first.action == FINISH
+    basis = first.to_dict()["basis"]
+    for _ in range(4):
+        case = study.open_case(1).case
+        for _ in range(3):
+            study.tell(case, 2, took="continue", why="so")
+            study.tell(case, 1)
+        study.tell(case, 0, took="finish")
+    for _ in range(30):
+        case = study.open_case(3).case
+        study.tell(case, 4)
+    assert study.status().next_threshold == 0
+    again = study.ask(1)
+    assert (again.action, again.to_dict()["basis"]) == (FINISH, basis)
+    assert study.tell(1, 2, took="continue", why="so").action == CONTINUE
+    assert study.tell(1, 1).action == FINISH
+    assert study.open_case(1).action == CONTINUE
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_asking_changes_nothing(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    study = ward("getbe-ps", path if kind == "file" else "memory", windows={"finish": 9.0})
+    study.open_case(1)
+    study.open_case(2)
+    study.tell(2, 3)
+
+    def everything() -> Any:
+        files = [one.read_bytes() for one in sorted(tmp_path.iterdir()) if "shm" not in one.name]
+        return files, rows(study), study.log()
+
+    before = everything()
+    for _ in range(3):
+        for case in (1, 2):
+            study.ask(case).to_dict()
+        study.cases(status="open")
+        study.status().to_dict()
+        assert study.verify().ok
+        assert study.replay().ok
+        clock_of(study).add(100)
+    assert everything() == before
+    assert study.ask(1).event is None
+    study.close()
+
+
+def test_randomised_learners_draw_by_seed_and_case_and_say_so() -> None:
+    one, other = ward("ps-polselection", seed=4), ward("ps-polselection", seed=4)
+    draws = []
+    for _ in range(20):
+        advice, same = one.open_case(2), other.open_case(2)
+        assert answer(one, advice) == answer(other, same)
+        draws.append(answer(one, advice)["draw"])
+    assert len(set(draws)) == 20
+    assert answer(one, ward("ps-polselection", seed=5).open_case(2))["draw"] not in draws[1:]
+
+
+# Counting.
+
+
+def test_a_step_counts_when_it_is_told() -> None:
+    study = ward()
+    study.open_case(2)
+    assert known(study) == (RECORDS._replace(rho=42), 0)
+    study.tell(1, 3)
+    counted = RECORDS._replace(rho=43, c=91.0, c_up=41.0)
+    assert known(study) == (counted, 0)
+    study.tell(1, 2)
+    assert known(study) == (counted._replace(rho=44, c=92.0), 0)
+    study.tell(1, 1)
+    study.tell(1, 4)
+    over = counted._replace(rho=45, c=93.0, f=13.0, f_goal=6.0, plays_1=7.0, wins_1=4.0)
+    assert known(study) == (over, 0)
+    assert study.status().cases == {"opened": 5, "open": 4, "won": 1, "lost": 0, "closed": 0}
+
+
+def test_a_finish_is_issued_when_it_is_advised_and_observed_when_it_is_told() -> None:
+    study = ward("threshold-3")
+    for case in (1, 2, 3):
+        study.open_case(2)
+        assert study.status().pending == case
+    n, pending = known(study)
+    assert (n.f, n.f_goal, pending) == (12.0, 5.0, 3)
+    study.tell(1, 0)
+    study.tell(2, 4)
+    n, pending = known(study)
+    assert (n.f, n.f_goal, pending) == (14.0, 6.0, 2 + 1 - 1)
+    # Of threshold 1, FINISH is issued when the doorstep is reached.
+    study = ward("threshold-1")
+    study.open_case(2)
+    assert study.status().pending == 0
+    study.tell(1, 1)
+    assert study.status().pending == 1
+    study.tell(1, 2, took="continue", why="she was well")
+    assert study.status().pending == 0
+
+
+def test_what_was_done_counts_and_what_was_advised_is_kept() -> None:
+    study = ward("threshold-1")
+    study.open_case(1)
+    told = study.tell(1, 2, took=CONTINUE, why="she was well")
+    event = study.log(case=1)[-1]
+    assert json.loads(event.request)["why"] == "she was well"
+    assert json.loads(event.request)["took"] == "continue"
+    said = {"took": "continue", "advised": "finish", "counted": True, "action": "continue"}
+    assert answer(study, told).items() >= said.items()
+    study.tell(1, 0, took="finish", why="she wished it")
+    n, _ = known(study)
+    assert n == RECORDS._replace(rho=42, f=13.0, c=91.0, c_up=41.0)  # No credit for threshold 1.
+    assert study.cases()[0].overruled == 2
+    study.open_case(1)
+    study.tell(3, 4, took="finish", why="as advised")  # A reason does no harm.
+    n, _ = known(study)
+    assert (n.plays_1, n.wins_1, n.plays_0) == (7.0, 4.0, 10.0)
+    for took, state in (("finish", 4), ("continue", 3)):
+        study.open_case(2)
+        case = study.cases(after=4)[-1].case
+        if took == "finish":
+            with pytest.raises(InvalidInput, match="where continue was advised; it must also be"):
+                study.tell(case, state, took=took)
+        else:
+            assert study.tell(case, state, took=took).step == 1
+
+
+def test_a_withdrawn_case_keeps_what_was_seen_and_releases_what_was_pending() -> None:
+    study = ward("threshold-1")
+    study.open_case(2)
+    study.tell(1, 1)
+    assert study.status().pending == 1
+    closed = study.close_case(1, "moved")
+    assert (closed.status, closed.action, closed.basis) == ("closed", None, None)
+    n, pending = known(study)
+    assert (n, pending) == (RECORDS._replace(rho=42, c=91.0), 0)  # rho counts cases opened
+    calls: list[Callable[[], Any]] = [
+        lambda: study.close_case(1, "moved"),
+        lambda: study.tell(1, 4),
+    ]
+    for call in calls:
+        with pytest.raises(Conflict, match="it was withdrawn after step 1: void that first"):
+            call()
+    assert study.void(1, "it was the other bed").action == FINISH
+    assert study.status().pending == 1
+
+
+@pytest.mark.parametrize("learner", ["threshold-1", "ucb-polselection", "getbe-sm"])
+@pytest.mark.parametrize("windows", [None, {"finish": 30.0}, {"continue": 30.0, "finish": 1.0}])
+def test_what_is_taken_back_is_as_if_it_had_never_been(
+    learner: str, windows: dict[str, float] | None
+) -> None:
+    study = ward(learner, windows=windows)
+    for state in (1, 2, 3):
+        study.open_case(state)
+    study.tell(3, 2)
+    steps: list[Callable[[], object]] = [
+        lambda: study.tell(2, 3, took="continue", why="so", observed=clock_of(study).now),
+        lambda: study.tell(3, 0, took="finish", why="so"),
+        lambda: study.tell(1, 4, took="finish", why="so"),
+        lambda: study.close_case(2, "so"),
+    ]
+    cases = [2, 3, 1, 2]
+
+    def without_head() -> Any:
+        row, *others = rows(study)
+        return row._replace(seq=0, head=""), others
+
+    def without_events() -> Any:
+        row, (cases, steps) = without_head()
+        return row, cases, [step._replace(seq=0) for step in steps]
+
+    for step, case in zip(steps, cases, strict=True):
+        before = without_head()
+        step()
+        told = without_events()
+        assert without_head() != before
+        study.void(case, "wrong")
+        assert without_head() == before
+        step()
+        assert without_events() == told
+    assert study.verify().ok
+    assert kinds(study).count("void") == 4
+
+
+def test_only_the_last_entry_can_be_taken_back() -> None:
+    study = ward()
+    study.open_case(2)
+    with pytest.raises(Conflict, match="it has none: close the case if it was opened by mistake"):
+        study.void(1, "wrong")
+    study.tell(1, 3)
+    study.tell(1, 2)
+    for step in (1, 3):
+        with pytest.raises(Conflict, match="only the last entry can be, which is step 2"):
+            study.void(1, "wrong", step=step)
+    assert study.void(1, "wrong", step=2).state == 3
+    study.close_case(1, "moved")
+    with pytest.raises(Conflict, match="only the last entry can be, which is its withdrawal"):
+        study.void(1, "wrong", step=1)
+    assert study.void(1, "wrong").state == 3
+    assert study.void(1, "wrong").state == 2
+    assert [event.step for event in study.log() if event.kind == "void"] == [2, 0, 1]
+    assert study.cases()[0].steps == 0
+
+
+# Windows.
+
+
+def test_an_outcome_is_held_until_its_window_is_over_and_an_event_says_so() -> None:
+    study = ward("threshold-1", windows={"finish": 30.0})
+    clock = clock_of(study)
+    study.open_case(1)
+    clock.add(2)
+    lost = study.tell(1, 0)
+    assert lost.status == "lost"
+    assert answer(study, lost)["counted"] is False
+    assert (study.cases()[0].held, study.status().pending) == (1, 1)
+    clock.add(27.9)
+    n, pending = known(study)
+    assert (n, pending) == (RECORDS._replace(rho=42), 1)
+    clock.add(0.2)
+    # Time alone changes nothing: neither what is asked nor what would be decided.
+    assert (study.status().basis.f, study.status().pending) == (12, 1)
+    n, pending = known(study)
+    assert (n, pending) == (RECORDS._replace(rho=43, f=13.0, plays_1=7.0), 0)
+    assert kinds(study)[-2:] == ["mature", "open"]
+    ripe = study.log()[-2]
+    assert (ripe.case, ripe.step, ripe.who) == (1, 1, "ada")
+    assert study.cases()[0].held == 0
+    clock.add(-300)  # A clock that is set back does not take it back.
+    assert known(study)[0].f == 13.0
+    assert study.verify().ok
+
+
+def test_a_window_begins_when_the_state_was_entered() -> None:
+    study = ward("threshold-1", windows={"finish": 30.0})
+    clock = clock_of(study)
+    study.open_case(2, observed=clock.now - timedelta(days=100))
+    study.tell(1, 1, observed=clock.now - timedelta(days=29))
+    told = study.tell(1, 4, observed=clock.now - timedelta(days=29))
+    assert answer(study, told)["counted"] is False
+    # What is told late counts at once.
+    study.open_case(1, observed=clock.now - timedelta(days=30))
+    told = study.tell(2, 4, observed=clock.now - timedelta(days=29))
+    assert answer(study, told)["counted"] is True
+    assert known(study)[0].f == 13.0
+    assert "mature" not in kinds(study)
+    clock.add(1)
+    assert known(study)[0].f == 14.0
+
+
+def test_what_matures_together_does_so_in_the_order_of_its_time_case_and_step() -> None:
+    study = ward("threshold-0", windows={"continue": 10.0, "finish": 10.0})
+    clock = clock_of(study)
+    for _ in range(3):
+        study.open_case(2)
+    study.tell(3, 3)
+    clock.add(0.5)
+    study.tell(3, 2)
+    for case in (2, 1):
+        study.tell(case, 3)
+    clock.add(20)
+    study.close_case(2, "moved")
+    ripe = [(event.case, event.step) for event in study.log() if event.kind == "mature"]
+    assert ripe == [(1, 1), (2, 1), (3, 1), (3, 2)]
+    assert kinds(study)[-1] == "close"
+    assert study.status().basis.c == 94
+
+
+def test_a_held_step_can_be_taken_back_before_and_after_it_is_mature() -> None:
+    study = ward("threshold-1", windows={"finish": 30.0})
+    study.open_case(1)
+    for days in (1, 31):
+        study.tell(1, 0)
+        clock_of(study).add(days)
+        study.void(1, "wrong")
+        assert (study.status().basis.f, study.status().pending) == (12, 1)
+    assert kinds(study) == ["study", "open", "tell", "void", "tell", "mature", "void"]
+    assert answer(study, study.tell(1, 4))["counted"] is True
+
+
+def test_a_withdrawn_case_waits_for_what_is_held_in_it() -> None:
+    study = ward("threshold-0", windows={"continue": 30.0})
+    study.open_case(2)
+    study.tell(1, 3)
+    study.close_case(1, "moved")
+    assert known(study)[0].c == 90.0
+    clock_of(study).add(31)
+    assert known(study)[0] == RECORDS._replace(rho=43, c=91.0, c_up=41.0)
+
+
+# Shadow mode.
+
+
+def test_in_shadow_mode_nobody_is_advised_and_what_is_done_is_learned_from() -> None:
+    study = ward("threshold-1", shadow=True)
+    advice = study.open_case(1)
+    assert (advice.action, advice.basis, advice.shadow) == (None, None, True)
+    assert (study.ask(1).action, study.cases()[0].action) == (None, None)
+    assert study.status().pending == 0  # Nobody was told to do anything.
+    with pytest.raises(InvalidInput, match="it must also be told what was done"):
+        study.tell(1, 4)
+    assert study.tell(1, 2, took="continue").status == "open"  # Nobody has to say why.
+    study.tell(1, 3, took="continue")
+    study.tell(1, 4, took="continue")
+    study.open_case(1)
+    study.tell(2, 0, took="finish")
+    n, pending = known(study)
+    assert (n, pending) == (
+        RECORDS._replace(rho=43, f=13.0, c=93.0, c_up=43.0, plays_1=7.0), 0
+    )  # fmt: skip
+
+
+# Asked twice, and asked otherwise.
+
+
+def test_the_same_key_gives_the_same_answer_whatever_happened_since() -> None:
+    study = ward("threshold-1")
+    asks: list[Callable[[], Any]] = [
+        lambda: study.open_case(2, key="a"),
+        lambda: study.tell(1, 1, key="b", observed="2026-02-28T08:30+01:00"),
+        lambda: study.tell(1, 2, took=CONTINUE, why="so", key="c", who="bob"),
+        lambda: study.void(1, "wrong", key="d"),
+        lambda: study.close_case(1, "moved", key="e"),
+    ]
+    answers = [ask() for ask in asks]
+    study.void(1, "wrong")
+    study.tell(1, 4)
+    before = rows(study), study.log()
+    for ask, first in zip(asks, answers, strict=True):
+        again = ask()
+        assert again == first
+        assert again.to_dict() == first.to_dict()
+    assert (rows(study), study.log()) == before
+    assert [event.key for event in study.log() if event.key] == ["a", "b", "c", "d", "e"]
+
+
+def test_the_same_key_with_other_words_is_refused() -> None:
+    study = ward("threshold-1")
+    study.open_case(2, key="a")
+    study.tell(1, 1, key="b")
+    others: list[Callable[[], Any]] = [
+        lambda: study.open_case(3, key="a"),
+        lambda: study.open_case(2, key="a", observed="2026-02-28T08:30+01:00"),
+        lambda: study.open_case(2, key="b"),
+        lambda: study.tell(1, 2, key="b"),
+        lambda: study.tell(1, 1, key="b", took="continue"),
+        lambda: study.tell(1, 1, key="b", step=1),
+        lambda: study.tell(1, 1, key="a"),
+        lambda: study.void(1, "wrong", key="b"),
+        lambda: study.close_case(1, "wrong", key="a"),
+    ]
+    before = rows(study), study.log()
+    for ask in others:
+        with pytest.raises(Conflict, match="was given with another request than in event"):
+            ask()
+    assert (rows(study), study.log()) == before
+
+
+def test_a_step_is_told_once_and_never_otherwise() -> None:
+    study = ward("threshold-1")
+    study.open_case(3)
+    first = study.tell(1, 2, step=1)
+    study.tell(1, 1, step=2)
+    for _ in range(2):
+        assert study.tell(1, 2, step=1) == first
+        assert study.tell(1, 2, step=1, took="continue") == first
+    with pytest.raises(Conflict, match="is recorded with state 2 after continue: void that first"):
+        study.tell(1, 4, step=1)
+    with pytest.raises(Conflict, match="is recorded with state 2 after continue"):
+        study.tell(1, 2, step=1, took="finish")
+    with pytest.raises(Conflict, match="step 4 of case 1 was told; its next step is 3"):
+        study.tell(1, 4, step=4)
+    last = study.tell(1, 4, step=3)
+    assert study.tell(1, 4, step=3) == last
+    with pytest.raises(Conflict, match="it reached the goal after step 3: void that first"):
+        study.tell(1, 0)
+    assert len(study.log()) == 5
+    # After a correction the step is told anew, and the new answer is the one that stays.
+    study.void(1, "wrong")
+    lost = study.tell(1, 0, step=3)
+    assert lost.status == "lost"
+    assert study.tell(1, 0, step=3) == lost
+
+
+def test_asked_again_after_the_clock_was_set_back() -> None:
+    study = ward()
+    told = study.open_case(2, key="a", observed=clock_of(study).now)
+    clock_of(study).add(-1)
+    assert study.open_case(2, key="a", observed=clock_of(study).now + timedelta(days=1)) == told
+
+
+# Time.
+
+
+def test_the_order_of_the_log_is_the_truth_whatever_the_clock_says() -> None:
+    study = ward()
+    for days in (0, 10, -400, 3):
+        clock_of(study).add(days)
+        study.open_case(2)
+        study.tell(study.cases(after=0)[-1].case, 3)
+    recorded = [event.recorded for event in study.log()]
+    assert recorded != sorted(recorded)
+    assert [event.seq for event in study.log()] == list(range(1, 10))
+    assert [case.case for case in study.cases()] == [1, 2, 3, 4]
+    assert study.replay().ok
+
+
+def test_nothing_was_observed_in_the_future() -> None:
+    study, now = ward(), Clock().now
+    study.open_case(2, observed=now + timedelta(minutes=5))  # Clocks differ.
+    events = study.log()
+    for call in (study.open_case, lambda state, **named: study.tell(1, state + 1, **named)):
+        for late in (now + timedelta(minutes=5, microseconds=1), "2027-01-01T00:00Z"):
+            with pytest.raises(InvalidInput, match="it must be past"):
+                call(2, observed=late)
+    assert study.log() == events
+    study.tell(1, 3, observed="2026-03-01T12:30+01:00")
+    assert study.log()[-1].observed == "2026-03-01T11:30:00.000000+00:00"
+    assert study.cases()[0].since == study.log()[-1].observed
+
+
+# The configuration.
+
+
+def test_a_study_can_be_configured_until_its_first_case_opens() -> None:
+    store = MemoryStore()
+    ward("getbe-sm", store)
+    study = ward("threshold-2", store, goal=5, seed=9, windows={"finish": 3})
+    assert (study.goal, kinds(study)) == (5, ["study", "study"])
+    ward("threshold-2", store, goal=5, seed=9, windows={"finish": 3.0})
+    assert kinds(study) == ["study", "study"]  # Nothing new was said.
+    study.open_case(4)
+    with pytest.raises(Conflict, match="it is locked since its first case was opened"):
+        ward("threshold-2", store, goal=6, seed=9, windows={"finish": 3})
+    again = ward("threshold-2", store, goal=5, seed=9, windows={"finish": 3.0})
+    assert again.ask(1).action == CONTINUE
+    assert study.replay().ok
+
+
+def test_studies_in_one_store_do_not_know_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "studies.db"
+    one = Study.create(path, "one", 4, "threshold-1", clock=Clock(), who="ada")
+    with pytest.raises(NotFound, match="there is none of this name"):
+        Study(path, "two")
+    assert Study(path).name == "one"
+    one.open_case(2, key="k")
+    alone = rows(one), one.log()
+    two = Study.create(path, "two", 5, "threshold-2", clock=Clock(), who="bob")
+    with pytest.raises(NotFound, match="it has 'one', 'two': name one"):
+        Study(path)
+    assert two.open_case(4, key="k").case == 1
+    assert (two.open_case(2).case, two.tell(2, 0).status) == (2, "lost")
+    assert (rows(one), one.log()) == alone
+    assert one.tell(1, 3).step == 1
+    assert [one.verify().ok, two.verify().ok] == [True, True]
+    assert [one.status().cases["opened"], two.status().cases["opened"]] == [1, 2]
+    one.close()
+    two.close()
+
+
+def test_a_horizon_is_a_constant_of_the_learner() -> None:
+    study = ward("doorstep-lai", horizon=np.int64(500))
+    assert (study.read_only, study.status().learner) == (None, "doorstep-lai:horizon=500")
+    assert study.open_case(1).case == 1
+    study = ward("doorstep-lai:prior=2", horizon=0.5e3)
+    assert study.status().learner == "doorstep-lai:prior=2,horizon=500"
+    for learner in ("getbe-sm", "doorstep-lai:horizon=3", grbp.LEARNERS["doorstep-lai"]):
+        with pytest.raises(InvalidInput, match="it must be a learner that has one, by its name"):
+            ward(learner, horizon=500)
+
+
+# Learners that others wrote.
+
+LIMIT = 3
+
+
+def patient(_goal: int, _: Any, n: Counters, _key: int) -> int:
+    """Wait for some cases."""
+    return 1 if n.rho > LIMIT else 0
+
+
+def test_a_learner_of_ones_own_is_given_again_and_must_be_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, learner = MemoryStore(), grbp.Learner("patient", patient)
+    study = ward(learner, store, start="drawn")
+    actions = [study.open_case(1).action for _ in range(5)]
+    assert actions == [CONTINUE] * 3 + [FINISH] * 2
+    again = Study(store, learner=learner)
+    assert (again.read_only, again.open_case(1).action) == (None, FINISH)
+
+    for given, changed, words in (
+        (None, 3, "whose code is not in the file; give the learner as well"),
+        (learner, 4, "its source has changed since, or what it reads has"),
+        (grbp.LEARNERS["getbe-sm"], 3, "made with the learner patient; getbe-sm was given"),
+    ):
+        monkeypatch.setitem(globals(), "LIMIT", changed)
+        shut = Study(store, learner=given)  # type: ignore[arg-type]
+        assert words in str(shut.read_only)
+        assert words in repr(shut)
+        for verb, said in (("open_case", ()), ("tell", (2,)), ("void", "x"), ("close_case", "x")):
+            with pytest.raises(ReadOnly, match="the study 'ward' can only be read: ") as refusal:
+                getattr(shut, verb)(1, *said)
+            assert words in str(refusal.value)
+        assert shut.ask(1).action == CONTINUE
+        assert shut.verify().ok
+        assert not shut.replay().ok
+        status = shut.status()
+        assert (status.next_threshold, status.cases["opened"]) == (None, 6)
+        assert words in str(status.read_only)
+        assert len(shut.cases()) == 6
+    assert len(study.log()) == 7
+
+
+def test_a_learner_of_ones_own_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = ModuleType("some_ward")
+    module.mine = grbp.Learner("mine", patient)
+    monkeypatch.setitem(sys.modules, "some_ward", module)
+    store = MemoryStore()
+    study = ward("some_ward:mine", store)
+    study.open_case(1)
+    assert (Study(store).read_only, study.status().learner) == (None, "some_ward:mine")
+    module.mine = grbp.Learner("mine", lambda _goal, _constants, _n, _key: 0)
+    assert "its source has changed since" in str(Study(store).read_only)
+    monkeypatch.delitem(sys.modules, "some_ward")
+    assert "importing it failed" in str(Study(store).read_only)
+    assert Study(store).ask(1).case == 1
+
+
+def test_a_learner_whose_constants_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    ward("getbe-sm", store).open_case(2)
+    changed = replace(grbp.find_learner("getbe-sm:gamma=14", 4), name="getbe-sm")
+    monkeypatch.setitem(grbp.LEARNERS, "getbe-sm", changed)
+    config_of.cache_clear()
+    shut = Study(store)
+    assert "when getbe-sm had the constants {'gamma': 15.0}" in str(shut.read_only)
+    with pytest.raises(ReadOnly):
+        shut.open_case(2)
+    config_of.cache_clear()
+
+
+def test_a_learner_that_decides_what_it_does_not_declare_opens_no_case() -> None:
+    study = ward(grbp.Learner("odd", lambda _goal, _constants, _n, _key: 2, thresholds=(0, 1)))
+    with pytest.raises(InvalidInput, match="decided threshold 2, which it does not declare"):
+        study.open_case(1)
+    assert study.status().cases["opened"] == 0
+
+
+# What is given.
+
+TEXTS = [
+    "Å", "A\u030a", "東京", "👩\u200d⚕️", "\U0001fae8", "\ue000", "a\u200fb", "x" * 197,
+    "'; drop table --", "\\u0000",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_texts_of_any_language_come_back(kind: str, tmp_path: Path) -> None:
+    study = ward(where=tmp_path / "x.db" if kind == "file" else "memory")
+    for number, text in enumerate(TEXTS, 1):
+        study.open_case(1, key=f"{number}!{text}", who=text)
+        study.tell(number, 2, took="continue", why=text, key=f"{number}?{text}")
+        study.close_case(number, text)
+    texts = [TEXTS[0], TEXTS[0], *TEXTS[2:]]  # One letter is written in one way.
+    log = study.log(after=1)
+    assert [event.who for event in log[::3]] == texts
+    for events in (log[1::3], log[2::3]):
+        assert [json.loads(event.request)["why"] for event in events] == texts
+    assert study.verify().ok
+    path = study.export(tmp_path / "log")
+    assert Study.import_("memory", path).log(limit=99) == study.log(limit=99)
+    study.close()
+
+
+def test_a_name_is_written_in_one_way() -> None:
+    store = MemoryStore()
+    study = Study.create(store, "cafe\u0301", 4)
+    assert study.name == "caf\u00e9"
+    assert Study(store, "cafe\u0301").name == Study(store, "caf\u00e9").name
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.int64])
+def test_whole_numbers_of_any_kind(kind: Callable[[int], Any]) -> None:
+    study = Study.create("memory", "ward", kind(4), "threshold-1", seed=kind(3))
+    plain = Study.create("memory", "ward", 4, "threshold-1", seed=3)
+    for one, of in ((study, kind), (plain, int)):
+        one.open_case(of(2))
+        one.tell(of(1), of(3), step=of(1))
+        one.void(of(1), "wrong", step=of(1))
+        one.tell(of(1), of(1))
+        one.log(of(0), of(5), of(1))
+        one.cases(of(0), of(5))
+        one.ask(of(1))
+    assert [event.request for event in study.log()] == [event.request for event in plain.log()]
+    assert rows(study)[1][0].known == rows(plain)[1][0].known
+
+
+WRONG: list[Any] = ["x", "", None, b"1", 1.5, 2.0, True, [], [1, 2], np.array([1, 2]), {}]
+NAMES = dict.fromkeys(("key", "who", "why"), WRONG[2:]) | dict.fromkeys(
+    ("case", "state", "step", "took", "observed"), WRONG
+)
+OPTIONAL = ("step", "took", "key", "observed", "who")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        (name, one)
+        for name, several in NAMES.items()
+        for one in several
+        if one is not None or name not in OPTIONAL
+    ],
+)
+def test_what_has_another_type_is_refused_in_one_sentence(name: str, wrong: Any) -> None:
+    study = ward("threshold-1")
+    study.open_case(2)
+    right = {"case": 1, "state": 4, "took": "finish", "why": "so"}
+    before = rows(study), study.log()
+    with pytest.raises(InvalidInput) as refusal:
+        study.tell(**right | {name: wrong})  # type: ignore[arg-type]
+    assert "\n" not in str(refusal.value)
+    assert "was given" in str(refusal.value) or "must also be told why" in str(refusal.value)
+    assert (rows(study), study.log()) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"goal": 1}, "goal = 1 was given"),
+        ({"goal": "4"}, "goal = '4' was given"),
+        ({"learner": "nobody"}, "learner 'nobody' was asked for"),
+        ({"learner": "oracle"}, "here nobody does"),
+        ({"learner": "ucb1-policies"}, "a study needs one that decides a threshold"),
+        ({"seed": -1}, "seed = -1 was given"),
+        ({"start": "now"}, "it must be 'drawn', 'first', counters or a fit"),
+        ({"start": np.array([1, 2])}, "it must be 'drawn', 'first', counters or a fit"),
+        ({"start": RECORDS._replace(f=12.5)}, "counts of records must be whole numbers"),
+        ({"start": RECORDS._replace(f=0.0, f_goal=0.0)}, "each action must have been taken"),
+        ({"start": RECORDS._replace(wins_0=11.0)}, "more often than it was tried"),
+        ({"windows": 3}, "it must be a dict of days by action"),
+        ({"windows": {"stop": 3}}, "a window for 'stop' was given"),
+        ({"windows": {1: 3, "finish": 2}}, "a window for 1 was given"),
+        ({"windows": {"finish": 0}}, "it must be a positive number"),
+        ({"windows": {"finish": 40_000}}, "it must be at most 36,500"),
+        ({"shadow": "no"}, "it must be True or False"),
+        ({"shadow": 1}, "it must be True or False"),
+        ({"level": 1.0}, "level = 1.0 was given"),
+        ({"horizon": "x"}, "horizon = 'x' was given"),
+        ({"who": ""}, "who = '' was given"),
+        ({"who": "a\nb"}, "it must be one line"),
+    ],
+)
+def test_what_a_study_cannot_be_is_refused_before_anything_is_made(
+    given: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=words) as refusal:
+        ward(where=tmp_path / "x.db", **{"learner": "doorstep-lai"} | given)
+    assert "\n" not in str(refusal.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "name", ["", " a", "a ", "a\nb", "a\x00b", "a\u2028b", "\ud800", "x" * 65, 7]
+)
+def test_what_is_no_name_is_refused(name: Any) -> None:
+    with pytest.raises(InvalidInput, match="it must be one line of 1 to 64 letters"):
+        Study.create("memory", name, 4)
+    with pytest.raises(InvalidInput, match="it must be one line of 1 to 64 letters"):
+        Study("memory", name)
+
+
+@pytest.mark.parametrize(
+    "time", [date(2026, 1, 1), datetime.min, "0001-01-01T00:00+14:00", "yesterday", 1772366400]
+)
+def test_what_is_no_time_is_refused(time: Any) -> None:
+    study = ward()
+    with pytest.raises(GrbpError, match="it must be a time, such as 2026-11-16T08:30"):
+        study.open_case(2, observed=time)
+    assert len(study.log()) == 1
+
+
+def test_pages_and_statuses_are_checked() -> None:
+    study = ward()
+    for call in (study.cases, study.log):
+        for named in ({"after": -1}, {"limit": 0}, {"limit": 10**7}, {"after": "x"}):
+            with pytest.raises(InvalidInput, match="was given; it must be a whole number"):
+                call(**named)
+    wrong: list[Any] = ["lots", [], np.array(["open", "won"])]
+    for status in wrong:
+        with pytest.raises(InvalidInput, match="it must be one of open, won, lost, closed"):
+            study.cases(status=status)
+    with pytest.raises(NotFound, match="case 1 was asked for; the study has none yet"):
+        study.ask(1)
