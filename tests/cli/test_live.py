@@ -200,6 +200,8 @@ def test_shadow_mode_advises_nobody(
     assert listed[listed.index("open") + 4] == "-"
     assert answer("cases")["cases"][0]["action"] is None
     assert "threshold" not in said("log")
+    kept = answer("status")
+    assert (kept["next_threshold"], kept["basis"]["action"]) == (None, None)
     status = said("status")
     assert "nobody is advised" in status
     assert "threshold" not in status
