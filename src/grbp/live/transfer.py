@@ -33,6 +33,11 @@ def log_lines(store: Store, name: str) -> Iterator[bytes]:
         limit = min(PAGE, study.seq - after)
         # The log only grows, so that pages read one after another fit together.
         page = store.read(name, methodcaller("events", after, limit))
+        if not page:
+            raise InvalidInput(
+                f"the log of {name!r} ends at event {after:,} of {study.seq:,}; verify it, and"
+                " restore a backup"
+            )
         yield from (_line(event._asdict()) for event in page)
         after = page[-1].seq
 
