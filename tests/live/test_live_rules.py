@@ -629,9 +629,10 @@ def test_whole_numbers_of_any_kind(kind: Callable[[int], Any]) -> None:
 
 
 WRONG: list[Any] = ["x", "", None, b"1", 1.5, 2.0, True, [], [1, 2], np.array([1, 2]), {}]
-NAMES = dict.fromkeys(("key", "who", "why"), WRONG[2:]) | dict.fromkeys(
-    ("case", "state", "step", "took", "observed"), WRONG
-)
+NAMES = {
+    **dict.fromkeys(("key", "who", "why"), WRONG[2:]),
+    **dict.fromkeys(("case", "state", "step", "took", "observed"), WRONG),
+}
 OPTIONAL = ("step", "took", "key", "observed", "who")
 
 
