@@ -140,7 +140,7 @@ def flights(effort: Effort) -> list[Columns]:
 
 def foreseeing(effort: Effort) -> list[Columns]:
     """Whether FINISH should count before its case stands where it is advised."""
-    studies, numbers = effort.choose(20, 1000), FLIGHTS[2:]
+    studies, numbers = effort.choose(20, 500), FLIGHTS[2:]
     table = Columns(
         "Regret if FINISH counts before it is advised, less that of the rule",
         ["learner; p_C, p_F", *(f"{n} in flight" for n in numbers)],

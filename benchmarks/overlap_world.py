@@ -12,7 +12,8 @@ import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any, NamedTuple
+from heapq import heappop, heappush
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -41,8 +42,8 @@ counts), and whether a FINISH was taken in it only to learn."""
 AT, CASE, NEXT, TOOK = range(4)
 """A verb of the log: when, in which case, which state was told, after which action (-1: opened)."""
 
-_FORCED, _AMISS, _HELD, _SINCE, _TOLD, _STEP, _ACTION, _AFTER, _NOW, _TAU = range(10)
-_N_OPEN, _N_ACTIVE, _N_PENDING, _N_WAITING, _N_VERBS = range(5)
+_FORCED, _AMISS, _HELD, _SINCE, _STEP, _ACTION, _AFTER, _NOW, _TAU = range(9)
+_OPENED, _PENDING, _VERBS = range(3)
 _BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 _MOST_STEPS = 40
 """Steps of a case for which there is room, on average."""
@@ -91,19 +92,19 @@ class World(NamedTuple):
     past: int = 0
 
 
+Due: TypeAlias = list[tuple[int, int]]
+"""A heap of what is to come: when, and in which case; for a held step, 4 * case + what it was."""
+
+
 class Study(NamedTuple):
     """What a study consists of while it is played.
 
     Attributes
     ----------
-    cases : ndarray, shape (cases, 10)
+    cases : ndarray, shape (cases, 9)
         The cases, a column for each of the names above.
-    active : ndarray, shape (cases,)
-        The open cases, in no order.
-    waits : ndarray, shape (many, 4)
-        Steps that wait to be mature: when, of which case, whether FINISH, whether it went well.
-    tally : ndarray, shape (5,)
-        The cases opened and active, FINISH pending, steps that wait, verbs.
+    tally : ndarray, shape (3,)
+        The cases opened, FINISH pending, and verbs.
     seen : ndarray, shape (4,)
         FINISH and those to the goal, CONTINUE and those up, as far as they count.
     credit : ndarray, shape (2, 2)
@@ -111,8 +112,6 @@ class Study(NamedTuple):
     """
 
     cases: Ints
-    active: Ints
-    waits: Ints
     tally: Ints
     seen: Ints
     credit: Ints
@@ -126,63 +125,61 @@ def studying(decide: Decide) -> Callable[..., float]:
         constants: Any, world: World, keys: Words, start: Counters, loss: Floats, s: Study,
         kept: Ints, log: Ints,
     ) -> float:  # fmt: skip
-        regret, now = 0.0, 0
-        while s.tally[_N_OPEN] < world.cases or s.tally[_N_ACTIVE] > 0:
-            place, soonest = _soonest(s)
-            rho = int(s.tally[_N_OPEN]) + 1
+        regret, now, told, held = 0.0, 0, [(0, 0)], [(0, 0)]
+        told.pop()
+        held.pop()
+        while s.tally[_OPENED] < world.cases or len(told) > 0:
+            rho = int(s.tally[_OPENED]) + 1
             arrival = now if world.in_flight else rho * DAY
-            room = s.tally[_N_ACTIVE] < world.in_flight if world.in_flight else arrival < soonest
+            room = len(told) < world.in_flight
+            if world.in_flight == 0:
+                room = len(told) == 0 or arrival < told[0][0]
             if rho <= world.cases and room:
-                now = arrival
-                _ripen(world, s, now)
-                known = _known(world, s, start, start.rho + rho - 1)
+                now, case = arrival, rho - 1
+                _ripen(world, s, held, now)
+                known = _known(world, s, told, start, start.rho + rho - 1)
                 tau = 0 + decide(world.goal, constants, known, fold_in(u64(keys[1]), known.rho))
-                case = _open(world, s, u64(keys[0]), now, tau)
+                one = s.cases[case]
+                one[_NOW] = 1 + int(uniform(fold_in(u64(keys[0]), rho), 0) * (world.goal - 1))
+                one[_SINCE], one[_TAU] = now, tau
                 up, down = known.c_up, known.c - known.c_up
                 if tau > 0 and not finish_is_right(world.goal, known.f_goal, known.f, up, down):
-                    s.cases[case, _FORCED] = 1
-                kept[case, STATE], kept[case, THRESHOLD] = s.cases[case, _NOW], tau
-                kept[case, PENDING] = s.tally[_N_PENDING]
+                    one[_FORCED] = 1
+                kept[case, STATE], kept[case, THRESHOLD] = one[_NOW], tau
+                kept[case, PENDING] = s.tally[_PENDING]
                 kept[case, F : C_UP + 1] = s.seen
-                s.tally[_N_PENDING] += s.cases[case, _NOW] <= tau
+                s.tally[_OPENED] += 1
+                s.tally[_PENDING] += one[_NOW] <= tau
             else:
-                now, case = soonest, int(s.active[place])
-                _tell(world, s, place, now, kept)
-            verb = log[s.tally[_N_VERBS]]
-            verb[AT], verb[CASE], verb[NEXT] = now, case, s.cases[case, _NOW]
-            verb[TOOK] = s.cases[case, _ACTION] if s.cases[case, _STEP] else -1
-            s.tally[_N_VERBS] += 1
-            if 0 < s.cases[case, _NOW] < world.goal:
-                _act(world, s, keys, case, now)
-                regret += loss[s.cases[case, _ACTION], s.cases[case, _NOW]]
+                now, case = heappop(told)
+                one = s.cases[case]
+                _tell(world, s, held, case, now)
+                if one[_FORCED] == 1 and one[_ACTION] == 1 and one[_AMISS] == 0:
+                    kept[case, FORCED] = 1
+            verb = log[s.tally[_VERBS]]
+            verb[AT], verb[CASE], verb[NEXT] = now, case, one[_NOW]
+            verb[TOOK] = one[_ACTION] if one[_STEP] else -1
+            s.tally[_VERBS] += 1
+            if 0 < one[_NOW] < world.goal:
+                heappush(told, (_act(world, s, keys, case, now), case))
+                regret += loss[one[_ACTION], one[_NOW]]
         return regret
 
     return study
 
 
 @kernel
-def _soonest(s: Study) -> tuple[int, int]:
-    """Find the open case of which something is told next, and when."""
-    place, soonest = -1, 2**62
-    for k in range(s.tally[_N_ACTIVE]):
-        when = int(s.cases[s.active[k], _TOLD])
-        if when < soonest:
-            place, soonest = k, when
-    return place, soonest
-
-
-@kernel
-def _known(world: World, s: Study, start: Counters, rho: int) -> Counters:
+def _known(world: World, s: Study, told: Due, start: Counters, rho: int) -> Counters:
     """Return the counters to decide a case from."""
     n = Counters(
         rho, start.f + s.seen[0], start.f_goal + s.seen[1], start.c + s.seen[2],
         start.c_up + s.seen[3], float(s.credit[0, 0]), float(s.credit[0, 1]),
         float(s.credit[1, 0]), float(s.credit[1, 1]),
     )  # fmt: skip
-    issued = float(s.tally[_N_PENDING]) if world.counting != OBSERVED else 0.0
+    issued = float(s.tally[_PENDING]) if world.counting != OBSERVED else 0.0
     if world.counting == FORESEEN:
-        for k in range(s.tally[_N_ACTIVE]):
-            tau, state = s.cases[s.active[k], _TAU], s.cases[s.active[k], _NOW]
+        for _, case in told:
+            tau, state = s.cases[case, _TAU], s.cases[case, _NOW]
             if 0 < tau < state:
                 issued += _comes_down(world.goal - tau, state - tau, n.c_up / n.c)
     return with_pending(n, rho, issued)
@@ -199,21 +196,8 @@ def _comes_down(length: int, height: int, p: float) -> float:
 
 
 @kernel
-def _open(world: World, s: Study, key: int, now: int, tau: int) -> int:
-    """Open a case; return its place among all."""
-    case = int(s.tally[_N_OPEN])
-    one = s.cases[case]
-    one[_NOW] = 1 + int(uniform(fold_in(key, case + 1), 0) * (world.goal - 1))
-    one[_SINCE], one[_TAU] = now, tau
-    s.active[s.tally[_N_ACTIVE]] = case
-    s.tally[_N_OPEN] += 1
-    s.tally[_N_ACTIVE] += 1
-    return case
-
-
-@kernel
-def _act(world: World, s: Study, keys: Words, case: int, now: int) -> None:
-    """Take the next action of a case; draw what comes of it, and when that is told."""
+def _act(world: World, s: Study, keys: Words, case: int, now: int) -> int:
+    """Take the next action of a case; draw what comes of it, and return when that is told."""
     one, key = s.cases[case], fold_in(u64(keys[0]), case + 1)
     one[_STEP] += 1
     step = int(one[_STEP])
@@ -231,37 +215,30 @@ def _act(world: World, s: Study, keys: Words, case: int, now: int) -> None:
         days *= -math.log(1.0 - uniform(fold_in(key, 1), step))
     if one[_AFTER] == world.goal:
         days += world.late
-    one[_TOLD] = now + int(days * DAY)
+    return now + int(days * DAY)
 
 
 @kernel
-def _tell(world: World, s: Study, place: int, now: int, kept: Ints) -> None:
+def _tell(world: World, s: Study, held: Due, case: int, now: int) -> None:
     """Tell what came of the last action of an open case, as `grbp.live.rules.tell` does."""
-    case = int(s.active[place])
     one = s.cases[case]
     finish, advised = one[_ACTION] == 1, one[_NOW] <= one[_TAU]
     well = one[_AFTER] > one[_NOW]
-    mature = one[_SINCE] + (world.window * DAY if finish or world.both == 1 else 0)
-    s.tally[_N_PENDING] -= advised
+    mature = int(one[_SINCE]) + (world.window * DAY if finish or world.both == 1 else 0)
+    s.tally[_PENDING] -= advised
     if mature > now:
-        wait = s.waits[s.tally[_N_WAITING]]
-        wait[0], wait[1], wait[2], wait[3] = mature, case, finish, well
-        s.tally[_N_WAITING] += 1
-        s.tally[_N_PENDING] += finish
+        heappush(held, (mature, 4 * case + 2 * finish + well))
+        s.tally[_PENDING] += finish
         one[_HELD] += 1
     else:
         _count(s, finish, well)
     if finish != advised:
         one[_AMISS] = 1
-    elif finish and one[_FORCED] == 1:
-        kept[case, FORCED] = 1
     one[_NOW], one[_SINCE] = one[_AFTER], now
     if 0 < one[_NOW] < world.goal:
-        s.tally[_N_PENDING] += one[_NOW] <= one[_TAU]
-        return
-    s.tally[_N_ACTIVE] -= 1
-    s.active[place] = s.active[s.tally[_N_ACTIVE]]
-    _settle(world, s, case)
+        s.tally[_PENDING] += one[_NOW] <= one[_TAU]
+    else:
+        _settle(world, s, case)
 
 
 @kernel
@@ -283,20 +260,15 @@ def _settle(world: World, s: Study, case: int) -> None:
 
 
 @kernel
-def _ripen(world: World, s: Study, now: int) -> None:
+def _ripen(world: World, s: Study, held: Due, now: int) -> None:
     """Count the steps that are mature by now."""
-    left = 0
-    for k in range(s.tally[_N_WAITING]):
-        wait = s.waits[k]
-        if wait[0] <= now:
-            _count(s, wait[2] == 1, wait[3] == 1)
-            s.tally[_N_PENDING] -= wait[2]
-            s.cases[wait[1], _HELD] -= 1
-            _settle(world, s, wait[1])
-        else:
-            s.waits[left, :] = wait
-            left += 1
-    s.tally[_N_WAITING] = left
+    while len(held) > 0 and held[0][0] <= now:
+        _, step = heappop(held)
+        case, finish = step // 4, step // 2 % 2
+        _count(s, finish == 1, step % 2 == 1)
+        s.tally[_PENDING] -= finish
+        s.cases[case, _HELD] -= 1
+        _settle(world, s, case)
 
 
 class Played(NamedTuple):
@@ -311,13 +283,13 @@ def played(learner: str, world: World, seed: int) -> Played:
     """Plays the study of a seed."""
     keys = np.array([replica_key(seed, part, 0) for part in (WORLD, LEARNER, OVERRULE)], np.uint64)
     many = _MOST_STEPS * world.cases
-    shapes = (world.cases, 10), world.cases, (many, 4), 5, 4, (2, 2)
+    shapes = (world.cases, 9), 3, 4, (2, 2)
     study = Study(*(np.zeros(shape, np.int64) for shape in shapes))
     kept, log = np.zeros((world.cases, 8), np.int64), np.zeros((many, 4), np.int64)
     loop, constants = _loop(learner, world.goal)
     start, loss = first_counters(world, seed), losses(*world[:3])
     regret = loop(constants, world, keys, start, loss, study, kept, log)
-    return Played(regret, kept, log[: study.tally[_N_VERBS]])
+    return Played(regret, kept, log[: study.tally[_VERBS]])
 
 
 def first_counters(world: World, seed: int) -> Counters:

@@ -52,7 +52,9 @@ def directive(thing: object) -> list[str]:
         return ["function"] if inspect.isroutine(thing) else ["data", "no-value"]
     if issubclass(thing, BaseException):
         return ["exception", "show-inheritance"]
-    inherited = ["inherited-members"] * hasattr(thing, "to_frame")
+    # A base that is not public has no page of its own.
+    bases = [base for base in thing.__mro__[1:] if base.__module__.startswith("grbp.")]
+    inherited = ["inherited-members"] * bool(bases)
     return ["class", "members"] + ["undoc-members"] * issubclass(thing, Enum) + inherited
 
 

@@ -205,6 +205,42 @@ def test_shadow_mode_advises_nobody(
     assert "threshold" not in status
 
 
+OWN = """
+from typing import NamedTuple
+import grbp
+class Nothing(NamedTuple):
+    unused: float = 1.0
+def always_one(goal, constants, n, key):
+    return 1
+learner = grbp.Learner("always-one", always_one, Nothing())
+"""
+
+
+def test_a_study_whose_learner_is_gone_can_only_be_read(
+    said: Shell, refused: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("own_learner_of_a_study.py").write_text(OWN, "utf-8")
+    begun(said, "--learner", "own_learner_of_a_study:learner")
+    said("open", "--state", 1)
+    Path("own_learner_of_a_study.py").unlink()
+    monkeypatch.delitem(sys.modules, "own_learner_of_a_study")
+    assert "\nREAD-ONLY: learner 'own_learner_of_a_study:learner'" in said("status")
+    assert said("ask", "--case", 1).startswith("Case 1, state 1 of 4: FINISH.")
+    assert "the study 'ward' can only be read" in refused("tell", "--case", 1, "--state", 4)
+    assert said("verify").startswith("All is well")
+
+
+def test_wide_numbers_keep_their_columns(said: Shell) -> None:
+    begun(said)
+    said("init", "--study", "large", "--goal", 10**7)
+    assert "\nstate" not in said("open", "--study", "large", "--state", 10**7 - 1)
+    head, row, *_ = said("cases", "--study", "large").splitlines()
+    for name in ("state", "steps", "overruled", "held"):
+        assert row[head.index(name) + len(name) - 1].isdigit()
+        assert row[head.index(name) + len(name)] == " "
+
+
 def test_status_at_a_glance(said: Shell) -> None:
     begun(said)
     out = said("status")
@@ -230,7 +266,7 @@ def test_lists_and_pages_of_them(said: Shell, answer: Callable[..., dict[str, An
     said("close", "--case", 2, "--why", "one reason, and another, " * 12 + "and so on")
     cases = answer("cases", "--status", "open", "--after", 1, "--limit", 1)["cases"]
     assert [one["case"] for one in cases] == [3]
-    assert said("cases", "--limit", 2).endswith("There may be more: --after 2.\n")
+    assert " ".join(said("cases", "--limit", 2).split()).endswith("There may be more: --after 2.")
     assert "There may be more" not in said("cases")
     events = answer("log", "--case", 2)["events"]
     assert [one["kind"] for one in events] == ["open", "close"]
@@ -263,8 +299,8 @@ def test_times_are_those_of_the_user_and_the_zone_is_said(tmp_path: Path) -> Non
     grbp.Study.create(store, "ward", 4).open_case(2, observed="2026-07-01T12:00+00:00")
     for zone, hour, name in (("UTC", "12:00", "UTC"), ("XYZ-5:30", "17:30", "XYZ")):
         done = run("cases", "--store", str(store), TZ=zone)
-        assert f"2026-07-01 {hour}:00" in done.stdout
-        assert done.stdout.endswith(f"Times are in {name}.\n")
+        assert f"2026-07-01 {hour}\n" in done.stdout
+        assert f"\nTimes are in {name}, and say since when" in done.stdout
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -431,6 +467,8 @@ MISTAKES = [
     (["export", "--json"], "it needs a file to write to"),
     (["export", "--out", "-"], "it must name a file"),
     (["export", "--out", "/dev/null/x"], "cannot be"),
+    (["export", "--out", "one", "--steps", "one"], "they must name two"),
+    (["export", "--out", STORE], "it is the store itself"),
     (["status", "--store", "cases.csv"], "it is not a SQLite file"),
 ]
 

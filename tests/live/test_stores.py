@@ -273,7 +273,7 @@ class TestContract:
         store.read("s", page)
 
     def test_steps_are_due_in_the_order_of_time(self, store: Store) -> None:
-        times = {(1, 1): "t2", (1, 2): "", (2, 1): "t1", (3, 1): "t2", (1, 3): "t3"}
+        times = {(3, 1): "t2", (1, 2): "", (2, 1): "t1", (1, 1): "t2", (1, 3): "t3"}
 
         def write(rows: Transaction) -> None:
             for case in (1, 2, 3):

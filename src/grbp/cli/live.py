@@ -204,6 +204,8 @@ def _export(options: argparse.Namespace) -> None:
         raise InvalidInput("- was given; it must name a file (without one, the log is printed)")
     if options.json and options.out is None and options.steps is None:
         raise InvalidInput("--json was given; it needs a file to write to, by --out or --steps")
+    if options.out is not None and options.out == options.steps:
+        raise InvalidInput("--out and --steps name the same file; they must name two")
     with _study(options) as study:
         if options.out is not None:
             study.export(options.out)

@@ -13,6 +13,7 @@ from grbp.model.transition import DEAD_END, Action
 from grbp.theory.posterior import Estimate
 
 _WIDTH: Final = 80
+_SINCE: Final = ", and say since when a case has been in its state"
 _WHO: Final = 10
 """The columns for a name; a longer one goes on in the next line."""
 
@@ -23,7 +24,7 @@ def _fill(text: str) -> None:
 
 def show_advice(advice: Advice, goal: int, done: str = "") -> None:
     """Say what to do, then what was recorded, then why."""
-    print(_headline(advice, goal))
+    _fill(_headline(advice, goal))
     if done:
         print(done)
     if advice.basis is not None:
@@ -114,14 +115,15 @@ def show_cases(cases: Sequence[Case], limit: int) -> None:
     if not cases:
         print("There is no such case.")
         return
-    wide = max(4, *(len(f"{case.case:,}") for case in cases))
-    print(f"{'case':>{wide}}  state  status   steps  overruled  held  advised   in its state since")
+    wide = max(4, *(len(str(case.case)) for case in cases))
+    high = max(5, *(len(str(case.state)) for case in cases))
+    print(f"{'case':>{wide}}  {'state':>{high}}  status  steps  overruled  held  advised   since")
     for one in cases:
         print(
-            f"{one.case:>{wide},}  {one.state:>5,}  {one.status:<6}  {one.steps:>6,}"
-            f"  {one.overruled:>9,}  {one.held:>4,}  {one.action or '-':<8}  {_time(one.since)}"
+            f"{one.case:>{wide}}  {one.state:>{high}}  {one.status:<6}  {one.steps:>5}"
+            f"  {one.overruled:>9}  {one.held:>4}  {one.action or '-':<8}  {_time(one.since)[:-3]}"
         )
-    _end((one.since for one in cases), len(cases) == limit, cases[-1].case)
+    _end((one.since for one in cases), len(cases) == limit, cases[-1].case, _SINCE)
 
 
 def show_log(events: Sequence[Event], limit: int, *, shadow: bool) -> None:
@@ -134,8 +136,10 @@ def show_log(events: Sequence[Event], limit: int, *, shadow: bool) -> None:
     for event in events:
         case = f"{event.case:,}" if event.case else ""
         left = f"{event.seq:>{wide},}  {_time(event.recorded)}  {case:>{cases}}  "
-        who = textwrap.wrap(event.who, _WHO) or [""]
-        what = textwrap.wrap(_what(event, shadow=shadow), _WIDTH - len(left) - _WHO - 2)
+        who = textwrap.wrap(event.who, _WHO)
+        what = textwrap.wrap(
+            _what(event, shadow=shadow), _WIDTH - len(left) - _WHO - 2, break_on_hyphens=False
+        )
         for k in range(max(len(who), len(what))):
             name, text = (part[k] if k < len(part) else "" for part in (who, what))
             print(f"{left if k == 0 else ' ' * len(left)}{name:<{_WHO}}  {text}".rstrip())
@@ -203,11 +207,12 @@ def show_found(found: Verified) -> None:
     print(f"head {found.head}")
 
 
-def _end(stamps: Iterable[str], full: bool, last: int) -> None:
+def _end(stamps: Iterable[str], full: bool, last: int, meaning: str = "") -> None:
     """Say in which zone times are, and how to read on."""
     zones = sorted({_local(stamp).tzname() or "local time" for stamp in stamps})
     more = f" There may be more: --after {last}." if full else ""
-    print(f"\nTimes are in {' and '.join(zones)}.{more}")
+    print()
+    _fill(f"Times are in {' and '.join(zones)}{meaning}.{more}")
 
 
 def _time(stamp: str) -> str:

@@ -1,6 +1,7 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
 import getpass
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -228,7 +229,7 @@ class StudyReader:
         -------
         Path
         """
-        return write_whole(Path(path), self.export_lines(), 0o600)
+        return write_whole(self._elsewhere(path), self.export_lines(), 0o600)
 
     def export_lines(self) -> Iterator[bytes]:
         """Yield the lines that `export` writes.
@@ -252,7 +253,14 @@ class StudyReader:
         Path
         """
         lines = self._store.read(self.name, lambda tx: list(steps_text(step_table(tx))))
-        return write_whole(Path(path), lines, 0o600)
+        return write_whole(self._elsewhere(path), lines, 0o600)
+
+    def _elsewhere(self, path: Path | str) -> Path:
+        """Refuse the files of the store itself, which would be replaced."""
+        store = os.path.realpath(self._store.where)
+        if os.path.realpath(path) in {store + end for end in ("", "-wal", "-shm")}:
+            raise InvalidInput(f"{path} was given; it is the store itself: name another file")
+        return Path(path)
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the store, as they are now, to a new SQLite file.

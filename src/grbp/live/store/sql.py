@@ -97,6 +97,12 @@ def _select(table: str) -> str:
     return f"select {_listed(names)} from {table} where study = ?"  # noqa: S608 (our own names)
 
 
+def _indexed(table: str, key: str, where: str) -> str:
+    """Write the statement that finds a page in an index; SQLite would walk along the table."""
+    found = f'select "{key}" from {table} where study = ? and {where} and "{key}" > ?'  # noqa: S608
+    return f'{_select(table)} and "{key}" in ({found} order by "{key}" limit ?) order by "{key}"'
+
+
 def _put(table: str) -> str:
     """Write the statement that writes a row, new or not."""
     row, key = _KEYS[table]
@@ -119,11 +125,12 @@ def _update_case(columns: tuple[int, ...]) -> str:
 
 STUDY, CASE = _select("studies"), _select("cases") + ' and "case" = ?'
 STEP = _select("steps") + ' and "case" = ? and step = ?'
-KEYED = _select("events") + " and key = ?"
+# Without the second condition, the index of keys, which has no empty ones, cannot be used.
+KEYED = _select("events") + " and key = ? and key <> ''"
 EVENTS = _select("events") + " and seq > ? order by seq limit ?"
-EVENTS_OF = _select("events") + ' and "case" = ? and seq > ? order by seq limit ?'
+EVENTS_OF = _indexed("events", "seq", '"case" = ? and "case" > 0')
 CASES = _select("cases") + ' and "case" > ? order by "case" limit ?'
-CASES_OF = _select("cases") + ' and status = ? and "case" > ? order by "case" limit ?'
+CASES_OF = _indexed("cases", "case", "status = ?")
 STEPS = _select("steps") + ' and ("case", step) > (?, ?) order by "case", step limit ?'
 DUE = _select("steps") + " and due <> '' and due <= ? order by due, \"case\", step"
 PUT_STUDY, PUT_CASE, PUT_STEP = _put("studies"), _put("cases"), _put("steps")
@@ -169,13 +176,15 @@ class SqlTransaction(Transaction):
     def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
         """Return the next events."""
         if case:
-            return [Event(*row) for row in self._rows(EVENTS_OF, self._name, case, after, limit)]
-        return [Event(*row) for row in self._rows(EVENTS, self._name, after, limit)]
+            found = self._rows(EVENTS_OF, self._name, self._name, case, after, limit)
+        else:
+            found = self._rows(EVENTS, self._name, after, limit)
+        return [Event(*row) for row in found]
 
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases."""
         if status:
-            found = self._rows(CASES_OF, self._name, status, after, limit)
+            found = self._rows(CASES_OF, self._name, self._name, status, after, limit)
         else:
             found = self._rows(CASES, self._name, after, limit)
         return [CaseRow(*row) for row in found]
