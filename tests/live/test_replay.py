@@ -16,7 +16,8 @@ from wards import rows, ward
 import grbp
 from grbp import Study
 from grbp.errors import Conflict, InvalidInput, NotFound, ReadOnly
-from grbp.live.rows import Event, hash_of
+from grbp.live.rows import CaseRow, Event, StepRow, StudyRow, hash_of
+from grbp.live.store.base import Transaction
 from grbp.live.store.memory import MemoryStore
 
 LOG = ASSETS / "log-1.ndjson"
@@ -239,6 +240,68 @@ def test_a_forged_decision_is_found_when_it_is_made_again(tmp_path: Path) -> Non
         assert found.read_only is None if seq == 2 else str(found.read_only).startswith(last)
     with pytest.raises(ReadOnly, match="go on with that version"):
         found.open_case(1)
+
+
+Rows = Callable[[Transaction], None]
+
+
+def _case(tx: Transaction) -> CaseRow:
+    row = tx.case(2)
+    assert row is not None
+    return row
+
+
+def _step(tx: Transaction) -> StepRow:
+    row = tx.step(1, 1)
+    assert row is not None
+    return row
+
+
+def _study(tx: Transaction) -> StudyRow:
+    row = tx.study()
+    assert row is not None
+    return row
+
+
+DAMAGE: list[tuple[Rows, str]] = [
+    (lambda tx: tx.put_case(_case(tx)._replace(state=3)), "the row of case 2 is not"),
+    (lambda tx: tx.put_case(_case(tx)._replace(known="[]")), "the row of case 2 is not"),
+    (lambda tx: tx.put_step(_step(tx)._replace(due="x")), "the row of step 1 of case 1 is not"),
+    (lambda tx: tx.drop_step(1, 1), "the row of step 1 of case 1 is not"),
+    (lambda tx: tx.put_step(_step(tx)._replace(step=9)), "the row of step 9 of case 1 is not"),
+    (lambda tx: tx.put_study(_study(tx)._replace(pending=7)), "the study's row is not"),
+]
+
+
+@pytest.mark.parametrize(("damage", "words"), DAMAGE)
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_a_row_that_does_not_follow_from_the_log_is_named(
+    damage: Rows, words: str, kind: str, tmp_path: Path
+) -> None:
+    study = ward(where=tmp_path / "x.db" if kind == "file" else "memory")
+    for _ in range(3):
+        study.open_case(2)
+    study.tell(1, 3)
+    assert study.verify().ok
+    study._store.write("ward", damage)
+    for found in (study.verify(), study.replay()):
+        assert found.problems == (f"{words} what the log makes of it",)
+    study.close()
+
+
+def test_no_more_than_twenty_problems_are_named() -> None:
+    study = ward()
+    for _ in range(30):
+        study.open_case(2)
+
+    def script(tx: Transaction) -> None:
+        for case in tx.all_cases():
+            tx.put_case(case._replace(state=1))
+
+    study._store.write("ward", script)
+    problems = study.verify().problems
+    assert len(problems) == 21
+    assert problems[-1] == "and 10 more"
 
 
 def test_an_export_of_steps_can_be_fitted(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def bring_in(store: Store, path: Path) -> str:
         if tx.study() is not None:
             raise Conflict(f"the study {name!r} was to be imported; the store has one already")
         for count, event in enumerate(events, 1):
+            # What has an idempotency key would be answered, and not recorded, twice.
             if event.seq != count or _made_again(tx, name, event) != event:
                 # Played once more, in memory, the log says what is wrong with it.
                 found, _ = played_again(islice(read_log(path)[1], count), None, decide=False)

@@ -65,7 +65,7 @@ def played_again(
     for event in events:
         count += 1
         made: Event | None = None
-        # What has an idempotency key would be answered, and not recorded, twice.
+        # After a gap, or what stands there twice, nothing follows from anything.
         folding = folding and event.seq == seq + 1
         if folding:
             try:
