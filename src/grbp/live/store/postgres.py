@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_to_install
-from grbp.live.rows import StudyRow
 from grbp.live.store.base import Store
 from grbp.live.store.sql import (
     STUDIES,
@@ -66,17 +65,17 @@ class PostgresTransaction(SqlTransaction):
         super().__init__(name)
         self._connection, self._writes = connection, writes
 
-    def study(self) -> StudyRow | None:
-        """Return the study; a script that writes has it for itself until it is committed."""
+    def _study(self) -> list[tuple[Any, ...]]:
+        """Return the study's row; a script that writes has it for itself until it is committed."""
         if not self._writes:
-            return super().study()
+            return super()._study()
         statement = f"{STUDY} for update"
         found = self._rows(statement, self._name)
         if not found:
             # There is no row to lock yet: one of several that create it does, the others wait.
             self._rows("select pg_advisory_xact_lock(hashtextextended(?, 0))", self._name)
             found = self._rows(statement, self._name)
-        return StudyRow(*found[0]) if found else None
+        return found
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         cursor = self._connection.execute(_marked(statement), values)
