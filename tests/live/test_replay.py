@@ -86,9 +86,22 @@ def refused(text: bytes | str, tmp_path: Path) -> str:
 
 Change = Callable[[list[str]], list[str]]
 K = 300
+OPENED = next(
+    k
+    for k, line in enumerate(LINES)
+    if '"kind":"open"' in line
+    and '"kind":"tell"' in LINES[k + 1]
+    and json.loads(line)["case"] == json.loads(LINES[k + 1])["case"]
+)
+"""An event without which the next one cannot be played."""
+
 KEYED = next(k for k, line in enumerate(LINES) if '"key":"tell' in line)
 CHANGES: list[tuple[Change, str]] = [
     (lambda lines: [*lines[:K], *lines[K + 1 :]], f"event {K} is missing: event {K + 1} follows"),
+    (
+        lambda lines: [*lines[:OPENED], *lines[OPENED + 1 :]],
+        f"event {OPENED} is missing: event {OPENED + 1} follows",
+    ),
     (lambda lines: lines[:-1], f"has {len(LINES) - 2} events; {len(LINES) - 1} were exported"),
     (lambda lines: lines[:K], f"has {K - 1} events; {len(LINES) - 1} were exported"),
     (lambda lines: lines[:1], f"has 0 events; {len(LINES) - 1} were exported"),
