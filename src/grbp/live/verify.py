@@ -65,6 +65,8 @@ def played_again(
     for event in events:
         count += 1
         made: Event | None = None
+        # After a gap, or what stands there twice, nothing follows from anything.
+        folding = folding and event.seq == seq + 1
         if folding:
             try:
                 made = again(tx, event, learner, decide=decide)
