@@ -214,6 +214,8 @@ def show_found(found: Verified) -> None:
         print(f"Not all is well in {_many(found.events, 'event')}{again}:")
         for problem in found.problems:
             print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
+    for note in found.notes:
+        _fill(f"Note: {note}.")
     print(f"head {found.head}")
 
 

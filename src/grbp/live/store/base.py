@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -116,23 +117,28 @@ class Transaction(ABC):
 
     def all_events(self, after: int = 0) -> Iterator[Event]:
         """Yield every event after a number."""
-        while page := self.events(after, PAGE):
-            yield from page
-            after = page[-1].seq
+        return _pages(lambda last: self.events(last, PAGE), after, attrgetter("seq"))
 
     def all_cases(self, status: str = "") -> Iterator[CaseRow]:
         """Yield every case, of one status if one is given."""
-        after = 0
-        while page := self.cases(after, PAGE, status):
-            yield from page
-            after = page[-1].case
+        return _pages(lambda last: self.cases(last, PAGE, status), 0, attrgetter("case"))
 
     def all_steps(self) -> Iterator[StepRow]:
         """Yield every step."""
-        after = (0, 0)
-        while page := self.steps(after, PAGE):
-            yield from page
-            after = page[-1].case, page[-1].step
+        return _pages(lambda last: self.steps(last, PAGE), (0, 0), attrgetter("case", "step"))
+
+
+def _pages(
+    page_after: Callable[[Any], list[T]], after: Any, key: Callable[[T], Any]
+) -> Iterator[T]:
+    """Yield rows page by page, as long as their keys go on; in a damaged file they may not."""
+    while page := page_after(after):
+        yield from page
+        before, after = after, key(page[-1])
+        with suppress(TypeError):  # A damaged key need not even be a number.
+            if after > before:
+                continue
+        return
 
 
 class Job(Generic[T]):
@@ -224,6 +230,10 @@ class Store(ABC):
 
     def checks(self) -> list[str]:
         """Return what speaks against writing here, a sentence each."""
+        return []
+
+    def damage(self) -> list[str]:
+        """Return what the database itself finds wrong with what it keeps, a sentence each."""
         return []
 
     @abstractmethod
