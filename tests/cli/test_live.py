@@ -351,7 +351,7 @@ def test_what_is_damaged_is_listed_all_the_same(
     assert answer("log")["events"][1]["response"] == "{"
     assert "never" in said("cases")
     assert said("verify", status=1)
-    assert "ends at event 2 of 3; verify it" in refused("export", "--out", "log.jsonl")
+    assert "damaged after event 2 of 3; verify it" in refused("export", "--out", "log.jsonl")
 
 
 def test_a_study_goes_elsewhere_and_comes_back(
