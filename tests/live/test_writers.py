@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,8 @@ from clerk import GOAL, Clerk, Clock, ask
 
 from grbp import Study
 from grbp.errors import CannotWrite
+from grbp.live.store.base import Transaction
+from grbp.live.store.memory import MemoryStore
 from grbp.live.store.sqlite import SqliteStore
 
 
@@ -152,3 +154,37 @@ def test_clocks_that_jump_change_no_decision(
             clerk.learn(other)
             assert other[:-1] == answer[:-1]
         assert steady.verify().notes == ()
+
+
+def test_an_interruption_stops_one_thread_and_is_said_to_the_others() -> None:
+    store, entered, go = MemoryStore(), threading.Event(), threading.Event()
+    said: dict[str, BaseException] = {}
+
+    def first(_: Transaction) -> None:
+        entered.set()
+        go.wait(10)
+
+    def interrupted(_: Transaction) -> None:
+        raise KeyboardInterrupt
+
+    def write(name: str, script: Callable[[Transaction], None]) -> None:
+        try:
+            store.write(name, script)
+        except BaseException as error:
+            said[name] = error
+
+    threads = [threading.Thread(target=write, args=("first", first))]
+    threads[0].start()
+    assert entered.wait(10)
+    for name, script in {"a": interrupted, "b": lambda _: None}.items():
+        threads.append(threading.Thread(target=write, args=(name, script)))
+        threads[-1].start()
+    while len(store._waiting) < 2:
+        time.sleep(0.001)
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    # Whoever ran the group is interrupted; whoever waited for it is told what happened.
+    kinds = {name: type(error) for name, error in said.items()}
+    assert sorted(kinds) == ["a", "b"]
+    assert sorted(kind.__name__ for kind in kinds.values()) == ["CannotWrite", "KeyboardInterrupt"]

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -143,6 +143,7 @@ def make_config(
     )
 
 
+@cache
 def this_version() -> str:
     """Return the version of this package."""
     return str(import_module("grbp").__version__)

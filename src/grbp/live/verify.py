@@ -75,6 +75,8 @@ def played_again(
             back.append(event.seq)
         clock = event.recorded
         made: Event | None = None
+        # After a gap, or what stands there twice, nothing follows from anything.
+        folding = folding and event.seq == seq + 1
         if folding:
             try:
                 made = again(tx, event, learner, decide=decide)

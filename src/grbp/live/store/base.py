@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from grbp.errors import GrbpError, InvalidInput
+from grbp.errors import CannotWrite, GrbpError, InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 
 T = TypeVar("T")
@@ -42,6 +42,11 @@ def _is_unicode(text: str) -> bool:
         return True
     return False
 
+
+_CUT_OFF: Final = (
+    "this was being written when the program was interrupted, so it may be stored or not; give it"
+    " again with the same key, and it will be stored once"
+)
 
 PAGE: Final = 1_000
 """The rows that are read at a time."""
@@ -206,9 +211,11 @@ class Store(ABC):
         except BaseException as error:
             with suppress(Exception):
                 self._rollback()
+            # An interruption is meant for this thread alone; the others only lose its help.
+            stopped = isinstance(error, Exception)
             for job in batch:
-                job.error = job.error or self._said(error)
-            if not isinstance(error, Exception):
+                job.error = job.error or (self._said(error) if stopped else CannotWrite(_CUT_OFF))
+            if not stopped:
                 raise
         finally:
             for job in batch:
@@ -219,6 +226,7 @@ class Store(ABC):
         self._savepoint()
         try:
             job.value = job.script(self._bound(job.name))
+            self._release()
         except Exception as error:
             try:
                 self._rollback_to_savepoint()
@@ -226,8 +234,6 @@ class Store(ABC):
                 # So is the whole transaction, because of what went wrong first.
                 raise (gone if isinstance(error, GrbpError) else error) from None
             job.error = self._said(error)
-        else:
-            self._release()
 
     def checks(self) -> list[str]:
         """Return what speaks against writing here, a sentence each."""

@@ -122,7 +122,7 @@ class SqliteStore(Store):
             make_folder(path.parent)
             _make_private(path)
         try:
-            self._connection = apsw.Connection(str(path), vfs=vfs)
+            self._connection = self._connected()
             try:
                 self._prepare(create, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
@@ -133,6 +133,10 @@ class SqliteStore(Store):
                 raise
         except (apsw.Error, OSError) as error:
             raise self._said(error) from error
+
+    def _connected(self) -> "apsw.Connection":
+        # Its whole path, since SQLite takes some names, such as :memory:, for something else.
+        return apsw.Connection(os.path.abspath(self._path), vfs=self._vfs)  # noqa: PTH100
 
     def _exists(self) -> bool:
         try:
@@ -234,7 +238,7 @@ class SqliteStore(Store):
             try:
                 # Through a connection of its own: the other may be writing.
                 with (
-                    closing(apsw.Connection(self.where, vfs=self._vfs)) as source,
+                    closing(self._connected()) as source,
                     copy._connection.backup("main", source, "main") as work,
                 ):
                     work.step()
@@ -272,6 +276,7 @@ class SqliteStore(Store):
     def _reading(self) -> Iterator[None]:
         try:
             self._connection.execute("begin")
+            self._look_again()
             yield
         except apsw.Error as error:
             raise self._said(error) from error
@@ -284,6 +289,11 @@ class SqliteStore(Store):
 
     def _begin(self) -> None:
         self._connection.execute("begin immediate")
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Refuse tables that a newer version has changed since the store was opened."""
+        refuse_newer(self.where, self._connection.execute("pragma user_version").get)
 
     def _commit(self) -> None:
         self._connection.execute("commit")
