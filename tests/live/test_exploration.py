@@ -137,3 +137,24 @@ def test_were_it_not_counted_the_bound_would_not_hold(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("grbp.live.counting.with_pending", forgetful)
     assert forced_among(500) > 4 * math.ceil(15 * math.log(500))
+
+
+def test_one_first_continue_and_one_first_finish_however_many_cases_there_are() -> None:
+    ward = Ward("getbe-sm", 0, start="first")
+
+    def thresholds(count: int) -> list[int]:
+        first = ward.opened
+        for _ in range(count):
+            ward.new_case()
+        return [
+            FORCED if case in ward.forced else 0 for case in range(first + 1, first + count + 1)
+        ]
+
+    assert thresholds(5) == [0] * 5  # Nothing is known of CONTINUE yet.
+    ward.study.tell(1, ward.open[1].state + 1)
+    assert thresholds(5) == [FORCED, 0, 0, 0, 0]  # One FINISH is under way.
+    ward.study.close_case(6, "moved")
+    assert thresholds(3) == [FORCED, 0, 0]
+    assert ward.study.status().next_threshold == 0
+    ward.study.tell(11, 0)
+    assert thresholds(2) == [FORCED, FORCED]  # From now on the learner decides.

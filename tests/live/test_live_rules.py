@@ -89,6 +89,23 @@ def test_randomised_learners_draw_by_seed_and_case_and_say_so() -> None:
     assert answer(one, ward("ps-polselection", seed=5).open_case(2))["draw"] not in draws[1:]
 
 
+def test_a_case_opens_in_a_state_between_the_ends() -> None:
+    study = ward()
+    for state in (-1, 0, 4, 5):
+        with pytest.raises(InvalidInput, match="it must be a whole number from 1 to 3"):
+            study.open_case(state)
+    assert [study.open_case(state).state for state in (1, 2, 3)] == [1, 2, 3]
+
+
+def test_what_was_drawn_was_not_observed() -> None:
+    study = ward(start="drawn", seed=3)
+    basis = study.status().basis
+    assert (basis.f, basis.f_goal, basis.c, basis.c_up) == (0, 0, 0, 0)
+    n, _ = known(study)
+    assert (n.f, n.c, basis.drawn) == (1.0, 1.0, (n.c_up, n.f_goal))
+    assert ward(start="first").status().basis.drawn is None
+
+
 # Counting.
 
 
@@ -185,6 +202,7 @@ def test_what_is_taken_back_is_as_if_it_had_never_been(
     for state in (1, 2, 3):
         study.open_case(state)
     study.tell(3, 2)
+    clock_of(study).add(0.0625)
     steps: list[Callable[[], object]] = [
         lambda: study.tell(2, 3, took="continue", why="so", observed=clock_of(study).now),
         lambda: study.tell(3, 0, took="finish", why="so"),
@@ -206,8 +224,10 @@ def test_what_is_taken_back_is_as_if_it_had_never_been(
         step()
         told = without_events()
         assert without_head() != before
+        clock_of(study).add(0.125)
         study.void(case, "wrong")
         assert without_head() == before
+        clock_of(study).add(-0.125)
         step()
         assert without_events() == told
     assert study.verify().ok
@@ -629,9 +649,10 @@ def test_whole_numbers_of_any_kind(kind: Callable[[int], Any]) -> None:
 
 
 WRONG: list[Any] = ["x", "", None, b"1", 1.5, 2.0, True, [], [1, 2], np.array([1, 2]), {}]
-NAMES = dict.fromkeys(("key", "who", "why"), WRONG[2:]) | dict.fromkeys(
-    ("case", "state", "step", "took", "observed"), WRONG
-)
+NAMES = {
+    **dict.fromkeys(("key", "who", "why"), WRONG[2:]),
+    **dict.fromkeys(("case", "state", "step", "took", "observed"), WRONG),
+}
 OPTIONAL = ("step", "took", "key", "observed", "who")
 
 

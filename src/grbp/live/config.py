@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -116,7 +116,10 @@ class Config:
 @lru_cache(maxsize=256)
 def config_of(text: str) -> Config:
     """Read a configuration."""
-    return Config(**read(text))
+    try:
+        return Config(**read(text))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("the configuration of the study is damaged; restore a backup") from error
 
 
 def make_config(
@@ -140,6 +143,7 @@ def make_config(
     )
 
 
+@cache
 def this_version() -> str:
     """Return the version of this package."""
     return str(import_module("grbp").__version__)

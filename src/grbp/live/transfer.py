@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import islice
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, Final
@@ -33,6 +34,11 @@ def log_lines(store: Store, name: str) -> Iterator[bytes]:
         limit = min(PAGE, study.seq - after)
         # The log only grows, so that pages read one after another fit together.
         page = store.read(name, methodcaller("events", after, limit))
+        if not page or page[-1].seq <= after:
+            raise InvalidInput(
+                f"the log of {name!r} is damaged after event {after:,} of {study.seq:,}; verify it,"
+                " and restore a backup"
+            )
         yield from (_line(event._asdict()) for event in page)
         after = page[-1].seq
 
@@ -108,10 +114,11 @@ def bring_in(store: Store, path: Path) -> str:
     def script(tx: Transaction) -> None:
         if tx.study() is not None:
             raise Conflict(f"the study {name!r} was to be imported; the store has one already")
-        for event in events:
-            if _made_again(tx, name, event) != event:
+        for count, event in enumerate(events, 1):
+            # What has an idempotency key would be answered, and not recorded, twice.
+            if event.seq != count or _made_again(tx, name, event) != event:
                 # Played once more, in memory, the log says what is wrong with it.
-                found, _ = played_again(read_log(path)[1], None, decide=False)
+                found, _ = played_again(islice(read_log(path)[1], count), None, decide=False)
                 problem = next(iter(found.problems), f"its events are not those of {name!r}")
                 raise InvalidInput(f"{path} cannot be imported: {problem}")
 
@@ -136,6 +143,6 @@ def step_table(tx: Transaction) -> Iterator[dict[str, Any]]:
         rows = [(s.case, s.step, s.state, int(s.action == FINISH), s.next_state) for s in page]
         columns = np.array(rows, dtype=np.int64).reshape(-1, len(STEP_COLUMNS)).T
         yield dict(zip(STEP_COLUMNS, columns, strict=True))
-        if not page:
+        if not page or (page[-1].case, page[-1].step) <= after:
             return
         after, first = (page[-1].case, page[-1].step), False

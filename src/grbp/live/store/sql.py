@@ -72,8 +72,8 @@ def refuse_newer(where: str, version: int) -> None:
     """Refuse a schema that this version does not know."""
     if version > newest():
         raise InvalidInput(
-            f"{where} has schema {version}; this version of grbp knows them up to {newest()}:"
-            " install a newer one"
+            f"{where} has schema {version}; this version of grbp reads up to {newest()}: install a"
+            " newer one"
         )
 
 
@@ -117,10 +117,13 @@ def _put(table: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _update_case(columns: tuple[int, ...]) -> str:
-    """Write the statement that writes some columns of a case, by their numbers."""
-    new = ", ".join(f'"{CaseRow._fields[column]}" = ?' for column in columns)
-    return f'update cases set {new} where study = ? and "case" = ?'  # noqa: S608
+def _update(table: str, columns: tuple[int, ...]) -> str:
+    """Write the statement that writes some columns of a row, by their numbers."""
+    row, key = _KEYS[table]
+    names = tuple(_fields(row))
+    new = ", ".join(f'"{names[column]}" = ?' for column in columns)
+    which = " and ".join(f'"{name}" = ?' for name in ("study", *key))
+    return f"update {table} set {new} where {which}"  # noqa: S608
 
 
 STUDY, CASE = _select("studies"), _select("cases") + ' and "case" = ?'
@@ -144,7 +147,8 @@ class SqlTransaction(Transaction):
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._seen: dict[int, CaseRow] = {}
+        self._seen: dict[int, CaseRow | StudyRow] = {}
+        """The rows that were read: a case by its number, the study by 0."""
 
     @abstractmethod
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
@@ -154,15 +158,21 @@ class SqlTransaction(Transaction):
         storable(values)
         return self._execute(statement, values)
 
+    def _study(self) -> list[tuple[Any, ...]]:
+        return self._rows(STUDY, self._name)
+
     def study(self) -> StudyRow | None:
         """Return the study."""
-        return next((StudyRow(*row) for row in self._rows(STUDY, self._name)), None)
+        for row in self._study():
+            found = self._seen[0] = StudyRow(*row)
+            return found
+        return None
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
         for row in self._rows(CASE, self._name, case):
-            self._seen[case] = CaseRow(*row)
-            return self._seen[case]
+            found = self._seen[case] = CaseRow(*row)
+            return found
         return None
 
     def step(self, case: int, step: int) -> StepRow | None:
@@ -203,18 +213,28 @@ class SqlTransaction(Transaction):
 
     def put_study(self, row: StudyRow) -> None:
         """Write the study's row."""
-        self._rows(PUT_STUDY, *row)
+        if not self._changed("studies", row, 0):
+            self._rows(PUT_STUDY, *row)
 
     def put_case(self, row: CaseRow) -> None:
-        """Write a case's row; of one that was read, what differs: no index is written in vain."""
-        before = self._seen.get(row.case)
-        if before is None:
+        """Write a case's row."""
+        if not self._changed("cases", row, row.case):
             self._rows(PUT_CASE, self._name, *row)
-        elif before != row:
-            changed = tuple(k for k in range(len(row)) if row[k] != before[k])
-            values = [row[k] for k in changed]
-            self._rows(_update_case(changed), *values, self._name, row.case)
-            self._seen[row.case] = row
+
+    def _changed(self, table: str, row: CaseRow | StudyRow, case: int) -> bool:
+        """Write what differs in a row that was read, so that no index is written in vain.
+
+        Return whether it was read.
+        """
+        before = self._seen.get(case)
+        if before is None:
+            return False
+        changed = tuple(k for k in range(len(row)) if row[k] != before[k])
+        if changed:
+            key = (self._name, case) if case else (self._name,)
+            self._rows(_update(table, changed), *(row[k] for k in changed), *key)
+            self._seen[case] = row
+        return True
 
     def put_step(self, row: StepRow) -> None:
         """Write a step's row."""
