@@ -17,6 +17,7 @@ import grbp
 from grbp import Action, Counters, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound, ReadOnly
 from grbp.live.config import config_of
+from grbp.live.rows import Event
 from grbp.live.store.memory import MemoryStore
 
 CONTINUE, FINISH = Action.CONTINUE, Action.FINISH
@@ -487,6 +488,23 @@ def test_a_study_can_be_configured_until_its_first_case_opens() -> None:
     again = ward("threshold-2", store, goal=5, seed=9, windows={"finish": 3.0})
     assert again.ask(1).action == CONTINUE
     assert study.replay().ok
+
+
+def test_a_newer_version_finds_its_study_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, now = MemoryStore(), grbp.__version__
+    ward("threshold-1", store).open_case(2)
+    for place in ("config", "study"):
+        monkeypatch.setattr(f"grbp.live.{place}.this_version", lambda: "99.0")
+    study = ward("threshold-1", store)
+    assert (study.status().version, kinds(study)) == (now, ["study", "open"])
+    study.open_case(2)
+    assert [answer["version"] for answer in map(said, study.log()[1:])] == [now, "99.0"]
+    assert study.replay().ok
+
+
+def said(event: Event) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(event.response)
+    return found
 
 
 def test_studies_in_one_store_do_not_know_each_other(tmp_path: Path) -> None:
