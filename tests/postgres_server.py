@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HOW = (
-    "tests with PostgreSQL: its programs are not installed; on Debian and Ubuntu, get them with:"
-    " apt-get install postgresql"
+    "tests with PostgreSQL: the programs of version 14 or later are not installed; on Debian and"
+    " Ubuntu, get them with: apt-get install postgresql"
 )
 # What a person has set for another server says nothing about this one.
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("PG")} | {"LC_ALL": "C"}
@@ -21,12 +21,13 @@ ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("PG")} | 
 
 def programs() -> Path | None:
     """Return the folder of the newest of PostgreSQL's programs; None where there are none."""
-    debian = Path("/usr/lib/postgresql").glob("*/bin/initdb")
-    found = sorted(debian, key=lambda path: float(path.parent.parent.name))
-    anywhere = shutil.which("initdb")
-    if anywhere and not found:
-        found = [Path(anywhere).resolve()]
-    return found[-1].parent if found else None
+    debian = {
+        float(path.parent.parent.name): path
+        for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")
+    }
+    newest = max(debian, default=0.0)
+    found = debian[newest] if newest >= 14 else shutil.which("initdb")
+    return Path(found).resolve().parent if found else None
 
 
 def unprivileged() -> str | None:
@@ -100,10 +101,12 @@ class Server:
         self.stop("fast")
         mark.touch()
         self.start()
-        yield
-        self.stop("fast")
-        mark.unlink()
-        self.start()
+        try:
+            yield
+        finally:
+            self.stop("fast")
+            mark.unlink()
+            self.start()
 
     def dump(self) -> str:
         """Return the statements that make what is in the database."""

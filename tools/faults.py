@@ -1,11 +1,12 @@
-"""Cut the power under studies, or kill their writers, as often as you like.
+"""Cut the power under studies, kill their writers, or flip bits, as often as you like.
 
     .venv/bin/python tools/faults.py power --cuts 20000 --seed 1
     .venv/bin/python tools/faults.py kill --cycles 10000 --seed 1
+    .venv/bin/python tools/faults.py flips --flips 2000 --seed 1
 
-Both end with a line that says what was found, and with status 1 if anything was lost or damaged;
-`--synchronous NORMAL` shows that. `make test` runs the same code, tests/live/cuts.py and
-tests/live/killing.py, with fewer cuts and kills. See docs/live-faults.md.
+Each ends with a line that says what was found, and with status 1 if something was lost, damaged or
+not noticed; `power --synchronous NORMAL` shows that. `make test` runs the same code, from
+tests/live, with fewer cuts, kills and flips. See docs/live-faults.md.
 """
 
 import argparse
@@ -59,17 +60,47 @@ def kill(cycles: int, seed: int, synchronous: str) -> int:
     return bad
 
 
+def flips(number: int, seed: int, _: str) -> int:
+    """Flip bits one at a time; print who noticed, and return how often nobody did."""
+    from flips import flip_many
+    from power import Disk
+
+    outcomes: Counter[str] = Counter()
+    by_sqlite = 0
+    with tempfile.TemporaryDirectory() as folder, Disk():
+        for one in tqdm(
+            flip_many(Path(folder), number, seed), total=number, unit="flip", disable=None
+        ):
+            outcomes[one.outcome] += 1
+            by_sqlite += one.by_sqlite
+    print(
+        f"{number:,} flipped bits: {outcomes['named']:,} named by verify, {outcomes['refused']:,}"
+        f" refused, {outcomes['nothing']:,} change nothing that can be read, {outcomes['unseen']:,}"
+        f" unseen; SQLite's own check alone sees {by_sqlite:,}"
+    )
+    return outcomes["unseen"]
+
+
+COMMANDS = {
+    "power": (power, "cuts", 20_000),
+    "kill": (kill, "cycles", 10_000),
+    "flips": (flips, "flips", 2_000),
+}
+
+
 def main() -> int:
     """Read the command line, and do what it says."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, many, number in (("power", "cuts", 20_000), ("kill", "cycles", 10_000)):
+    for name, (_, many, number) in COMMANDS.items():
         one = commands.add_parser(name)
         one.add_argument(f"--{many}", dest="number", type=int, default=number)
         one.add_argument("--seed", type=int, default=1)
-        one.add_argument("--synchronous", default="FULL", choices=("FULL", "NORMAL", "OFF"))
+        if name != "flips":
+            one.add_argument("--synchronous", default="FULL", choices=("FULL", "NORMAL", "OFF"))
+    parser.set_defaults(synchronous="FULL")
     given = parser.parse_args()
-    run = power if given.command == "power" else kill
+    run, _, _ = COMMANDS[given.command]
     return int(run(given.number, given.seed, given.synchronous) > 0)
 
 

@@ -200,6 +200,8 @@ def test_shadow_mode_advises_nobody(
     assert listed[listed.index("open") + 4] == "-"
     assert answer("cases")["cases"][0]["action"] is None
     assert "threshold" not in said("log")
+    kept = answer("status")
+    assert (kept["next_threshold"], kept["basis"]["action"]) == (None, None)
     status = said("status")
     assert "nobody is advised" in status
     assert "threshold" not in status
@@ -325,9 +327,31 @@ def test_a_problem_is_named_and_the_exit_status_says_so(
     assert not found["ok"]
     assert any("event 2 was changed" in problem for problem in found["problems"])
     out = said("verify", status=1)
-    assert "problem" in out.splitlines()[0]
+    assert out.startswith("Not all is well in 3 events:\n")
     assert "event 2 was changed: its hash does not fit what it says" in " ".join(out.split())
-    assert said("replay", status=1).splitlines()[0] == out.splitlines()[0]
+    assert said("replay", status=1).startswith("Not all is well in 3 events")
+
+
+def test_what_is_damaged_is_listed_all_the_same(
+    said: Shell, answer: Callable[..., dict[str, Any]], refused: Shell
+) -> None:
+    import apsw  # noqa: PLC0415 (optional)
+
+    begun(said)
+    said("open", "--state", 2)
+    said("open", "--state", 3)
+    connection = apsw.Connection(STORE)
+    connection.execute("update events set response = '{', recorded = '2026-1x' where seq = 2")
+    connection.execute("update cases set since = 'never'")
+    connection.execute("delete from events where seq = 3")
+    connection.close()
+    words = said("log")
+    assert "open: damaged; verify the study" in words
+    assert "2026-1x  " in words
+    assert answer("log")["events"][1]["response"] == "{"
+    assert "never" in said("cases")
+    assert said("verify", status=1)
+    assert "damaged after event 2 of 3; verify it" in refused("export", "--out", "log.jsonl")
 
 
 def test_a_study_goes_elsewhere_and_comes_back(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from clerk import GOAL, Answer, Clerk, Clock, ask, together
+from clerk import GOAL, Answer, Clerk, Clock, Request, ask, together
 from power import Disk, Operation, Remains, after_cut
 
 from grbp import GrbpError, Study
@@ -81,9 +81,8 @@ def damage(remains: Remains, folder: Path, disk: Disk) -> str:
             for event in study.log(0, 10_000):
                 if acknowledged.pop((name, event.seq), event.hash) != event.hash:
                     return f"damaged: event {event.seq} of {name} is another"
-            study.open_case(1)
-            status = study.status()
-            disk.acknowledge((name, status.events, status.head))
+            answer = ask(study, Request("open_case", {"state": 1}))
+            disk.acknowledge((name, answer.event, answer.hash))
     except GrbpError as error:
         return f"damaged: {error}"
     finally:

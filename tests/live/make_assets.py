@@ -1,7 +1,7 @@
 """Write two small studies in the present schema to tests/live/assets, for tests of later ones.
 
-``.venv/bin/python tests/live/make_assets.py`` does it, with PostgreSQL's programs. Files of a
-schema that was released are never written again.
+``PYTHONPATH=tests .venv/bin/python tests/live/make_assets.py`` does it, with PostgreSQL's programs.
+Files of a schema that was released are never written again.
 """
 
 import itertools

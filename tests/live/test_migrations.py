@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import pytest
 from make_assets import ASSETS
-from postgres_server import Server
 from runs import one_sentence
 from stored import create, everything, log, some_rows, tell
 
@@ -98,7 +97,7 @@ def laid_down(asset: Path, place: Place) -> Place:
 @DATABASES
 @pytest.mark.parametrize("version", range(1, sql.newest() + 1))
 def test_a_store_of_every_schema_becomes_one_of_the_newest(
-    place: Place, version: int, tmp_path: Path, postgres: Server
+    place: Place, version: int, tmp_path: Path
 ) -> None:
     laid_down(ASSETS / f"schema-{version}", place)
     for name in ("ward", "Größe"):
@@ -108,11 +107,10 @@ def test_a_store_of_every_schema_becomes_one_of_the_newest(
             assert study.open_case(1).case == 4
             assert study.verify().ok
     found = shape(place)
-    if isinstance(place, Path):
-        new: Place = tmp_path / "new.sqlite"
-    else:
+    new: Place = tmp_path / "new.sqlite"
+    if isinstance(place, str):
         run(place, "drop schema grbp cascade")
-        new = postgres.socket
+        new = place
     open_store(new, create=True).close()
     # If this fails, the rows were changed: add a migration, or before a release run
     # tests/live/make_assets.py.
@@ -153,6 +151,22 @@ def test_the_next_schema_is_reached_with_all_rows_and_a_copy(
         open_store(place)
     one_sentence(caught.value)
     assert brought_back(place) == filled
+
+
+@DATABASES
+@pytest.mark.usefixtures("filled")
+def test_who_has_a_store_open_when_another_migrates_it_goes_no_further(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_store(place)) as store:
+        assert store.write("s", tell) == 4
+        with monkeypatch.context() as changed:
+            changed.setattr(sql, "MIGRATIONS", [NEXT])
+            open_store(place).close()
+            assert store.write("s", tell) == 5
+        for verb in (store.write, store.read):
+            with pytest.raises(InvalidInput, match="has schema 2"):
+                verb("s", tell)
 
 
 def brought_back(place: Place) -> dict[str, list[object]]:

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -89,6 +89,24 @@ def fails(rows: Transaction) -> None:
     rows.put_case(a_case(3))
     rows.put_step(a_step(2, 1, due="t9"))
     rows.drop_step(1, 1)
+    raise LookupError
+
+
+def contradicts(rows: Transaction) -> None:
+    """Write what contradicts what is stored, which a store may say at once or later."""
+    tell(rows)
+    rows.append(an_event(1))
+
+
+def contradicts_and_fails(rows: Transaction) -> None:
+    """Write what contradicts what is stored, and fail for a reason of one's own."""
+    with suppress(Exception):
+        contradicts(rows)
+    raise LookupError
+
+
+def stops_at_once(_: Transaction) -> None:
+    """Fail before anything was read or written."""
     raise LookupError
 
 
@@ -198,9 +216,10 @@ class TestContract:
     def test_an_error_leaves_nothing_behind_and_is_the_callers(self, store: Store) -> None:
         store.write("s", some_rows)
         before = everything(store)
-        with pytest.raises(LookupError):
-            store.write("s", fails)
-        assert everything(store) == before
+        for script in (fails, stops_at_once, contradicts_and_fails):
+            with pytest.raises(LookupError):
+                store.write("s", script)
+            assert everything(store) == before
         assert store.read("s", lambda rows: (rows.keyed("k2"), rows.due("t9"))) == (
             None, [a_step(2, 2, due="t2")],
         )  # fmt: skip
@@ -219,11 +238,20 @@ class TestContract:
         commits, commit = itertools.count(), store._commit
         monkeypatch.setattr(store, "_commit", lambda: (next(commits), commit()))
         scripts: list[Callable[[Transaction], object]] = [
-            tell, fails, lambda rows: (tell(rows), rows.append(an_event(1))), create, tell, tell,
+            tell, fails, contradicts, create, tell, stops_at_once, contradicts_and_fails, tell,
         ]  # fmt: skip
         got = together(store, [partial(store.write, "s", script) for script in scripts])
-        assert [type(one) for one in got] == [int, LookupError, CannotWrite, type(None), int, int]
-        assert {got[0], got[4], got[5]} == {4, 5, 6}
+        names = [type(one).__name__ for one in got]
+        assert names == [
+            "int",
+            "LookupError",
+            "CannotWrite",
+            "NoneType",
+            "int",
+            *["LookupError"] * 2,
+            "int",
+        ]
+        assert {got[0], got[4], got[7]} == {4, 5, 6}
         assert next(commits) == 1
         assert len(log(store)) == 6
         assert everything(store)["s"][2:] == before
@@ -460,6 +488,18 @@ def test_files_of_others_are_refused_and_left_as_they_are(tmp_path: Path) -> Non
     one_sentence(refused.value)
 
 
+def test_a_file_is_a_file_whatever_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (":memory:", "file:x?mode=memory", "a b'c%20é.db"):
+        with closing(open_store(name, create=True)) as store:
+            store.write("s", create)
+            assert store.checks() == []
+        with closing(open_store(tmp_path / name)) as store:
+            assert store.studies() == ["s"]
+
+
 def test_a_new_file_is_nobody_elses_to_read(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "live.sqlite", create=True)) as store:
         store.write("s", create)
@@ -499,3 +539,21 @@ def test_a_password_is_never_shown(postgres: Server) -> None:
     with pytest.raises(CannotWrite, match="password authentication failed") as caught:
         open_store(postgres.url.replace(password, "another"))
     assert "another" not in one_sentence(caught.value)
+
+
+def test_an_account_that_may_not_make_a_schema_can_be_given_one(postgres: Server) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    guest = postgres.socket.replace("clerk@", "guest@")
+    with closing(psycopg.connect(postgres.socket, autocommit=True)) as connection:
+        connection.execute("create role guest login")
+        try:
+            with pytest.raises(CannotWrite, match="permission denied") as caught:
+                open_store(guest, create=True)
+            one_sentence(caught.value)
+            connection.execute("create schema grbp authorization guest")
+            with closing(open_store(guest, create=True)) as store:
+                store.write("s", create)
+                assert store.write("s", tell) == 1
+                assert store.checks() == []
+        finally:
+            connection.execute("drop owned by guest; drop role guest")

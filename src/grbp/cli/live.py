@@ -251,10 +251,14 @@ def _give(options: argparse.Namespace, advice: Advice, goal: int, done: str = ""
 def _give_study(options: argparse.Namespace, study: grbp.Study) -> None:
     """Give the status of a study to a program or to a person."""
     status = study.status()
-    if options.json:
-        print_json(status.to_dict())
-    else:
+    if not options.json:
         show_study(status)
+        return
+    kept = status.to_dict()
+    if status.shadow:  # What a case would be advised is nobody's business.
+        kept["next_threshold"] = None
+        kept["basis"] |= dict.fromkeys(("threshold", "action", "forced", "other_better"))
+    print_json(kept)
 
 
 def _give_found(options: argparse.Namespace, found: Verified) -> int:

@@ -4,6 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
@@ -151,6 +152,14 @@ def _numbers(events: Sequence[Event]) -> tuple[list[int], list[int]]:
 
 
 def _what(event: Event, *, shadow: bool) -> str:
+    """Say what an event recorded, if it can be read."""
+    try:
+        return _recorded(event, shadow=shadow)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return f"{event.kind}: damaged; verify the study"
+
+
+def _recorded(event: Event, *, shadow: bool) -> str:
     """Say what an event recorded."""
     asked, answered = json.loads(event.request), json.loads(event.response)
     when = f" (observed {_time(event.observed)})" if event.observed else ""
@@ -189,10 +198,11 @@ def _configured(config: dict[str, Any]) -> str:
 
 def shown_event(event: Event) -> dict[str, Any]:
     """Return an event for a program: what was asked and answered as objects."""
-    return event._asdict() | {
-        "request": json.loads(event.request),
-        "response": json.loads(event.response),
-    }
+    shown = event._asdict()
+    for name in ("request", "response"):
+        with suppress(ValueError):  # a damaged one stays text
+            shown[name] = json.loads(shown[name])
+    return shown
 
 
 def show_found(found: Verified) -> None:
@@ -201,27 +211,33 @@ def show_found(found: Verified) -> None:
     if found.ok:
         print(f"All is well: {_many(found.events, 'event')}{again}.")
     else:
-        print(f"{_many(len(found.problems), 'problem')} in {_many(found.events, 'event')}:")
+        print(f"Not all is well in {_many(found.events, 'event')}{again}:")
         for problem in found.problems:
             print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
+    for note in found.notes:
+        _fill(f"Note: {note}.")
     print(f"head {found.head}")
 
 
 def _end(stamps: Iterable[str], full: bool, last: int, meaning: str = "") -> None:
     """Say in which zone times are, and how to read on."""
-    zones = sorted({_local(stamp).tzname() or "local time" for stamp in stamps})
+    times = filter(None, map(_local, stamps))
+    zones = sorted({time.tzname() or "local time" for time in times}) or ["UTC"]
     more = f" There may be more: --after {last}." if full else ""
     print()
     _fill(f"Times are in {' and '.join(zones)}{meaning}.{more}")
 
 
 def _time(stamp: str) -> str:
-    """Write a time as the user's clock shows it."""
-    return _local(stamp).strftime("%Y-%m-%d %H:%M:%S")
+    """Write a time as the user's clock shows it; a damaged one as it is."""
+    time = _local(stamp)
+    return f"{stamp[:19]:<19}" if time is None else time.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _local(stamp: str) -> datetime:
-    return datetime.fromisoformat(stamp).astimezone()
+def _local(stamp: str) -> datetime | None:
+    with suppress(ValueError, OverflowError):
+        return datetime.fromisoformat(stamp).astimezone()
+    return None
 
 
 def _many(number: int, thing: str) -> str:

@@ -120,7 +120,10 @@ class Config:
 @lru_cache(maxsize=256)
 def config_of(text: str) -> Config:
     """Read a configuration."""
-    return Config(**read(text))
+    try:
+        return Config(**read(text))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("the configuration of the study is damaged; restore a backup") from error
 
 
 def make_config(

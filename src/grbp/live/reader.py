@@ -19,7 +19,7 @@ from grbp.live.rows import STATUSES, CaseRow, Event, StudyRow, hash_of
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
 from grbp.live.transfer import log_lines, step_table
-from grbp.live.verify import Verified, verified
+from grbp.live.verify import Verified, short, verified
 from grbp.model.steps import steps_text
 from grbp.model.validation import check_whole
 
@@ -198,7 +198,7 @@ class StudyReader:
         >>> study.verify().events, study.verify().problems
         (2, ())
         """
-        return self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=False))
+        return self._verified(decide=False)
 
     def replay(self) -> Verified:
         """Check the whole study, and make every decision again.
@@ -216,7 +216,11 @@ class StudyReader:
         >>> study.replay().decisions, study.replay().ok
         (1, True)
         """
-        return self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=True))
+        return self._verified(decide=True)
+
+    def _verified(self, *, decide: bool) -> Verified:
+        found = self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=decide))
+        return found._replace(problems=(*found.problems, *self._store.damage()))
 
     def export(self, path: Path | str) -> Path:
         """Write the log to a file, a line of JSON for each event, whole or not at all.
@@ -297,7 +301,11 @@ class StudyReader:
             return [str(error)]
         if [one.hash for one in last] != [study.head] or hash_of(last[0][:-1]) != study.head:
             return ["its last event does not fit its head: verify it, and restore a backup"]
-        if case is not None and not decides_as_before(config, case, self._learner):
+        try:
+            same = case is None or decides_as_before(config, case, self._learner)
+        except (GrbpError, TypeError, ValueError) as error:
+            return [f"its last case cannot be decided again ({short(error)}): verify it"]
+        if case is not None and not same:
             return [
                 f"this version decides case {case.case} otherwise than version {case.version} did:"
                 " go on with that version"

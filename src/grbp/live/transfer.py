@@ -34,6 +34,11 @@ def log_lines(store: Store, name: str) -> Iterator[bytes]:
         limit = min(PAGE, study.seq - after)
         # The log only grows, so that pages read one after another fit together.
         page = store.read(name, methodcaller("events", after, limit))
+        if not page or page[-1].seq <= after:
+            raise InvalidInput(
+                f"the log of {name!r} is damaged after event {after:,} of {study.seq:,}; verify it,"
+                " and restore a backup"
+            )
         yield from (_line(event._asdict()) for event in page)
         after = page[-1].seq
 
@@ -138,6 +143,6 @@ def step_table(tx: Transaction) -> Iterator[dict[str, Any]]:
         rows = [(s.case, s.step, s.state, int(s.action == FINISH), s.next_state) for s in page]
         columns = np.array(rows, dtype=np.int64).reshape(-1, len(STEP_COLUMNS)).T
         yield dict(zip(STEP_COLUMNS, columns, strict=True))
-        if not page:
+        if not page or (page[-1].case, page[-1].step) <= after:
             return
         after, first = (page[-1].case, page[-1].step), False

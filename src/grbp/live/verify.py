@@ -1,6 +1,8 @@
 """Check a study against its log: the chain of hashes, and that every row follows from it."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
@@ -13,6 +15,8 @@ from grbp.live.store.memory import Kept, MemoryTransaction
 
 _MOST: Final = 20
 """The problems that are named."""
+
+_ASTRAY: Final = timedelta(minutes=5)
 
 _MADE: Final = ("kind", "case", "step", "request", "response")
 """The parts of an event that the rules make; the others are taken over or follow from these."""
@@ -31,12 +35,15 @@ class Verified(NamedTuple):
         The decisions that were made again, if they were.
     problems : tuple of str
         What is wrong, a sentence each; empty if all is well.
+    notes : tuple of str
+        What is unusual and not wrong: a clock that went back by more than five minutes.
     """
 
     events: int
     head: str
     decisions: int
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -61,9 +68,12 @@ def played_again(
     tx = _Rows()
     problems: list[str] = []
     count, decisions, head, seq = 0, 0, NO_HASH, 0
-    folding = True
+    folding, clock, back = True, "", []
     for event in events:
         count += 1
+        if event.recorded < clock and _jumped(clock, event.recorded):
+            back.append(event.seq)
+        clock = event.recorded
         made: Event | None = None
         # After a gap, or what stands there twice, nothing follows from anything.
         folding = folding and event.seq == seq + 1
@@ -71,7 +81,7 @@ def played_again(
             try:
                 made = again(tx, event, learner, decide=decide)
             except Exception as error:
-                problems.append(f"event {event.seq} cannot be played again: {_short(error)}")
+                problems.append(f"event {event.seq} cannot be played again: {short(error)}")
                 folding = False
         if made is None or made != event:
             problems += _wrong(event, seq, head)
@@ -79,21 +89,35 @@ def played_again(
                 problems += _differs(made, event)
                 folding = False
         decisions += decide and event.kind == "open"
-        head, seq = event.hash, event.seq
-    return Verified(count, head, decisions, tuple(problems)), tx
+        # The key of a damaged event need not even be a number.
+        head, seq = event.hash, event.seq if isinstance(event.seq, int) else seq + 1
+    notes: tuple[str, ...] = ()
+    if back:
+        more = f" and {len(back) - 1:,} times later" if back[1:] else ""
+        notes = (f"the clock went back before event {back[0]}{more}; the order of the log counts",)
+    return Verified(count, head, decisions, tuple(problems), notes), tx
 
 
 def verified(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:
     """Check a study: its log, and that its rows are what the log makes of them."""
     found, made = played_again(tx.all_events(), learner, decide=decide)
-    problems = list(found.problems)
+    problems, study = list(found.problems), tx.study()
+    if not problems and study is not None and study.seq > found.events:
+        problems.append(f"event {found.events + 1} is missing: the study has {study.seq:,} events")
     if not problems:
-        problems += _rows("study", [tx.study()], [made.study()])
+        problems += _rows("study", [study], [made.study()])
         problems += _rows("case", tx.all_cases(), made.all_cases())
         problems += _rows("step", tx.all_steps(), made.all_steps())
     more = len(problems) - _MOST
     named = [*problems[:_MOST], *([f"and {more:,} more"] if more > 0 else [])]
     return found._replace(problems=tuple(named))
+
+
+def _jumped(before: str, after: str) -> bool:
+    """Return whether a clock went back by more than clocks and waiting writers differ."""
+    with suppress(TypeError, ValueError):
+        return datetime.fromisoformat(before) - datetime.fromisoformat(after) > _ASTRAY
+    return False  # no times: the event is damaged, and named
 
 
 def _wrong(event: Event, seq: int, head: str) -> Iterator[str]:
@@ -127,5 +151,6 @@ def _rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iterator[str
             yield f"{which} is not what the log makes of it"
 
 
-def _short(error: Exception) -> str:
+def short(error: Exception) -> str:
+    """Say what went wrong: in a sentence if there is one, else by its name."""
     return str(error) if isinstance(error, GrbpError) else type(error).__name__

@@ -9,10 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from grbp.errors import GrbpError, InvalidInput
+from grbp.errors import CannotWrite, GrbpError, InvalidInput
 from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
 
 T = TypeVar("T")
@@ -41,6 +42,11 @@ def _is_unicode(text: str) -> bool:
         return True
     return False
 
+
+_CUT_OFF: Final = (
+    "this was being written when the program was interrupted, so it may be stored or not; give it"
+    " again with the same key, and it will be stored once"
+)
 
 PAGE: Final = 1_000
 """The rows that are read at a time."""
@@ -116,23 +122,28 @@ class Transaction(ABC):
 
     def all_events(self, after: int = 0) -> Iterator[Event]:
         """Yield every event after a number."""
-        while page := self.events(after, PAGE):
-            yield from page
-            after = page[-1].seq
+        return _pages(lambda last: self.events(last, PAGE), after, attrgetter("seq"))
 
     def all_cases(self, status: str = "") -> Iterator[CaseRow]:
         """Yield every case, of one status if one is given."""
-        after = 0
-        while page := self.cases(after, PAGE, status):
-            yield from page
-            after = page[-1].case
+        return _pages(lambda last: self.cases(last, PAGE, status), 0, attrgetter("case"))
 
     def all_steps(self) -> Iterator[StepRow]:
         """Yield every step."""
-        after = (0, 0)
-        while page := self.steps(after, PAGE):
-            yield from page
-            after = page[-1].case, page[-1].step
+        return _pages(lambda last: self.steps(last, PAGE), (0, 0), attrgetter("case", "step"))
+
+
+def _pages(
+    page_after: Callable[[Any], list[T]], after: Any, key: Callable[[T], Any]
+) -> Iterator[T]:
+    """Yield rows page by page, as long as their keys go on; in a damaged file they may not."""
+    while page := page_after(after):
+        yield from page
+        before, after = after, key(page[-1])
+        with suppress(TypeError):  # A damaged key need not even be a number.
+            if after > before:
+                continue
+        return
 
 
 class Job(Generic[T]):
@@ -200,9 +211,11 @@ class Store(ABC):
         except BaseException as error:
             with suppress(Exception):
                 self._rollback()
+            # An interruption is meant for this thread alone; the others only lose its help.
+            stopped = isinstance(error, Exception)
             for job in batch:
-                job.error = job.error or self._said(error)
-            if not isinstance(error, Exception):
+                job.error = job.error or (self._said(error) if stopped else CannotWrite(_CUT_OFF))
+            if not stopped:
                 raise
         finally:
             for job in batch:
@@ -213,6 +226,7 @@ class Store(ABC):
         self._savepoint()
         try:
             job.value = job.script(self._bound(job.name))
+            self._release()
         except Exception as error:
             try:
                 self._rollback_to_savepoint()
@@ -220,11 +234,13 @@ class Store(ABC):
                 # So is the whole transaction, because of what went wrong first.
                 raise (gone if isinstance(error, GrbpError) else error) from None
             job.error = self._said(error)
-        else:
-            self._release()
 
     def checks(self) -> list[str]:
         """Return what speaks against writing here, a sentence each."""
+        return []
+
+    def damage(self) -> list[str]:
+        """Return what the database itself finds wrong with what it keeps, a sentence each."""
         return []
 
     @abstractmethod

@@ -4,10 +4,10 @@ A script that writes locks its study's row first and takes the number of its eve
 events are committed in the order of their numbers. Commits wait for the server's disk.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_to_install
 from grbp.live.store.base import Store
@@ -42,10 +42,11 @@ _SETTINGS: Final = """
 # Whoever is cut off from the server while it has locked a study lets go of it after a minute.
 _WRITING: Final = """
     begin isolation level read committed read write;
-    set local idle_in_transaction_session_timeout to '60s'
+    set local idle_in_transaction_session_timeout to '60s';
+    select version from meta
 """
 
-_READING: Final = "begin isolation level repeatable read read only"
+_READING: Final = "begin isolation level repeatable read read only; select version from meta"
 
 _WANTED: Final = {
     "fsync": "on",
@@ -56,18 +57,21 @@ _WANTED: Final = {
 }
 
 
+_SAVEPOINT: Final[tuple[bytes, Sequence[int | str]]] = (b"savepoint job", ())
+
+Cursor: TypeAlias = psycopg.Cursor[tuple[Any, ...]]
+
+
 class PostgresTransaction(SqlTransaction):
     """The rows of one study in PostgreSQL."""
 
-    def __init__(
-        self, name: str, connection: "psycopg.Connection[tuple[Any, ...]]", writes: bool
-    ) -> None:
+    def __init__(self, name: str, store: "PostgresStore") -> None:
         super().__init__(name)
-        self._connection, self._writes = connection, writes
+        self._store = store
 
     def _study(self) -> list[tuple[Any, ...]]:
         """Return the study's row; a script that writes has it for itself until it is committed."""
-        if not self._writes:
+        if not self._store.writes:
             return super()._study()
         statement = f"{STUDY} for update"
         found = self._rows(statement, self._name)
@@ -78,8 +82,7 @@ class PostgresTransaction(SqlTransaction):
         return found
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
-        cursor = self._connection.execute(_marked(statement), values)
-        return cursor.fetchall() if cursor.description else []
+        return self._store.run(_marked(statement), values)
 
 
 class PostgresStore(Store):
@@ -87,7 +90,8 @@ class PostgresStore(Store):
 
     def __init__(self, dsn: str, *, create: bool = False) -> None:
         super().__init__()
-        self._dsn, self._writes, self._committing = dsn, False, False
+        self._dsn, self.writes, self._committing = dsn, False, False
+        self._later: list[tuple[bytes, Sequence[int | str]]] = []
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         try:
             given = psycopg.conninfo.conninfo_to_dict(dsn)
@@ -182,7 +186,7 @@ class PostgresStore(Store):
         for table in ("meta", *TABLES):
             run.execute(f'create table "{name}".{table} as table {table}'.encode())
 
-    def _open(self) -> "psycopg.Connection[tuple[Any, ...]]":
+    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
         """Return the connection that is there."""
         if self._connection is None:
             raise psycopg.OperationalError("the store is closed")
@@ -191,12 +195,36 @@ class PostgresStore(Store):
     def _start(self, statement: str) -> None:
         """Begin a transaction; if the connection was lost since the last one, connect again."""
         self._committing = False
+        message, cursor = statement.encode(), None
         if self._connection is not None:
             with suppress(psycopg.OperationalError):
-                self._connection.execute(statement.encode())
-                return
-        self._connect()
-        self._open().execute(statement.encode())
+                cursor = self._connection.execute(message)
+        if cursor is None:
+            self._connect()
+            cursor = self._open().execute(message)
+        while cursor.nextset():
+            pass
+        # A newer version may have changed the tables since the store was opened.
+        for (version,) in cursor:
+            refuse_newer(self.where, version)
+
+    def run(self, statement: bytes, values: Sequence[int | str]) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows; one that has none waits until the next one has."""
+        if statement.startswith(b"select"):
+            return self._send(statement, values).fetchall()
+        self._later.append((statement, values))
+        return []
+
+    def _send(self, statement: bytes, values: Sequence[int | str] = ()) -> Cursor:
+        """Run a statement after those that wait, all of them in one message to the server."""
+        run = self._open()
+        later, self._later = self._later, []
+        if not later:
+            return run.execute(statement, values)
+        with run.pipeline():
+            for before in later:
+                run.execute(*before)
+            return run.execute(statement, values)
 
     def _said(self, error: BaseException) -> BaseException:
         """Say an error of PostgreSQL in a sentence."""
@@ -226,7 +254,7 @@ class PostgresStore(Store):
     @contextmanager
     def _reading(self) -> Iterator[None]:
         try:
-            self._writes = False
+            self.writes = False
             self._start(_READING)
             yield
         except psycopg.Error as error:
@@ -236,32 +264,34 @@ class PostgresStore(Store):
                 self._rollback()
 
     def _bound(self, name: str) -> PostgresTransaction:
-        return PostgresTransaction(name, self._open(), self._writes)
+        return PostgresTransaction(name, self)
 
     def _begin(self) -> None:
-        self._writes = True
+        self.writes = True
         self._start(_WRITING)
 
     def _commit(self) -> None:
         self._committing = True
-        # PostgreSQL answers so where a statement failed and the script went on nevertheless.
-        if self._open().execute("commit").statusmessage != "COMMIT":
+        # PostgreSQL answers otherwise where a statement failed and the script went on nevertheless.
+        if self._send(b"commit").statusmessage != "COMMIT":
             raise psycopg.DatabaseError("a statement of the transaction failed")
 
     def _rollback(self) -> None:
-        self._open().execute("rollback")
+        self._later.clear()
+        self._send(b"rollback")
 
     def _savepoint(self) -> None:
-        self._open().execute("savepoint job")
+        self._later.append(_SAVEPOINT)
 
     def _rollback_to_savepoint(self) -> None:
-        self._open().execute("rollback to job; release job")
+        self._later = [one for one in self._later if one is _SAVEPOINT]
+        self._send(b"rollback to job")
 
     def _release(self) -> None:
-        self._open().execute("release job")
+        self._send(b"release job")
 
 
-@lru_cache
+@lru_cache(maxsize=512)
 def _marked(statement: str) -> bytes:
     """Return a statement with PostgreSQL's marks for values."""
     return statement.replace("?", "%s").encode()

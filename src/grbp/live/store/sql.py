@@ -72,8 +72,8 @@ def refuse_newer(where: str, version: int) -> None:
     """Refuse a schema that this version does not know."""
     if version > newest():
         raise InvalidInput(
-            f"{where} has schema {version}; this version of grbp knows them up to {newest()}:"
-            " install a newer one"
+            f"{where} has schema {version}; this version of grbp reads up to {newest()}: install a"
+            " newer one"
         )
 
 

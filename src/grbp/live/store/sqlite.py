@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,6 +61,7 @@ _WHY: Final = {
     apsw.FullError: "(the disk is full); make room",
     apsw.BusyError: "(another process has been writing for a minute); try again",
     apsw.ReadOnlyError: "(it or its folder can only be read); change that, or copy it elsewhere",
+    apsw.CorruptError: "(it is damaged); restore a backup",
     apsw.ConstraintError: "(this contradicts what is stored)",
 }
 
@@ -71,8 +73,11 @@ _MARKS: Final = (
 )
 """What a file says of itself, at one moment."""
 
-_PATIENCE: Final = 60_000
-"""How many milliseconds to wait for another process that writes."""
+_PATIENCE: Final = 60.0
+"""How many seconds to wait for another process that writes."""
+
+_PAUSE: Final = 0.002
+"""How many seconds to wait at a time; SQLite's own pauses grow, and leave somebody behind."""
 
 
 class SqliteTransaction(SqlTransaction):
@@ -83,7 +88,23 @@ class SqliteTransaction(SqlTransaction):
         self._connection = connection
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, values).fetchall()
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except UnicodeDecodeError:
+            return self._legible(statement, values)
+
+    def _legible(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
+        """Read rows with text that is damaged, so that a check can say which they are."""
+        columns = self._connection.execute(statement, values).description
+        parts = [
+            f'case typeof("{name}") when \'text\' then cast("{name}" as blob) else "{name}" end'
+            for name, *_ in columns
+        ]
+        rows = self._connection.execute(f"select {', '.join(parts)} from ({statement})", values)  # noqa: S608 (names of ours)
+        return [
+            tuple(one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in row)
+            for row in rows
+        ]
 
 
 class SqliteStore(Store):
@@ -101,7 +122,7 @@ class SqliteStore(Store):
             make_folder(path.parent)
             _make_private(path)
         try:
-            self._connection = apsw.Connection(str(path), vfs=vfs)
+            self._connection = self._connected()
             try:
                 self._prepare(create, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
@@ -113,6 +134,10 @@ class SqliteStore(Store):
         except (apsw.Error, OSError) as error:
             raise self._said(error) from error
 
+    def _connected(self) -> "apsw.Connection":
+        # Its whole path, since SQLite takes some names, such as :memory:, for something else.
+        return apsw.Connection(os.path.abspath(self._path), vfs=self._vfs)  # noqa: PTH100
+
     def _exists(self) -> bool:
         try:
             return self._path.exists()
@@ -122,7 +147,7 @@ class SqliteStore(Store):
     def _prepare(self, create: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
         run = self._connection
-        run.set_busy_timeout(_PATIENCE)
+        run.set_busy_handler(_wait)
         # Nothing is written before it is clear that the file is ours.
         version = self._version()
         if not (version or create):
@@ -150,14 +175,12 @@ class SqliteStore(Store):
 
     def _write_ahead(self) -> None:
         """Switch to WAL; SQLite itself does not wait there while others open the file, too."""
-        until = time.monotonic() + _PATIENCE / 1000
-        while True:
+        for attempt in count():
             try:
                 self._connection.pragma("journal_mode", "wal")
             except apsw.BusyError:
-                if time.monotonic() > until:
+                if not _wait(attempt):
                     raise
-                time.sleep(0.01)
             else:
                 return
 
@@ -197,6 +220,13 @@ class SqliteStore(Store):
                 )
         return found
 
+    def damage(self) -> list[str]:
+        """Return what SQLite itself finds wrong with the file."""
+        with self._lock, self._reading():
+            found = self._connection.execute("pragma integrity_check(20)").fetchall()
+        lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
+        return [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
+
     def studies(self) -> list[str]:
         """Return the names of all studies."""
         with self._lock, self._reading():
@@ -208,7 +238,7 @@ class SqliteStore(Store):
             try:
                 # Through a connection of its own: the other may be writing.
                 with (
-                    closing(apsw.Connection(self.where, vfs=self._vfs)) as source,
+                    closing(self._connected()) as source,
                     copy._connection.backup("main", source, "main") as work,
                 ):
                     work.step()
@@ -242,6 +272,7 @@ class SqliteStore(Store):
     def _reading(self) -> Iterator[None]:
         try:
             self._connection.execute("begin")
+            self._look_again()
             yield
         except apsw.Error as error:
             raise self._said(error) from error
@@ -254,6 +285,11 @@ class SqliteStore(Store):
 
     def _begin(self) -> None:
         self._connection.execute("begin immediate")
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Refuse tables that a newer version has changed since the store was opened."""
+        refuse_newer(self.where, self._connection.execute("pragma user_version").get)
 
     def _commit(self) -> None:
         self._connection.execute("commit")
@@ -269,6 +305,12 @@ class SqliteStore(Store):
 
     def _release(self) -> None:
         self._connection.execute("release job")
+
+
+def _wait(attempts: int) -> bool:
+    """Wait for another process that writes, unless that was done for long enough."""
+    time.sleep(_PAUSE)
+    return attempts * _PAUSE < _PATIENCE
 
 
 def file_system(path: Path) -> str:
