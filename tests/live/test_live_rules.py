@@ -107,6 +107,18 @@ def test_what_was_drawn_was_not_observed() -> None:
     assert ward(start="first").status().basis.drawn is None
 
 
+@pytest.mark.parametrize("start", ["drawn", "first", RECORDS])
+@pytest.mark.parametrize("shadow", [False, True])
+def test_every_answer_can_be_written_as_json(start: Any, shadow: bool) -> None:
+    study = ward("getbe-ps", start=start, shadow=shadow)
+    answers: list[Any] = [study.status(), study.open_case(np.int64(2)), study.ask(1)]
+    answers += [study.tell(1, 3, took="continue"), study.cases()[0], study.status()]
+    answers += [study.tell(1, 4, took="finish", why="so"), study.status()]
+    for one in answers:
+        plain = one.to_dict()
+        assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+
+
 # Counting.
 
 
@@ -580,6 +592,19 @@ def test_a_learner_of_ones_own_is_given_again_and_must_be_the_same(
         assert words in str(status.read_only)
         assert len(shut.cases()) == 6
     assert len(study.log()) == 7
+
+
+def test_a_study_with_a_learner_of_ones_own_goes_elsewhere(tmp_path: Path) -> None:
+    learner = grbp.Learner("patient", patient)
+    study = ward(learner)
+    study.open_case(1)
+    path = study.export(tmp_path / "log")
+    alone = Study.import_("memory", path)
+    assert "give the learner as well" in str(alone.read_only)
+    assert alone.log() == study.log()
+    again = Study.import_("memory", path, learner=learner)
+    assert (again.read_only, again.replay().problems) == (None, ())
+    assert again.open_case(1).case == 2
 
 
 def test_a_learner_of_ones_own_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
