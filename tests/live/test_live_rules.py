@@ -111,7 +111,7 @@ def test_what_was_drawn_was_not_observed() -> None:
 @pytest.mark.parametrize("shadow", [False, True])
 def test_every_answer_can_be_written_as_json(start: Any, shadow: bool) -> None:
     study = ward("getbe-ps", start=start, shadow=shadow)
-    answers: list[Any] = [study.status(), study.open_case(np.int64(2)), study.ask(1)]
+    answers: list[Any] = [study.status(), study.open_case(2), study.ask(1)]
     answers += [study.tell(1, 3, took="continue"), study.cases()[0], study.status()]
     answers += [study.tell(1, 4, took="finish", why="so"), study.status()]
     for one in answers:
