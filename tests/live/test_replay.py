@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from make_log import ASSETS, facts
-from wards import rows, ward
+from wards import known, rows, ward
 
 import grbp
 from grbp import Study
@@ -325,6 +325,9 @@ def test_an_export_of_steps_can_be_fitted(tmp_path: Path) -> None:
     n = study.status().basis
     assert fit.counters is not None
     assert fit.counters.f + fit.counters.c == n.f + n.c + held
+    # Another study can begin with what was seen in this one.
+    counters, pending = known(ward("getbe-ps", goal=5, start=fit))
+    assert (counters, pending) == (fit.counters, 0)
 
 
 def test_the_live_advisor_loads_neither_the_engine_nor_numba_nor_matplotlib() -> None:

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final
@@ -71,6 +71,10 @@ class Config:
     def text(self) -> str:
         """The configuration as JSON."""
         return written({one.name: getattr(self, one.name) for one in fields(self)})
+
+    def is_as(self, other: "Config") -> bool:
+        """Return whether a study with the other would be the same, whichever version made it."""
+        return replace(self, version="") == replace(other, version="")
 
     @property
     def learner_name(self) -> str:
