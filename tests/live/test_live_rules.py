@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -731,6 +731,7 @@ def test_what_has_another_type_is_refused_in_one_sentence(name: str, wrong: Any)
         ({"seed": -1}, "seed = -1 was given"),
         ({"start": "now"}, "it must be 'drawn', 'first', counters or a fit"),
         ({"start": np.array([1, 2])}, "it must be 'drawn', 'first', counters or a fit"),
+        ({"start": SimpleNamespace(counters=RECORDS, goal=5)}, "a fit with another goal was given"),
         ({"start": RECORDS._replace(f=12.5)}, "counts of records must be whole numbers"),
         ({"start": RECORDS._replace(f=0.0, f_goal=0.0)}, "each action must have been taken"),
         ({"start": RECORDS._replace(wins_0=11.0)}, "more often than it was tried"),

@@ -159,6 +159,13 @@ def test_a_changed_part_of_an_event_is_named(name: str, seq: int, tmp_path: Path
             assert said == f", line {seq + 1}, is not an event of a study"
 
 
+def test_a_field_of_two_lines_is_refused(tmp_path: Path) -> None:
+    # Two fields of one line each would have the same hash.
+    changed = [*LINES]
+    changed[2] = json.dumps(json.loads(LINES[2]) | {"who": "ada\nbob"}, separators=(",", ":"))
+    assert refused("\n".join(changed), tmp_path) == ", line 3, is not an event of a study"
+
+
 def _other(value: Any) -> Any:
     if isinstance(value, int):
         return value + 1

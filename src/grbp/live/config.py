@@ -141,7 +141,7 @@ def make_config(
         seed=as_seed(settings["seed"]),
         shadow=_shadow(settings["shadow"]),
         windows=_windows(settings["windows"]),
-        start=_start(settings["start"], found),
+        start=_start(settings["start"], found, goal),
         level=check_level(settings["level"]),
         version=this_version(),
     )
@@ -220,7 +220,7 @@ def _windows(given: object) -> dict[str, float]:
     return dict(sorted(windows.items()))
 
 
-def _start(given: object, learner: Learner) -> Any:
+def _start(given: object, learner: Learner, goal: int) -> Any:
     """Return how a study begins: a word, or counters."""
     if isinstance(given, str) and given in (DRAWN, FIRST):
         return given
@@ -229,6 +229,8 @@ def _start(given: object, learner: Learner) -> Any:
         raise InvalidInput(
             f"start = {given!r} was given; it must be 'drawn', 'first', counters or a fit"
         )
+    if getattr(given, "goal", goal) != goal:
+        raise InvalidInput(f"a fit with another goal was given; it must be one with goal {goal}")
     known = known_counters(counters, learner)
     if any(count != int(count) for count in known):
         raise InvalidInput(f"start = {known!r} was given; counts of records must be whole numbers")
