@@ -65,7 +65,7 @@ _WHAT: Final = {
 _WHY: Final = {
     apsw.FullError: "(the disk is full); make room",
     apsw.BusyError: "(another process has been writing for a minute); try again",
-    apsw.ReadOnlyError: "(it, what is beside it or its folder is read-only); change that or copy it",
+    apsw.ReadOnlyError: "(it, what is beside it, or its folder is read-only); change that",
     apsw.CantOpenError: "(it cannot be opened); see who may read and write it and its folder",
     apsw.CorruptError: "(it is damaged); restore a backup",
     apsw.ConstraintError: "(this contradicts what is stored)",
