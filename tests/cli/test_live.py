@@ -132,6 +132,13 @@ def test_every_option_of_init_reaches_the_study(
     assert config["windows"] == {"continue": 86_400.0, "finish": 30 * 86_400.0}
     assert (config["seed"], config["start"], config["shadow"]) == (7, "first", True)
     assert (config["level"], config["constants"]["horizon"]) == (0.9, 1000.0)
+    kept = answer("status")
+    assert (kept["seed"], kept["start"], kept["windows"]) == (
+        7,
+        "first",
+        {"continue": 1, "finish": 30},
+    )
+    assert "\nAn outcome of CONTINUE counts after 1 day.\n" in said("status")
     words = " ".join(said("log").split())
     for part in ("seed 7", "start first", "finish counts after 30 days", "shadow mode"):
         assert part in words
