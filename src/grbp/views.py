@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from grbp._words import with_interval
 from grbp.errors import GrbpError, InvalidInput, MissingExtra
 from grbp.experiments.league import League
 from grbp.experiments.results import COLUMNS, CurveResult, GridResult, curve_rows
@@ -21,7 +22,6 @@ from grbp.figures.regret_curves import regret_figure
 from grbp.figures.regret_map import regret_map_figure
 from grbp.figures.standings import standings_figure
 from grbp.fitting.result import Fit
-from grbp.fitting.words import with_interval
 from grbp.learners.counters import Counters
 from grbp.model.problem import Problem
 from grbp.planning.characteristics import Outlook

@@ -17,6 +17,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 from matplotlib.text import Text
 
+from grbp._words import with_interval
 from grbp.errors import InvalidInput
 from grbp.figures.records import (
     boundary_figure,
@@ -26,7 +27,6 @@ from grbp.figures.records import (
 )
 from grbp.fitting.parts import Cusum
 from grbp.fitting.result import Fit
-from grbp.fitting.words import with_interval
 from grbp.numerics.intervals import anytime, wilson
 from grbp.theory.values import boundary
 

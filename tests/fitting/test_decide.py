@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from grbp import Estimate, Posterior, Proportion, boundary
+from grbp._words import percent
 from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
 from grbp.fitting.decide import Evidence, apart, decide
 from grbp.fitting.general import General
-from grbp.fitting.words import percent
 
 
 def evidence(

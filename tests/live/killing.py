@@ -48,7 +48,8 @@ class Writer:
         try:
             store = SqliteStore(self._path)
             study = Study(store, self.study, who=self.clerk.name)
-            store._connection.pragma("synchronous", synchronous)
+            if synchronous != "FULL":
+                store._connection.pragma("synchronous", synchronous)
             if self.answered is not None and ask(study, self.answered[0]) != self.answered[1]:
                 raise AssertionError(f"another answer was given to {self.answered[0]}")  # noqa: TRY301
             again = self.unanswered

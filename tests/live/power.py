@@ -7,11 +7,13 @@ builds what the disk may hold when the power fails:
 - what was written before a file's last sync is there;
 - of what was written since, every write is kept, lost or torn, independently of the others and so
   in any order: of a torn write, every sector of 512 bytes is new, old or (rarely) noise;
-- a name that was given or removed since the folder's last sync may or may not be in the folder.
+- a name that was given or removed since the folder's last sync may or may not be in the folder;
+- after a sync that failed, what was to be synced stays uncertain: a later sync does not catch up.
 """
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
@@ -45,6 +47,12 @@ class Sync(NamedTuple):
     folder: bool
 
 
+class FailedSync(NamedTuple):
+    """A file was to be synced, and the disk refused."""
+
+    file: int
+
+
 class Create(NamedTuple):
     """A file was made; files have numbers, since a name can be used again."""
 
@@ -65,7 +73,7 @@ class Acknowledged(NamedTuple):
     what: Any
 
 
-Operation = Write | Truncate | Sync | Create | Delete | Acknowledged
+Operation = Write | Truncate | Sync | FailedSync | Create | Delete | Acknowledged
 
 
 class Disk(apsw.VFS):
@@ -112,7 +120,12 @@ class Disk(apsw.VFS):
     def perform(self, operation: Operation, action: Callable[[], None]) -> None:
         """Do and record one operation, unless it is to be refused."""
         if self.refuse is not None:
-            self.refuse(operation)
+            try:
+                self.refuse(operation)
+            except BaseException:
+                if isinstance(operation, Sync):
+                    self.trace.append(FailedSync(operation.file))
+                raise
         action()
         self.trace.append(operation)
 
@@ -186,12 +199,20 @@ class Remains(NamedTuple):
             (folder / name).write_bytes(content)
 
 
+class _Fate(Enum):
+    """What becomes of a write: open until a sync, which keeps it, or fails and never will."""
+
+    OPEN = 0
+    KEPT = 1
+    FORGOTTEN = 2
+
+
 class _Machine:
     """The disk at one moment of a trace: what is certain, and what is on its way."""
 
     def __init__(self) -> None:
         self.stored: dict[int, bytearray] = {0: bytearray()}
-        self.waiting: dict[int, list[Write | Truncate]] = {0: []}
+        self.waiting: dict[int, list[tuple[Write | Truncate, _Fate]]] = {0: []}
         self.names: dict[str, int] = {}
         self.changes: dict[str, list[int | None]] = {}
         self.acknowledged: list[Any] = []
@@ -200,13 +221,13 @@ class _Machine:
         """Go on by one operation."""
         match operation:
             case Write() | Truncate():
-                self.waiting[operation.file].append(operation)
+                self.waiting[operation.file].append((operation, _Fate.OPEN))
             case Sync(file, folder):
-                for one in self.waiting[file]:
-                    _apply(self.stored[file], one)
-                self.waiting[file].clear()
+                self.settle(file, _Fate.KEPT)
                 if folder:
                     self.sync_folder()
+            case FailedSync(file):
+                self.settle(file, _Fate.FORGOTTEN)
             case Create(file, name):
                 self.stored[file], self.waiting[file] = bytearray(), []
                 self.changes.setdefault(name, []).append(file)
@@ -216,6 +237,15 @@ class _Machine:
                     self.sync_folder()
             case Acknowledged(what):
                 self.acknowledged.append(what)
+
+    def settle(self, file: int, fate: "_Fate") -> None:
+        """Decide what becomes of the writes to a file that are open."""
+        writes = [(one, fate if was is _Fate.OPEN else was) for one, was in self.waiting[file]]
+        if all(was is _Fate.KEPT for _, was in writes):
+            for one, _ in writes:
+                _apply(self.stored[file], one)
+            writes.clear()
+        self.waiting[file] = writes
 
     def sync_folder(self) -> None:
         """Make the names in the folder certain."""
@@ -237,9 +267,9 @@ class _Machine:
         content = bytearray(self.stored[file])
         # How much reaches a disk by itself differs: little right after a write, much a while later.
         kept, torn = draw.choice(((0.0, 0.0), (0.5, 0.25), (0.9, 0.1), (0.1, 0.1), (0.3, 0.7)))
-        for one in self.waiting[file]:
+        for one, fate in self.waiting[file]:
             chance = draw.random()
-            if chance < kept:
+            if chance < kept or fate is _Fate.KEPT:
                 _apply(content, one)
             elif chance < kept + torn:
                 for part in _torn(one, draw):

@@ -12,8 +12,8 @@ from unittest.mock import patch
 import apsw
 import pytest
 from clerk import GOAL, Answer, Clerk, Clock, ask, together
-from cuts import FOLDER
-from power import Disk, File, Operation, Write
+from cuts import FOLDER, damage
+from power import Disk, FailedSync, File, Operation, Remains, Sync, Write, after_cut
 
 from grbp import Study
 from grbp.errors import CannotWrite, NotFound, ReadOnly
@@ -39,13 +39,16 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Fault:
     """An error at the k-th operation: once, or at all writes until somebody makes room."""
 
-    def __init__(self, k: int, error: type[apsw.Error]) -> None:
+    def __init__(
+        self, k: int, error: type[apsw.Error], kind: type[Operation] | None = None
+    ) -> None:
         self.k, self.error = k, error
+        # A full disk refuses what makes files longer; to open, sync or remove one needs no room.
+        self.kind = Write if kind is None and error is apsw.FullError else kind
         self.count, self.lasts = 0, False
 
     def __call__(self, operation: Operation) -> None:
-        # A full disk refuses what makes files longer; to open, sync or remove one needs no room.
-        if self.error is apsw.FullError and not isinstance(operation, Write):
+        if self.kind is not None and not isinstance(operation, self.kind):
             return
         self.count += 1
         if self.count == self.k:
@@ -71,7 +74,9 @@ class Attempts:
             return action()
 
 
-def a_day(path: Path, attempt: Attempts) -> list[Answer]:
+def a_day(
+    path: Path, attempt: Attempts, acknowledge: Callable[[object], None] = lambda _: None
+) -> list[Answer]:
     """Open a study, record things and close it; try again whatever was refused."""
     clerk, answers = Clerk("y"), []
     store = attempt(lambda: SqliteStore(path))
@@ -81,6 +86,7 @@ def a_day(path: Path, attempt: Attempts) -> list[Answer]:
         request = clerk.request()
         answers.append(attempt(lambda request=request: ask(study, request)))  # type: ignore[misc]
         clerk.learn(answers[-1])
+        acknowledge(("a", answers[-1].event, answers[-1].hash))
     assert attempt(study.verify).ok
     # SQLite leaves what fails now to the next who opens the file; this disk raises it nevertheless.
     with suppress(apsw.Error):
@@ -133,6 +139,53 @@ def test_whatever_write_fails_is_said_and_made_up_for(
         silent += not said
     # What fails when the last one closes is left to the next who opens.
     assert 0 < silent < counted.count / 4
+
+
+@pytest.mark.slow
+def test_a_sync_that_fails_and_then_the_power(tmp_path: Path, begun: Path) -> None:
+    whole = Remains({"studies.db": begun.read_bytes()}, [])
+    for k in range(1, 40):
+        fault = Fault(k, apsw.IOError, Sync)
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        whole.restore(folder)
+        with Disk(whole, fault) as disk, patch(FOLDER, disk.sync_folder):
+            a_day(folder / "studies.db", Attempts(lambda: None), disk.acknowledge)
+        if fault.count < k:
+            break
+        failed = next(n for n, one in enumerate(disk.trace) if isinstance(one, FailedSync))
+        for number, (_, remains) in enumerate(after_cut(disk.trace, 5, k, failed)):
+            after = folder / str(number)
+            after.mkdir()
+            with Disk(remains) as disk, patch(FOLDER, disk.sync_folder):
+                assert damage(remains, after, disk) == ""
+    assert 20 < k < 39
+
+
+def test_a_backup_that_fails_leaves_nothing_behind(tmp_path: Path, begun: Path) -> None:
+    path, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    shutil.copyfile(begun, path)
+    with Disk() as disk, Study(path) as study:
+        k, said = 0, set()
+        while not copy.exists():
+            k += 1
+            disk.refuse = fault = Fault(k, apsw.FullError)
+            try:
+                study.backup(copy)
+            except CannotWrite as error:
+                said.add(str(error).replace(".copy.db.part", "copy.db"))
+            except apsw.FullError:  # This disk also raises what fails when a file is closed.
+                pass
+            assert copy.exists() is not fault.lasts
+            disk.refuse = None
+            assert {one.name for one in tmp_path.iterdir()} - {"copy.db"} == {
+                "a.db", "a.db-shm", "a.db-wal",
+            }  # fmt: skip
+        assert k > 10
+        assert said == {f"{copy} cannot be written (the disk is full); make room"}
+        study.open_case(1)
+    with Study(copy) as copied:
+        assert copied.verify().events == 7
 
 
 def test_what_fails_in_a_group_is_said_to_all_of_it(tmp_path: Path, begun: Path) -> None:

@@ -116,6 +116,29 @@ def test_without_corrections_never_more_and_nearly_as_many() -> None:
         assert len(ward.taken) > 0.5 * 6 * math.log(ward.opened)
 
 
+def test_a_withdrawal_that_was_a_mistake_is_not_made_undone_for_others() -> None:
+    """What a mistaken withdrawal released stays released: that alone exceeds the bound."""
+    ward = Ward("getbe-sm:gamma=3", 0, start=POOR)
+    while ward.opened < 50:
+        ward.new_case()
+    mistaken = sorted(ward.forced)
+    for case in mistaken:
+        ward.study.close_case(case, "moved")
+    while ward.opened < 100:
+        ward.new_case()
+    most = math.ceil(3 * math.log(100))
+    assert len(ward.forced - {*mistaken}) <= most < len(ward.forced)
+    for case in mistaken:
+        assert ward.study.void(case, "it was another").action == Action.FINISH
+    for case in sorted(ward.forced):
+        ward.study.tell(case, 0)
+    assert ward.study.status().basis.f - POOR.f == len(ward.forced) <= most + len(mistaken)
+    ward.forced.clear()
+    for _ in range(300):
+        ward.new_case()
+    assert not ward.forced  # No other case explores until the round allows for all of them.
+
+
 def forced_among(count: int) -> int:
     """Open so many cases without a word about any; return how many are forced."""
     ward = Ward("getbe-sm", 0, start=POOR)

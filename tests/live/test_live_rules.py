@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import grbp
 from grbp import Action, Counters, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound, ReadOnly
 from grbp.live.config import config_of
+from grbp.live.rows import Event
 from grbp.live.store.memory import MemoryStore
 
 CONTINUE, FINISH = Action.CONTINUE, Action.FINISH
@@ -105,6 +106,18 @@ def test_what_was_drawn_was_not_observed() -> None:
     n, _ = known(study)
     assert (n.f, n.c, basis.drawn) == (1.0, 1.0, (n.c_up, n.f_goal))
     assert ward(start="first").status().basis.drawn is None
+
+
+@pytest.mark.parametrize("start", ["drawn", "first", RECORDS])
+@pytest.mark.parametrize("shadow", [False, True])
+def test_every_answer_can_be_written_as_json(start: Any, shadow: bool) -> None:
+    study = ward("getbe-ps", start=start, shadow=shadow)
+    answers: list[Any] = [study.status(), study.open_case(2), study.ask(1)]
+    answers += [study.tell(1, 3, took="continue"), study.cases()[0], study.status()]
+    answers += [study.tell(1, 4, took="finish", why="so"), study.status()]
+    for one in answers:
+        plain = one.to_dict()
+        assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 
 # Counting.
@@ -490,6 +503,23 @@ def test_a_study_can_be_configured_until_its_first_case_opens() -> None:
     assert study.replay().ok
 
 
+def test_a_newer_version_finds_its_study_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, now = MemoryStore(), grbp.__version__
+    ward("threshold-1", store).open_case(2)
+    for place in ("config", "study"):
+        monkeypatch.setattr(f"grbp.live.{place}.this_version", lambda: "99.0")
+    study = ward("threshold-1", store)
+    assert (study.status().version, kinds(study)) == (now, ["study", "open"])
+    study.open_case(2)
+    assert [answer["version"] for answer in map(said, study.log()[1:])] == [now, "99.0"]
+    assert study.replay().ok
+
+
+def said(event: Event) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(event.response)
+    return found
+
+
 def test_studies_in_one_store_do_not_know_each_other(tmp_path: Path) -> None:
     path = tmp_path / "studies.db"
     one = Study.create(path, "one", 4, "threshold-1", clock=Clock(), who="ada")
@@ -563,6 +593,19 @@ def test_a_learner_of_ones_own_is_given_again_and_must_be_the_same(
         assert words in str(status.read_only)
         assert len(shut.cases()) == 6
     assert len(study.log()) == 7
+
+
+def test_a_study_with_a_learner_of_ones_own_goes_elsewhere(tmp_path: Path) -> None:
+    learner = grbp.Learner("patient", patient)
+    study = ward(learner)
+    study.open_case(1)
+    path = study.export(tmp_path / "log")
+    alone = Study.import_("memory", path)
+    assert "give the learner as well" in str(alone.read_only)
+    assert alone.log() == study.log()
+    again = Study.import_("memory", path, learner=learner)
+    assert (again.read_only, again.replay().problems) == (None, ())
+    assert again.open_case(1).case == 2
 
 
 def test_a_learner_of_ones_own_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -704,6 +747,7 @@ def test_what_has_another_type_is_refused_in_one_sentence(name: str, wrong: Any)
         ({"seed": -1}, "seed = -1 was given"),
         ({"start": "now"}, "it must be 'drawn', 'first', counters or a fit"),
         ({"start": np.array([1, 2])}, "it must be 'drawn', 'first', counters or a fit"),
+        ({"start": SimpleNamespace(counters=RECORDS, goal=5)}, "a fit with another goal was given"),
         ({"start": RECORDS._replace(f=12.5)}, "counts of records must be whole numbers"),
         ({"start": RECORDS._replace(f=0.0, f_goal=0.0)}, "each action must have been taken"),
         ({"start": RECORDS._replace(wins_0=11.0)}, "more often than it was tried"),

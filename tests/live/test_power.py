@@ -8,7 +8,18 @@ from unittest.mock import patch
 import apsw
 import pytest
 from cuts import FILE, FOLDER, cut_many, damage, work
-from power import Create, Delete, Disk, Operation, Remains, Sync, Truncate, Write, after_cut
+from power import (
+    Create,
+    Delete,
+    Disk,
+    FailedSync,
+    Operation,
+    Remains,
+    Sync,
+    Truncate,
+    Write,
+    after_cut,
+)
 
 from grbp import Study
 from grbp.live.store.sqlite import SqliteStore
@@ -33,6 +44,16 @@ def test_unsynced_writes_arrive_in_any_order() -> None:
     ]  # fmt: skip
     seen = {remains.files["a"] for _, remains in after_cut(trace, 400, seed=1, begin=5)}
     assert {b"", b"1", b"\0", b"12", b"\0" + b"2"} <= seen
+
+
+def test_a_sync_that_failed_is_not_made_up_for_by_the_next() -> None:
+    trace: list[Operation] = [
+        Create(1, "a"), Sync(1, True), Write(1, 0, b"1"), FailedSync(1), Write(1, 1, b"2"),
+        Sync(1, False),
+    ]  # fmt: skip
+    seen = {remains.files["a"] for _, remains in after_cut(trace, 100, seed=1, begin=6)}
+    assert {b"12", b"\0" + b"2"} <= seen
+    assert all(content[1:] == b"2" for content in seen)
 
 
 def test_a_name_is_certain_when_the_folder_was_synced() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from make_log import ASSETS, facts
-from wards import rows, ward
+from wards import known, rows, ward
 
 import grbp
 from grbp import Study
@@ -157,6 +157,13 @@ def test_a_changed_part_of_an_event_is_named(name: str, seq: int, tmp_path: Path
             assert f"event {seq}" in said
         else:
             assert said == f", line {seq + 1}, is not an event of a study"
+
+
+def test_a_field_of_two_lines_is_refused(tmp_path: Path) -> None:
+    # Two fields of one line each would have the same hash.
+    changed = [*LINES]
+    changed[2] = json.dumps(json.loads(LINES[2]) | {"who": "ada\nbob"}, separators=(",", ":"))
+    assert refused("\n".join(changed), tmp_path) == ", line 3, is not an event of a study"
 
 
 def _other(value: Any) -> Any:
@@ -325,6 +332,9 @@ def test_an_export_of_steps_can_be_fitted(tmp_path: Path) -> None:
     n = study.status().basis
     assert fit.counters is not None
     assert fit.counters.f + fit.counters.c == n.f + n.c + held
+    # Another study can begin with what was seen in this one.
+    counters, pending = known(ward("getbe-ps", goal=5, start=fit))
+    assert (counters, pending) == (fit.counters, 0)
 
 
 def test_the_live_advisor_loads_neither_the_engine_nor_numba_nor_matplotlib() -> None:

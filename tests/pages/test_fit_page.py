@@ -8,10 +8,10 @@ import pytest
 from fits import AT_ONE, NEVER, USUAL, counted, walked
 from html_page import HOSTILE, SEEN, Page
 
+from grbp._words import with_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.parts import OpenCases
 from grbp.fitting.result import Fit
-from grbp.fitting.words import with_interval
 from grbp.numerics.intervals import anytime, wilson
 from grbp.pages.fit_page import fit_report
 from grbp.theory.posterior import Estimate

@@ -7,7 +7,7 @@ import pytest
 from html_page import HOSTILE, SEEN, Page
 
 import grbp
-from grbp.fitting.words import with_interval
+from grbp._words import with_interval
 from grbp.planning.summary import sentences_of
 
 

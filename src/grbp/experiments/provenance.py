@@ -19,6 +19,7 @@ from grbp.learners.registry import AnyLearner, find_learner
 _PACKAGE: Final = Path(__file__).parent.parent
 
 _CHANGES_NO_NUMBER: Final = (
+    "_words.py",
     "cli",
     "figures",
     "fitting",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
+from grbp._words import percent, with_interval
 from grbp.fitting.assumptions import (
     SAME_BY_STATE,
     SAME_F_BY_STATE,
@@ -13,7 +14,6 @@ from grbp.fitting.assumptions import (
 )
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.general import General
-from grbp.fitting.words import percent, with_interval
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 

@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
+from grbp._words import counted
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.result import Fit
-from grbp.fitting.words import counted
 from grbp.theory.posterior import Estimate
 
 _WIDTH: Final = 78

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from grbp._words import percent
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, with_pending
 from grbp.model.transition import Action
@@ -128,7 +129,8 @@ class Basis:
     @property
     def summary(self) -> str:
         """The reasons in plain words, at 80 columns."""
-        return textwrap.fill(" ".join(self.sentences()), _WIDTH).replace("\xa0", " ")
+        text = " ".join(self.sentences()).replace(" %", "\xa0%")  # No line begins with a sign.
+        return textwrap.fill(text, _WIDTH).replace("\xa0", " ")
 
     def sentences(self) -> list[str]:
         """Return the reasons as sentences, the most important first."""
@@ -146,12 +148,12 @@ class Basis:
         if self.state > 1:
             said.append("Above state 1, FINISH is never better, whatever the two chances are.")
         elif self.other_better is not None:
-            chance = _percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
+            chance = percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
             said.append(f"The probability that {other} is better here is {chance}.")
         if self.f or self.c:
             said.append(
                 "All intervals hold together, after every case, with probability"
-                f" {100.0 * self.level:.6g}\xa0%."
+                f" {100.0 * self.level:.6g} %."
             )
         return said
 
@@ -287,12 +289,5 @@ def _plain(one: Estimate) -> dict[str, float | None]:
 
 def _said(one: Estimate) -> str:
     """Write an estimated probability with its interval, in percent."""
-    share = "an unknown share" if math.isnan(one.estimate) else _percent(one.estimate)
-    return f"{share} ({100.0 * one.low:.1f} to {100.0 * one.high:.1f}\xa0%)"
-
-
-def _percent(share: float) -> str:
-    """Write a share in percent; what is not quite none or all does not read as if it were."""
-    if 0.0 < share < 0.0005:
-        return "under 0.1\xa0%"
-    return "over 99.9\xa0%" if 0.9995 <= share < 1.0 else f"{100.0 * share:.1f}\xa0%"
+    share = "an unknown share" if math.isnan(one.estimate) else percent(one.estimate)
+    return f"{share} ({100.0 * one.low:.1f} to {100.0 * one.high:.1f} %)"

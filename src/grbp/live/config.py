@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final
@@ -71,6 +71,10 @@ class Config:
     def text(self) -> str:
         """The configuration as JSON."""
         return written({one.name: getattr(self, one.name) for one in fields(self)})
+
+    def is_as(self, other: "Config") -> bool:
+        """Return whether a study with the other would be the same, whichever version made it."""
+        return replace(self, version="") == replace(other, version="")
 
     @property
     def learner_name(self) -> str:
@@ -142,7 +146,7 @@ def make_config(
         seed=as_seed(settings["seed"]),
         shadow=_shadow(settings["shadow"]),
         windows=_windows(settings["windows"]),
-        start=_start(settings["start"], found),
+        start=_start(settings["start"], found, goal),
         level=check_level(settings["level"]),
         version=this_version(),
     )
@@ -221,7 +225,7 @@ def _windows(given: object) -> dict[str, float]:
     return dict(sorted(windows.items()))
 
 
-def _start(given: object, learner: Learner) -> Any:
+def _start(given: object, learner: Learner, goal: int) -> Any:
     """Return how a study begins: a word, or counters."""
     if isinstance(given, str) and given in (DRAWN, FIRST):
         return given
@@ -230,6 +234,8 @@ def _start(given: object, learner: Learner) -> Any:
         raise InvalidInput(
             f"start = {given!r} was given; it must be 'drawn', 'first', counters or a fit"
         )
+    if getattr(given, "goal", goal) != goal:
+        raise InvalidInput(f"a fit with another goal was given; it must be one with goal {goal}")
     known = known_counters(counters, learner)
     if any(count != int(count) for count in known):
         raise InvalidInput(f"start = {known!r} was given; counts of records must be whole numbers")

@@ -82,7 +82,7 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
         study = StudyRow(new.name, text, 0, NO_HASH, 0, 0, 0, 0, 0, "", 0, 0, 0, 0)
         # A study's row must be there before its events.
         tx.put_study(study)
-    elif study.config == text:
+    elif config_of(study.config).is_as(new):
         return tx.events(study.seq - 1, 1)[0]
     elif study.opened:
         raise Conflict(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from grbp._words import counted, percent, with_interval
 from grbp.figures.records import (
     boundary_figure,
     cusum_figure,
@@ -11,7 +12,6 @@ from grbp.figures.records import (
     ways_figure,
 )
 from grbp.fitting.estimates import Proportion
-from grbp.fitting.words import counted, percent, with_interval
 from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from grbp._words import with_interval
 from grbp.figures.numbers import rounded
 from grbp.figures.planning import knowing_figure, lost_figure
-from grbp.fitting.words import with_interval
 from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 from grbp.planning.summary import sentences_of, setting_of
 

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Final, cast
 
+from grbp._words import with_interval
 from grbp.figures.canvas import GREY, INK, drawing, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
-from grbp.fitting.words import with_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

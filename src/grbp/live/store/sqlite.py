@@ -261,11 +261,15 @@ class SqliteStore(Store):
                 ):
                     work.step()
             except apsw.Error as error:
-                raise self._said(error) from error
+                blamed = self if isinstance(error, apsw.CorruptError) else copy
+                raise blamed._said(error) from error
 
     def fold(self) -> None:
         """Put everything into the one file, and wait until it is on the disk."""
-        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        try:
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.Error as error:
+            raise self._said(error) from error
 
     def close(self) -> None:
         """Close the connection."""
@@ -378,6 +382,7 @@ def new_file(path: Path) -> Iterator[SqliteStore]:
     draft.unlink(missing_ok=True)
     try:
         copy = SqliteStore(draft, create=True)
+        copy.where = str(path)  # as messages show it
         try:
             yield copy
             copy.fold()
