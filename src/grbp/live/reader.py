@@ -57,6 +57,31 @@ class StudyReader:
                 self._store.close()
             raise
 
+    @staticmethod
+    def names(store: Where) -> list[str]:
+        """List the studies of a store by their names.
+
+        Parameters
+        ----------
+        store : str or Path
+            See `Study`.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        NotFound
+            If there is no such store.
+        """
+        kept = open_store(store)
+        try:
+            return kept.studies()
+        finally:
+            if kept is not store:
+                kept.close()
+
     def __repr__(self) -> str:
         note = f", read-only: {self.read_only}" if self.read_only else ""
         return f"<Study({self._store.where!r}, {self.name!r}): goal {self.goal}{note}>"
@@ -317,7 +342,10 @@ def _found(tx: Transaction, name: str) -> StudyRow:
     """Return a study, or say that there is none."""
     study = tx.study()
     if study is None:
-        raise NotFound(f"the study {name!r} was asked for; there is none of this name")
+        raise NotFound(
+            f"the study {name!r} was asked for; there is none of this name: `grbp live studies`"
+            " lists those of a store"
+        )
     return study
 
 
@@ -325,9 +353,15 @@ def _only(store: Store) -> str:
     """Return the name of the only study in a store."""
     names = store.studies()
     if len(names) != 1:
-        have = f"it has {', '.join(map(repr, names[:5]))}" if names else "it has none"
-        raise NotFound(f"no study was named for {store.where}; {have}: name one")
+        raise NotFound(f"no study was named for {store.where}; {_there(names)}")
     return names[0]
+
+
+def _there(names: list[str]) -> str:
+    """Say which studies there are, and what to do."""
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"
+    return have if names else "it has none: `grbp live init` makes one"
 
 
 def recorder(who: str | None) -> str:

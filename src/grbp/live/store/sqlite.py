@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from grbp._io import check_file_name, make_folder, reason
+from grbp._io import check_file_name, check_writable, make_folder, reason
 from grbp.errors import (
     CannotWrite,
     GrbpError,
@@ -57,10 +57,16 @@ MOUNTS: Final = Path("/proc/self/mountinfo")
 
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
+_WHAT: Final = {
+    apsw.NotADBError: "was given; it is not a SQLite file",
+    apsw.ConnectionClosedError: "was closed; open it again",
+}
+
 _WHY: Final = {
     apsw.FullError: "(the disk is full); make room",
     apsw.BusyError: "(another process has been writing for a minute); try again",
-    apsw.ReadOnlyError: "(it or its folder can only be read); change that, or copy it elsewhere",
+    apsw.ReadOnlyError: "(it, what is beside it, or its folder is read-only); change that",
+    apsw.CantOpenError: "(it cannot be opened); see who may read and write it and its folder",
     apsw.CorruptError: "(it is damaged); restore a backup",
     apsw.ConstraintError: "(this contradicts what is stored)",
 }
@@ -114,15 +120,20 @@ class SqliteStore(Store):
         self, path: Path, *, create: bool = False, vfs: str | None = None, synchronous: str = "FULL"
     ) -> None:
         super().__init__()
-        self.where, self._path, self._vfs = str(path), path, vfs
         check_file_name(path)
+        self.where, self._vfs = str(path), vfs
+        # Its whole path, since SQLite takes some names, such as :memory:, for something else, and
+        # since the program may change its folder.
+        self._path = path = Path(os.path.abspath(path))  # noqa: PTH100
         if not self._exists():
             if not create:
-                raise NotFound(_NO_STORE.format(path))
+                raise NotFound(_NO_STORE.format(self.where))
             make_folder(path.parent)
             _make_private(path)
+        elif path.is_dir():
+            raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
         try:
-            self._connection = self._connected()
+            self._connection, self._file = self._connected(), self._found()
             try:
                 self._prepare(create, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
@@ -135,14 +146,20 @@ class SqliteStore(Store):
             raise self._said(error) from error
 
     def _connected(self) -> "apsw.Connection":
-        # Its whole path, since SQLite takes some names, such as :memory:, for something else.
-        return apsw.Connection(os.path.abspath(self._path), vfs=self._vfs)  # noqa: PTH100
+        return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
 
     def _exists(self) -> bool:
         try:
             return self._path.exists()
         except OSError as error:  # a folder that nobody may look into
             raise self._said(error) from error
+
+    def _found(self) -> tuple[int, int] | None:
+        """Return which file the path leads to; None if there is none."""
+        with suppress(OSError):
+            found = os.stat(self._path)  # noqa: PTH116 (as this is done in every transaction)
+            return found.st_dev, found.st_ino
+        return None
 
     def _prepare(self, create: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
@@ -234,6 +251,7 @@ class SqliteStore(Store):
 
     def backup(self, path: Path) -> None:
         """Copy everything that is committed to a new file, by SQLite's own backup."""
+        self._check_file()
         with new_file(path) as copy:
             try:
                 # Through a connection of its own: the other may be writing.
@@ -261,8 +279,9 @@ class SqliteStore(Store):
         """Say an error of SQLite or of the system in a sentence."""
         if isinstance(error, GrbpError):
             return error
-        if isinstance(error, apsw.NotADBError):
-            return InvalidInput(f"{self.where} was given; it is not a SQLite file")
+        for kind, what in _WHAT.items():
+            if isinstance(error, kind):
+                return InvalidInput(f"{self.where} {what}")
         for kind, why in _WHY.items():
             if isinstance(error, kind):
                 return CannotWrite(f"{self.where} cannot be written {why}")
@@ -293,7 +312,17 @@ class SqliteStore(Store):
 
     def _look_again(self) -> None:
         """Refuse tables that a newer version has changed since the store was opened."""
+        self._check_process()
+        self._check_file()
         refuse_newer(self.where, self._connection.execute("pragma user_version").get)
+
+    def _check_file(self) -> None:
+        """Refuse a file that has gone: SQLite would write to it, where nobody finds it."""
+        if self._found() != self._file:
+            raise CannotWrite(
+                f"{self.where} was moved, removed or replaced while it was open, so nothing was"
+                " written; put it back, and move it only when nobody has it open"
+            )
 
     def _commit(self) -> None:
         self._connection.execute("commit")
@@ -346,9 +375,9 @@ def _make_private(path: Path) -> None:
 @contextmanager
 def new_file(path: Path) -> Iterator[SqliteStore]:
     """Make a store that gets its name when it is complete; refuse a name that is taken."""
-    check_file_name(path)
+    check_writable(path)
     if path.exists():
-        raise InvalidInput(f"a copy to {path} was asked for; that file is there already")
+        raise InvalidInput(f"a copy to {path} was asked for; that is there already: name a new one")
     draft = path.with_name(f".{path.name}.part")
     draft.unlink(missing_ok=True)
     try:
