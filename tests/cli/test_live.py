@@ -341,6 +341,25 @@ def test_a_problem_is_named_and_the_exit_status_says_so(
     assert said("replay", status=1).startswith("Not all is well in 3 events")
 
 
+def test_a_file_that_sqlite_cannot_read_any_more_is_a_problem_that_is_named(
+    said: Shell, answer: Callable[..., dict[str, Any]]
+) -> None:
+    begun(said)
+    with grbp.Study(STORE) as study:
+        for k in range(60):
+            study.open_case(2, who=f"number {k}")
+    data = bytearray(Path(STORE).read_bytes())
+    page = data.index(b"number 30") // 4096 * 4096
+    data[page : page + 4096] = bytes(4096)
+    Path(STORE).write_bytes(data)
+    found = answer("verify", status=1)
+    assert (
+        f"{STORE} cannot be read or written (it is damaged); restore a backup" in found["problems"]
+    )
+    assert any("SQLite says of the file: " in problem for problem in found["problems"])
+    assert said("verify", status=1).startswith("Not all is well")
+
+
 def test_what_is_damaged_is_listed_all_the_same(
     said: Shell, answer: Callable[..., dict[str, Any]], refused: Shell
 ) -> None:
