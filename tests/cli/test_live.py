@@ -155,6 +155,10 @@ def test_past_cases_come_first(said: Shell, answer: Callable[..., dict[str, Any]
     assert (basis["f"], basis["c"]) == (counters.f, counters.c)
     assert basis["drawn"] is None
     assert "start from records" in said("log")
+    text = Path("cases.csv").read_text("utf-8").replace("continue", "wait")
+    Path("cases.csv").write_text(text.replace("case,", "id,", 1), "utf-8")
+    begun(said, "--records", "cases.csv", "--columns", "case=id", "--map-action", "wait=continue")
+    assert answer("status")["basis"] == basis
 
 
 def test_a_person_reads_first_what_to_do(said: Shell) -> None:
@@ -492,6 +496,7 @@ MISTAKES = [
     (["init", "--study", "x", "--goal", 4, "--start", "drwan"], "did you mean 'drawn'?"),
     (["init", "--study", "x", "--goal", 4, "--start", "first", "--records", "y"], "in one way"),
     (["init", "--study", "x", "--goal", 4, "--records", "none.csv"], "none.csv"),
+    (["init", "--study", "x", "--goal", 4, "--columns", "case=id"], "they need --records"),
     (["init", "--study", "x", "--goal", 4, "--window", "finish"], "pairs such as finish=30"),
     (["init", "--study", "x", "--goal", 4, "--window", "end=3"], "a window for 'end' was given"),
     (["init", "--study", "x", "--goal", 4, "--window", "finish=-3"], "the window for finish"),
