@@ -155,6 +155,10 @@ def test_past_cases_come_first(said: Shell, answer: Callable[..., dict[str, Any]
     assert (basis["f"], basis["c"]) == (counters.f, counters.c)
     assert basis["drawn"] is None
     assert "start from records" in said("log")
+    text = Path("cases.csv").read_text("utf-8").replace("continue", "wait")
+    Path("cases.csv").write_text(text.replace("case,", "id,", 1), "utf-8")
+    begun(said, "--records", "cases.csv", "--columns", "case=id", "--map-action", "wait=continue")
+    assert answer("status")["basis"] == basis
 
 
 def test_a_person_reads_first_what_to_do(said: Shell) -> None:
@@ -341,6 +345,25 @@ def test_a_problem_is_named_and_the_exit_status_says_so(
     assert said("replay", status=1).startswith("Not all is well in 3 events")
 
 
+def test_a_file_that_sqlite_cannot_read_any_more_is_a_problem_that_is_named(
+    said: Shell, answer: Callable[..., dict[str, Any]]
+) -> None:
+    begun(said)
+    with grbp.Study(STORE) as study:
+        for k in range(60):
+            study.open_case(2, who=f"number {k}")
+    data = bytearray(Path(STORE).read_bytes())
+    page = data.index(b"number 30") // 4096 * 4096
+    data[page : page + 4096] = bytes(4096)
+    Path(STORE).write_bytes(data)
+    found = answer("verify", status=1)
+    assert (
+        f"{STORE} cannot be read or written (it is damaged); restore a backup" in found["problems"]
+    )
+    assert any("SQLite says of the file: " in problem for problem in found["problems"])
+    assert said("verify", status=1).startswith("Not all is well")
+
+
 def test_what_is_damaged_is_listed_all_the_same(
     said: Shell, answer: Callable[..., dict[str, Any]], refused: Shell
 ) -> None:
@@ -473,6 +496,7 @@ MISTAKES = [
     (["init", "--study", "x", "--goal", 4, "--start", "drwan"], "did you mean 'drawn'?"),
     (["init", "--study", "x", "--goal", 4, "--start", "first", "--records", "y"], "in one way"),
     (["init", "--study", "x", "--goal", 4, "--records", "none.csv"], "none.csv"),
+    (["init", "--study", "x", "--goal", 4, "--columns", "case=id"], "they need --records"),
     (["init", "--study", "x", "--goal", 4, "--window", "finish"], "pairs such as finish=30"),
     (["init", "--study", "x", "--goal", 4, "--window", "end=3"], "a window for 'end' was given"),
     (["init", "--study", "x", "--goal", 4, "--window", "finish=-3"], "the window for finish"),

@@ -15,7 +15,7 @@ from grbp.cli.live_printing import (
     show_study,
     shown_event,
 )
-from grbp.cli.options import add_json, number, pairs, whole
+from grbp.cli.options import TABLE_WORDS, add_json, number, pairs, table_words, whole
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
 from grbp.live import Advice, Verified
@@ -83,10 +83,13 @@ def _study(options: argparse.Namespace) -> grbp.Study:
 def _init(options: argparse.Namespace) -> None:
     """Make a study."""
     goal, start = whole(options.goal), options.start or DRAWN
+    words = table_words(options)
+    if options.records is None and any(words.values()):
+        raise InvalidInput("words of a table were given; they need --records")
     if options.records is not None:
         if options.start is not None:
             raise InvalidInput("--start and --records were given; a study begins in one way")
-        start = grbp.fit(options.records, goal)
+        start = grbp.fit(options.records, goal, **words)
     windows = pairs("window", options.window or [], "finish=30")
     with grbp.Study.create(
         _store(options),
@@ -235,7 +238,7 @@ def _export(options: argparse.Namespace) -> None:
 
 def _import(options: argparse.Namespace) -> None:
     """Record an exported study in the store."""
-    with grbp.Study.import_(_store(options), options.file, who=options.who) as study:
+    with grbp.Study.import_(_store(options), options.file) as study:
         _give_study(options, study)
 
 
@@ -306,6 +309,7 @@ _INIT: Final[_Options] = {
         "help": "drawn first estimates, or one first step of each action (drawn)",
     },
     "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
+    **TABLE_WORDS,
     "--horizon": {"metavar": "N", "help": "how many cases there will be, if the learner asks"},
     "--window": {
         "metavar": "ACTION=DAYS",
@@ -361,9 +365,7 @@ _VERBS: Final = {
     "log": _Entry("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
     "verify": _Entry("check that nothing was changed or lost", {}, _verify),
     "export": _Entry("write the log, to go elsewhere, or the steps as a table", _EXPORT, _export),
-    "import": _Entry(
-        "bring an exported study into the store", _file("what export wrote") | _WHO, _import
-    ),
+    "import": _Entry("bring an exported study into the store", _file("what export wrote"), _import),
     "replay": _Entry(
         "make every decision again, and compare",
         _file("an export to play again, without any store", nargs="?"),

@@ -244,7 +244,14 @@ class StudyReader:
         return self._verified(decide=True)
 
     def _verified(self, *, decide: bool) -> Verified:
-        found = self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=decide))
+        try:
+            found = self._store.read(
+                self.name, lambda tx: verified(tx, self._learner, decide=decide)
+            )
+        except GrbpError as error:
+            if not self._store.damage():  # Somebody else's fault, such as that of a network.
+                raise
+            found = Verified(0, "", 0, (str(error),), ())
         return found._replace(problems=(*found.problems, *self._store.damage()))
 
     def export(self, path: Path | str) -> Path:

@@ -57,18 +57,15 @@ MOUNTS: Final = Path("/proc/self/mountinfo")
 
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
-_WHAT: Final = {
+_SAID: Final = {
     apsw.NotADBError: "was given; it is not a SQLite file",
     apsw.ConnectionClosedError: "was closed; open it again",
-}
-
-_WHY: Final = {
-    apsw.FullError: "(the disk is full); make room",
-    apsw.BusyError: "(another process has been writing for a minute); try again",
-    apsw.ReadOnlyError: "(it, what is beside it, or its folder is read-only); change that",
-    apsw.CantOpenError: "(it cannot be opened); see who may read and write it and its folder",
-    apsw.CorruptError: "(it is damaged); restore a backup",
-    apsw.ConstraintError: "(this contradicts what is stored)",
+    apsw.FullError: "cannot be written (the disk is full); make room",
+    apsw.BusyError: "cannot be written (another process has been writing for a minute); try again",
+    apsw.ReadOnlyError: "cannot be written (it, or what is around it, is read-only); change that",
+    apsw.CantOpenError: "cannot be opened; see who may read and write it and its folder",
+    apsw.CorruptError: "cannot be read or written (it is damaged); restore a backup",
+    apsw.ConstraintError: "cannot be written (this contradicts what is stored)",
 }
 
 _NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
@@ -122,8 +119,7 @@ class SqliteStore(Store):
         super().__init__()
         check_file_name(path)
         self.where, self._vfs = str(path), vfs
-        # Its whole path, since SQLite takes some names, such as :memory:, for something else, and
-        # since the program may change its folder.
+        # Whole, as SQLite takes names such as :memory: otherwise, and the folder may be changed.
         self._path = path = Path(os.path.abspath(path))  # noqa: PTH100
         if not self._exists():
             if not create:
@@ -157,8 +153,7 @@ class SqliteStore(Store):
     def _found(self) -> tuple[int, int] | None:
         """Return which file the path leads to; None if there is none."""
         with suppress(OSError):
-            found = os.stat(self._path)  # noqa: PTH116 (as this is done in every transaction)
-            return found.st_dev, found.st_ino
+            return (found := self._path.stat()).st_dev, found.st_ino
         return None
 
     def _prepare(self, create: bool, synchronous: str) -> None:
@@ -240,7 +235,10 @@ class SqliteStore(Store):
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with the file."""
         with self._lock, self._reading():
-            found = self._connection.execute("pragma integrity_check(20)").fetchall()
+            try:
+                found = self._connection.execute("pragma integrity_check(20)").fetchall()
+            except apsw.CorruptError as error:
+                found = [(error,)]
         lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
         return [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
 
@@ -279,12 +277,10 @@ class SqliteStore(Store):
         """Say an error of SQLite or of the system in a sentence."""
         if isinstance(error, GrbpError):
             return error
-        for kind, what in _WHAT.items():
+        for kind, what in _SAID.items():
             if isinstance(error, kind):
-                return InvalidInput(f"{self.where} {what}")
-        for kind, why in _WHY.items():
-            if isinstance(error, kind):
-                return CannotWrite(f"{self.where} cannot be written {why}")
+                given = kind in (apsw.NotADBError, apsw.ConnectionClosedError)
+                return (InvalidInput if given else CannotWrite)(f"{self.where} {what}")
         if isinstance(error, apsw.Error):
             return CannotWrite(f"{self.where} cannot be read or written ({error})")
         if isinstance(error, OSError):
