@@ -71,6 +71,8 @@ def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
         for place, old in before.items():
             with suppress(OSError):
                 place.unlink() if old is None else place.write_bytes(old)
+        if isinstance(error, CannotWrite):  # Whatever makes the data has said what is wrong.
+            raise
         raise _cannot_write(" and ".join(map(str, files)), error) from error
     finally:
         for draft in drafts.values():
@@ -115,7 +117,7 @@ def make_folder(folder: Path) -> None:
 
 def check_file_name(path: Path) -> None:
     """Refuse a path that does not end with a file name."""
-    if not path.name:
+    if not path.name or "\0" in path.name:
         raise InvalidInput(f"the path {str(path)!r} was given; it must end with a file name")
 
 

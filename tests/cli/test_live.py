@@ -19,11 +19,13 @@ from grbp.cli.live import STORE
 pytest.importorskip("apsw", reason="The live advisor was not tried: apsw is not installed.")
 
 VERBS = [
-    "init", "open", "ask", "tell", "void", "close", "status", "cases", "log", "verify", "export",
-    "import", "replay", "backup",
+    "init", "open", "ask", "tell", "void", "close", "studies", "status", "cases", "log", "verify",
+    "export", "import", "replay", "backup",
 ]  # fmt: skip
 
 Shell = Callable[..., str]
+
+names = grbp.Study.names
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +132,13 @@ def test_every_option_of_init_reaches_the_study(
     assert config["windows"] == {"continue": 86_400.0, "finish": 30 * 86_400.0}
     assert (config["seed"], config["start"], config["shadow"]) == (7, "first", True)
     assert (config["level"], config["constants"]["horizon"]) == (0.9, 1000.0)
+    kept = answer("status")
+    assert (kept["seed"], kept["start"], kept["windows"]) == (
+        7,
+        "first",
+        {"continue": 1, "finish": 30},
+    )
+    assert "\nAn outcome of CONTINUE counts after 1 day.\n" in said("status")
     words = " ".join(said("log").split())
     for part in ("seed 7", "start first", "finish counts after 30 days", "shadow mode"):
         assert part in words
@@ -146,6 +155,10 @@ def test_past_cases_come_first(said: Shell, answer: Callable[..., dict[str, Any]
     assert (basis["f"], basis["c"]) == (counters.f, counters.c)
     assert basis["drawn"] is None
     assert "start from records" in said("log")
+    text = Path("cases.csv").read_text("utf-8").replace("continue", "wait")
+    Path("cases.csv").write_text(text.replace("case,", "id,", 1), "utf-8")
+    begun(said, "--records", "cases.csv", "--columns", "case=id", "--map-action", "wait=continue")
+    assert answer("status")["basis"] == basis
 
 
 def test_a_person_reads_first_what_to_do(said: Shell) -> None:
@@ -332,6 +345,25 @@ def test_a_problem_is_named_and_the_exit_status_says_so(
     assert said("replay", status=1).startswith("Not all is well in 3 events")
 
 
+def test_a_file_that_sqlite_cannot_read_any_more_is_a_problem_that_is_named(
+    said: Shell, answer: Callable[..., dict[str, Any]]
+) -> None:
+    begun(said)
+    with grbp.Study(STORE) as study:
+        for k in range(60):
+            study.open_case(2, who=f"number {k}")
+    data = bytearray(Path(STORE).read_bytes())
+    page = data.index(b"number 30") // 4096 * 4096
+    data[page : page + 4096] = bytes(4096)
+    Path(STORE).write_bytes(data)
+    found = answer("verify", status=1)
+    assert (
+        f"{STORE} cannot be read or written (it is damaged); restore a backup" in found["problems"]
+    )
+    assert any("SQLite says of the file: " in problem for problem in found["problems"])
+    assert said("verify", status=1).startswith("Not all is well")
+
+
 def test_what_is_damaged_is_listed_all_the_same(
     said: Shell, answer: Callable[..., dict[str, Any]], refused: Shell
 ) -> None:
@@ -379,7 +411,7 @@ def test_a_study_goes_elsewhere_and_comes_back(
     assert "the store has one already" in refused("import", "log.jsonl")
     assert said("backup", "copy.sqlite") == "copy.sqlite\n"
     assert answer("verify", "--store", "copy.sqlite")["head"] == head
-    assert "that file is there already" in refused("backup", "copy.sqlite")
+    assert "that is there already: name a new one" in refused("backup", "copy.sqlite")
     assert answer("backup", "other.sqlite") == {"backup": "other.sqlite"}
 
 
@@ -426,6 +458,8 @@ def test_one_of_several_studies_must_be_named(
     begun(said)
     said("init", "--study", "clinic", "--goal", 3)
     assert "it has 'clinic', 'ward': name one" in refused("status")
+    assert said("studies") == "clinic\nward\n"
+    assert answer("studies") == {"studies": ["clinic", "ward"]} == {"studies": names(STORE)}
     assert answer("open", "--study", "clinic", "--state", 2)["study"] == "clinic"
     assert "the study 'wrad' was asked for" in refused("cases", "--study", "wrad")
     assert said("backup", "both.sqlite") == "both.sqlite\n"
@@ -462,6 +496,7 @@ MISTAKES = [
     (["init", "--study", "x", "--goal", 4, "--start", "drwan"], "did you mean 'drawn'?"),
     (["init", "--study", "x", "--goal", 4, "--start", "first", "--records", "y"], "in one way"),
     (["init", "--study", "x", "--goal", 4, "--records", "none.csv"], "none.csv"),
+    (["init", "--study", "x", "--goal", 4, "--columns", "case=id"], "they need --records"),
     (["init", "--study", "x", "--goal", 4, "--window", "finish"], "pairs such as finish=30"),
     (["init", "--study", "x", "--goal", 4, "--window", "end=3"], "a window for 'end' was given"),
     (["init", "--study", "x", "--goal", 4, "--window", "finish=-3"], "the window for finish"),
@@ -473,7 +508,7 @@ MISTAKES = [
     (["open", "--state", "low"], "state = 'low' was given"),
     (["open", "--state", 2, "--who", "a\nb"], "who = 'a\\nb' was given"),
     (["open", "--state", 2, "--observed", "soon"], "observed = soon was given"),
-    (["open", "--state", 2, "--observed", "2999-01-01"], "and it must be past"),
+    (["open", "--state", 2, "--observed", "2999-01-01"], "it must be past, and now it is 20"),
     (["ask", "--case", 9], "case 9 was asked for; the study has cases 1 to 1"),
     (["ask", "--case", "first"], "case = 'first' was given"),
     (["tell", "--case", 1, "--state", 2], "it must be 1 or 3"),
@@ -492,7 +527,16 @@ MISTAKES = [
     (["export", "--out", "-"], "it must name a file"),
     (["export", "--out", "/dev/null/x"], "cannot be"),
     (["export", "--out", "one", "--steps", "one"], "they must name two"),
+    (["export", "--out", "one", "--steps", "./one"], "they must name two"),
     (["export", "--out", STORE], "it is the store itself"),
+    (["replay", "log.jsonl", "--study", "ward"], "needs no --store and no --study"),
+    (["backup", "cases.csv/copy"], "cannot be written (Not a directory)"),
+    (["import", "cases.csv", "--store", "new.sqlite"], "or the file is no export"),
+    (["status", "--store", ""], "the store '' was given"),
+    (["init", "--study", "x", "--goal", 4, "--store", "sqlite:///x.db"], "neither a file nor"),
+    (["init", "--study", "x", "--goal", 4, "--store", "host=a dbname=b"], "neither a file nor"),
+    (["status", "--store", "."], "it must end with a file name"),
+    (["status", "--store", "../"], "it is a folder"),
     (["status", "--store", "cases.csv"], "it is not a SQLite file"),
 ]
 
@@ -508,9 +552,10 @@ def test_a_mistake_gets_one_sentence_and_changes_nothing(
     begun(said)
     said("open", "--state", 2)
     Path("cases.csv").write_text("case,step,state,action,next_state\n" * 99, "utf-8")
-    before = answer("verify")
+    before, files = answer("verify"), sorted(Path().rglob("*"))
     assert sentence in refused(*arguments)
     assert answer("verify") == before
+    assert sorted(Path().rglob("*")) == files
     with pytest.raises(grbp.InvalidInput):
         grbp.Study(STORE, "x")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from runs import one_sentence
 from wards import RECORDS, Clock, answer, clock_of, known, rows, ward
 
 import grbp
@@ -633,6 +634,21 @@ def test_a_learner_whose_constants_changed(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(ReadOnly):
         shut.open_case(2)
     config_of.cache_clear()
+
+
+def test_a_learner_that_fails_opens_no_case() -> None:
+    study = ward(grbp.Learner("odd", lambda _goal, _constants, n, _key: 1 // int(n.rho - n.rho)))
+    with pytest.raises(InvalidInput, match="the learner odd could not decide") as refused:
+        study.open_case(1)
+    one_sentence(refused.value)
+    assert study.status().next_threshold is None
+    assert study.status().events == 1
+
+
+def test_whoever_plays_one_threshold_for_ever_does_not_explore() -> None:
+    study = ward("threshold-0")
+    assert study.open_case(1).basis.forced is False  # type: ignore[union-attr]
+    assert ward("explore-then-commit").open_case(1).basis.forced is True  # type: ignore[union-attr]
 
 
 def test_a_learner_that_decides_what_it_does_not_declare_opens_no_case() -> None:

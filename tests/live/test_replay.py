@@ -140,7 +140,7 @@ def test_a_changed_export_is_refused_by_its_line_or_event(
     with pytest.raises(InvalidInput) as refusal:
         Study.import_(file, tmp_path / "changed")
     assert str(refusal.value).endswith(said)
-    with pytest.raises(NotFound, match="it has none: name one"):
+    with pytest.raises(NotFound, match="`grbp live init` makes one"):
         Study(file)
 
 

@@ -9,7 +9,7 @@ from postgres_server import Server
 from runs import one_sentence
 from stored import create, eventually, log, tell
 
-from grbp.errors import CannotWrite, ReadOnly
+from grbp.errors import CannotWrite, InvalidInput, ReadOnly
 from grbp.live import Study
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
@@ -153,3 +153,65 @@ def test_a_standby_can_be_read(postgres: Server) -> None:
             one_sentence(caught.value)
         assert store.checks() == []
         assert store.write("s", tell) == 2
+
+
+def test_a_file_that_was_moved_is_not_written_to(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What SQLite would answer goes to a file that nobody finds; put back, nothing is missing."""
+    before, here = log(store), tmp_path / "live.sqlite"
+    monkeypatch.chdir(here.parent.parent)  # which is no reason to lose sight of it
+    store.write("s", tell)
+    here.rename(tmp_path / "moved")
+    for attempt in (
+        lambda: store.write("s", tell),
+        lambda: log(store),
+        lambda: store.backup(tmp_path / "copy"),
+    ):
+        with pytest.raises(CannotWrite, match="was moved, removed or replaced") as refused:
+            attempt()
+        one_sentence(refused.value)
+    assert not here.exists()
+    assert not (tmp_path / "copy").exists()
+    (tmp_path / "moved").rename(here)
+    store.write("s", tell)
+    assert len(log(store)) == len(before) + 2
+    store.backup(tmp_path / "copy")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_store_is_not_shared_with_a_forked_process_nor_used_when_closed(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = request.getfixturevalue("dsn") if kind == "postgres" else tmp_path / "live.sqlite"
+    store = open_store(where, create=True)
+    store.write("s", create)
+    with monkeypatch.context() as forked:
+        forked.setattr("os.getpid", lambda: 1)
+        for attempt in (lambda: store.write("s", tell), lambda: log(store), store.studies):
+            with pytest.raises(InvalidInput, match="was opened in another process") as refused:
+                attempt()
+            one_sentence(refused.value)
+        if kind == "postgres":
+            connection = store._connection  # type: ignore[attr-defined]
+            store._disconnect()  # type: ignore[attr-defined]
+            assert not connection.closed
+            store._connection = connection  # type: ignore[attr-defined]
+    store.write("s", tell)
+    store.close()
+    for attempt in (lambda: store.write("s", tell), lambda: log(store), store.studies):
+        with pytest.raises(InvalidInput, match="was closed; open it again"):
+            attempt()
+
+
+@pytest.mark.parametrize(
+    "where", ["sqlite:///x", "mysql://u:secret@h/x", "POSTGRESQL://h/x", "port=1 host=h", 3, None]
+)
+def test_what_is_neither_a_file_nor_an_address_is_refused(
+    where: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match="neither a file nor an address") as refused:
+        open_store(where, create=True)  # type: ignore[arg-type]
+    assert "secret" not in one_sentence(refused.value)
+    assert not list(tmp_path.iterdir())

@@ -3,7 +3,7 @@
 import argparse
 
 import grbp
-from grbp.cli.options import add_json, number, pairs, whole
+from grbp.cli.options import TABLE_WORDS, add_json, number, table_words, whole
 from grbp.cli.outputs import add_report, check_report, write_report
 from grbp.cli.printing import print_json
 
@@ -12,18 +12,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("records", metavar="CASES.csv", help="one row a step (- is standard input)")
     parser.add_argument("--goal", required=True, help="the state G that wins a case")
-    parser.add_argument(
-        "--columns", metavar="NAME=COLUMN,...", action="append",
-        help="the table's own names: case=id,next_state=after",
-    )  # fmt: skip
-    parser.add_argument(
-        "--map-state", metavar="WORD=STATE,...", action="append",
-        help="what states are called: mild=3,severe=1",
-    )  # fmt: skip
-    parser.add_argument(
-        "--map-action", metavar="WORD=ACTION,...", action="append",
-        help="what else is an action: punt=continue",
-    )  # fmt: skip
+    for option, settings in TABLE_WORDS.items():
+        parser.add_argument(option, **settings)
     parser.add_argument(
         "--group", metavar="COLUMN", action="append", help="answer also for each group; repeatable"
     )
@@ -44,12 +34,7 @@ def run(options: argparse.Namespace) -> None:
     result = grbp.fit(
         options.records,
         whole(options.goal),
-        columns=pairs("columns", options.columns or [], "case=id,step=visit"),
-        map_state={
-            word: whole(state)
-            for word, state in pairs("map-state", options.map_state or [], "word=meaning").items()
-        },
-        map_action=pairs("map-action", options.map_action or [], "word=meaning"),
+        **table_words(options),
         group=options.group or (),
         adaptive=options.adaptive,
         skip_bad_rows=options.skip_bad_rows,

@@ -15,7 +15,7 @@ from grbp.cli.live_printing import (
     show_study,
     shown_event,
 )
-from grbp.cli.options import add_json, number, pairs, whole
+from grbp.cli.options import TABLE_WORDS, add_json, number, pairs, table_words, whole
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
 from grbp.live import Advice, Verified
@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             verb.add_argument(option, **settings)
         where = f"SQLite file or DSN (${_VARIABLE}, or {STORE})"
         verb.add_argument("--store", metavar="FILE", help=where)
-        if name not in ("import", "backup"):
+        if name not in ("studies", "import", "backup"):
             there = "" if name == "init" else "; can be left out where there is one"
             verb.add_argument(
                 "--study", metavar="NAME", required=name == "init", help=f"its name{there}"
@@ -68,9 +68,10 @@ def run(options: argparse.Namespace) -> int | None:
 
 def _store(options: argparse.Namespace) -> str:
     """Return where studies are kept."""
-    store = str(options.store or os.environ.get(_VARIABLE) or STORE)
-    if store == "memory":
-        raise InvalidInput("the store 'memory' was given; it must be a file or a database")
+    named: str | None = options.store
+    store = (os.environ.get(_VARIABLE) or STORE) if named is None else named
+    if store in ("", "memory"):
+        raise InvalidInput(f"the store {store!r} was given; it must be a file or a database")
     return store
 
 
@@ -82,10 +83,13 @@ def _study(options: argparse.Namespace) -> grbp.Study:
 def _init(options: argparse.Namespace) -> None:
     """Make a study."""
     goal, start = whole(options.goal), options.start or DRAWN
+    words = table_words(options)
+    if options.records is None and any(words.values()):
+        raise InvalidInput("words of a table were given; they need --records")
     if options.records is not None:
         if options.start is not None:
             raise InvalidInput("--start and --records were given; a study begins in one way")
-        start = grbp.fit(options.records, goal)
+        start = grbp.fit(options.records, goal, **words)
     windows = pairs("window", options.window or [], "finish=30")
     with grbp.Study.create(
         _store(options),
@@ -159,6 +163,15 @@ def _status(options: argparse.Namespace) -> None:
         _give_study(options, study)
 
 
+def _studies(options: argparse.Namespace) -> None:
+    """List the studies of the store."""
+    names = grbp.Study.names(_store(options))
+    if options.json:
+        print_json({"studies": names})
+    else:
+        print("\n".join(names) if names else "There is no study yet.")
+
+
 def _cases(options: argparse.Namespace) -> None:
     """List cases."""
     after, limit = whole(options.after), whole(options.limit)
@@ -193,6 +206,8 @@ def _replay(options: argparse.Namespace) -> int:
     if options.file is None:
         with _study(options) as study:
             return _give_found(options, study.replay())
+    if options.store is not None or options.study is not None:
+        raise InvalidInput(f"{options.file} was given; an export needs no --store and no --study")
     _, events = read_log(Path(options.file))
     return _give_found(options, played_again(events, None, decide=True)[0])
 
@@ -204,7 +219,7 @@ def _export(options: argparse.Namespace) -> None:
         raise InvalidInput("- was given; it must name a file (without one, the log is printed)")
     if options.json and options.out is None and options.steps is None:
         raise InvalidInput("--json was given; it needs a file to write to, by --out or --steps")
-    if options.out is not None and options.out == options.steps:
+    if None not in written.values() and len(set(map(os.path.realpath, written.values()))) == 1:
         raise InvalidInput("--out and --steps name the same file; they must name two")
     with _study(options) as study:
         if options.out is not None:
@@ -223,7 +238,7 @@ def _export(options: argparse.Namespace) -> None:
 
 def _import(options: argparse.Namespace) -> None:
     """Record an exported study in the store."""
-    with grbp.Study.import_(_store(options), options.file, who=options.who) as study:
+    with grbp.Study.import_(_store(options), options.file) as study:
         _give_study(options, study)
 
 
@@ -294,6 +309,7 @@ _INIT: Final[_Options] = {
         "help": "drawn first estimates, or one first step of each action (drawn)",
     },
     "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
+    **TABLE_WORDS,
     "--horizon": {"metavar": "N", "help": "how many cases there will be, if the learner asks"},
     "--window": {
         "metavar": "ACTION=DAYS",
@@ -343,14 +359,13 @@ _VERBS: Final = {
     ),
     "void": _Entry("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
     "close": _Entry("withdraw a case", _CASE | _CLOSE | _KEY | _WHO, _close),
+    "studies": _Entry("list the studies of the store", {}, _studies),
     "status": _Entry("say how the study stands", {}, _status),
     "cases": _Entry("list cases", _STATUS | _PAGE, _cases),
     "log": _Entry("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
     "verify": _Entry("check that nothing was changed or lost", {}, _verify),
     "export": _Entry("write the log, to go elsewhere, or the steps as a table", _EXPORT, _export),
-    "import": _Entry(
-        "bring an exported study into the store", _file("what export wrote") | _WHO, _import
-    ),
+    "import": _Entry("bring an exported study into the store", _file("what export wrote"), _import),
     "replay": _Entry(
         "make every decision again, and compare",
         _file("an export to play again, without any store", nargs="?"),

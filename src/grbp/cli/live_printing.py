@@ -59,6 +59,8 @@ def show_study(status: Status) -> None:
         f"Study {status.study}: goal {status.goal:,}, {status.learner} (grbp {status.version})"
         + (", shadow mode: nobody is advised" if status.shadow else "")
     )
+    for action, days in status.windows.items():
+        print(f"An outcome of {action.upper()} counts after {_days(days)}.")
     if status.read_only:
         _fill(f"READ-ONLY: {status.read_only}.")
     if not n["opened"]:
@@ -190,7 +192,7 @@ def _configured(config: dict[str, Any]) -> str:
         learner if isinstance(learner, str) else learner["name"],
         f"seed {config['seed']}",
         f"start {start if isinstance(start, str) else 'from records'}",
-        *(f"{action} counts after {s / 86_400:g} days" for action, s in config["windows"].items()),
+        *(f"{action} counts after {_days(s / 86_400)}" for action, s in config["windows"].items()),
         *(["shadow mode"] if config["shadow"] else []),
     ]
     return ", ".join(parts)
@@ -238,6 +240,10 @@ def _local(stamp: str) -> datetime | None:
     with suppress(ValueError, OverflowError):
         return datetime.fromisoformat(stamp).astimezone()
     return None
+
+
+def _days(number: float) -> str:
+    return f"{number:g} day{'' if number == 1 else 's'}"
 
 
 def _many(number: int, thing: str) -> str:

@@ -4,10 +4,29 @@ import argparse
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import grbp
 from grbp.errors import InvalidInput
+
+TABLE_WORDS: Final[dict[str, dict[str, Any]]] = {
+    "--columns": {
+        "metavar": "NAME=COLUMN,...",
+        "action": "append",
+        "help": "the table's own names: case=id,next_state=after",
+    },
+    "--map-state": {
+        "metavar": "WORD=STATE,...",
+        "action": "append",
+        "help": "what states are called: mild=3,severe=1",
+    },
+    "--map-action": {
+        "metavar": "WORD=ACTION,...",
+        "action": "append",
+        "help": "what else is an action: punt=continue",
+    },
+}
+"""The options that say in which words a table of past cases is written."""
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:
@@ -103,6 +122,16 @@ def pairs(option: str, given: Sequence[str], example: str) -> dict[str, str]:
             raise InvalidInput(f"--{option} has {name.strip()!r} twice; it must be there once")
         read[name.strip()] = meaning.strip()
     return read
+
+
+def table_words(options: argparse.Namespace) -> dict[str, Any]:
+    """Read in which words a table of past cases is written, as `fit` takes them."""
+    states = pairs("map-state", options.map_state or [], "word=meaning")
+    return {
+        "columns": pairs("columns", options.columns or [], "case=id,step=visit"),
+        "map_state": {word: whole(state) for word, state in states.items()},
+        "map_action": pairs("map-action", options.map_action or [], "word=meaning"),
+    }
 
 
 def start_of(text: str) -> Any:

@@ -108,7 +108,7 @@ class Case:
     action : str or None
         What is advised now; None if it is over, or the study is in shadow mode.
     opened, since : str
-        When it was opened, and since when it has been in its state.
+        When its opening was recorded, and since when it has been in its state.
     """
 
     case: int
@@ -147,6 +147,12 @@ class Status:
     goal : int
     learner, version : str
         The learner, and the version of this package that made the study.
+    seed : int
+        The seed of the learner's draws.
+    start : str
+        How it began: "drawn", "first" or "records".
+    windows : dict
+        For an action, the days after which its outcome counts, if it has a window.
     shadow : bool
         Whether the study advises nobody.
     cases : dict
@@ -168,6 +174,9 @@ class Status:
     goal: int
     learner: str
     version: str
+    seed: int
+    start: str
+    windows: dict[str, float]
     shadow: bool
     cases: dict[str, int]
     pending: int
@@ -192,7 +201,9 @@ def status_of(
         config.goal, 1, threshold or 0, n, config.drawn, row.pending, config.level,
         config.learner_name, this_version(),
     )  # fmt: skip
+    start = config.start if isinstance(config.start, str) else "records"
     return Status(
-        config.name, config.goal, config.learner_name, config.version, config.shadow, cases,
-        row.pending, row.seq, row.head, read_only, threshold, basis,
+        config.name, config.goal, config.learner_name, config.version, config.seed, start,
+        config.days, config.shadow, cases, row.pending, row.seq, row.head, read_only, threshold,
+        basis,
     )  # fmt: skip

@@ -240,7 +240,9 @@ def basis_of(  # noqa: PLR0913, PLR0917
         boundary=even,
         difference=Estimate(p_f.estimate - even.estimate, p_f.low - even.high, p_f.high - even.low),
         drawn=None if start is None else (start.c_up, start.f_goal),
-        forced=is_forced(goal, state, action, counters, pending),
+        # Whoever always plays one threshold does not do it in order to learn.
+        forced=learner != f"threshold-{threshold}"
+        and is_forced(goal, state, action, counters, pending),
         other_better=other,
         level=float(level),
         learner=learner,

@@ -81,6 +81,11 @@ class Config:
         """The name of the learner."""
         return str(self.learner if isinstance(self.learner, str) else self.learner["name"])
 
+    @property
+    def days(self) -> dict[str, float]:
+        """The windows in days."""
+        return {action: seconds / _DAY for action, seconds in self.windows.items()}
+
     @cached_property
     def first(self) -> Counters:
         """The counters before the first case."""

@@ -8,7 +8,7 @@ decision is due. FINISH that was advised, or taken, and does not count yet count
 
 from typing import Final
 
-from grbp.errors import InvalidInput
+from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.counters import Counters, Totals, add_to, with_pending
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, FIRST, Config
@@ -55,7 +55,15 @@ def _decide(config: Config, given: LearnerLike | None, n: Counters, pending: int
         # One first CONTINUE, then one first FINISH; the learner needs an outcome of both.
         return config.goal - 1 if n.c and not n.f + pending else 0
     learner, draw = config.found_learner(given), fold_in(config.learner_key, n.rho)
-    threshold = learner.choose(config.goal, with_pending(n, n.rho, float(pending)), draw)
+    try:
+        threshold = learner.choose(config.goal, with_pending(n, n.rho, float(pending)), draw)
+    except GrbpError:
+        raise
+    except Exception as error:  # A learner of the user's own may do anything.
+        raise InvalidInput(
+            f"the learner {learner.name} could not decide ({type(error).__name__}: {error}); mend"
+            " it, and ask again"
+        ) from error
     if threshold not in learner.choices(config.goal):
         raise InvalidInput(
             f"the learner {learner.name} decided threshold {threshold}, which it does not declare"

@@ -57,6 +57,31 @@ class StudyReader:
                 self._store.close()
             raise
 
+    @staticmethod
+    def names(store: Where) -> list[str]:
+        """List the studies of a store by their names.
+
+        Parameters
+        ----------
+        store : str or Path
+            See `Study`.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        NotFound
+            If there is no such store.
+        """
+        kept = open_store(store)
+        try:
+            return kept.studies()
+        finally:
+            if kept is not store:
+                kept.close()
+
     def __repr__(self) -> str:
         note = f", read-only: {self.read_only}" if self.read_only else ""
         return f"<Study({self._store.where!r}, {self.name!r}): goal {self.goal}{note}>"
@@ -219,7 +244,14 @@ class StudyReader:
         return self._verified(decide=True)
 
     def _verified(self, *, decide: bool) -> Verified:
-        found = self._store.read(self.name, lambda tx: verified(tx, self._learner, decide=decide))
+        try:
+            found = self._store.read(
+                self.name, lambda tx: verified(tx, self._learner, decide=decide)
+            )
+        except GrbpError as error:
+            if not self._store.damage():  # Somebody else's fault, such as that of a network.
+                raise
+            found = Verified(0, "", 0, (str(error),), ())
         return found._replace(problems=(*found.problems, *self._store.damage()))
 
     def export(self, path: Path | str) -> Path:
@@ -317,7 +349,10 @@ def _found(tx: Transaction, name: str) -> StudyRow:
     """Return a study, or say that there is none."""
     study = tx.study()
     if study is None:
-        raise NotFound(f"the study {name!r} was asked for; there is none of this name")
+        raise NotFound(
+            f"the study {name!r} was asked for; there is none of this name: `grbp live studies`"
+            " lists those of a store"
+        )
     return study
 
 
@@ -325,9 +360,15 @@ def _only(store: Store) -> str:
     """Return the name of the only study in a store."""
     names = store.studies()
     if len(names) != 1:
-        have = f"it has {', '.join(map(repr, names[:5]))}" if names else "it has none"
-        raise NotFound(f"no study was named for {store.where}; {have}: name one")
+        raise NotFound(f"no study was named for {store.where}; {_there(names)}")
     return names[0]
+
+
+def _there(names: list[str]) -> str:
+    """Say which studies there are, and what to do."""
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"
+    return have if names else "it has none: `grbp live init` makes one"
 
 
 def recorder(who: str | None) -> str:

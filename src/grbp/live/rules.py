@@ -86,8 +86,8 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
         return tx.events(study.seq - 1, 1)[0]
     elif study.opened:
         raise Conflict(
-            f"the study {new.name!r} was configured anew; it is locked since its first case was"
-            " opened: give another name"
+            f"the study {new.name!r} was to be configured anew; it is locked since its first case"
+            " was opened: give another name"
         )
     event = _event(study, call, "study", (0, 0), (written({"config": config}), "{}"))
     tx.append(event)
@@ -406,7 +406,7 @@ def _check_observed(call: Call) -> None:
         ahead = datetime.fromisoformat(call.observed) - datetime.fromisoformat(call.now)
         if ahead > _AHEAD:
             raise InvalidInput(
-                f"observed = {call.observed} was given; it is {call.now}, and it must be past"
+                f"observed = {call.observed} was given; it must be past, and now it is {call.now}"
             )
 
 

@@ -16,7 +16,7 @@ from grbp.live.rows import read
 from grbp.live.rules import Answer, Call
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
-from grbp.live.transfer import bring_in
+from grbp.live.transfer import bring_in, read_log
 from grbp.model.transition import Action
 
 
@@ -368,6 +368,7 @@ class Study(StudyReader):
         Conflict
             If the store has a study of this name.
         """
+        read_log(Path(path))  # What is no export makes no store.
         with _opened(store) as kept:
             return cls(kept, bring_in(kept, Path(path)), **options)
 

@@ -115,7 +115,10 @@ def bring_in(store: Store, path: Path) -> str:
 
     def script(tx: Transaction) -> None:
         if tx.study() is not None:
-            raise Conflict(f"the study {name!r} was to be imported; the store has one already")
+            raise Conflict(
+                f"the study {name!r} was to be imported; the store has one already: name another"
+                " store"
+            )
         for count, event in enumerate(events, 1):
             # What has an idempotency key would be answered, and not recorded, twice.
             if event.seq != count or _made_again(tx, name, event) != event:

@@ -4,6 +4,7 @@ A store keeps rows and nothing else: what they mean is written in `grbp.live.rul
 stores. A script is a function of a `Transaction`; all that it writes is kept, or nothing.
 """
 
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -176,6 +177,7 @@ class Store(ABC):
         self._lock = threading.RLock()
         self._gate = threading.Lock()
         self._waiting: list[Job[Any]] = []
+        self._process = os.getpid()
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""
@@ -234,6 +236,14 @@ class Store(ABC):
                 # So is the whole transaction, because of what went wrong first.
                 raise (gone if isinstance(error, GrbpError) else error) from None
             job.error = self._said(error)
+
+    def _check_process(self) -> None:
+        """Refuse a connection that was opened before a fork: two processes would use it as one."""
+        if os.getpid() != self._process:
+            raise InvalidInput(
+                f"{self.where} was opened in another process than this one; open it again in every"
+                " process that uses it"
+            )
 
     def checks(self) -> list[str]:
         """Return what speaks against writing here, a sentence each."""

@@ -4,6 +4,7 @@ A script that writes locks its study's row first and takes the number of its eve
 events are committed in the order of their numbers. Commits wait for the server's disk.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -90,7 +91,7 @@ class PostgresStore(Store):
 
     def __init__(self, dsn: str, *, create: bool = False) -> None:
         super().__init__()
-        self._dsn, self.writes, self._committing = dsn, False, False
+        self._dsn, self.writes, self._committing, self._closed = dsn, False, False, False
         self._later: list[tuple[bytes, Sequence[int | str]]] = []
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         try:
@@ -119,9 +120,14 @@ class PostgresStore(Store):
 
     def close(self) -> None:
         """Close the connection."""
-        if self._connection is not None:
+        self._closed = True
+        self._disconnect()
+
+    def _disconnect(self) -> None:
+        # A process that was forked must not say goodbye for the one that is still connected.
+        if self._connection is not None and self._process == os.getpid():
             self._connection.close()
-            self._connection = None
+        self._connection = None
 
     def checks(self) -> list[str]:
         """Return what speaks against writing to this server."""
@@ -140,7 +146,7 @@ class PostgresStore(Store):
 
     def _connect(self, create: bool = False) -> None:
         """Connect, make the tables of a new database, and migrate those of an old one."""
-        self.close()
+        self._disconnect()
         self._connection = run = psycopg.connect(
             self._dsn, autocommit=True, connect_timeout=10, fallback_application_name="grbp"
         )
@@ -194,6 +200,9 @@ class PostgresStore(Store):
 
     def _start(self, statement: str) -> None:
         """Begin a transaction; if the connection was lost since the last one, connect again."""
+        self._check_process()
+        if self._closed:
+            raise InvalidInput(f"{self.where} was closed; open it again")
         self._committing = False
         message, cursor = statement.encode(), None
         if self._connection is not None:
@@ -239,8 +248,8 @@ class PostgresStore(Store):
             )
         if lost:
             return CannotWrite(
-                f"{self.where} cannot be reached ({_line(error)}), so nothing was written; try"
-                " again when it can"
+                f"{self.where} cannot be reached ({_line(error)}), so nothing was written; look"
+                " at the address, or try again later"
             )
         if isinstance(error, psycopg.errors.LockNotAvailable):
             return CannotWrite(

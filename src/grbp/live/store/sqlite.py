@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from grbp._io import check_file_name, make_folder, reason
+from grbp._io import check_file_name, check_writable, make_folder, reason
 from grbp.errors import (
     CannotWrite,
     GrbpError,
@@ -57,12 +57,15 @@ MOUNTS: Final = Path("/proc/self/mountinfo")
 
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
-_WHY: Final = {
-    apsw.FullError: "(the disk is full); make room",
-    apsw.BusyError: "(another process has been writing for a minute); try again",
-    apsw.ReadOnlyError: "(it or its folder can only be read); change that, or copy it elsewhere",
-    apsw.CorruptError: "(it is damaged); restore a backup",
-    apsw.ConstraintError: "(this contradicts what is stored)",
+_SAID: Final = {
+    apsw.NotADBError: "was given; it is not a SQLite file",
+    apsw.ConnectionClosedError: "was closed; open it again",
+    apsw.FullError: "cannot be written (the disk is full); make room",
+    apsw.BusyError: "cannot be written (another process has been writing for a minute); try again",
+    apsw.ReadOnlyError: "cannot be written (it, or what is around it, is read-only); change that",
+    apsw.CantOpenError: "cannot be opened; see who may read and write it and its folder",
+    apsw.CorruptError: "cannot be read or written (it is damaged); restore a backup",
+    apsw.ConstraintError: "cannot be written (this contradicts what is stored)",
 }
 
 _NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
@@ -114,15 +117,19 @@ class SqliteStore(Store):
         self, path: Path, *, create: bool = False, vfs: str | None = None, synchronous: str = "FULL"
     ) -> None:
         super().__init__()
-        self.where, self._path, self._vfs = str(path), path, vfs
         check_file_name(path)
+        self.where, self._vfs = str(path), vfs
+        # Whole, as SQLite takes names such as :memory: otherwise, and the folder may be changed.
+        self._path = path = Path(os.path.abspath(path))  # noqa: PTH100
         if not self._exists():
             if not create:
-                raise NotFound(_NO_STORE.format(path))
+                raise NotFound(_NO_STORE.format(self.where))
             make_folder(path.parent)
             _make_private(path)
+        elif path.is_dir():
+            raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
         try:
-            self._connection = self._connected()
+            self._connection, self._file = self._connected(), self._found()
             try:
                 self._prepare(create, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
@@ -135,14 +142,19 @@ class SqliteStore(Store):
             raise self._said(error) from error
 
     def _connected(self) -> "apsw.Connection":
-        # Its whole path, since SQLite takes some names, such as :memory:, for something else.
-        return apsw.Connection(os.path.abspath(self._path), vfs=self._vfs)  # noqa: PTH100
+        return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
 
     def _exists(self) -> bool:
         try:
             return self._path.exists()
         except OSError as error:  # a folder that nobody may look into
             raise self._said(error) from error
+
+    def _found(self) -> tuple[int, int] | None:
+        """Return which file the path leads to; None if there is none."""
+        with suppress(OSError):
+            return (found := self._path.stat()).st_dev, found.st_ino
+        return None
 
     def _prepare(self, create: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
@@ -223,7 +235,10 @@ class SqliteStore(Store):
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with the file."""
         with self._lock, self._reading():
-            found = self._connection.execute("pragma integrity_check(20)").fetchall()
+            try:
+                found = self._connection.execute("pragma integrity_check(20)").fetchall()
+            except apsw.CorruptError as error:
+                found = [(error,)]
         lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
         return [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
 
@@ -234,6 +249,7 @@ class SqliteStore(Store):
 
     def backup(self, path: Path) -> None:
         """Copy everything that is committed to a new file, by SQLite's own backup."""
+        self._check_file()
         with new_file(path) as copy:
             try:
                 # Through a connection of its own: the other may be writing.
@@ -261,11 +277,10 @@ class SqliteStore(Store):
         """Say an error of SQLite or of the system in a sentence."""
         if isinstance(error, GrbpError):
             return error
-        if isinstance(error, apsw.NotADBError):
-            return InvalidInput(f"{self.where} was given; it is not a SQLite file")
-        for kind, why in _WHY.items():
+        for kind, what in _SAID.items():
             if isinstance(error, kind):
-                return CannotWrite(f"{self.where} cannot be written {why}")
+                given = kind in (apsw.NotADBError, apsw.ConnectionClosedError)
+                return (InvalidInput if given else CannotWrite)(f"{self.where} {what}")
         if isinstance(error, apsw.Error):
             return CannotWrite(f"{self.where} cannot be read or written ({error})")
         if isinstance(error, OSError):
@@ -293,7 +308,17 @@ class SqliteStore(Store):
 
     def _look_again(self) -> None:
         """Refuse tables that a newer version has changed since the store was opened."""
+        self._check_process()
+        self._check_file()
         refuse_newer(self.where, self._connection.execute("pragma user_version").get)
+
+    def _check_file(self) -> None:
+        """Refuse a file that has gone: SQLite would write to it, where nobody finds it."""
+        if self._found() != self._file:
+            raise CannotWrite(
+                f"{self.where} was moved, removed or replaced while it was open, so nothing was"
+                " written; put it back, and move it only when nobody has it open"
+            )
 
     def _commit(self) -> None:
         self._connection.execute("commit")
@@ -346,9 +371,9 @@ def _make_private(path: Path) -> None:
 @contextmanager
 def new_file(path: Path) -> Iterator[SqliteStore]:
     """Make a store that gets its name when it is complete; refuse a name that is taken."""
-    check_file_name(path)
+    check_writable(path)
     if path.exists():
-        raise InvalidInput(f"a copy to {path} was asked for; that file is there already")
+        raise InvalidInput(f"a copy to {path} was asked for; that is there already: name a new one")
     draft = path.with_name(f".{path.name}.part")
     draft.unlink(missing_ok=True)
     try:
