@@ -105,8 +105,10 @@ def cut_many(cuts: int, seed: int, synchronous: str = "FULL") -> Iterator[str]:
         for place, (_, remains) in enumerate(after_cut(trace, first, own)):
             found, disk = _opened(remains)
             yield found
-            if place % 4 == 3 and not found:
-                for _, again in after_cut(disk.trace, 1, place, disk.begin):
+            if place % 4 == 3:
+                # What is lost already would be missed again: then the first trace is cut once more.
+                past, start = (trace, 0) if found else (disk.trace, disk.begin)
+                for _, again in after_cut(past, 1, place, start):
                     yield _opened(again)[0]
 
 

@@ -48,6 +48,7 @@ class Writer:
         try:
             store = SqliteStore(self._path)
             study = Study(store, self.study, who=self.clerk.name)
+            store._connection.wal_autocheckpoint(20)  # Some are killed in checkpoints, too.
             if synchronous != "FULL":
                 store._connection.pragma("synchronous", synchronous)
             if self.answered is not None and ask(study, self.answered[0]) != self.answered[1]:
