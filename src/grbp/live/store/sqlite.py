@@ -88,11 +88,11 @@ class SqliteTransaction(SqlTransaction):
 
     def __init__(self, name: str, connection: "apsw.Connection") -> None:
         super().__init__(name)
-        self._connection = connection
+        self._connection, self._cursor = connection, connection.cursor()
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         try:
-            return self._connection.execute(statement, values).fetchall()
+            return self._cursor.execute(statement, values).fetchall()
         except UnicodeDecodeError:
             return self._legible(statement, values)
 
