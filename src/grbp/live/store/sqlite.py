@@ -270,8 +270,9 @@ class SqliteStore(Store):
             raise self._said(error) from error
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        """Close the connection, when no other thread uses it."""
+        with self._lock:
+            self._connection.close()
 
     def _said(self, error: BaseException) -> BaseException:
         """Say an error of SQLite or of the system in a sentence."""
