@@ -5,6 +5,7 @@ Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another.
 """
 
 import os
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -375,8 +376,7 @@ def new_file(path: Path) -> Iterator[SqliteStore]:
     check_writable(path)
     if path.exists():
         raise InvalidInput(f"a copy to {path} was asked for; that is there already: name a new one")
-    draft = path.with_name(f".{path.name}.part")
-    draft.unlink(missing_ok=True)
+    draft = path.with_name(f".grbp-{secrets.token_hex(6)}")  # Two copies are not in one's way.
     try:
         copy = SqliteStore(draft, create=True)
         copy.where = str(path)  # as messages show it
