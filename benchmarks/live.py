@@ -8,6 +8,7 @@ Rates are measured in turn, so that whatever disturbs the machine disturbs all o
 best of its passes. Optuna is compared where it is installed (`pip install optuna`).
 """
 
+import itertools
 import os
 import subprocess
 import sys
@@ -27,7 +28,8 @@ from grbp.live import rules
 from grbp.live.config import this_version
 from grbp.live.rules import Call
 from grbp.live.store.base import Transaction
-from grbp.live.store.sqlite import SqliteStore
+from grbp.live.store.sql import APPEND, schema
+from grbp.live.store.sqlite import WORDS, SqliteStore
 from machine import cores, cpu, system
 from measure import Effort, in_turn, say, seconds
 from sections import Sections, run
@@ -50,18 +52,45 @@ def synced(folder: Path, count: int) -> Work:
     return work
 
 
+def bare(folder: Path, name: str) -> apsw.Connection:
+    """A new SQLite file that loses nothing either."""
+    connection = apsw.Connection(str(folder / f"{name}.sqlite"))
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", "full")
+    return connection
+
+
 def inserted(folder: Path, count: int) -> Work:
-    """Inserts a row into SQLite again and again, each in a transaction that is safe."""
-    bare = apsw.Connection(str(folder / "bare.sqlite"))
-    bare.pragma("journal_mode", "wal")
-    bare.pragma("synchronous", "full")
-    bare.execute("create table rows (number integer primary key, text text not null) strict")
+    """Inserts a row of 250 bytes again and again, each in a transaction that is safe."""
+    run = bare(folder, "bare").cursor().execute
+    run("create table rows (number integer primary key, text text not null) strict")
 
     def work() -> None:
         for _ in range(count):
-            bare.execute("begin immediate")
-            bare.execute("insert into rows (text) values (?)", (ROW,))
-            bare.execute("commit")
+            run("begin immediate")
+            run("insert into rows (text) values (?)", (ROW,))
+            run("commit")
+
+    return work
+
+
+def logged(folder: Path, count: int) -> Work:
+    """Inserts an event as a study has it again and again, and does nothing else."""
+    run = bare(folder, "log").cursor().execute
+    for statement in schema(WORDS):
+        if " events " in statement:
+            run(statement.replace(" references studies (study)", ""))
+    with study_in(folder, "sample") as study:
+        study.open_case(50)
+        study.tell(1, 49)
+        event = study.log()[-1]
+    numbers = itertools.count(1)
+
+    def work() -> None:
+        for number in itertools.islice(numbers, count):
+            run("begin immediate")
+            run(APPEND, ("s", number, *event[1:]))
+            run("commit")
 
     return work
 
@@ -127,11 +156,13 @@ def tell(effort: Effort) -> list[Columns]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         study = study_in(folder, "one")
-        cases = [study.open_case(50).case for _ in range(10)]
-        counts = dict.fromkeys(("fdatasync", "insert", "tell", "threads 8", "threads 32"), count)
+        cases = [study.open_case(50).case for _ in range(500)]
+        kinds = ("fdatasync", "insert", "log", "tell", "threads 8", "threads 32")
+        counts = dict.fromkeys(kinds, count)
         tasks: dict[str, Work] = {
             "fdatasync": synced(folder, count),
             "insert": inserted(folder, count),
+            "log": logged(folder, count),
             "tell": told(study, count, cases),
         }
         for threads in (8, 32):
@@ -143,7 +174,8 @@ def tell(effort: Effort) -> list[Columns]:
     rate = {key: counts[key] / time_ for key, time_ in best.items()}
     names = {
         "fdatasync": "write 4 kB and fdatasync",
-        "insert": "insert a row, WAL, synchronous=FULL",
+        "insert": "insert 250 bytes, WAL, synchronous=FULL",
+        "log": "insert an event, WAL, synchronous=FULL",
         "tell": "tell, one client",
         "threads 8": "tell, 8 threads, grouped commits",
         "threads 32": "tell, 32 threads, grouped commits",
