@@ -22,7 +22,7 @@ Shape: TypeAlias = list[tuple[Any, ...]]
 DATABASES = pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
 NEXT = (
     "alter table cases add column note {text} not null default 'none'",
-    "alter table steps add column weight {whole} not null default 7",
+    "alter table cases add column weight {whole} not null default 7",
 )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from postgres_server import Server
@@ -12,7 +13,7 @@ from stored import create, eventually, log, tell
 from grbp.errors import CannotWrite, InvalidInput, ReadOnly
 from grbp.live import Study
 from grbp.live.store import open_store
-from grbp.live.store.base import Store
+from grbp.live.store.base import Store, Transaction
 
 apsw = pytest.importorskip("apsw", reason="tests with SQLite: apsw is not installed")
 sqlite = pytest.importorskip("grbp.live.store.sqlite")
@@ -202,6 +203,29 @@ def test_a_store_is_not_shared_with_a_forked_process_nor_used_when_closed(
     for attempt in (lambda: store.write("s", tell), lambda: log(store), store.studies):
         with pytest.raises(InvalidInput, match="was closed; open it again"):
             attempt()
+
+
+def test_a_store_is_closed_when_no_other_thread_uses_it(store: Store) -> None:
+    started, go_on, said = Event(), Event(), []
+
+    def slowly(rows: Transaction) -> int:
+        started.set()
+        assert go_on.wait(60)
+        return tell(rows)
+
+    writer = Thread(target=lambda: said.append(store.write("s", slowly)))
+    writer.start()
+    assert started.wait(60)
+    closer = Thread(target=store.close)
+    closer.start()
+    closer.join(0.1)
+    assert closer.is_alive()
+    go_on.set()
+    writer.join(60)
+    closer.join(60)
+    assert said == [1]
+    with pytest.raises(InvalidInput, match="was closed; open it again"):
+        store.studies()
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,30 @@
 CREATE SCHEMA grbp;
 CREATE TABLE grbp.cases (
     study text NOT NULL COLLATE pg_catalog."C",
-    "case" bigint NOT NULL,
-    first bigint NOT NULL,
-    state bigint NOT NULL,
-    threshold bigint NOT NULL,
-    status text NOT NULL COLLATE pg_catalog."C",
-    steps bigint NOT NULL,
-    overruled bigint NOT NULL,
-    f bigint NOT NULL,
-    f_goal bigint NOT NULL,
-    c bigint NOT NULL,
-    c_up bigint NOT NULL,
-    held bigint NOT NULL,
-    held_f bigint NOT NULL,
-    settled bigint NOT NULL,
-    opened text NOT NULL COLLATE pg_catalog."C",
-    since text NOT NULL COLLATE pg_catalog."C",
-    known text NOT NULL COLLATE pg_catalog."C",
-    version text NOT NULL COLLATE pg_catalog."C"
+    "case" bigint DEFAULT 0 NOT NULL,
+    step bigint DEFAULT 0 NOT NULL,
+    state bigint DEFAULT 0 NOT NULL,
+    next_state bigint DEFAULT 0 NOT NULL,
+    action text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    advised text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    since text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    due text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    seq bigint DEFAULT 0 NOT NULL,
+    first bigint DEFAULT 0 NOT NULL,
+    threshold bigint DEFAULT 0 NOT NULL,
+    status text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    steps bigint DEFAULT 0 NOT NULL,
+    overruled bigint DEFAULT 0 NOT NULL,
+    f bigint DEFAULT 0 NOT NULL,
+    f_goal bigint DEFAULT 0 NOT NULL,
+    c bigint DEFAULT 0 NOT NULL,
+    c_up bigint DEFAULT 0 NOT NULL,
+    held bigint DEFAULT 0 NOT NULL,
+    held_f bigint DEFAULT 0 NOT NULL,
+    settled bigint DEFAULT 0 NOT NULL,
+    opened text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    known text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    version text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
 );
 CREATE TABLE grbp.events (
     study text NOT NULL COLLATE pg_catalog."C",
@@ -38,18 +44,6 @@ CREATE TABLE grbp.events (
 CREATE TABLE grbp.meta (
     version bigint NOT NULL
 );
-CREATE TABLE grbp.steps (
-    study text NOT NULL COLLATE pg_catalog."C",
-    "case" bigint NOT NULL,
-    step bigint NOT NULL,
-    state bigint NOT NULL,
-    next_state bigint NOT NULL,
-    action text NOT NULL COLLATE pg_catalog."C",
-    advised text NOT NULL COLLATE pg_catalog."C",
-    since text NOT NULL COLLATE pg_catalog."C",
-    due text NOT NULL COLLATE pg_catalog."C",
-    seq bigint NOT NULL
-);
 CREATE TABLE grbp.studies (
     study text NOT NULL COLLATE pg_catalog."C",
     config text NOT NULL COLLATE pg_catalog."C",
@@ -66,12 +60,18 @@ CREATE TABLE grbp.studies (
     c bigint NOT NULL,
     c_up bigint NOT NULL
 );
-INSERT INTO grbp.cases VALUES ('ward', 1, 2, 4, 1, 'won', 2, 1, 1, 1, 1, 1, 0, 0, 1, '2026-01-01T01:00:00.000000+00:00', '2026-01-01T04:00:00.000000+00:00', '[1,1.0,0.17387032083123755,1.0,0.7978089841070879,0.0,0.0,0.0,0.0,0]', '0.1.0');
-INSERT INTO grbp.cases VALUES ('ward', 2, 1, 1, 1, 'open', 0, 0, 0, 0, 0, 0, 0, 0, 0, '2026-01-01T02:00:00.000000+00:00', '2026-01-01T02:00:00.000000+00:00', '[2,1.0,0.17387032083123755,1.0,0.7978089841070879,0.0,0.0,0.0,0.0,0]', '0.1.0');
-INSERT INTO grbp.cases VALUES ('ward', 3, 3, 3, 1, 'closed', 0, 0, 0, 0, 0, 0, 0, 0, 1, '2026-01-01T07:00:00.000000+00:00', '2026-01-01T07:00:00.000000+00:00', '[3,2.0,1.1738703208312375,2.0,1.797808984107088,0.0,0.0,0.0,0.0,1]', '0.1.0');
-INSERT INTO grbp.cases VALUES ('Größe', 1, 1, 2, 0, 'open', 1, 0, 0, 0, 1, 1, 0, 0, 0, '2026-01-01T10:00:00.000000+00:00', '2026-01-01T11:00:00.000000+00:00', '[1,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0]', '0.1.0');
-INSERT INTO grbp.cases VALUES ('Größe', 2, 1, 2, 0, 'open', 1, 0, 0, 0, 1, 1, 0, 0, 0, '2026-01-01T12:00:00.000000+00:00', '2026-01-01T13:00:00.000000+00:00', '[2,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0]', '0.1.0');
-INSERT INTO grbp.cases VALUES ('Größe', 3, 1, 3, 0, 'won', 2, 1, 0, 0, 1, 1, 1, 1, 0, '2026-01-01T14:00:00.000000+00:00', '2026-01-02T22:00:00.000000+00:00', '[3,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0]', '0.1.0');
+INSERT INTO grbp.cases VALUES ('ward', 1, 1, 2, 3, 'continue', 'continue', '2026-01-01T01:00:00.000000+00:00', '', 4, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '', '');
+INSERT INTO grbp.cases VALUES ('Größe', 3, 2, 2, 3, 'finish', 'continue', '2026-01-01T15:00:00.000000+00:00', '2026-01-31T15:00:00.000000+00:00', 11, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '', '');
+INSERT INTO grbp.cases VALUES ('ward', 1, 2, 3, 4, 'finish', 'continue', '2026-01-01T00:00:00.000000+00:00', '', 5, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '', '');
+INSERT INTO grbp.cases VALUES ('ward', 1, 4611686018427387904, 4, 0, '', '', '2026-01-01T04:00:00.000000+00:00', '', 0, 2, 1, 'won', 2, 1, 1, 1, 1, 1, 0, 0, 1, '2026-01-01T01:00:00.000000+00:00', '[1,1.0,0.17387032083123755,1.0,0.7978089841070879,0.0,0.0,0.0,0.0,0]', '0.1.0');
+INSERT INTO grbp.cases VALUES ('ward', 2, 4611686018427387904, 1, 0, '', '', '2026-01-01T02:00:00.000000+00:00', '', 0, 1, 1, 'open', 0, 0, 0, 0, 0, 0, 0, 0, 0, '2026-01-01T02:00:00.000000+00:00', '[2,1.0,0.17387032083123755,1.0,0.7978089841070879,0.0,0.0,0.0,0.0,0]', '0.1.0');
+INSERT INTO grbp.cases VALUES ('ward', 3, 4611686018427387904, 3, 0, '', '', '2026-01-01T07:00:00.000000+00:00', '', 0, 3, 1, 'closed', 0, 0, 0, 0, 0, 0, 0, 0, 1, '2026-01-01T07:00:00.000000+00:00', '[3,2.0,1.1738703208312375,2.0,1.797808984107088,0.0,0.0,0.0,0.0,1]', '0.1.0');
+INSERT INTO grbp.cases VALUES ('Größe', 1, 1, 1, 2, 'continue', 'continue', '2026-01-01T10:00:00.000000+00:00', '', 3, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '', '');
+INSERT INTO grbp.cases VALUES ('Größe', 1, 4611686018427387904, 2, 0, '', '', '2026-01-01T11:00:00.000000+00:00', '', 0, 1, 0, 'open', 1, 0, 0, 0, 1, 1, 0, 0, 0, '2026-01-01T10:00:00.000000+00:00', '[1,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0]', '0.1.0');
+INSERT INTO grbp.cases VALUES ('Größe', 2, 1, 1, 2, 'continue', 'continue', '2026-01-01T12:00:00.000000+00:00', '', 5, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '', '');
+INSERT INTO grbp.cases VALUES ('Größe', 2, 4611686018427387904, 2, 0, '', '', '2026-01-01T13:00:00.000000+00:00', '', 0, 1, 0, 'open', 1, 0, 0, 0, 1, 1, 0, 0, 0, '2026-01-01T12:00:00.000000+00:00', '[2,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0]', '0.1.0');
+INSERT INTO grbp.cases VALUES ('Größe', 3, 1, 1, 2, 'continue', 'continue', '2026-01-01T14:00:00.000000+00:00', '', 7, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '', '');
+INSERT INTO grbp.cases VALUES ('Größe', 3, 4611686018427387904, 3, 0, '', '', '2026-01-02T22:00:00.000000+00:00', '', 0, 1, 0, 'won', 2, 1, 0, 0, 1, 1, 1, 1, 0, '2026-01-01T14:00:00.000000+00:00', '[3,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0]', '0.1.0');
 INSERT INTO grbp.events VALUES ('ward', 1, 'study', 0, 0, '{"config":{"name":"ward","goal":4,"learner":"doorstep-lai","constants":{"horizon":0.0,"prior":1.25,"lean":1.0,"least":2.0},"seed":3,"shadow":false,"windows":{},"start":"drawn","level":0.95,"version":"0.1.0"}}', '{}', 'Ada', '2026-01-01T00:00:00.000000+00:00', '', '', '0000000000000000000000000000000000000000000000000000000000000000', 'b81900ef3182083e5b35f2b3aadbb5d797bb3ff75aa1294ed7b550a73765cd90');
 INSERT INTO grbp.events VALUES ('ward', 2, 'open', 1, 0, '{"state":2}', '{"state":2,"status":"open","step":0,"action":"continue","threshold":1,"known":[1,1.0,0.17387032083123755,1.0,0.7978089841070879,0.0,0.0,0.0,0.0,0],"draw":12244649661903851896,"learner":"doorstep-lai","version":"0.1.0"}', 'Ada', '2026-01-01T01:00:00.000000+00:00', '', 'bed 7', 'b81900ef3182083e5b35f2b3aadbb5d797bb3ff75aa1294ed7b550a73765cd90', '9543ea8b48ec656ebe7bb7f670be47cee50633b99b1d956dcbac4341ea75b83b');
 INSERT INTO grbp.events VALUES ('ward', 3, 'open', 2, 0, '{"state":1}', '{"state":1,"status":"open","step":0,"action":"finish","threshold":1,"known":[2,1.0,0.17387032083123755,1.0,0.7978089841070879,0.0,0.0,0.0,0.0,0],"draw":18418479947289039324,"learner":"doorstep-lai","version":"0.1.0"}', 'Ada', '2026-01-01T02:00:00.000000+00:00', '', '', '9543ea8b48ec656ebe7bb7f670be47cee50633b99b1d956dcbac4341ea75b83b', 'ab7601154947f9c90b98e10d52b9611790f9a9731cc7c9e023e21d7f81d53ecc');
@@ -93,29 +93,18 @@ INSERT INTO grbp.events VALUES ('Größe', 9, 'mature', 2, 1, '{"case":2,"step":
 INSERT INTO grbp.events VALUES ('Größe', 10, 'mature', 3, 1, '{"case":3,"step":1}', '{}', 'Ada', '2026-01-02T22:00:00.000000+00:00', '', '', '92de941c6b4b4a171e820c8db6cdc0110d35daeaad47f2e2941179f6beff97c4', 'b6e2de52567427618113d109de2edc3b32f59b9dc33e29784b368cd5aff5b902');
 INSERT INTO grbp.events VALUES ('Größe', 11, 'tell', 3, 2, '{"case":3,"state":3,"took":"finish","why":"as always","step":null}', '{"state":3,"status":"won","step":2,"action":null,"took":"finish","advised":"continue","counted":false}', 'Ada', '2026-01-02T22:00:00.000000+00:00', '', '', 'b6e2de52567427618113d109de2edc3b32f59b9dc33e29784b368cd5aff5b902', 'ba26374204d4bb05e99059a100a910635f590c23eb7046d2c1c4e4cc299c0077');
 INSERT INTO grbp.meta VALUES (1);
-INSERT INTO grbp.steps VALUES ('ward', 1, 1, 2, 3, 'continue', 'continue', '2026-01-01T01:00:00.000000+00:00', '', 4);
-INSERT INTO grbp.steps VALUES ('ward', 1, 2, 3, 4, 'finish', 'continue', '2026-01-01T00:00:00.000000+00:00', '', 5);
-INSERT INTO grbp.steps VALUES ('Größe', 1, 1, 1, 2, 'continue', 'continue', '2026-01-01T10:00:00.000000+00:00', '', 3);
-INSERT INTO grbp.steps VALUES ('Größe', 2, 1, 1, 2, 'continue', 'continue', '2026-01-01T12:00:00.000000+00:00', '', 5);
-INSERT INTO grbp.steps VALUES ('Größe', 3, 1, 1, 2, 'continue', 'continue', '2026-01-01T14:00:00.000000+00:00', '', 7);
-INSERT INTO grbp.steps VALUES ('Größe', 3, 2, 2, 3, 'finish', 'continue', '2026-01-01T15:00:00.000000+00:00', '2026-01-31T15:00:00.000000+00:00', 11);
 INSERT INTO grbp.studies VALUES ('Größe', '{"name":"Gr\u00f6\u00dfe","goal":3,"learner":"getbe-sm","constants":{"gamma":15.0},"seed":0,"shadow":true,"windows":{"continue":86400.0,"finish":2592000.0},"start":"first","level":0.95,"version":"0.1.0"}', 11, 'ba26374204d4bb05e99059a100a910635f590c23eb7046d2c1c4e4cc299c0077', 3, 1, 0, 0, 1, '[1,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0]', 0, 0, 3, 3);
 INSERT INTO grbp.studies VALUES ('ward', '{"name":"ward","goal":4,"learner":"doorstep-lai","constants":{"horizon":0.0,"prior":1.25,"lean":1.0,"least":2.0},"seed":3,"shadow":false,"windows":{},"start":"drawn","level":0.95,"version":"0.1.0"}', 9, 'fe77d21a3faaf776282b9b6c91cd4d6a43c897a69067f07a8f9ad6fbe751e2cd', 3, 1, 0, 1, 1, '[2,2.0,1.1738703208312375,2.0,1.797808984107088,0.0,0.0,0.0,0.0]', 0, 0, 0, 0);
 ALTER TABLE ONLY grbp.cases
-    ADD CONSTRAINT cases_pkey PRIMARY KEY (study, "case");
+    ADD CONSTRAINT cases_pkey PRIMARY KEY (study, "case", step);
 ALTER TABLE ONLY grbp.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (study, seq);
-ALTER TABLE ONLY grbp.steps
-    ADD CONSTRAINT steps_pkey PRIMARY KEY (study, "case", step);
 ALTER TABLE ONLY grbp.studies
     ADD CONSTRAINT studies_pkey PRIMARY KEY (study);
-CREATE INDEX cases_status ON grbp.cases USING btree (study, status, "case");
-CREATE INDEX events_case ON grbp.events USING btree (study, "case", seq) WHERE ("case" > 0);
+CREATE INDEX cases_due ON grbp.cases USING btree (study, due) WHERE (due <> ''::text);
+CREATE INDEX cases_status ON grbp.cases USING btree (study, status, "case") WHERE (step = '4611686018427387904'::bigint);
 CREATE UNIQUE INDEX events_key ON grbp.events USING btree (study, key) WHERE (key <> ''::text);
-CREATE INDEX steps_due ON grbp.steps USING btree (study, due) WHERE (due <> ''::text);
 ALTER TABLE ONLY grbp.cases
     ADD CONSTRAINT cases_study_fkey FOREIGN KEY (study) REFERENCES grbp.studies(study);
 ALTER TABLE ONLY grbp.events
     ADD CONSTRAINT events_study_fkey FOREIGN KEY (study) REFERENCES grbp.studies(study);
-ALTER TABLE ONLY grbp.steps
-    ADD CONSTRAINT steps_study_fkey FOREIGN KEY (study) REFERENCES grbp.studies(study);

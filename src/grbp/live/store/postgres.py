@@ -119,9 +119,10 @@ class PostgresStore(Store):
             return [name for (name,) in self._open().execute(STUDIES)]
 
     def close(self) -> None:
-        """Close the connection."""
-        self._closed = True
-        self._disconnect()
+        """Close the connection, when no other thread uses it."""
+        with self._lock:
+            self._closed = True
+            self._disconnect()
 
     def _disconnect(self) -> None:
         # A process that was forked must not say goodbye for the one that is still connected.

@@ -1,4 +1,8 @@
-"""The SQL that both databases understand: four tables, made from the fields of the rows."""
+"""The SQL that both databases understand: three tables, made from the fields of the rows.
+
+A case and its steps are rows of one table, in which the case stands after its last step: what an
+entry changes lies side by side, and a commit writes fewer pages.
+"""
 
 import itertools
 from abc import abstractmethod
@@ -23,15 +27,17 @@ _KEYS: Final[dict[str, tuple[type[tuple[Any, ...]], tuple[str, ...]]]] = {
     "cases": (CaseRow, ("case",)),
     "steps": (StepRow, ("case", "step")),
 }
-"""The rows of each table, and their key within a study."""
+"""The kinds of rows, and their key within a study."""
 
-TABLES: Final = tuple(_KEYS)
+_AFTER: Final = 2**62
+"""The number of the step after all steps, which is the case itself."""
+
+TABLES: Final = ("studies", "events", "cases")
 
 _INDEXES: Final = (
     "create unique index events_key on events (study, key) where key <> ''",
-    'create index events_case on events (study, "case", seq) where "case" > 0',
-    'create index cases_status on cases (study, status, "case")',
-    "create index steps_due on steps (study, due) where due <> ''",
+    f'create index cases_status on cases (study, status, "case") where step = {_AFTER}',
+    "create index cases_due on cases (study, due) where due <> ''",
 )
 
 
@@ -45,15 +51,23 @@ class Words(NamedTuple):
 
 def schema(words: Words) -> list[str]:
     """Return the statements that make the tables."""
-    whole, text, clustered = words
     tables = []
-    for table, (row, key) in _KEYS.items():
-        kinds = {name: whole if kind is int else text for name, kind in _fields(row).items()}
-        columns = [f'"{name}" {kind} not null' for name, kind in kinds.items() if name != "name"]
+    for table in TABLES:
+        row, key = _KEYS[table]
+        fields, default = _fields(row), {int: "", str: ""}
+        if table == "cases":
+            key, fields = ("case", "step"), _fields(StepRow) | fields
+            default = {int: " default 0", str: " default ''"}
+        kinds = {int: words.whole, str: words.text}
+        columns = [
+            f'"{name}" {kinds[kind]} not null{default[kind]}'
+            for name, kind in fields.items()
+            if name != "name"
+        ]
         parent = " references studies (study)" if key else ""
-        columns = [f"study {text} not null{parent}", *columns]
+        columns = [f"study {words.text} not null{parent}", *columns]
         columns.append(f"primary key ({_listed(('study', *key))})")
-        tables.append(f"create table {table} ({', '.join(columns)}){clustered}")
+        tables.append(f"create table {table} ({', '.join(columns)}){words.table}")
     return [*tables, *_INDEXES]
 
 
@@ -91,24 +105,21 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _select(table: str) -> str:
-    row, _ = _KEYS[table]
-    names = ["study" if name == "name" else name for name in _fields(row)]
-    return f"select {_listed(names)} from {table} where study = ?"  # noqa: S608 (our own names)
+def _select(kind: str) -> str:
+    names = ["study" if name == "name" else name for name in _fields(_KEYS[kind][0])]
+    only = {"cases": f" and step = {_AFTER}", "steps": f" and step < {_AFTER}"}.get(kind, "")
+    table = "cases" if kind == "steps" else kind
+    return f"select {_listed(names)} from {table} where study = ?{only}"  # noqa: S608 (our names)
 
 
-def _indexed(table: str, key: str, where: str) -> str:
-    """Write the statement that finds a page in an index; SQLite would walk along the table."""
-    found = f'select "{key}" from {table} where study = ? and {where} and "{key}" > ?'  # noqa: S608
-    return f'{_select(table)} and "{key}" in ({found} order by "{key}" limit ?) order by "{key}"'
-
-
-def _put(table: str) -> str:
+def _put(kind: str) -> str:
     """Write the statement that writes a row, new or not."""
-    row, key = _KEYS[table]
+    row, key = _KEYS[kind]
     names = [name for name in _fields(row) if name != "name"]
-    columns = ["study", *names]
-    marks = ", ".join("?" * len(columns))
+    columns, marks = ["study", *names], ", ".join("?" * (1 + len(names)))
+    if kind == "cases":
+        key, columns, marks = ("case", "step"), [*columns, "step"], f"{marks}, {_AFTER}"
+    table = "cases" if kind == "steps" else kind
     new = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in key)
     return (
         f"insert into {table} ({_listed(columns)}) values ({marks})"  # noqa: S608
@@ -117,13 +128,12 @@ def _put(table: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _update(table: str, columns: tuple[int, ...]) -> str:
-    """Write the statement that writes some columns of a row, by their numbers."""
-    row, key = _KEYS[table]
-    names = tuple(_fields(row))
+def _update(kind: str, columns: tuple[int, ...]) -> str:
+    """Write the statement that writes some columns of a study or a case, by their numbers."""
+    names = tuple(_fields(_KEYS[kind][0]))
     new = ", ".join(f'"{names[column]}" = ?' for column in columns)
-    which = " and ".join(f'"{name}" = ?' for name in ("study", *key))
-    return f"update {table} set {new} where {which}"  # noqa: S608
+    which = f' and "case" = ? and step = {_AFTER}' if kind == "cases" else ""
+    return f"update {kind} set {new} where study = ?{which}"  # noqa: S608
 
 
 STUDY, CASE = _select("studies"), _select("cases") + ' and "case" = ?'
@@ -131,14 +141,19 @@ STEP = _select("steps") + ' and "case" = ? and step = ?'
 # Without the second condition, the index of keys, which has no empty ones, cannot be used.
 KEYED = _select("events") + " and key = ? and key <> ''"
 EVENTS = _select("events") + " and seq > ? order by seq limit ?"
-EVENTS_OF = _indexed("events", "seq", '"case" = ? and "case" > 0')
+# An index for this would cost every entry a page; it is seldom asked, and reads the log.
+EVENTS_OF = _select("events") + ' and "case" = ? and seq > ? order by seq limit ?'
 CASES = _select("cases") + ' and "case" > ? order by "case" limit ?'
-CASES_OF = _indexed("cases", "case", "status = ?")
+# SQLite would rather walk along the table than find a page in the index.
+_PAGE = f'study = ? and status = ? and step = {_AFTER} and "case" > ? order by "case" limit ?'
+CASES_OF = _select("cases") + f' and "case" in (select "case" from cases where {_PAGE})'  # noqa: S608
+CASES_OF += ' order by "case"'
 STEPS = _select("steps") + ' and ("case", step) > (?, ?) order by "case", step limit ?'
 DUE = _select("steps") + " and due <> '' and due <= ? order by due, \"case\", step"
 PUT_STUDY, PUT_CASE, PUT_STEP = _put("studies"), _put("cases"), _put("steps")
 APPEND = _put("events").partition(" on conflict")[0]
-DROP_STEP = 'delete from steps where study = ? and "case" = ? and step = ?'
+_STEP = f'study = ? and "case" = ? and step = ? and step < {_AFTER}'
+DROP_STEP = f"delete from cases where {_STEP}"  # noqa: S608
 STUDIES = "select study from studies order by study"
 
 
@@ -186,7 +201,7 @@ class SqlTransaction(Transaction):
     def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
         """Return the next events."""
         if case:
-            found = self._rows(EVENTS_OF, self._name, self._name, case, after, limit)
+            found = self._rows(EVENTS_OF, self._name, case, after, limit)
         else:
             found = self._rows(EVENTS, self._name, after, limit)
         return [Event(*row) for row in found]

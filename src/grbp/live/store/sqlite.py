@@ -5,6 +5,7 @@ Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another.
 """
 
 import os
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -88,11 +89,11 @@ class SqliteTransaction(SqlTransaction):
 
     def __init__(self, name: str, connection: "apsw.Connection") -> None:
         super().__init__(name)
-        self._connection = connection
+        self._connection, self._cursor = connection, connection.cursor()
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         try:
-            return self._connection.execute(statement, values).fetchall()
+            return self._cursor.execute(statement, values).fetchall()
         except UnicodeDecodeError:
             return self._legible(statement, values)
 
@@ -270,8 +271,9 @@ class SqliteStore(Store):
             raise self._said(error) from error
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        """Close the connection, when no other thread uses it."""
+        with self._lock:
+            self._connection.close()
 
     def _said(self, error: BaseException) -> BaseException:
         """Say an error of SQLite or of the system in a sentence."""
@@ -374,8 +376,7 @@ def new_file(path: Path) -> Iterator[SqliteStore]:
     check_writable(path)
     if path.exists():
         raise InvalidInput(f"a copy to {path} was asked for; that is there already: name a new one")
-    draft = path.with_name(f".{path.name}.part")
-    draft.unlink(missing_ok=True)
+    draft = path.with_name(f".grbp-{secrets.token_hex(6)}")  # Two copies are not in one's way.
     try:
         copy = SqliteStore(draft, create=True)
         copy.where = str(path)  # as messages show it
