@@ -155,6 +155,9 @@ class Job(Generic[T]):
         self.value: T | None = None
         self.error: BaseException | None = None
         self.done = False
+        # Whoever asked waits here until it is done, or until it is their turn to run what waits.
+        self.turn = threading.Lock()
+        self.turn.acquire()
 
     def result(self) -> T:
         """Return what the script returned, or raise what it raised."""
@@ -166,8 +169,9 @@ class Job(Generic[T]):
 class Store(ABC):
     """A place where studies are kept.
 
-    Whichever thread gets the lock runs all scripts that wait, each within a savepoint, and commits
-    them together: one write to the disk serves them all.
+    One thread at a time runs all scripts that wait, each within a savepoint, and commits them
+    together: one write to the disk serves them all. Then it lets one of those run the next that has
+    come meanwhile.
     """
 
     where: str
@@ -177,6 +181,7 @@ class Store(ABC):
         self._lock = threading.RLock()
         self._gate = threading.Lock()
         self._waiting: list[Job[Any]] = []
+        self._leader: Job[Any] | None = None
         self._process = os.getpid()
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
@@ -185,12 +190,38 @@ class Store(ABC):
         job = Job(name, script)
         with self._gate:
             self._waiting.append(job)
-        with self._lock:
+            self._leader = self._leader or job
+            waits = self._leader is not job
+        try:
+            if waits:
+                job.turn.acquire()
             if not job.done:
+                self._lead()
+        finally:
+            self._hand_over(job)
+        return job.result()
+
+    def _lead(self) -> None:
+        """Run all that waits, and tell those who asked for it."""
+        batch: list[Job[Any]] = []
+        try:
+            with self._lock:
                 with self._gate:
                     batch, self._waiting = self._waiting, []
                 self._run(batch)
-        return job.result()
+        finally:
+            for job in batch:
+                job.turn.release()
+
+    def _hand_over(self, job: Job[Any]) -> None:
+        """Let somebody else run what waits, if it was this one's turn; wait for nothing more."""
+        with self._gate:
+            if job in self._waiting:  # An interruption came first.
+                self._waiting.remove(job)
+            if self._leader is job:
+                self._leader = self._waiting[0] if self._waiting else None
+                if self._leader is not None:
+                    self._leader.turn.release()
 
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads a study, as it is at one moment."""
