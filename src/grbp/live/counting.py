@@ -28,9 +28,25 @@ def advised(case: CaseRow) -> str | None:
     return FINISH if case.state <= case.threshold else CONTINUE
 
 
+_RECENT: Final[dict[str, Counters]] = {}
+"""Counters that were written not long ago, by their texts: most are read again soon."""
+
+
+def _counters(text: str) -> Counters:
+    return _RECENT.get(text) or Counters(*read(text))
+
+
+def _written(n: Counters) -> str:
+    text = written(list(n))
+    if len(_RECENT) > 100:
+        _RECENT.clear()
+    _RECENT[text] = n
+    return text
+
+
 def known(study: StudyRow) -> Counters:
     """Return all that is counted: in cases that are settled, and in the others."""
-    n = Counters(*read(study.counters))
+    n = _counters(study.counters)
     return add_to(n, _NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
 
 
@@ -80,12 +96,12 @@ def study_after(
         new = new._replace(settled=settled)
     counters = study.counters
     if settled or (old is not None and old.settled):
-        n = Counters(*read(counters))
+        n = _counters(counters)
         if old is not None and old.settled:
             n = _settled(n, old, -1)
         if settled:
             n = _settled(n, new, 1)
-        counters = written(list(n))
+        counters = _written(n)
     plus = _NOTHING if settled else _counts(new)
     minus = _NOTHING if old is None or old.settled else _counts(old)
     status = "" if old is None else old.status

@@ -8,6 +8,7 @@ A case is a round of Algorithm 1, and its number is rho. The threshold is decide
 never changes. A step counts when it is told or, where its action has a window, when it is mature.
 """
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -109,19 +110,18 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
     if threshold is None:
         threshold = decided(config, study, call.learner)
     number, round_ = study.opened + 1, config.first.rho + study.opened
-    basis = [round_, *known(study)[1:], study.pending]
+    basis = written([round_, *known(study)[1:], study.pending])
     case = CaseRow(
         number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        call.now, call.observed or call.now, written(basis), call.version,
+        call.now, call.observed or call.now, basis, call.version,
     )  # fmt: skip
-    response = _after(case) | {
-        "threshold": threshold,
-        "known": basis,
-        "draw": fold_in(config.learner_key, round_),
-        "learner": config.learner_name,
-        "version": call.version,
-    }
-    event = _event(study, call, "open", (number, 0), (request, written(response)))
+    draw, names = fold_in(config.learner_key, round_), (config.learner_name, call.version)
+    learner, version = map(written, names)
+    response = (
+        f'{_after(case)},"threshold":{threshold},"known":{basis},"draw":{draw},'
+        f'"learner":{learner},"version":{version}}}'
+    )
+    event = _event(study, call, "open", (number, 0), (request, response))
     return _saved(tx, config, study, event, None, case)
 
 
@@ -140,7 +140,8 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     after = check_whole("state", state, 0, config.goal)
     _check_took(took)
     step = _whole_step(step)
-    request = written({"case": case, "state": after, "took": took, "why": why, "step": step})
+    said = [written(part) for part in (took, why, step)]
+    request = '{{"case":{},"state":{},"took":{},"why":{},"step":{}}}'.format(case, after, *said)
     if call.key and (stored := _stored(tx, study, call, "tell", request)):
         return stored
     if step is not None and step != row.steps + 1:
@@ -163,8 +164,9 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
         since=call.observed or call.now,
         **_counted(config, row, done, 1),
     )
-    response = _after(new) | {"took": action, "advised": advice, "counted": not due}
-    event = _event(study, call, "tell", (case, done.step), (request, written(response)))
+    counted = "false" if due else "true"
+    response = f'{_after(new)},"took":"{action}","advised":"{advice}","counted":{counted}}}'
+    event = _event(study, call, "tell", (case, done.step), (request, response))
     tx.put_step(done)
     return _saved(tx, config, study, event, row, new)
 
@@ -204,7 +206,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
             since=done.since,
             **_counted(config, row, done, -1),
         )
-    event = _event(study, call, "void", (case, last), (request, written(_after(new))))
+    event = _event(study, call, "void", (case, last), (request, f"{_after(new)}}}"))
     return _saved(tx, config, study, event, row, new)
 
 
@@ -219,7 +221,7 @@ def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
         raise Conflict(f"case {case} was to be closed; {_over(row)}")
     study, row = _ripened(tx, study, config, call, row)
     new = row._replace(status=CLOSED)
-    event = _event(study, call, "close", (case, 0), (request, written(_after(new))))
+    event = _event(study, call, "close", (case, 0), (request, f"{_after(new)}}}"))
     return _saved(tx, config, study, event, row, new)
 
 
@@ -243,13 +245,19 @@ VERBS: Final[dict[str, Callable[..., Any]]] = {
 """The script of each kind of event; an event's request has its arguments."""
 
 
+_DECIDED: Final = re.compile(r'"threshold":([0-9]+),.*"version":"([^"]*)"}$')
+"""What an opening answers of its decision; to read all of it takes longer."""
+
+
 def again(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide: bool) -> Event:
     """Record an event once more, elsewhere, from what was asked; decide anew or as it was."""
-    call = Call(event.who, event.recorded, event.key, event.observed, learner)
+    version, threshold = "", None
     if event.kind == "open":
-        then = read(event.response)
-        threshold = None if decide else then["threshold"]
-        call = call._replace(version=then["version"], decided=threshold)
+        then = _DECIDED.search(event.response)
+        if then is None:
+            raise InvalidInput(f"event {event.seq} does not say what was decided")
+        threshold, version = None if decide else int(then[1]), then[2]
+    call = Call(event.who, event.recorded, event.key, event.observed, learner, version, threshold)
     made = VERBS[event.kind](tx, call, **read(event.request))
     return made if event.kind == "study" else made.event  # type: ignore[no-any-return]
 
@@ -271,14 +279,13 @@ def _ready(tx: Transaction) -> tuple[StudyRow, Config]:
     return study, config_of(study.config)
 
 
-def _after(case: CaseRow) -> dict[str, Any]:
-    """Return what a request is answered: the case after it, and what to do next."""
-    return {
-        "state": case.state,
-        "status": case.status,
-        "step": case.steps,
-        "action": advised(case),
-    }
+def _after(case: CaseRow) -> str:
+    """Return what a request is answered: the case after it, and what to do next.
+
+    It is JSON, without its end: written by hand, as it is written for every event.
+    """
+    action = written(advised(case))
+    return f'{{"state":{case.state},"status":"{case.status}","step":{case.steps},"action":{action}'
 
 
 def _counted(config: Config, case: CaseRow, step: StepRow, sign: int) -> dict[str, Any]:
