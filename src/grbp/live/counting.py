@@ -87,11 +87,16 @@ def _decide(config: Config, given: LearnerLike | None, n: Counters, pending: int
     return threshold
 
 
+def is_settled(status: str, held: int) -> int:
+    """Return 1 if a case is over and all of it is mature, else 0."""
+    return int(status != OPEN and not held)
+
+
 def study_after(
     config: Config, study: StudyRow, event: Event, old: CaseRow | None, new: CaseRow
 ) -> tuple[StudyRow, CaseRow]:
     """Return a study and a case after an event that changed the case, or opened it."""
-    settled = int(new.status != OPEN and not new.held)
+    settled = is_settled(new.status, new.held)
     if settled != new.settled:
         new = new._replace(settled=settled)
     counters = study.counters

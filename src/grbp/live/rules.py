@@ -11,12 +11,13 @@ never changes. A step counts when it is told or, where its action has a window, 
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grbp.errors import Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, Config, config_of
-from grbp.live.counting import advised, decided, known, study_after
+from grbp.live.counting import advised, decided, is_settled, known, study_after
 from grbp.live.rows import (
     CLOSED,
     LOST,
@@ -37,6 +38,9 @@ from grbp.model.validation import check_whole
 from grbp.numerics.rng import fold_in
 
 MOST_CASES: Final = 10**15
+
+Counts: TypeAlias = tuple[int, int, int, int, int, int]
+"""The counts of a case, from f to held_f."""
 
 _AHEAD: Final = timedelta(minutes=5)
 """How far in the future something may have been observed: clocks differ."""
@@ -115,8 +119,8 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
         number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         call.now, call.observed or call.now, basis, call.version,
     )  # fmt: skip
-    draw, names = fold_in(config.learner_key, round_), (config.learner_name, call.version)
-    learner, version = map(written, names)
+    draw = fold_in(config.learner_key, round_)
+    learner, version = _quoted(config.learner_name), _quoted(call.version)
     response = (
         f'{_after(case)},"threshold":{threshold},"known":{basis},"draw":{draw},'
         f'"learner":{learner},"version":{version}}}'
@@ -140,8 +144,8 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     after = check_whole("state", state, 0, config.goal)
     _check_took(took)
     step = _whole_step(step)
-    said = [written(part) for part in (took, why, step)]
-    request = '{{"case":{},"state":{},"took":{},"why":{},"step":{}}}'.format(case, after, *said)
+    said = f'"took":{_quoted(took)},"why":{written(why)},"step":{"null" if step is None else step}'
+    request = f'{{"case":{case},"state":{after},{said}}}'
     if call.key and (stored := _stored(tx, study, call, "tell", request)):
         return stored
     if step is not None and step != row.steps + 1:
@@ -156,14 +160,14 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     done = StepRow(
         case, row.steps + 1, row.state, after, action, advice, row.since, due, study.seq + 1
     )
-    new = row._replace(
-        state=after,
-        status=WON if after == config.goal else LOST if after == DEAD_END else OPEN,
-        steps=done.step,
-        overruled=row.overruled + (action != advice),
-        since=call.observed or call.now,
-        **_counted(config, row, done, 1),
-    )
+    status = WON if after == config.goal else LOST if after == DEAD_END else OPEN
+    counts = _counted(config, row, done, 1)
+    # Written out, this takes a third of the time of a `_replace`.
+    new = CaseRow(
+        row.case, row.first, after, row.threshold, status, done.step,
+        row.overruled + (action != advice), *counts, is_settled(status, counts[4]),
+        row.opened, call.observed or call.now, row.known, row.version,
+    )  # fmt: skip
     counted = "false" if due else "true"
     response = f'{_after(new)},"took":"{action}","advised":"{advice}","counted":{counted}}}'
     event = _event(study, call, "tell", (case, done.step), (request, response))
@@ -204,7 +208,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
             steps=last - 1,
             overruled=row.overruled - (done.action != done.advised),
             since=done.since,
-            **_counted(config, row, done, -1),
+            **_named(_counted(config, row, done, -1)),
         )
     event = _event(study, call, "void", (case, last), (request, f"{_after(new)}}}"))
     return _saved(tx, config, study, event, row, new)
@@ -284,22 +288,36 @@ def _after(case: CaseRow) -> str:
 
     It is JSON, without its end: written by hand, as it is written for every event.
     """
-    action = written(advised(case))
+    action = _quoted(advised(case))
     return f'{{"state":{case.state},"status":"{case.status}","step":{case.steps},"action":{action}'
 
 
-def _counted(config: Config, case: CaseRow, step: StepRow, sign: int) -> dict[str, Any]:
-    """Return the counts of a case with a step, or without it again."""
+@lru_cache(maxsize=100)
+def _quoted(word: str | None) -> str:
+    """Write one of a few words as JSON."""
+    return written(word)
+
+
+def _counted(config: Config, case: CaseRow, step: StepRow, sign: int) -> Counts:
+    """Return the counts of a case, from f to held_f, with a step, or without it again."""
     f = sign * (step.action == FINISH)
     if step.due:
-        return {"held": case.held + sign, "held_f": case.held_f + f}
+        counts = case.f, case.f_goal, case.c, case.c_up
+        return *counts, case.held + sign, case.held_f + f
     c = sign - f
-    return {
-        "f": case.f + f,
-        "f_goal": case.f_goal + f * (step.next_state == config.goal),
-        "c": case.c + c,
-        "c_up": case.c_up + c * (step.next_state > step.state),
-    }
+    return (
+        case.f + f,
+        case.f_goal + f * (step.next_state == config.goal),
+        case.c + c,
+        case.c_up + c * (step.next_state > step.state),
+        case.held,
+        case.held_f,
+    )
+
+
+def _named(counts: Counts) -> dict[str, Any]:
+    names = ("f", "f_goal", "c", "c_up", "held", "held_f")
+    return dict(zip(names, counts, strict=True))
 
 
 def _due(config: Config, action: str, since: str, now: str) -> str:
@@ -331,8 +349,8 @@ def _ripened(
 def _matured(tx: Transaction, study: StudyRow, config: Config, call: Call, done: StepRow) -> Answer:
     """Count a step that is mature."""
     row, ripe = case_in(tx, study, done.case), done._replace(due="")
-    new = row._replace(**_counted(config, row, done, -1))
-    new = new._replace(**_counted(config, new, ripe, 1))
+    new = row._replace(**_named(_counted(config, row, done, -1)))
+    new = new._replace(**_named(_counted(config, new, ripe, 1)))
     request = written({"case": done.case, "step": done.step})
     event = _event(study, call, "mature", (done.case, done.step), (request, "{}"))
     tx.put_step(ripe)

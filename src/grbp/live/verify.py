@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
-from grbp.live.rows import NO_HASH, Event, hash_of
+from grbp.live.rows import NO_HASH, CaseRow, Event, StepRow, StudyRow, hash_of
 from grbp.live.rules import again
 from grbp.live.store.base import Transaction
 from grbp.live.store.memory import Kept, MemoryTransaction
@@ -59,6 +59,25 @@ class _Rows(MemoryTransaction):
 
     def append(self, event: Event) -> None:
         """Keep no event."""
+
+    def case(self, case: int) -> CaseRow | None:
+        """Return a case."""
+        return self._kept.cases.get(case)
+
+    def put_study(self, row: StudyRow) -> None:
+        """Write the study's row."""
+        self._kept.study[""] = row
+
+    def put_case(self, row: CaseRow) -> None:
+        """Write a case's row."""
+        self._kept.cases[row.case] = row
+
+    def put_step(self, row: StepRow) -> None:
+        """Write a step's row."""
+        if row.due or self._kept.held:
+            super().put_step(row)
+        else:
+            self._kept.steps[row.case, row.step] = row
 
 
 def played_again(

@@ -73,6 +73,8 @@ def check_number(name: str, value: object) -> float:
 
 def check_whole(name: str, value: object, least: int, most: int) -> int:
     """Return the value as an int between two limits, or refuse it by its name."""
+    if type(value) is int and least <= value <= most:  # nearly always, and quick
+        return value
     # `int` stands first because the test for an index takes long.
     if isinstance(value, int | SupportsIndex) and not isinstance(value, bool):
         # Every array claims to be an index, but only a single whole number is one.
