@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from runs import one_sentence
-from wards import RECORDS, Clock, answer, clock_of, known, rows, ward
+from small_wards import RECORDS, Clock, answer, clock_of, known, rows, ward
 
 import grbp
 from grbp import Action, Counters, Study

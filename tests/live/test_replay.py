@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from make_log import ASSETS, facts
-from wards import known, rows, ward
+from small_wards import known, rows, ward
 
 import grbp
 from grbp import Study
