@@ -613,6 +613,7 @@ def test_a_verb_loads_little(said: Shell, arguments: list[str]) -> None:
     assert others <= {"grbp", "numpy", "apsw"}
 
 
+@pytest.mark.slow
 def test_in_a_process_of_its_own() -> None:
     assert run("init", "--study", "ward", "--goal", "4", "--quiet").returncode == 0
     done = run("open", "--state", "2", "--json")

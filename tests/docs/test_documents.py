@@ -1,16 +1,21 @@
 """Every document: its code runs, its links lead somewhere, and what it names exists."""
 
 import ast
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+
+from grbp.cli import main
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -125,23 +130,27 @@ def written_in(file: str) -> set[str]:
     return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
 
 
+@cache
+def sources() -> set[str]:
+    folders = ("src", "tests", "tools", "benchmarks", "docs")
+    return {str(path) for folder in folders for path in (ROOT / folder).rglob("*.py")}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_files_and_tests_that_the_documents_name_exist(document: str) -> None:
     text = DOCUMENTS[document]
-    sources = {str(path) for folder in ("src", "tests", "tools", "benchmarks", "docs")
-               for path in (ROOT / folder).rglob("*.py")}  # fmt: skip
     for file in re.findall(r"`(?:\S+/bin/python )?([\w./]+\.py)\b", text):
-        assert any(source.endswith(f"/{file}") for source in sources), file
+        assert any(source.endswith(f"/{file}") for source in sources()), file
     for file, word in re.findall(r"pytest tests/(?:\w+/)*(\w+\.py)(?: -k |::)(\w+)", text):
         assert any(word in name for name in written_in(file)), word
 
 
 @cache
 def help_of(*command: str) -> str:
-    return subprocess.run(
-        [PYTHON, "-m", "grbp", *command, "--help"],
-        env=os.environ | {"COLUMNS": "200"}, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    said = io.StringIO()
+    with patch.dict(os.environ, COLUMNS="200"), redirect_stdout(said), suppress(SystemExit):
+        main([*command, "--help"])
+    return said.getvalue()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

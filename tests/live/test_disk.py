@@ -20,6 +20,8 @@ from grbp import Study
 from grbp.errors import CannotWrite, NotFound, ReadOnly
 from grbp.live.store.sqlite import SqliteStore
 
+pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
+
 T = TypeVar("T")
 VERBS = 9
 PAGES = 9

@@ -9,6 +9,8 @@ import pytest
 
 from grbp import Action, Advice, Counters, Study
 
+pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
+
 GOAL = 4
 FORCED = GOAL - 1
 # FINISH looks bad and CONTINUE good, so that whoever takes FINISH at once does so to learn.

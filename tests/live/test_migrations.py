@@ -17,6 +17,8 @@ from grbp.live import Study
 from grbp.live.store import open_store, sql
 from grbp.live.store.base import Store
 
+pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
+
 Place: TypeAlias = Path | str
 Shape: TypeAlias = list[tuple[Any, ...]]
 DATABASES = pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)

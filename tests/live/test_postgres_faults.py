@@ -20,6 +20,8 @@ from grbp.errors import CannotWrite
 from grbp.live.store import open_store
 from grbp.live.store.base import Store, Transaction
 
+pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
+
 psycopg = pytest.importorskip("psycopg", reason="tests with PostgreSQL: psycopg is not installed")
 postgres_store = pytest.importorskip("grbp.live.store.postgres")
 

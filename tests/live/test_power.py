@@ -24,6 +24,8 @@ from power import (
 from grbp import Study
 from grbp.live.store.sqlite import SqliteStore
 
+pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
+
 
 def test_what_was_synced_is_there_and_only_that_is_certain() -> None:
     trace: list[Operation] = [

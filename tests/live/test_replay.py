@@ -144,6 +144,7 @@ def test_a_changed_export_is_refused_by_its_line_or_event(
         Study(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", Event._fields)
 @pytest.mark.parametrize("seq", [1, 2, 3, 150, len(LINES) - 1])
 def test_a_changed_part_of_an_event_is_named(name: str, seq: int, tmp_path: Path) -> None:

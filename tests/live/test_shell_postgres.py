@@ -9,6 +9,8 @@ from postgres_server import Server
 
 from grbp.cli import main
 
+pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
+
 
 def test_a_study_moves_to_postgresql_and_back(
     postgres: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -364,6 +364,7 @@ class TestContract:
 
 
 @pytest.mark.parametrize("opener", DATABASES, indirect=True)
+@pytest.mark.slow
 class TestDatabases:
     """What is kept beyond a process, and shared by several."""
 

@@ -47,6 +47,8 @@ import sys
 sys.path.insert(0, {folder!r})
 from clerk import Clerk, ask
 from grbp import Study
+
+pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
 study, clerk = Study({path!r}), Clerk(sys.argv[1])
 print("ready", flush=True)
 input()
