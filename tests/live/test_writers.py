@@ -19,6 +19,8 @@ from grbp.live.store.base import Transaction
 from grbp.live.store.memory import MemoryStore
 from grbp.live.store.sqlite import SqliteStore
 
+pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
+
 
 def test_a_store_can_be_made_by_several_at_once(tmp_path: Path) -> None:
     errors: list[Exception] = []
@@ -47,8 +49,6 @@ import sys
 sys.path.insert(0, {folder!r})
 from clerk import Clerk, ask
 from grbp import Study
-
-pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
 study, clerk = Study({path!r}), Clerk(sys.argv[1])
 print("ready", flush=True)
 input()
