@@ -1,4 +1,4 @@
-"""How SQLite finds rows: by a key or an index to the end, however long the log is."""
+"""How SQLite finds rows: by a key or an index; only the events of one case by reading the log."""
 
 from pathlib import Path
 
@@ -16,15 +16,13 @@ from grbp.live.store.sqlite import SqliteStore
         (sql.STEP, "cases USING PRIMARY KEY (study=? AND case=? AND step=?)"),
         (sql.KEYED, "events USING INDEX events_key (study=? AND key=?)"),
         (sql.EVENTS, "events USING PRIMARY KEY (study=? AND seq>?)"),
-        # This one reads the log; an index for it would cost every entry a page.
-        (sql.EVENTS_OF, "events USING PRIMARY KEY (study=? AND seq>?)"),
         (sql.CASES, "cases USING PRIMARY KEY (study=? AND case>?)"),
         (sql.CASES_OF, "cases USING COVERING INDEX cases_status (study=? AND status=? AND case>?)"),
         (sql.STEPS, "cases USING PRIMARY KEY (study=? AND (case,step)>(?,?))"),
         (sql.DUE, "cases USING INDEX cases_due (study=? AND due<?)"),
     ],
 )
-def test_no_statement_walks_along_a_table(tmp_path: Path, statement: str, plan: str) -> None:
+def test_what_an_entry_asks_walks_along_no_table(tmp_path: Path, statement: str, plan: str) -> None:
     store = SqliteStore(tmp_path / "a.db", create=True)
     values = ("1",) * statement.count("?")
     rows = store._connection.execute(f"explain query plan {statement}", values).fetchall()

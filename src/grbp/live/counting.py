@@ -6,19 +6,23 @@ round, as in Algorithm 1; what was counted in other cases is kept beside them an
 decision is due. FINISH that was advised, or taken, and does not count yet counts as taken.
 """
 
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeAlias
 
 from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.counters import Counters, Totals, add_to, with_pending
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, FIRST, Config
-from grbp.live.rows import CLOSED, LOST, OPEN, WON, CaseRow, Event, StudyRow, read, written
+from grbp.live.rows import CLOSED, LOST, OPEN, WON, CaseRow, Event, StepRow, StudyRow, read, written
 from grbp.numerics.rng import fold_in
 
 _NOBODY: Final = -1
 """The threshold that gets the credit of a case that was not played with its own."""
 
 _NOTHING: Final = (0, 0, 0, 0)
+
+Counts: TypeAlias = tuple[int, int, int, int, int, int]
+"""The counts of a case, from f to held_f."""
 
 
 def advised(case: CaseRow) -> str | None:
@@ -42,6 +46,38 @@ def _written(n: Counters) -> str:
         _RECENT.clear()
     _RECENT[text] = n
     return text
+
+
+def counted(config: Config, case: CaseRow, step: StepRow, sign: int) -> Counts:
+    """Return the counts of a case, from f to held_f, with a step, or without it again."""
+    f = sign * (step.action == FINISH)
+    if step.due:
+        counts = case.f, case.f_goal, case.c, case.c_up
+        return *counts, case.held + sign, case.held_f + f
+    c = sign - f
+    return (
+        case.f + f,
+        case.f_goal + f * (step.next_state == config.goal),
+        case.c + c,
+        case.c_up + c * (step.next_state > step.state),
+        case.held,
+        case.held_f,
+    )
+
+
+def by_name(counts: Counts) -> dict[str, Any]:
+    """Return the counts of a case by the names of their columns."""
+    names = ("f", "f_goal", "c", "c_up", "held", "held_f")
+    return dict(zip(names, counts, strict=True))
+
+
+def due_of(config: Config, action: str, since: str, now: str) -> str:
+    """Return when a step will be mature; nothing if it is by now."""
+    if action not in config.windows:
+        return ""
+    after = timedelta(seconds=config.windows[action])
+    due = (datetime.fromisoformat(since) + after).isoformat(timespec="microseconds")
+    return due if due > now else ""
 
 
 def known(study: StudyRow) -> Counters:
