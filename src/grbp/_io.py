@@ -1,4 +1,4 @@
-"""Files written whole or not at all; nothing else in the package writes a file."""
+"""Files written whole or not at all; but for a database, nothing else here writes a file."""
 
 import csv
 import errno
@@ -113,6 +113,23 @@ def make_folder(folder: Path) -> None:
         raise CannotWrite(
             f"the folder {folder} cannot be made ({reason(error)}); name one that can be written to"
         ) from error
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that nobody but its owner can read, unless it is there."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise _cannot_write(str(path), error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def check_file_name(path: Path) -> None:

@@ -15,7 +15,7 @@ from grbp import GrbpError, Study
 from grbp.live.store.sqlite import SqliteStore
 
 FILE = "studies.db"
-FOLDER = "grbp.live.store.sqlite._sync_folder"
+FOLDER = "grbp.live.store.sqlite.sync_folder"
 STUDIES: dict[str, Any] = {
     "a": {},
     "b": {"learner": "getbe-sm", "start": "first", "windows": {"finish": 0.05}},

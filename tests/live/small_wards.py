@@ -58,3 +58,8 @@ def known(study: Study) -> tuple[Counters, int]:
     """Return what would be known to a case that is opened now, and what is pending; open it."""
     *counters, pending = answer(study, study.open_case(3))["known"]
     return Counters(*counters), pending
+
+
+def kinds(study: Study) -> list[str]:
+    """Return the kinds of all events, in their order."""
+    return [event.kind for event in study.log()]

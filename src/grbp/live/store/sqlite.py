@@ -13,7 +13,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from grbp._io import check_file_name, check_writable, make_folder, reason
+from grbp._io import (
+    check_file_name,
+    check_writable,
+    make_folder,
+    make_private,
+    reason,
+    sync_folder,
+)
 from grbp.errors import (
     CannotWrite,
     GrbpError,
@@ -126,7 +133,7 @@ class SqliteStore(Store):
             if not create:
                 raise NotFound(_NO_STORE.format(self.where))
             make_folder(path.parent)
-            _make_private(path)
+            make_private(path)
         elif path.is_dir():
             raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
         try:
@@ -135,7 +142,7 @@ class SqliteStore(Store):
                 self._prepare(create, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
                 # that one only reads, others would commit to a file without a name after a cut.
-                _sync_folder(path.parent)
+                sync_folder(path.parent)
             except BaseException:
                 self.close()
                 raise
@@ -359,17 +366,6 @@ def file_system(path: Path) -> str:
     return kind
 
 
-def _make_private(path: Path) -> None:
-    """Make an empty file that nobody but its owner can read."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        raise CannotWrite(
-            f"{path} cannot be written ({reason(error)}); name a file in a folder that can be"
-            " written to"
-        ) from error
-
-
 @contextmanager
 def new_file(path: Path) -> Iterator[SqliteStore]:
     """Make a store that gets its name when it is complete; refuse a name that is taken."""
@@ -386,16 +382,7 @@ def new_file(path: Path) -> Iterator[SqliteStore]:
         finally:
             copy.close()
         draft.rename(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     finally:
         for rest in ("", "-wal", "-shm"):
             draft.with_name(draft.name + rest).unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Wait until a new name in a folder is on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
