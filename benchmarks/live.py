@@ -79,7 +79,7 @@ def logged(folder: Path, count: int) -> Work:
     run = bare(folder, "log").cursor().execute
     for statement in schema(WORDS):
         if " events " in statement:
-            run(statement.replace(" references studies (study)", ""))
+            run(statement)
     with study_in(folder, "sample") as study:
         study.open_case(50)
         study.tell(1, 49)
@@ -89,7 +89,7 @@ def logged(folder: Path, count: int) -> Work:
     def work() -> None:
         for number in itertools.islice(numbers, count):
             run("begin immediate")
-            run(APPEND, ("s", number, *event[1:]))
+            run(APPEND, (number, *event[1:]))
             run("commit")
 
     return work
@@ -191,6 +191,48 @@ def tell(effort: Effort) -> list[Columns]:
     return [table]
 
 
+def pages(effort: Effort) -> list[Columns]:
+    """What a commit writes, in pages of SQLite's log, and what a page costs."""
+    few, count = 300, effort.choose(300, 2000)  # SQLite begins its log anew after 1,000 pages.
+    written = Columns("Pages that a commit writes", ["what", "pages"])
+    cost = Columns("A commit by its pages", ["pages", "time"])
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        study = study_in(folder, "one")
+        store = study._store
+        assert isinstance(store, SqliteStore)  # noqa: S101 (it is a path)
+        cases = [study.open_case(50).case for _ in range(500)]
+        works = {
+            "insert 250 bytes": ("bare", inserted(folder, few)),
+            "insert an event": ("log", logged(folder, few)),
+            "tell": ("one", told(study, few, cases)),
+        }
+        store._connection.wal_autocheckpoint(0)
+        for key, (file, work) in works.items():
+            log = folder / f"{file}.sqlite-wal"
+            before = log.stat().st_size
+            work()
+            each = (log.stat().st_size - before) / (4096 + 24) / few
+            written.rows.append([key, f"{each:.1f}"])
+        run = bare(folder, "pages").cursor().execute
+        for table in range(8):
+            run(f"create table t{table} (number integer primary key, text text) strict")
+            run(f"insert into t{table} values (1, '{ROW}')")  # noqa: S608
+        tasks = {k: partial(updated, run, k, count) for k in (1, 2, 4, 8)}
+        for key, time_ in in_turn(tasks, effort.passes).items():
+            cost.rows.append([str(key), f"{1e6 * time_ / count:.0f} us"])
+    return [written, cost]
+
+
+def updated(run: Callable[..., object], tables: int, count: int) -> None:
+    """Changes a row in each of some tables again and again, each time in a safe transaction."""
+    for number in range(count):
+        run("begin immediate")
+        for table in range(tables):
+            run(f"update t{table} set text = ?", (ROW + str(number % 10),))  # noqa: S608
+        run("commit")
+
+
 def grow(store: SqliteStore, name: str, cases: int, walks: bool) -> None:
     """Adds cases, thousands in a transaction: each with one step, or as p_C = .5 leads it."""
     random = Random(cases)  # noqa: S311
@@ -228,9 +270,14 @@ def verify(effort: Effort) -> list[Columns]:
         events = study.status().events
         say(f"{events:,} events")
         size = f"{path.stat().st_size / 2**20:,.0f} MB"
-        for key, work in {"verify": study.verify, "replay": study.replay}.items():
+        works: dict[str, Work] = {
+            "verify": study.verify,
+            "replay": study.replay,
+            "log of one case": partial(study.log, case=1),
+        }
+        for key, work in works.items():
             took = seconds(work)
-            each = f"{1e6 * took / events:.0f} us"
+            each = f"{1e6 * took / events:.1f} us"
             table.rows.append([key, f"{events:,}", f"{took:.1f} s", each, size])
             say(key)
     table.notes.append("Wanted: a million events verified in 20 s.")
@@ -314,6 +361,7 @@ def shell(effort: Effort) -> list[Columns]:
 
 SECTIONS: Sections = {
     "tell": ("Tells a second", tell),
+    "pages": ("What a commit writes", pages),
     "verify": ("A whole study", verify),
     "size": ("Small and large studies", size),
     "shell": ("On the shell", shell),

@@ -334,7 +334,7 @@ def test_a_problem_is_named_and_the_exit_status_says_so(
     said("open", "--state", 2)
     said("tell", "--case", 1, "--state", 3)
     connection = apsw.Connection(STORE)
-    connection.execute("update events set who = 'eve' where seq = 2")
+    connection.execute("update events set who = 'eve' where id % (1 << 40) = 2")
     connection.close()
     found = answer("verify", status=1)
     assert not found["ok"]
@@ -372,10 +372,13 @@ def test_what_is_damaged_is_listed_all_the_same(
     begun(said)
     said("open", "--state", 2)
     said("open", "--state", 3)
+    said("open", "--state", 3)
     connection = apsw.Connection(STORE)
-    connection.execute("update events set response = '{', recorded = '2026-1x' where seq = 2")
+    connection.execute(
+        "update events set response = '{', recorded = '2026-1x' where id % (1 << 40) = 2"
+    )
     connection.execute("update cases set since = 'never'")
-    connection.execute("delete from events where seq = 3")
+    connection.execute("delete from events where id % (1 << 40) = 3")
     connection.close()
     words = said("log")
     assert "open: damaged; verify the study" in words
@@ -383,7 +386,7 @@ def test_what_is_damaged_is_listed_all_the_same(
     assert answer("log")["events"][1]["response"] == "{"
     assert "never" in said("cases")
     assert said("verify", status=1)
-    assert "damaged after event 2 of 3; verify it" in refused("export", "--out", "log.jsonl")
+    assert "damaged after event 2 of 4; verify it" in refused("export", "--out", "log.jsonl")
 
 
 def test_a_study_goes_elsewhere_and_comes_back(

@@ -10,6 +10,7 @@ from clerk import GOAL, Clerk, Clock, ask
 
 from grbp import GrbpError, Study
 from grbp.live.rows import STATUSES, Event
+from grbp.live.store.base import LAST
 from grbp.live.store.sqlite import SqliteStore
 
 STUDIES: dict[str, Any] = {"a": {"start": "first", "windows": {"finish": 0.05}}, "b": {}}
@@ -83,10 +84,11 @@ def _is_sound(path: Path) -> bool:
 
 def _events(path: Path) -> list[tuple[Any, ...]]:
     """Return the bytes of all events, as far as SQLite finds them."""
-    columns = ", ".join(f'cast("{name}" AS BLOB)' for name in ("study", *Event._fields))
+    columns = ", ".join(f'cast("{name}" AS BLOB)' for name in Event._fields[1:])
     bare = apsw.Connection(str(path))
     try:
-        return bare.execute(f"SELECT {columns} FROM events NOT INDEXED").fetchall()  # noqa: S608
+        found = f"SELECT id >> 40, id % (1 << 40), {columns} FROM events NOT INDEXED"  # noqa: S608
+        return bare.execute(found).fetchall()
     except apsw.Error:
         return []
     finally:
@@ -105,7 +107,7 @@ def _shown(path: Path) -> list[object]:
             shown += [study.cases(0, 10_000, status) for status in STATUSES]
             shown += [study.log(0, 10_000, case.case) for case in cases]
             shown += store.read(name, lambda tx, log=log: [tx.keyed(e.key) for e in log if e.key])  # type: ignore[misc]
-            shown += store.read(name, lambda tx: [*tx.all_steps(), *tx.due("9")])
+            shown += store.read(name, lambda tx: tx.due(LAST))
         return shown
     finally:
         store.close()

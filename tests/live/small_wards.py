@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from grbp import Advice, Counters, Study
-from grbp.live.rows import CaseRow, StepRow, StudyRow
-from grbp.live.store.base import Transaction
+from grbp.live.rows import CaseRow, HeldRow, StudyRow
+from grbp.live.store.base import LAST, Transaction
 
 RECORDS = Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)
 
@@ -36,13 +36,13 @@ def clock_of(study: Study) -> Clock:
     return clock
 
 
-def rows(study: Study) -> tuple[StudyRow, list[CaseRow], list[StepRow]]:
+def rows(study: Study) -> tuple[StudyRow, list[CaseRow], list[HeldRow]]:
     """Return all rows of a study that follow from its log."""
 
-    def script(tx: Transaction) -> tuple[StudyRow, list[CaseRow], list[StepRow]]:
+    def script(tx: Transaction) -> tuple[StudyRow, list[CaseRow], list[HeldRow]]:
         row = tx.study()
         assert row is not None
-        return row, list(tx.all_cases()), list(tx.all_steps())
+        return row, list(tx.all_cases()), tx.due(LAST)
 
     return study._store.read(study.name, script)
 

@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from grbp.live.rows import NO_HASH, CaseRow, Event, StepRow, StudyRow, hash_of, sealed
-from grbp.live.store.base import Store, Transaction
+from grbp.live.rows import NO_HASH, CaseRow, Event, HeldRow, StudyRow, after_text, hash_of, sealed
+from grbp.live.store.base import LAST, Store, Transaction
+from grbp.live.store.sql import NO_COUNTERS
 
 T = TypeVar("T")
 
@@ -17,7 +18,8 @@ def _row(row: Callable[..., T], /, **values: Any) -> T:
 
 
 def a_study(name: str = "s", **values: Any) -> StudyRow:
-    return _row(StudyRow, **{"name": name, "config": "{}", "head": NO_HASH} | values)
+    usual = {"name": name, "config": "{}", "head": NO_HASH, "counters": NO_COUNTERS}
+    return _row(StudyRow, **usual | values)
 
 
 def an_event(seq: int = 1, **values: Any) -> Event:
@@ -29,8 +31,8 @@ def a_case(case: int = 1, **values: Any) -> CaseRow:
     return _row(CaseRow, **{"case": case, "first": 2, "status": "open", "since": "t1"} | values)
 
 
-def a_step(case: int = 1, step: int = 1, **values: Any) -> StepRow:
-    return _row(StepRow, **{"case": case, "step": step, "action": "continue"} | values)
+def a_held_step(case: int = 1, step: int = 1, due: str = "2", seq: int = 3) -> HeldRow:
+    return HeldRow(case, step, due, seq)
 
 
 def eventually(condition: Callable[[], Any]) -> Any:
@@ -54,20 +56,20 @@ def tell(rows: Transaction, key: str = "", who: str = "me") -> int:
     assert study is not None
     if key and (before := rows.keyed(key)):
         return before.seq
-    event = an_event(study.seq + 1, previous=study.head, key=key, who=who)
+    said = "{" + after_text(0, study)
+    event = an_event(study.seq + 1, previous=study.head, key=key, who=who, response=said)
     rows.append(event)
     rows.put_study(study._replace(seq=event.seq, head=event.hash))
     return event.seq
 
 
 def some_rows(rows: Transaction) -> None:
-    """Write three events, two cases and three steps, one of them held."""
+    """Write three events, two cases and two held steps."""
     for key in ("k1", "", ""):
         tell(rows, key)
     for case in (1, 2):
         rows.put_case(a_case(case))
-        rows.put_step(a_step(case, 1))
-    rows.put_step(a_step(2, 2, due="t2"))
+        rows.put_held(a_held_step(case, 1))
 
 
 def log(store: Store, name: str = "s") -> list[Event]:
@@ -91,7 +93,7 @@ def everything(store: Store) -> dict[str, list[object]]:
 
     def script(rows: Transaction) -> list[object]:
         many = 10**6
-        parts = rows.events(0, many), rows.cases(0, many), rows.steps((0, 0), many)
+        parts = rows.events(0, many), rows.cases(0, many), rows.due(LAST)
         return [rows.study(), *parts]
 
     return {name: store.read(name, script) for name in store.studies()}

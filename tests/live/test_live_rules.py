@@ -213,12 +213,12 @@ def test_what_is_taken_back_is_as_if_it_had_never_been(
     cases = [2, 3, 1, 2]
 
     def without_head() -> Any:
-        row, *others = rows(study)
-        return row._replace(seq=0, head=""), others
+        row, cases, held = rows(study)
+        return row._replace(seq=0, head=""), [case._replace(last=0) for case in cases], held
 
     def without_events() -> Any:
-        row, (cases, steps) = without_head()
-        return row, cases, [step._replace(seq=0) for step in steps]
+        row, cases, held = without_head()
+        return row, cases, [step._replace(seq=0) for step in held]
 
     for step, case in zip(steps, cases, strict=True):
         before = without_head()

@@ -160,12 +160,12 @@ def test_the_next_schema_is_reached_with_all_rows_and_a_copy(
 def test_who_has_a_store_open_when_another_migrates_it_goes_no_further(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(open_store(place)) as store:
+    with closing(open_store(place)) as store, closing(open_store(place)) as other:
         assert store.write("s", tell) == 4
         with monkeypatch.context() as changed:
             changed.setattr(sql, "MIGRATIONS", [NEXT])
             open_store(place).close()
-            assert store.write("s", tell) == 5
+            assert other.write("s", tell) == 5  # This one knows the new tables.
         for verb in (store.write, store.read):
             with pytest.raises(InvalidInput, match="has schema 2"):
                 verb("s", tell)

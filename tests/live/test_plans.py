@@ -1,4 +1,4 @@
-"""How SQLite finds rows: by a key or an index; only the events of one case by reading the log."""
+"""How SQLite finds rows: by a key or an index."""
 
 from pathlib import Path
 
@@ -11,15 +11,15 @@ from grbp.live.store.sqlite import SqliteStore
 @pytest.mark.parametrize(
     ("statement", "plan"),
     [
-        (sql.STUDY, "studies USING PRIMARY KEY (study=?)"),
-        (sql.CASE, "cases USING PRIMARY KEY (study=? AND case=? AND step=?)"),
-        (sql.STEP, "cases USING PRIMARY KEY (study=? AND case=? AND step=?)"),
-        (sql.KEYED, "events USING INDEX events_key (study=? AND key=?)"),
-        (sql.EVENTS, "events USING PRIMARY KEY (study=? AND seq>?)"),
-        (sql.CASES, "cases USING PRIMARY KEY (study=? AND case>?)"),
-        (sql.CASES_OF, "cases USING COVERING INDEX cases_status (study=? AND status=? AND case>?)"),
-        (sql.STEPS, "cases USING PRIMARY KEY (study=? AND (case,step)>(?,?))"),
-        (sql.DUE, "cases USING INDEX cases_due (study=? AND due<?)"),
+        (sql.STUDY, "studies USING INDEX sqlite_autoindex_studies_1 (study=?)"),
+        (sql.CASE, "cases USING INTEGER PRIMARY KEY (rowid=?)"),
+        (sql.LAST, "events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+        (sql.KEYED, "events USING INDEX events_key (<expr>=? AND key=?)"),
+        (sql.EVENTS, "events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+        (sql.CASES, "cases USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+        (sql.CASES_OF, "cases USING INDEX cases_status (status=? AND id>? AND id<?)"),
+        (sql.HELD_STEP, "held USING INDEX sqlite_autoindex_held_1 (study=? AND case=? AND step=?)"),
+        (sql.DUE, "held USING INDEX held_due (study=? AND due<?)"),
     ],
 )
 def test_what_an_entry_asks_walks_along_no_table(tmp_path: Path, statement: str, plan: str) -> None:

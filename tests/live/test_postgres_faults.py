@@ -209,7 +209,7 @@ def test_a_writer_that_hangs_does_not_hold_up_the_others_for_ever(
         with closing(open_store(dsn)) as other:
             # It waits until the server has put an end to the one that hangs.
             assert other.write("s", tell) == 1
-        tell(rows)
+        rows.events(0, 9)
 
     assert NOTHING in refused(store, hang)
     assert len(log(store)) == 1
@@ -238,7 +238,7 @@ def test_a_script_that_hides_an_error_is_not_believed(store: Store) -> None:
     def hide(rows: Transaction) -> str:
         rows.append(an_event(1))
         with suppress(Exception):
-            rows.study()
+            rows.keyed("k")
         return "all is well"
 
     assert "a statement of the transaction failed" in refused(store, hide)

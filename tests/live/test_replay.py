@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from make_log import ASSETS, facts
-from small_wards import known, rows, ward
+from small_wards import Clock, known, rows, ward
 
 import grbp
 from grbp import Study
-from grbp.errors import Conflict, InvalidInput, NotFound, ReadOnly
-from grbp.live.rows import CaseRow, Event, StepRow, StudyRow, hash_of
+from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound, ReadOnly
+from grbp.live.rows import CaseRow, Event, HeldRow, hash_of
 from grbp.live.store.base import Transaction
 from grbp.live.store.memory import MemoryStore
 
@@ -272,25 +272,29 @@ def _case(tx: Transaction) -> CaseRow:
     return row
 
 
-def _step(tx: Transaction) -> StepRow:
-    row = tx.step(1, 1)
+def _held(tx: Transaction) -> HeldRow:
+    row = tx.held(1, 1)
     assert row is not None
     return row
 
 
-def _study(tx: Transaction) -> StudyRow:
+def _configured(tx: Transaction) -> None:
     row = tx.study()
     assert row is not None
-    return row
+    tx.put_study(row._replace(config=row.config.replace('"seed":0', '"seed":1')))
 
 
 DAMAGE: list[tuple[Rows, str]] = [
     (lambda tx: tx.put_case(_case(tx)._replace(state=3)), "the row of case 2 is not"),
     (lambda tx: tx.put_case(_case(tx)._replace(known="[]")), "the row of case 2 is not"),
-    (lambda tx: tx.put_step(_step(tx)._replace(due="x")), "the row of step 1 of case 1 is not"),
-    (lambda tx: tx.drop_step(1, 1), "the row of step 1 of case 1 is not"),
-    (lambda tx: tx.put_step(_step(tx)._replace(step=9)), "the row of step 9 of case 1 is not"),
-    (lambda tx: tx.put_study(_study(tx)._replace(pending=7)), "the study's row is not"),
+    (lambda tx: tx.put_case(_case(tx)._replace(last=1)), "the row of case 2 is not"),
+    (
+        lambda tx: tx.put_held(_held(tx)._replace(due="1")),
+        "the row of held step 1 of case 1 is not",
+    ),
+    (lambda tx: tx.drop_held(1, 1), "the row of held step 1 of case 1 is not"),
+    (lambda tx: tx.put_held(_held(tx)._replace(step=9)), "the row of held step 9 of case 1 is not"),
+    (_configured, "the study's row is not"),
 ]
 
 
@@ -299,7 +303,8 @@ DAMAGE: list[tuple[Rows, str]] = [
 def test_a_row_that_does_not_follow_from_the_log_is_named(
     damage: Rows, words: str, kind: str, tmp_path: Path
 ) -> None:
-    study = ward(where=tmp_path / "x.db" if kind == "file" else "memory")
+    where = tmp_path / "x.db" if kind == "file" else "memory"
+    study = ward(where=where, windows={"continue": 1.0})
     for _ in range(3):
         study.open_case(2)
     study.tell(1, 3)
@@ -308,6 +313,28 @@ def test_a_row_that_does_not_follow_from_the_log_is_named(
     for found in (study.verify(), study.replay()):
         assert found.problems == (f"{words} what the log makes of it",)
     study.close()
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_a_log_that_has_lost_its_end_is_not_gone_on_with(told: bool, tmp_path: Path) -> None:
+    with ward(where=tmp_path / "x.db") as study:
+        study.open_case(2)
+        study.open_case(2)
+        if told:
+            study.tell(1, 3)
+        connection = study._store._connection  # type: ignore[attr-defined]
+        connection.execute("delete from events where id = (select max(id) from events)")
+        named = "the row of case 1" if told else "the row of case 2"
+        assert study.verify().problems == (f"{named} is not what the log makes of it",)
+    with Study(tmp_path / "x.db", clock=Clock()) as study:
+        if told:
+            assert study.read_only is None
+            with pytest.raises(CannotWrite, match="the log ends with event 3: verify the study"):
+                study.tell(1, 2)
+            assert study.tell(2, 1).state == 1
+        else:
+            assert study.read_only is not None
+            assert study.read_only.startswith("its cases are not those of its log")
 
 
 def test_no_more_than_twenty_problems_are_named() -> None:

@@ -17,7 +17,7 @@ from postgres_server import Server
 from runs import one_sentence
 from stored import (
     a_case,
-    a_step,
+    a_held_step,
     a_study,
     an_event,
     create,
@@ -29,9 +29,11 @@ from stored import (
 )
 
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound
+from grbp.live.rows import after_text
 from grbp.live.store import open_store
-from grbp.live.store.base import Store, Transaction
+from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.store.memory import MemoryStore
+from grbp.live.store.sql import MOST
 
 Opener: TypeAlias = Callable[[], Store]
 HERE = Path(__file__).parent
@@ -87,8 +89,8 @@ def fails(rows: Transaction) -> None:
     tell(rows, key="k2")
     rows.put_case(a_case(1, state=9))
     rows.put_case(a_case(3))
-    rows.put_step(a_step(2, 1, due="t9"))
-    rows.drop_step(1, 1)
+    rows.put_held(a_held_step(2, 1, due="9"))
+    rows.drop_held(1, 1)
     raise LookupError
 
 
@@ -118,34 +120,38 @@ class TestContract:
         store = opener()
 
         def look(rows: Transaction) -> list[object]:
-            found = [rows.study(), rows.case(1), rows.step(1, 1), rows.keyed("k")]
-            return [*found, rows.events(0, 9), rows.cases(0, 9), rows.steps((0, 0), 9)]
+            found = [rows.study(), rows.case(1), rows.held(1, 1), rows.keyed("k"), rows.event(1)]
+            pages = rows.events(0, 9), rows.cases(0, 9), rows.cases(0, 9, "open"), rows.due(LAST)
+            return [*found, *pages]
 
-        assert store.read("s", look) == store.write("s", look) == [None] * 4 + [[]] * 3
-        assert store.read("s", lambda rows: rows.due("9")) == []
+        assert store.read("s", look) == store.write("s", look) == [None] * 5 + [[]] * 4
         assert (store.studies(), store.checks()) == ([], [])
 
     def test_each_row_is_read_as_it_was_last_written(self, store: Store) -> None:
-        study, event = a_study(seq=1, head="h", counters="[9]"), an_event(key="k")
-        case, step = a_case(), a_step(due="t5")
+        case, held = a_case(), a_held_step(due="5")
+        counts = {"opened": 9, "won": 2, "pending": 4, "c": 7, "c_up": 3}
+        study = a_study()._replace(counters="[9,1.5,0,0,0,0,0,0,1]", **counts)
+        event = an_event(key="k", response="{" + after_text(0, study))
+        study = study._replace(seq=1, head=event.hash, config="{9}")
 
         def write(rows: Transaction) -> str:
             for change in (1, 2):
-                rows.put_study(study._replace(opened=change))
+                rows.put_study(study._replace(seq=0, config=f"{{{change}}}"))
                 rows.put_case(case._replace(state=change))
-                rows.put_step(step._replace(seq=change))
+                rows.put_held(held._replace(seq=change))
             rows.append(event)
-            rows.put_step(a_step(1, 2))
-            rows.drop_step(1, 2)
-            rows.drop_step(7, 7)
-            assert (rows.step(1, 2), rows.keyed("k")) == (None, event)
+            rows.put_study(study)
+            rows.put_held(a_held_step(1, 2))
+            rows.drop_held(1, 2)
+            rows.drop_held(7, 7)
+            assert (rows.held(1, 2), rows.keyed("k"), rows.study()) == (None, event, study)
             return "done"
 
         def look(rows: Transaction) -> tuple[object, ...]:
-            return rows.study(), rows.keyed("k"), rows.case(1), rows.step(1, 1), rows.due("t5")
+            return rows.study(), rows.keyed("k"), rows.case(1), rows.held(1, 1), rows.due("5")
 
         assert store.write("s", write) == "done"
-        last = study._replace(opened=2), event, case._replace(state=2), step._replace(seq=2)
+        last = study, event, case._replace(state=2), held._replace(seq=2)
         assert store.read("s", look) == (*last, [last[-1]])
 
     def test_a_case_that_was_read_is_written_as_well_as_a_new_one(self, store: Store) -> None:
@@ -176,18 +182,39 @@ class TestContract:
 
     def test_numbers_are_kept_to_the_last_bit(self, store: Store) -> None:
         cases = [a_case(1 + i, first=n, c_up=-n - 1) for i, n in enumerate(NUMBERS)]
-        steps = [a_step(1, 1 + i, state=n, seq=-n - 1) for i, n in enumerate(NUMBERS)]
+        steps = [a_held_step(1, 1 + i, seq=n) for i, n in enumerate(NUMBERS)]
 
         def write(rows: Transaction) -> None:
             for case, step in zip(cases, steps, strict=True):
                 rows.put_case(case)
-                rows.put_step(step)
-            rows.put_case(a_case(2**63 - 1))
+                rows.put_held(step)
+            rows.put_case(a_case(MOST))
 
         store.write("s", write)
-        assert store.read("s", lambda rows: rows.steps((0, 0), 99)) == steps
+        assert store.read("s", lambda rows: rows.due(LAST)) == steps
         assert store.read("s", lambda rows: [rows.case(n + 1) for n in range(len(cases))]) == cases
-        assert store.read("s", lambda rows: rows.case(2**63 - 1)) == a_case(2**63 - 1)
+        assert store.read("s", lambda rows: rows.case(MOST)) == a_case(MOST)
+        assert store.read("s", lambda rows: rows.case(MOST + 1)) is None
+        if not isinstance(store, MemoryStore):
+            for number in (0, -1, MOST + 1):
+                with pytest.raises(InvalidInput, match="must have one of 1 to"):
+                    store.write("s", lambda rows, n=number: rows.put_case(a_case(n)))  # type: ignore[misc]
+
+    def test_studies_do_not_see_one_anothers_rows(self, store: Store) -> None:
+        for name in ("s", "t"):
+            store.write(name, create)
+            store.write(name, some_rows)
+        store.write("t", lambda rows: rows.put_case(a_case(2, state=9)))
+        store.write("t", tell)
+        assert (len(log(store, "s")), len(log(store, "t"))) == (3, 4)
+        everywhere = everything(store)
+        assert [len(part) for part in everywhere["s"][1:]] == [3, 2, 2]  # type: ignore[arg-type]
+        assert store.read("s", lambda rows: rows.case(2)) == a_case(2)
+        assert store.read("t", lambda rows: rows.cases(0, 9, "open")) == [
+            a_case(1), a_case(2, state=9),
+        ]  # fmt: skip
+        store.write("t", lambda rows: rows.drop_held(1, 1))
+        assert everything(store)["s"] == everywhere["s"]
 
     @pytest.mark.parametrize("value", NOBODY_KEEPS, ids=repr)
     def test_what_not_every_database_keeps_is_refused_by_all(
@@ -198,7 +225,7 @@ class TestContract:
             lambda rows: rows.append(an_event()._replace(**{what: value})),
             lambda rows: rows.append(an_event()._replace(response=value)),
             lambda rows: getattr(rows, "keyed" if what == "key" else "case")(value),
-            lambda rows: rows.step(1, value),
+            lambda rows: rows.held(1, value),
         ]
         said = set()
         for attempt in attempts:
@@ -220,8 +247,8 @@ class TestContract:
             with pytest.raises(LookupError):
                 store.write("s", script)
             assert everything(store) == before
-        assert store.read("s", lambda rows: (rows.keyed("k2"), rows.due("t9"))) == (
-            None, [a_step(2, 2, due="t2")],
+        assert store.read("s", lambda rows: (rows.keyed("k2"), rows.due("2"))) == (
+            None, [a_held_step(1, 1), a_held_step(2, 1)],
         )  # fmt: skip
         assert store.write("s", tell) == 4
 
@@ -267,16 +294,13 @@ class TestContract:
         assert store.write("s", tell) == 1
 
     def test_pages_by_key_are_the_whole(self, store: Store) -> None:
-        events = [an_event(seq, case=seq % 3) for seq in range(1, 12)]
+        events = [an_event(seq) for seq in range(1, 12)]
         cases = [a_case(n, status=("open", "won")[n % 2]) for n in range(1, 12)]
-        steps = [a_step(case, step) for case in (2, 1, 10) for step in (2, 1, 10)]
 
         def write(rows: Transaction) -> None:
             for event, case in zip(events, cases, strict=True):
                 rows.append(event)
                 rows.put_case(case)
-            for step in steps:
-                rows.put_step(step)
 
         store.write("s", write)
 
@@ -288,36 +312,32 @@ class TestContract:
                     assert len(more) <= size
                     paged += more
                 assert paged == events
-            assert rows.events(2, 2, case=1) == [events[3], events[6]]
-            assert rows.events(11, 5) == rows.events(0, 5, case=7) == rows.events(0, 0) == []
+            assert rows.events(2, 2) == events[2:4]
+            assert rows.events(11, 5) == rows.events(0, 0) == []
+            assert [rows.event(seq) for seq in (0, 1, 11, 12)] == [None, *events[::10], None]
             assert rows.cases(3, 2, "won") == [cases[4], cases[6]]
             assert rows.cases(10, 9) == [cases[10]]
             assert rows.cases(0, 9, "lost") == []
-            ordered = sorted(steps)
-            assert rows.steps((0, 0), 99) == ordered
-            assert rows.steps((1, 10), 4) == ordered[3:7]
-            assert rows.steps((2, 5), 2) == ordered[5:7]
 
         store.read("s", page)
 
     def test_steps_are_due_in_the_order_of_time(self, store: Store) -> None:
-        times = {(3, 1): "t2", (1, 2): "", (2, 1): "t1", (1, 1): "t2", (1, 3): "t3"}
+        times = {(3, 1): "2", (2, 1): "1", (1, 10): "2", (1, 1): "2", (1, 3): "3"}
 
         def write(rows: Transaction) -> None:
-            for case in (1, 2, 3):
-                rows.put_case(a_case(case))
             for place, due in times.items():
-                rows.put_step(a_step(*place, due=due))
+                rows.put_held(a_held_step(*place, due=due))
 
         def due(now: str) -> list[tuple[int, int]]:
             found = store.read("s", lambda rows: rows.due(now))
             return [(step.case, step.step) for step in found]
 
         store.write("s", write)
-        assert [due("t0"), due("t1"), due("t2")] == [[], [(2, 1)], [(2, 1), (1, 1), (3, 1)]]
-        store.write("s", lambda rows: rows.put_step(a_step(2, 1)))
-        store.write("s", lambda rows: rows.drop_step(1, 1))
-        assert due("t9") == [(3, 1), (1, 3)]
+        first = [(2, 1), (1, 1), (1, 10), (3, 1)]
+        assert [due("0"), due("1"), due("2")] == [[], first[:1], first]
+        store.write("s", lambda rows: rows.put_held(a_held_step(2, 1, due="7")))
+        store.write("s", lambda rows: rows.drop_held(1, 1))
+        assert due(LAST) == [(1, 10), (3, 1), (1, 3), (2, 1)]
 
     def test_an_event_is_never_written_over(self, store: Store) -> None:
         store.write("s", some_rows)
@@ -385,6 +405,21 @@ class TestDatabases:
 
         assert store.write("s", write) == 1
         assert len(log(other)) == 1
+
+    def test_what_another_wrote_is_seen_at_once(self, store: Store, opener: Opener) -> None:
+        one, other = store, opener()
+        one.write("s", some_rows)
+        for state in range(1, 6):
+            one.write("s", lambda rows, n=state: (tell(rows), rows.put_case(a_case(1, state=n))))  # type: ignore[misc]
+
+            def look(rows: Transaction) -> tuple[object, object]:
+                return rows.study(), rows.case(1)
+
+            study, case = other.write("s", look)
+            assert case == a_case(1, state=state)
+            assert study == one.read("s", look)[0]
+            assert (study.seq, study.head) == (len(log(other)), log(other)[-1].hash)  # type: ignore[attr-defined]
+            one, other = other, one
 
     def test_a_reader_sees_one_moment(self, store: Store, opener: Opener) -> None:
         other = opener()

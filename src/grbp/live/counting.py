@@ -7,13 +7,13 @@ decision is due. FINISH that was advised, or taken, and does not count yet count
 """
 
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.counters import Counters, Totals, add_to, with_pending
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, FIRST, Config
-from grbp.live.rows import CLOSED, LOST, OPEN, WON, CaseRow, Event, StepRow, StudyRow, read, written
+from grbp.live.rows import CLOSED, LOST, OPEN, WON, CaseRow, Event, StudyRow, read, written
 from grbp.numerics.rng import fold_in
 
 _NOBODY: Final = -1
@@ -48,10 +48,25 @@ def _written(n: Counters) -> str:
     return text
 
 
-def counted(config: Config, case: CaseRow, step: StepRow, sign: int) -> Counts:
+class Move(NamedTuple):
+    """A step: what was done, from where it led where, and whether it is held."""
+
+    action: str
+    state: int
+    next_state: int
+    held: bool
+
+
+def move_of(event: Event, held: bool) -> Move:
+    """Return the step that an event told."""
+    then = read(event.response)
+    return Move(then["took"], then["from"], then["state"], held)
+
+
+def counted(config: Config, case: CaseRow, step: Move, sign: int) -> Counts:
     """Return the counts of a case, from f to held_f, with a step, or without it again."""
     f = sign * (step.action == FINISH)
-    if step.due:
+    if step.held:
         counts = case.f, case.f_goal, case.c, case.c_up
         return *counts, case.held + sign, case.held_f + f
     c = sign - f
@@ -129,9 +144,9 @@ def is_settled(status: str, held: int) -> int:
 
 
 def study_after(
-    config: Config, study: StudyRow, event: Event, old: CaseRow | None, new: CaseRow
+    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow
 ) -> tuple[StudyRow, CaseRow]:
-    """Return a study and a case after an event that changed the case, or opened it."""
+    """Return a study and a case after the case was changed, or opened, before it is recorded."""
     settled = is_settled(new.status, new.held)
     if settled != new.settled:
         new = new._replace(settled=settled)
@@ -149,8 +164,8 @@ def study_after(
     after = StudyRow(
         study.name,
         study.config,
-        event.seq,
-        event.hash,
+        study.seq,
+        study.head,
         study.opened + (old is None),
         study.won + (new.status == WON) - (status == WON),
         study.lost + (new.status == LOST) - (status == LOST),

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, Self
 
@@ -15,6 +16,7 @@ from grbp.live import rules
 from grbp.live.advice import Advice, Case, Status, advice_on, case_of, status_of
 from grbp.live.config import Config, check_text, config_of
 from grbp.live.counting import decided, decides_as_before, known
+from grbp.live.entries import entries
 from grbp.live.rows import STATUSES, CaseRow, Event, StudyRow, hash_of
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
@@ -185,8 +187,17 @@ class StudyReader:
         >>> [(event.kind, event.who) for event in study.log()]
         [('study', 'ada'), ('open', 'ada')]
         """
-        page, number = _page(after, limit), 0 if case is None else case_number(case)
-        return self._store.read(self.name, lambda tx: tx.events(*page, number))
+        page = after, limit = _page(after, limit)
+        if case is None:
+            return self._store.read(self.name, lambda tx: tx.events(*page))
+        number = case_number(case)
+
+        def script(tx: Transaction) -> list[Event]:
+            row = tx.case(number)
+            found = (entry.event for entry in entries(tx, row)) if row else ()
+            return list(takewhile(lambda event: event.seq > after, found))
+
+        return self._store.read(self.name, script)[::-1][:limit]
 
     def status(self) -> Status:
         """Say how the study stands: its cases, what is known, and how sure that is.
@@ -321,11 +332,11 @@ class StudyReader:
     def _checks(self) -> list[str]:
         """Return what speaks against going on with this study, a sentence each."""
 
-        def script(tx: Transaction) -> tuple[StudyRow, list[Event], CaseRow | None]:
+        def script(tx: Transaction) -> tuple[StudyRow, list[Event], list[CaseRow]]:
             study = _found(tx, self.name)
-            return study, tx.events(study.seq - 1, 2), tx.case(study.opened)
+            return study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
 
-        study, last, case = self._store.read(self.name, script)
+        study, last, cases = self._store.read(self.name, script)
         config = config_of(study.config)
         try:
             config.found_learner(self._learner)
@@ -333,6 +344,9 @@ class StudyReader:
             return [str(error)]
         if [one.hash for one in last] != [study.head] or hash_of(last[0][:-1]) != study.head:
             return ["its last event does not fit its head: verify it, and restore a backup"]
+        case = next(iter(cases), None)
+        if [one.case for one in cases] != [study.opened][: study.opened]:
+            return ["its cases are not those of its log: verify it, and restore a backup"]
         try:
             same = case is None or decides_as_before(config, case, self._learner)
         except (GrbpError, TypeError, ValueError) as error:

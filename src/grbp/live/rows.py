@@ -6,6 +6,7 @@ is never changed; the other rows are always what the events make of them.
 
 import hashlib
 import json
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 OPEN, WON, LOST, CLOSED = "open", "won", "lost", "closed"
@@ -29,7 +30,9 @@ class Event(NamedTuple):
     case, step : int
         The case and the step that it is about; 0 for none.
     request, response : str
-        What was asked and what was answered, as JSON.
+        What was asked and what was answered, as JSON. The answer ends with the number of the event
+        before in the same case (`before`) and the study as it is then: opened, won, lost, closed,
+        pending, f, f_goal, c and c_up (`study`), and its counters (`counters`).
     who : str
         Who asked.
     recorded, observed : str
@@ -55,7 +58,7 @@ class Event(NamedTuple):
 
 
 class StudyRow(NamedTuple):
-    """A study as its events leave it.
+    """A study as its last event leaves it.
 
     Attributes
     ----------
@@ -116,6 +119,8 @@ class CaseRow(NamedTuple):
         The counters that the decision was made from, and the pending FINISH, as JSON.
     version : str
         The version of this package that decided.
+    last : int
+        The number of its last event; each of its events names the one before.
     """
 
     case: int
@@ -136,34 +141,24 @@ class CaseRow(NamedTuple):
     since: str
     known: str
     version: str
+    last: int
 
 
-class StepRow(NamedTuple):
-    """A step of a case that was told and not taken back.
+class HeldRow(NamedTuple):
+    """A step that was told and does not count yet.
 
     Attributes
     ----------
     case, step : int
         The case, and the number of the step in it, from 1.
-    state, next_state : int
-        The states before and after.
-    action, advised : str
-        What was done, and what had been advised: "continue" or "finish".
-    since : str
-        Since when the case had been in the state before.
     due : str
-        When the step will be mature; empty if it counts already.
+        When it will be mature.
     seq : int
         The number of the event that told it.
     """
 
     case: int
     step: int
-    state: int
-    next_state: int
-    action: str
-    advised: str
-    since: str
     due: str
     seq: int
 
@@ -184,6 +179,29 @@ def written(value: object) -> str:
 def read(text: str) -> Any:
     """Read what `written` wrote."""
     return _DECODE(text)[0]
+
+
+def after_text(before: int, study: StudyRow) -> str:
+    """Write the end of an answer: the event before in the case, and the study after this one."""
+    _, _, _, _, opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = study
+    return (
+        f'"before":{before},"study":[{opened},{won},{lost},{closed},{pending},{f},{f_goal},{c},'
+        f'{c_up}],"counters":{counters}}}'
+    )
+
+
+def study_of(name: str, config: str, events: list[Event]) -> StudyRow | None:
+    """Return a study as its last events, the latest first, leave it; None if none can be read."""
+    for event in events:
+        # Whoever checks its hash names an event that is damaged.
+        with suppress(ValueError, TypeError, LookupError, RecursionError):
+            then = read(event.response)
+            opened, won, lost, closed, pending, f, f_goal, c, c_up = then["study"]
+            return StudyRow(
+                name, config, events[0].seq, events[0].hash, opened, won, lost, closed, pending,
+                written(then["counters"]), f, f_goal, c, c_up,
+            )  # fmt: skip
+    return None
 
 
 def sealed(*fields: int | str) -> Event:

@@ -12,12 +12,14 @@ import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from grbp.errors import Conflict, InvalidInput, NotFound
+from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, Config, config_of
 from grbp.live.counting import (
+    Move,
     advised,
     by_name,
     counted,
@@ -25,8 +27,10 @@ from grbp.live.counting import (
     due_of,
     is_settled,
     known,
+    move_of,
     study_after,
 )
+from grbp.live.entries import standing
 from grbp.live.rows import (
     CLOSED,
     LOST,
@@ -35,8 +39,9 @@ from grbp.live.rows import (
     WON,
     CaseRow,
     Event,
-    StepRow,
+    HeldRow,
     StudyRow,
+    after_text,
     read,
     sealed,
     written,
@@ -46,7 +51,7 @@ from grbp.model.transition import DEAD_END
 from grbp.model.validation import check_whole
 from grbp.numerics.rng import fold_in
 
-MOST_CASES: Final = 10**15
+MOST_CASES: Final = 10**12
 
 _AHEAD: Final = timedelta(minutes=5)
 """How far in the future something may have been observed: clocks differ."""
@@ -91,8 +96,6 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
     text = new.text
     if study is None:
         study = StudyRow(new.name, text, 0, NO_HASH, 0, 0, 0, 0, 0, "", 0, 0, 0, 0)
-        # A study's row must be there before its events.
-        tx.put_study(study)
     elif config_of(study.config).is_as(new):
         return tx.events(study.seq - 1, 1)[0]
     elif study.opened:
@@ -100,10 +103,13 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
             f"the study {new.name!r} was to be configured anew; it is locked since its first case"
             " was opened: give another name"
         )
-    event = _event(study, call, "study", (0, 0), (written({"config": config}), "{}"))
+    after = study._replace(config=text, counters=written(list(new.first)))
+    # A study's row must be there before its events.
+    tx.put_study(after)
+    said = written({"config": config}), "{" + after_text(0, after)
+    event = _event(study, call, ("study", 0, 0), said)
     tx.append(event)
-    counters = written(list(new.first))
-    tx.put_study(study._replace(config=text, counters=counters, seq=event.seq, head=event.hash))
+    tx.put_study(after._replace(seq=event.seq, head=event.hash))
     return event
 
 
@@ -123,16 +129,15 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
     basis = written([round_, *known(study)[1:], study.pending])
     case = CaseRow(
         number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        call.now, call.observed or call.now, basis, call.version,
+        call.now, call.observed or call.now, basis, call.version, study.seq + 1,
     )  # fmt: skip
     draw = fold_in(config.learner_key, round_)
     learner, version = _quoted(config.learner_name), _quoted(call.version)
-    response = (
-        f'{_after(case)},"threshold":{threshold},"known":{basis},"draw":{draw},'
-        f'"learner":{learner},"version":{version}}}'
+    answer = (
+        f'{_after(case)},"threshold":{threshold},"version":{version},"known":{basis},'
+        f'"draw":{draw},"learner":{learner}'
     )
-    event = _event(study, call, "open", (number, 0), (request, response))
-    return _saved(tx, config, study, event, None, case)
+    return _recorded(tx, (study, config, call), ("open", number, 0), (request, answer), None, case)
 
 
 def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
@@ -162,23 +167,23 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     action = _action(config, row, took, (after, why))
     _check_observed(call)
     study, row = _ripened(tx, study, config, call, row)
-    due = due_of(config, action, row.since, call.now)
-    done = StepRow(
-        case, row.steps + 1, row.state, after, action, advice, row.since, due, study.seq + 1
-    )
+    due, number = due_of(config, action, row.since, call.now), row.steps + 1
     status = WON if after == config.goal else LOST if after == DEAD_END else OPEN
-    counts = counted(config, row, done, 1)
+    counts = counted(config, row, Move(action, row.state, after, bool(due)), 1)
     # Written out, this takes a third of the time of a `_replace`.
     new = CaseRow(
-        row.case, row.first, after, row.threshold, status, done.step,
+        row.case, row.first, after, row.threshold, status, number,
         row.overruled + (action != advice), *counts, is_settled(status, counts[4]),
-        row.opened, call.observed or call.now, row.known, row.version,
+        row.opened, call.observed or call.now, row.known, row.version, study.seq + 1,
     )  # fmt: skip
-    counts_now = "false" if due else "true"
-    response = f'{_after(new)},"took":"{action}","advised":"{advice}","counted":{counts_now}}}'
-    event = _event(study, call, "tell", (case, done.step), (request, response))
-    tx.put_step(done)
-    return _saved(tx, config, study, event, row, new)
+    answer = (
+        f'{_after(new)},"from":{row.state},"took":"{action}","advised":"{advice}",'
+        f'"counted":{"false" if due else "true"}'
+    )
+    if due:
+        tx.put_held(HeldRow(case, number, due, study.seq + 1))
+    place = "tell", case, number
+    return _recorded(tx, (study, config, call), place, (request, answer), row, new)
 
 
 def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = None) -> Answer:
@@ -202,22 +207,21 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
             f" is {entry}"
         )
     study, row = _ripened(tx, study, config, call, row)
-    new = row._replace(status=OPEN)
+    new = row._replace(status=OPEN, last=study.seq + 1)
     if last:
-        done = tx.step(case, last)
-        if done is None:
-            raise NotFound(f"step {last} of case {case} is missing; verify the study")
-        tx.drop_step(case, last)
-        new = row._replace(
-            state=done.state,
-            status=OPEN,
+        done, before = islice(standing(tx, row), 2)
+        held = tx.held(case, last) is not None
+        if held:
+            tx.drop_held(case, last)
+        new = new._replace(
+            state=done.answer["from"],
             steps=last - 1,
-            overruled=row.overruled - (done.action != done.advised),
-            since=done.since,
-            **by_name(counted(config, row, done, -1)),
+            overruled=row.overruled - (done.answer["took"] != done.answer["advised"]),
+            since=before.since,
+            **by_name(counted(config, row, move_of(done.event, held), -1)),
         )
-    event = _event(study, call, "void", (case, last), (request, f"{_after(new)}}}"))
-    return _saved(tx, config, study, event, row, new)
+    place = "void", case, last
+    return _recorded(tx, (study, config, call), place, (request, _after(new)), row, new)
 
 
 def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
@@ -230,18 +234,18 @@ def close(tx: Transaction, call: Call, case: int, why: str) -> Answer:
     if row.status != OPEN:
         raise Conflict(f"case {case} was to be closed; {_over(row)}")
     study, row = _ripened(tx, study, config, call, row)
-    new = row._replace(status=CLOSED)
-    event = _event(study, call, "close", (case, 0), (request, f"{_after(new)}}}"))
-    return _saved(tx, config, study, event, row, new)
+    new = row._replace(status=CLOSED, last=study.seq + 1)
+    place = "close", case, 0
+    return _recorded(tx, (study, config, call), place, (request, _after(new)), row, new)
 
 
 def mature(tx: Transaction, call: Call, case: int, step: int) -> Answer:
     """Count a step whose window is over."""
     study, config = _ready(tx)
-    done = tx.step(case, step)
-    if done is None or not done.due or done.due > call.now:
+    held = tx.held(case, step)
+    if held is None or held.due > call.now:
         raise Conflict(f"step {step} of case {case} was to be counted; it is not due")
-    return _matured(tx, study, config, call, done)
+    return _matured(tx, study, config, call, held)
 
 
 VERBS: Final[dict[str, Callable[..., Any]]] = {
@@ -255,7 +259,7 @@ VERBS: Final[dict[str, Callable[..., Any]]] = {
 """The script of each kind of event; an event's request has its arguments."""
 
 
-_DECIDED: Final = re.compile(r'"threshold":([0-9]+),.*"version":"([^"]*)"}$')
+_DECIDED: Final = re.compile(r'"threshold":([0-9]+),"version":"([^"]*)"')
 """What an opening answers of its decision; to read all of it takes longer."""
 
 
@@ -307,9 +311,9 @@ def _quoted(word: str | None) -> str:
 def _ripen(tx: Transaction, study: StudyRow, config: Config, call: Call) -> StudyRow:
     """Count what has become mature, each by an event of its own."""
     if config.windows:
-        for done in tx.due(call.now):
+        for held in tx.due(call.now):
             call = call._replace(key="", observed="")
-            study = _matured(tx, study, config, call, done).study
+            study = _matured(tx, study, config, call, held).study
     return study
 
 
@@ -321,36 +325,51 @@ def _ripened(
     return after, case if after is study else case_in(tx, after, case.case)
 
 
-def _matured(tx: Transaction, study: StudyRow, config: Config, call: Call, done: StepRow) -> Answer:
+def _matured(tx: Transaction, study: StudyRow, config: Config, call: Call, held: HeldRow) -> Answer:
     """Count a step that is mature."""
-    row, ripe = case_in(tx, study, done.case), done._replace(due="")
-    new = row._replace(**by_name(counted(config, row, done, -1)))
-    new = new._replace(**by_name(counted(config, new, ripe, 1)))
-    request = written({"case": done.case, "step": done.step})
-    event = _event(study, call, "mature", (done.case, done.step), (request, "{}"))
-    tx.put_step(ripe)
-    return _saved(tx, config, study, event, row, new)
+    row, told = case_in(tx, study, held.case), tx.event(held.seq)
+    if told is None:
+        raise NotFound(f"event {held.seq} is missing; verify the study")
+    new = row._replace(**by_name(counted(config, row, move_of(told, True), -1)))
+    counts = by_name(counted(config, new, move_of(told, False), 1))
+    new = new._replace(last=study.seq + 1, **counts)
+    tx.drop_held(held.case, held.step)
+    place, request = ("mature", held.case, held.step), {"case": held.case, "step": held.step}
+    said = written(request), "{" + f'"step":{held.step}'
+    return _recorded(tx, (study, config, call), place, said, row, new)
 
 
 def _event(
-    study: StudyRow, call: Call, kind: str, place: tuple[int, int], said: tuple[str, str]
+    study: StudyRow, call: Call, place: tuple[str, int, int], said: tuple[str, str]
 ) -> Event:
     """Return the next event of a study."""
     return sealed(
-        study.seq + 1, kind, *place, *said, call.who, call.now, call.observed, call.key, study.head
+        study.seq + 1, *place, *said, call.who, call.now, call.observed, call.key, study.head
     )
 
 
-def _saved(
+def _recorded(
     tx: Transaction,
-    config: Config,
-    study: StudyRow,
-    event: Event,
+    where: tuple[StudyRow, Config, Call],
+    place: tuple[str, int, int],
+    said: tuple[str, str],
     old: CaseRow | None,
     new: CaseRow,
 ) -> Answer:
-    """Write an event, and the rows that follow from it."""
-    study, new = study_after(config, study, event, old, new)
+    """Write an event of a kind, a case and a step, and the rows that follow from it.
+
+    `said` has the request, and the answer without its end, which is the study after the event.
+    """
+    (study, config, call), (request, answer) = where, said
+    if old is not None and old.last > study.seq:
+        raise CannotWrite(
+            f"case {old.case} was last changed by event {old.last}; the log ends with event"
+            f" {study.seq}: verify the study, and restore a backup"
+        )
+    after, new = study_after(config, study, old, new)
+    answer = f"{answer},{after_text(0 if old is None else old.last, after)}"
+    event = _event(study, call, place, (request, answer))
+    study = StudyRow(study.name, study.config, event.seq, event.hash, *after[4:])
     tx.append(event)
     tx.put_study(study)
     tx.put_case(new)
@@ -381,18 +400,18 @@ def _told_before(
     tx: Transaction, study: StudyRow, case: CaseRow, step: int, said: tuple[int, str | None]
 ) -> Answer:
     """Return the answer to a step that was told before, or refuse one that contradicts it."""
-    (state, took), done = said, tx.step(case.case, step)
-    if done is None:
-        raise Conflict(
-            f"step {step} of case {case.case} was told; its next step is {case.steps + 1}"
-        )
-    if done.next_state != state or took not in (None, done.action):
-        raise Conflict(
-            f"step {step} of case {case.case} was told with state {state} after"
-            f" {took or done.action}; it is recorded with state {done.next_state} after"
-            f" {done.action}: void that first if it is wrong"
-        )
-    return _answered(tx, study, tx.events(done.seq - 1, 1)[0])
+    state, took = said
+    for event, then in standing(tx, case) if step <= case.steps else ():
+        if event.step != step:
+            continue
+        if then["state"] != state or took not in (None, then["took"]):
+            raise Conflict(
+                f"step {step} of case {case.case} was told with state {state} after"
+                f" {took or then['took']}; it is recorded with state {then['state']} after"
+                f" {then['took']}: void that first if it is wrong"
+            )
+        return _answered(tx, study, event)
+    raise Conflict(f"step {step} of case {case.case} was told; its next step is {case.steps + 1}")
 
 
 def _check_took(took: object) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
+from itertools import chain, islice
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ import numpy as np
 from grbp._io import reason
 from grbp.errors import Conflict, InvalidInput
 from grbp.live.config import FINISH
+from grbp.live.entries import standing
 from grbp.live.rows import Event, written
 from grbp.live.rules import again
 from grbp.live.store.base import PAGE, Store, Transaction
@@ -34,13 +35,14 @@ def log_lines(store: Store, name: str) -> Iterator[bytes]:
         limit = min(PAGE, study.seq - after)
         # The log only grows, so that pages read one after another fit together.
         page = store.read(name, methodcaller("events", after, limit))
-        if not page or page[-1].seq <= after:
-            raise InvalidInput(
-                f"the log of {name!r} is damaged after event {after:,} of {study.seq:,}; verify it,"
-                " and restore a backup"
-            )
-        yield from (_line(event._asdict()) for event in page)
-        after = page[-1].seq
+        for event in page or [None]:
+            if event is None or event.seq != after + 1:
+                raise InvalidInput(
+                    f"the log of {name!r} is damaged after event {after:,} of {study.seq:,}; verify"
+                    " it, and restore a backup"
+                )
+            yield _line(event._asdict())
+            after += 1
 
 
 def _line(value: object) -> bytes:
@@ -143,11 +145,16 @@ def _made_again(tx: Transaction, name: str, event: Event) -> Event | None:
 
 def step_table(tx: Transaction) -> Iterator[dict[str, Any]]:
     """Yield the steps as tables with the columns that `grbp.fit` reads, some at a time."""
-    after, first = (0, 0), True
-    while (page := tx.steps(after, 100 * PAGE)) or first:
-        rows = [(s.case, s.step, s.state, int(s.action == FINISH), s.next_state) for s in page]
-        columns = np.array(rows, dtype=np.int64).reshape(-1, len(STEP_COLUMNS)).T
-        yield dict(zip(STEP_COLUMNS, columns, strict=True))
-        if not page or (page[-1].case, page[-1].step) <= after:
-            return
-        after, first = (page[-1].case, page[-1].step), False
+    rows: list[tuple[int, ...]] = []
+    first = True
+    for case in chain(tx.all_cases(), [None]):
+        if case is not None:
+            *told, _ = standing(tx, case)
+            rows += [
+                (case.case, event.step, then["from"], int(then["took"] == FINISH), then["state"])
+                for event, then in reversed(told)
+            ]
+        if len(rows) >= 100 * PAGE or (case is None and (rows or first)):
+            columns = np.array(rows, dtype=np.int64).reshape(-1, len(STEP_COLUMNS)).T
+            yield dict(zip(STEP_COLUMNS, columns, strict=True))
+            rows, first = [], False

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
-from grbp.live.rows import NO_HASH, CaseRow, Event, StepRow, StudyRow, hash_of
+from grbp.live.rows import NO_HASH, CaseRow, Event, StudyRow, hash_of
 from grbp.live.rules import again
-from grbp.live.store.base import Transaction
+from grbp.live.store.base import LAST, Transaction
 from grbp.live.store.memory import Kept, MemoryTransaction
 
 _MOST: Final = 20
@@ -52,13 +52,20 @@ class Verified(NamedTuple):
 
 
 class _Rows(MemoryTransaction):
-    """The rows that follow from a log, without the log itself, which may be long."""
+    """The rows that follow from a log, without the log itself where that is at hand."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Transaction | None) -> None:
         super().__init__("", Kept())
+        self._log = log
 
     def append(self, event: Event) -> None:
-        """Keep no event."""
+        """Keep an event if there is no log."""
+        if self._log is None:
+            self._kept.events[event.seq] = event
+
+    def event(self, seq: int) -> Event | None:
+        """Return an event that was played before."""
+        return self._kept.events.get(seq) if self._log is None else self._log.event(seq)
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
@@ -72,19 +79,19 @@ class _Rows(MemoryTransaction):
         """Write a case's row."""
         self._kept.cases[row.case] = row
 
-    def put_step(self, row: StepRow) -> None:
-        """Write a step's row."""
-        if row.due or self._kept.held:
-            super().put_step(row)
-        else:
-            self._kept.steps[row.case, row.step] = row
-
 
 def played_again(
-    events: Iterable[Event], learner: LearnerLike | None, *, decide: bool
+    events: Iterable[Event],
+    learner: LearnerLike | None,
+    *,
+    decide: bool,
+    log: Transaction | None = None,
 ) -> tuple[Verified, MemoryTransaction]:
-    """Play a log again in memory; return what was found, and the rows that follow from it."""
-    tx = _Rows()
+    """Play a log again in memory; return what was found, and the rows that follow from it.
+
+    Where the log is at hand, what was played is found there, and need not be kept.
+    """
+    tx = _Rows(log)
     problems: list[str] = []
     count, decisions, head, seq = 0, 0, NO_HASH, 0
     folding, clock, back = True, "", []
@@ -119,14 +126,12 @@ def played_again(
 
 def verified(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:
     """Check a study: its log, and that its rows are what the log makes of them."""
-    found, made = played_again(tx.all_events(), learner, decide=decide)
-    problems, study = list(found.problems), tx.study()
-    if not problems and study is not None and study.seq > found.events:
-        problems.append(f"event {found.events + 1} is missing: the study has {study.seq:,} events")
+    found, made = played_again(tx.all_events(), learner, decide=decide, log=tx)
+    problems = list(found.problems)
     if not problems:
-        problems += _rows("study", [study], [made.study()])
+        problems += _rows("study", [tx.study()], [made.study()])
         problems += _rows("case", tx.all_cases(), made.all_cases())
-        problems += _rows("step", tx.all_steps(), made.all_steps())
+        problems += _rows("held step", tx.due(LAST), made.due(LAST))
     more = len(problems) - _MOST
     named = [*problems[:_MOST], *([f"and {more:,} more"] if more > 0 else [])]
     return found._replace(problems=tuple(named))
@@ -165,8 +170,8 @@ def _rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iterator[str
         if one != other:
             row = one if one is not None else other
             which = "the study's row" if kind == "study" else f"the row of {kind} {row[0]}"
-            if kind == "step":
-                which = f"the row of step {row[1]} of case {row[0]}"
+            if kind == "held step":
+                which = f"the row of held step {row[1]} of case {row[0]}"
             yield f"{which} is not what the log makes of it"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
-from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
+from grbp.live.rows import CaseRow, Event, HeldRow, StudyRow
 
 T = TypeVar("T")
 
@@ -52,6 +52,9 @@ _CUT_OFF: Final = (
 PAGE: Final = 1_000
 """The rows that are read at a time."""
 
+LAST: Final = "a"
+"""A time after all times, which begin with a digit."""
+
 
 class Transaction(ABC):
     """What a script can read and write: the rows of one study."""
@@ -65,27 +68,27 @@ class Transaction(ABC):
         """Return a case, if there is one."""
 
     @abstractmethod
-    def step(self, case: int, step: int) -> StepRow | None:
-        """Return a step of a case, if there is one."""
+    def held(self, case: int, step: int) -> HeldRow | None:
+        """Return a step that does not count yet, if there is such a one."""
 
     @abstractmethod
     def keyed(self, key: str) -> Event | None:
         """Return the event that was recorded with an idempotency key, if there is one."""
 
+    def event(self, seq: int) -> Event | None:
+        """Return the event of a number, if there is one."""
+        return next((one for one in self.events(seq - 1, 1) if one.seq == seq), None)
+
     @abstractmethod
-    def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
-        """Return the next events after a number in the log, of one case if one is given."""
+    def events(self, after: int, limit: int) -> list[Event]:
+        """Return the next events after a number in the log."""
 
     @abstractmethod
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases after a number, of one status if one is given."""
 
     @abstractmethod
-    def steps(self, after: tuple[int, int], limit: int) -> list[StepRow]:
-        """Return the next steps after a case and a step, in that order."""
-
-    @abstractmethod
-    def due(self, now: str) -> list[StepRow]:
+    def due(self, now: str) -> list[HeldRow]:
         """Return the held steps that are mature by now, by due time, case and step."""
 
     @abstractmethod
@@ -94,19 +97,19 @@ class Transaction(ABC):
 
     @abstractmethod
     def put_study(self, row: StudyRow) -> None:
-        """Write the study's row, new or not."""
+        """Write the study's row, new or not; all but its configuration is in its last event."""
 
     @abstractmethod
     def put_case(self, row: CaseRow) -> None:
         """Write a case's row, new or not."""
 
     @abstractmethod
-    def put_step(self, row: StepRow) -> None:
-        """Write a step's row, new or not."""
+    def put_held(self, row: HeldRow) -> None:
+        """Write the row of a held step."""
 
     @abstractmethod
-    def drop_step(self, case: int, step: int) -> None:
-        """Remove a step's row."""
+    def drop_held(self, case: int, step: int) -> None:
+        """Remove the row of a held step."""
 
     def copy_to(self, other: "Transaction") -> None:
         """Write all rows of this study to another, empty one."""
@@ -118,8 +121,8 @@ class Transaction(ABC):
             other.append(event)
         for case in self.all_cases():
             other.put_case(case)
-        for step in self.all_steps():
-            other.put_step(step)
+        for held in self.due(LAST):
+            other.put_held(held)
 
     def all_events(self, after: int = 0) -> Iterator[Event]:
         """Yield every event after a number."""
@@ -128,10 +131,6 @@ class Transaction(ABC):
     def all_cases(self, status: str = "") -> Iterator[CaseRow]:
         """Yield every case, of one status if one is given."""
         return _pages(lambda last: self.cases(last, PAGE, status), 0, attrgetter("case"))
-
-    def all_steps(self) -> Iterator[StepRow]:
-        """Yield every step."""
-        return _pages(lambda last: self.steps(last, PAGE), (0, 0), attrgetter("case", "step"))
 
 
 def _pages(

@@ -1,12 +1,11 @@
 """A store in memory, for trying a study out, and for playing a log again."""
 
-import bisect
 from collections import defaultdict
-from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from grbp.errors import CannotWrite
-from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
+from grbp.live.rows import CaseRow, Event, HeldRow, StudyRow
 from grbp.live.store.base import Store, Transaction, storable
 
 _NOTHING: Final = object()
@@ -19,9 +18,8 @@ class Kept:
         self.study: dict[str, StudyRow] = {}
         self.events: dict[int, Event] = {}
         self.cases: dict[int, CaseRow] = {}
-        self.steps: dict[tuple[int, int], StepRow] = {}
+        self.held: dict[tuple[int, int], HeldRow] = {}
         self.keys: dict[str, int] = {}
-        self.held: dict[tuple[int, int], str] = {}
 
 
 Undo: TypeAlias = list[tuple[dict[Any, Any], Any, Any]]
@@ -43,21 +41,20 @@ class MemoryTransaction(Transaction):
         storable([case])
         return self._kept.cases.get(case)
 
-    def step(self, case: int, step: int) -> StepRow | None:
-        """Return a step."""
+    def held(self, case: int, step: int) -> HeldRow | None:
+        """Return a held step."""
         storable([case, step])
-        return self._kept.steps.get((case, step))
+        return self._kept.held.get((case, step))
 
     def keyed(self, key: str) -> Event | None:
         """Return the event of an idempotency key."""
         storable([key])
         return self._kept.events.get(self._kept.keys.get(key, 0))
 
-    def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
+    def events(self, after: int, limit: int) -> list[Event]:
         """Return the next events."""
-        numbers = range(after + 1, len(self._kept.events) + 1)
-        found = (self._kept.events[seq] for seq in numbers)
-        return _first(limit, (one for one in found if not case or one.case == case))
+        after, count = max(after, 0), len(self._kept.events)
+        return [self._kept.events[seq] for seq in range(after + 1, min(after + limit, count) + 1)]
 
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases."""
@@ -65,20 +62,10 @@ class MemoryTransaction(Transaction):
         found = (self._kept.cases[case] for case in numbers)
         return _first(limit, (one for one in found if status in ("", one.status)))
 
-    def steps(self, after: tuple[int, int], limit: int) -> list[StepRow]:
-        """Return the next steps."""
-        places = sorted(self._kept.steps)
-        first = bisect.bisect_right(places, after)
-        return [self._kept.steps[place] for place in places[first : first + limit]]
-
-    def all_steps(self) -> Iterator[StepRow]:
-        """Yield every step."""
-        return (self._kept.steps[place] for place in sorted(self._kept.steps))
-
-    def due(self, now: str) -> list[StepRow]:
+    def due(self, now: str) -> list[HeldRow]:
         """Return the held steps that are mature."""
-        places = sorted((due, place) for place, due in self._kept.held.items() if due <= now)
-        return [self._kept.steps[place] for _, place in places]
+        found = (row for row in self._kept.held.values() if row.due <= now)
+        return sorted(found, key=attrgetter("due", "case", "step"))
 
     def append(self, event: Event) -> None:
         """Add an event."""
@@ -97,16 +84,12 @@ class MemoryTransaction(Transaction):
         """Write a case's row."""
         self._set(self._kept.cases, row.case, row)
 
-    def put_step(self, row: StepRow) -> None:
-        """Write a step's row."""
-        place = row.case, row.step
-        self._set(self._kept.steps, place, row)
-        if row.due or place in self._kept.held:
-            self._set(self._kept.held, place, row.due or _NOTHING)
+    def put_held(self, row: HeldRow) -> None:
+        """Write the row of a held step."""
+        self._set(self._kept.held, (row.case, row.step), row)
 
-    def drop_step(self, case: int, step: int) -> None:
-        """Remove a step's row."""
-        self._set(self._kept.steps, (case, step), _NOTHING)
+    def drop_held(self, case: int, step: int) -> None:
+        """Remove the row of a held step."""
         self._set(self._kept.held, (case, step), _NOTHING)
 
     def _set(self, rows: dict[Any, Any], place: object, row: object) -> None:

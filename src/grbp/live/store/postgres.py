@@ -16,6 +16,7 @@ from grbp.live.store.sql import (
     STUDIES,
     STUDY,
     TABLES,
+    Seen,
     SqlTransaction,
     Words,
     migration,
@@ -67,7 +68,7 @@ class PostgresTransaction(SqlTransaction):
     """The rows of one study in PostgreSQL."""
 
     def __init__(self, name: str, store: "PostgresStore") -> None:
-        super().__init__(name)
+        super().__init__(name, store.seen)
         self._store = store
 
     def _study(self) -> list[tuple[Any, ...]]:
@@ -78,7 +79,7 @@ class PostgresTransaction(SqlTransaction):
         found = self._rows(statement, self._name)
         if not found:
             # There is no row to lock yet: one of several that create it does, the others wait.
-            self._rows("select pg_advisory_xact_lock(hashtextextended(?, 0))", self._name)
+            self._rows("select pg_advisory_xact_lock(hashtextextended('grbp studies', 0))")
             found = self._rows(statement, self._name)
         return found
 
@@ -92,6 +93,7 @@ class PostgresStore(Store):
     def __init__(self, dsn: str, *, create: bool = False) -> None:
         super().__init__()
         self._dsn, self.writes, self._committing, self._closed = dsn, False, False, False
+        self.seen: dict[str, Seen] = {}
         self._later: list[tuple[bytes, Sequence[int | str]]] = []
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         try:
@@ -205,6 +207,7 @@ class PostgresStore(Store):
         if self._closed:
             raise InvalidInput(f"{self.where} was closed; open it again")
         self._committing = False
+        self.seen.clear()
         message, cursor = statement.encode(), None
         if self._connection is not None:
             with suppress(psycopg.OperationalError):
@@ -294,6 +297,7 @@ class PostgresStore(Store):
         self._later.append(_SAVEPOINT)
 
     def _rollback_to_savepoint(self) -> None:
+        self.seen.clear()
         self._later = [one for one in self._later if one is _SAVEPOINT]
         self._send(b"rollback to job")
 

@@ -1,7 +1,8 @@
-"""The SQL that both databases understand: three tables, made from the fields of the rows.
+"""The SQL that both databases understand, made from the fields of the rows.
 
-A case and its steps are rows of one table, in which the case stands after its last step: what an
-entry changes lies side by side, and a commit writes fewer pages.
+A study has a number, and an event or a case is found by one whole number: that of the study, then
+its own. So the log only grows at its end, and most entries write two pages: that of the event,
+which also says how the study stands then, and that of the case.
 """
 
 import itertools
@@ -10,8 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from grbp.errors import InvalidInput
-from grbp.live.rows import CaseRow, Event, StepRow, StudyRow
+from grbp.errors import CannotWrite, InvalidInput
+from grbp.live.rows import NO_HASH, CaseRow, Event, HeldRow, StudyRow, study_of
 from grbp.live.store.base import Transaction, storable
 
 MIGRATIONS: list[tuple[str, ...]] = []
@@ -21,23 +22,17 @@ The words {whole} and {text} stand for the types of a database. A file of every 
 released is kept in tests/live/assets, and must become what `schema` makes.
 """
 
-_KEYS: Final[dict[str, tuple[type[tuple[Any, ...]], tuple[str, ...]]]] = {
-    "studies": (StudyRow, ()),
-    "events": (Event, ("seq",)),
-    "cases": (CaseRow, ("case",)),
-    "steps": (StepRow, ("case", "step")),
-}
-"""The kinds of rows, and their key within a study."""
+TABLES: Final = ("studies", "events", "cases", "held")
 
-_AFTER: Final = 2**62
-"""The number of the step after all steps, which is the case itself."""
+_BITS: Final = 40
+"""How many bits of an identity are the number of an event or a case; the others are the study's."""
 
-TABLES: Final = ("studies", "events", "cases")
+MOST: Final = 2**_BITS - 1
 
 _INDEXES: Final = (
-    "create unique index events_key on events (study, key) where key <> ''",
-    f'create index cases_status on cases (study, status, "case") where step = {_AFTER}',
-    "create index cases_due on cases (study, due) where due <> ''",
+    f"create unique index events_key on events ((id >> {_BITS}), key) where key <> ''",
+    "create index cases_status on cases (status, id)",
+    'create index held_due on held (study, due, "case", step)',
 )
 
 
@@ -51,24 +46,21 @@ class Words(NamedTuple):
 
 def schema(words: Words) -> list[str]:
     """Return the statements that make the tables."""
-    tables = []
-    for table in TABLES:
-        row, key = _KEYS[table]
-        fields, default = _fields(row), {int: "", str: ""}
-        if table == "cases":
-            key, fields = ("case", "step"), _fields(StepRow) | fields
-            default = {int: " default 0", str: " default ''"}
-        kinds = {int: words.whole, str: words.text}
-        columns = [
-            f'"{name}" {kinds[kind]} not null{default[kind]}'
-            for name, kind in fields.items()
-            if name != "name"
-        ]
-        parent = " references studies (study)" if key else ""
-        columns = [f"study {words.text} not null{parent}", *columns]
-        columns.append(f"primary key ({_listed(('study', *key))})")
-        tables.append(f"create table {table} ({', '.join(columns)}){words.table}")
-    return [*tables, *_INDEXES]
+    whole, text, key = f"{words.whole} not null", f"{words.text} not null", "primary key"
+
+    def columns(row: type[tuple[Any, ...]]) -> list[str]:
+        kinds = {int: whole, str: text}
+        return [f'"{name}" {kinds[kind]}' for name, kind in list(row.__annotations__.items())[1:]]
+
+    identity, of_study = f"id {words.whole} {key}", f"study {whole} references studies (id)"
+    tables = {
+        "studies": [identity, f"study {text} unique", f"config {text}"],
+        "events": [identity, *columns(Event)],
+        "cases": [identity, *columns(CaseRow)],
+        "held": [of_study, f'"case" {whole}', *columns(HeldRow), f'{key} (study, "case", step)'],
+    }
+    made = [f"create table {name} ({', '.join(tables[name])}){words.table}" for name in TABLES]
+    return [*made, *_INDEXES]
 
 
 def newest() -> int:
@@ -97,73 +89,83 @@ def unused(name: str, taken: Callable[[str], bool]) -> str:
     return next(one for one in names if not taken(one))
 
 
-def _fields(row: type[tuple[Any, ...]]) -> dict[str, type]:
-    return dict(row.__annotations__)
-
-
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _select(kind: str) -> str:
-    names = ["study" if name == "name" else name for name in _fields(_KEYS[kind][0])]
-    only = {"cases": f" and step = {_AFTER}", "steps": f" and step < {_AFTER}"}.get(kind, "")
-    table = "cases" if kind == "steps" else kind
-    return f"select {_listed(names)} from {table} where study = ?{only}"  # noqa: S608 (our names)
+def _select(row: type[tuple[Any, ...]], table: str) -> str:
+    """Write the start of a statement that reads rows; their first field is in the identity."""
+    own, *others = row.__annotations__
+    return f'select id & {MOST} as "{own}", {_listed(others)} from {table} where'  # noqa: S608 (our names)
 
 
-def _put(kind: str) -> str:
-    """Write the statement that writes a row, new or not."""
-    row, key = _KEYS[kind]
-    names = [name for name in _fields(row) if name != "name"]
-    columns, marks = ["study", *names], ", ".join("?" * (1 + len(names)))
-    if kind == "cases":
-        key, columns, marks = ("case", "step"), [*columns, "step"], f"{marks}, {_AFTER}"
-    table = "cases" if kind == "steps" else kind
-    new = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in key)
-    return (
-        f"insert into {table} ({_listed(columns)}) values ({marks})"  # noqa: S608
-        f" on conflict ({_listed(('study', *key))}) do update set {new}"
-    )
+def _insert(row: type[tuple[Any, ...]], table: str) -> str:
+    """Write the statement that writes a new row."""
+    names = ["id", *list(row.__annotations__)[1:]]
+    return f"insert into {table} ({_listed(names)}) values ({', '.join('?' * len(names))})"  # noqa: S608
 
 
 @lru_cache(maxsize=256)
-def _update(kind: str, columns: tuple[int, ...]) -> str:
-    """Write the statement that writes some columns of a study or a case, by their numbers."""
-    names = tuple(_fields(_KEYS[kind][0]))
-    new = ", ".join(f'"{names[column]}" = ?' for column in columns)
-    which = f' and "case" = ? and step = {_AFTER}' if kind == "cases" else ""
-    return f"update {kind} set {new} where study = ?{which}"  # noqa: S608
+def _update(columns: tuple[int, ...]) -> str:
+    """Write the statement that writes some columns of a case, by their numbers."""
+    new = ", ".join(f'"{CaseRow._fields[column]}" = ?' for column in columns)
+    return f"update cases set {new} where id = ?"  # noqa: S608
 
 
-STUDY, CASE = _select("studies"), _select("cases") + ' and "case" = ?'
-STEP = _select("steps") + ' and "case" = ? and step = ?'
-# Without the second condition, the index of keys, which has no empty ones, cannot be used.
-KEYED = _select("events") + " and key = ? and key <> ''"
-EVENTS = _select("events") + " and seq > ? order by seq limit ?"
-# An index for this would cost every entry a page; it is seldom asked, and reads the log.
-EVENTS_OF = _select("events") + ' and "case" = ? and seq > ? order by seq limit ?'
-CASES = _select("cases") + ' and "case" > ? order by "case" limit ?'
-# SQLite would rather walk along the table than find a page in the index.
-_PAGE = f'study = ? and status = ? and step = {_AFTER} and "case" > ? order by "case" limit ?'
-CASES_OF = _select("cases") + f' and "case" in (select "case" from cases where {_PAGE})'  # noqa: S608
-CASES_OF += ' order by "case"'
-STEPS = _select("steps") + ' and ("case", step) > (?, ?) order by "case", step limit ?'
-DUE = _select("steps") + " and due <> '' and due <= ? order by due, \"case\", step"
-PUT_STUDY, PUT_CASE, PUT_STEP = _put("studies"), _put("cases"), _put("steps")
-APPEND = _put("events").partition(" on conflict")[0]
-_STEP = f'study = ? and "case" = ? and step = ? and step < {_AFTER}'
-DROP_STEP = f"delete from cases where {_STEP}"  # noqa: S608
-STUDIES = "select study from studies order by study"
+STUDY: Final = "select id, config from studies where study = ?"
+STUDIES: Final = "select study from studies order by study"
+_NEW_STUDY: Final = (
+    "insert into studies (id, study, config)"
+    " select coalesce(max(id), 0) + 1, ?, ? from studies where true"
+    " on conflict (study) do update set config = excluded.config"
+)
+_EVENT: Final = _select(Event, "events")
+EVENTS: Final = f"{_EVENT} id > ? and id <= ? order by id limit ?"
+LAST: Final = f"{_EVENT} id > ? and id <= ? order by id desc limit ?"
+# Without the last condition, the index of keys, which has no empty ones, cannot be used.
+KEYED: Final = f"{_EVENT} id >> {_BITS} = ? and key = ? and key <> ''"
+APPEND: Final = _insert(Event, "events")
+CASE: Final = f"{_select(CaseRow, 'cases')} id = ?"
+CASES: Final = f"{_select(CaseRow, 'cases')} id > ? and id <= ? order by id limit ?"
+CASES_OF: Final = (
+    f"{_select(CaseRow, 'cases')} status = ? and id > ? and id <= ? order by status, id limit ?"
+)
+_PUT_CASE: Final = f"{_insert(CaseRow, 'cases')} on conflict (id) do update set " + ", ".join(
+    f'"{name}" = excluded."{name}"' for name in CaseRow._fields[1:]
+)
+_HELD: Final = 'select "case", step, due, seq from held where study = ?'
+HELD_STEP: Final = f'{_HELD} and "case" = ? and step = ?'
+DUE: Final = f'{_HELD} and due <= ? order by due, "case", step'
+_PUT_HELD: Final = (
+    'insert into held (study, "case", step, due, seq) values (?, ?, ?, ?, ?)'
+    ' on conflict (study, "case", step) do update set due = excluded.due, seq = excluded.seq'
+)
+_DROP_HELD: Final = 'delete from held where study = ? and "case" = ? and step = ?'
+
+NO_COUNTERS: Final = "[0,0,0,0,0,0,0,0,0]"
+
+_MOST_SEEN: Final = 1_000
+"""The cases that are kept in memory."""
+
+
+class Seen:
+    """What was read, or written, of a study: its number, its row, and some of its cases."""
+
+    def __init__(self, number: int, study: StudyRow) -> None:
+        self.first = number << _BITS
+        self.number, self.study = number, study
+        self.cases: dict[int, CaseRow] = {}
 
 
 class SqlTransaction(Transaction):
-    """The rows of one study in a database; a subclass says how a statement is run."""
+    """The rows of one study in a database; a subclass says how a statement is run.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._seen: dict[int, CaseRow | StudyRow] = {}
-        """The rows that were read: a case by its number, the study by 0."""
+    What was seen is not read again. A store forgets it as soon as somebody else could have changed
+    it, and whenever something is rolled back.
+    """
+
+    def __init__(self, name: str, seen: dict[str, Seen]) -> None:
+        self._name, self._all = name, seen
 
     @abstractmethod
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
@@ -176,85 +178,127 @@ class SqlTransaction(Transaction):
     def _study(self) -> list[tuple[Any, ...]]:
         return self._rows(STUDY, self._name)
 
+    def _found(self) -> Seen | None:
+        """Return what is known of the study; None if there is none."""
+        if self._name not in self._all:
+            for number, config in self._study():
+                self._all[self._name] = Seen(number, self._row(number << _BITS, config))
+        return self._all.get(self._name)
+
+    def _row(self, first: int, config: str) -> StudyRow:
+        """Return the study's row as the last event leaves it, or the last one that can be read."""
+        for limit in (1, 1_000):
+            last = [Event(*row) for row in self._rows(LAST, first, first + MOST, limit)]
+            found = study_of(self._name, config, last)
+            if found is not None:
+                return found
+        seq, head = (last[0].seq, last[0].hash) if last else (0, NO_HASH)
+        return StudyRow(self._name, config, seq, head, 0, 0, 0, 0, 0, NO_COUNTERS, 0, 0, 0, 0)
+
+    def _there(self) -> Seen:
+        """Return what is known of a study that must be there."""
+        seen = self._found()
+        if seen is None:
+            raise CannotWrite(f"there is no study {self._name!r}; this contradicts what is stored")
+        return seen
+
     def study(self) -> StudyRow | None:
         """Return the study."""
-        for row in self._study():
-            found = self._seen[0] = StudyRow(*row)
-            return found
-        return None
+        seen = self._found()
+        return None if seen is None else seen.study
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
-        for row in self._rows(CASE, self._name, case):
-            found = self._seen[case] = CaseRow(*row)
-            return found
+        seen = self._found()
+        if seen is not None and case in seen.cases:
+            return seen.cases[case]
+        storable([case])
+        if seen is not None and 0 < case <= MOST:
+            for row in self._rows(CASE, seen.first + case):
+                found = CaseRow(*row)
+                _see(seen, found)
+                return found
         return None
 
-    def step(self, case: int, step: int) -> StepRow | None:
-        """Return a step."""
-        return next((StepRow(*row) for row in self._rows(STEP, self._name, case, step)), None)
+    def held(self, case: int, step: int) -> HeldRow | None:
+        """Return a held step."""
+        return next(iter(self._of_study(HeldRow, HELD_STEP, case, step)), None)
 
     def keyed(self, key: str) -> Event | None:
         """Return the event of an idempotency key."""
-        return next((Event(*row) for row in self._rows(KEYED, self._name, key)), None)
+        return next(iter(self._of_study(Event, KEYED, key)), None)
 
-    def events(self, after: int, limit: int, case: int = 0) -> list[Event]:
+    def due(self, now: str) -> list[HeldRow]:
+        """Return the held steps that are mature."""
+        return self._of_study(HeldRow, DUE, now)
+
+    def _of_study(self, kind: Callable[..., Any], statement: str, *values: int | str) -> list[Any]:
+        """Return rows that are found by the number of the study and something else."""
+        storable(values)
+        seen = self._found()
+        found = () if seen is None else self._rows(statement, seen.number, *values)
+        return [kind(*row) for row in found]
+
+    def events(self, after: int, limit: int) -> list[Event]:
         """Return the next events."""
-        if case:
-            found = self._rows(EVENTS_OF, self._name, case, after, limit)
-        else:
-            found = self._rows(EVENTS, self._name, after, limit)
-        return [Event(*row) for row in found]
+        return [Event(*row) for row in self._page(EVENTS, after, limit)]
 
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases."""
         if status:
-            found = self._rows(CASES_OF, self._name, self._name, status, after, limit)
-        else:
-            found = self._rows(CASES, self._name, after, limit)
-        return [CaseRow(*row) for row in found]
+            return [CaseRow(*row) for row in self._page(CASES_OF, after, limit, status)]
+        return [CaseRow(*row) for row in self._page(CASES, after, limit)]
 
-    def steps(self, after: tuple[int, int], limit: int) -> list[StepRow]:
-        """Return the next steps."""
-        return [StepRow(*row) for row in self._rows(STEPS, self._name, *after, limit)]
-
-    def due(self, now: str) -> list[StepRow]:
-        """Return the held steps that are mature."""
-        return [StepRow(*row) for row in self._rows(DUE, self._name, now)]
+    def _page(self, statement: str, after: int, limit: int, *which: str) -> list[tuple[Any, ...]]:
+        """Return the next rows after one of the study."""
+        seen = self._found()
+        if seen is None:
+            return []
+        first = seen.first + min(max(after, 0), MOST)
+        return self._rows(statement, *which, first, seen.first + MOST, limit)
 
     def append(self, event: Event) -> None:
         """Add an event."""
-        self._rows(APPEND, self._name, *event)
+        self._rows(APPEND, _identity(self._there(), event.seq), *event[1:])
 
     def put_study(self, row: StudyRow) -> None:
-        """Write the study's row."""
-        if not self._changed("studies", row, 0):
-            self._rows(PUT_STUDY, *row)
+        """Write the study's configuration; the rest is in its last event."""
+        seen = self._found()
+        if seen is None or row.config != seen.study.config:
+            self._rows(_NEW_STUDY, self._name, row.config)
+            self._all.pop(self._name, None)
+            seen = self._there()
+        seen.study = row
 
     def put_case(self, row: CaseRow) -> None:
-        """Write a case's row."""
-        if not self._changed("cases", row, row.case):
-            self._rows(PUT_CASE, self._name, *row)
-
-    def _changed(self, table: str, row: CaseRow | StudyRow, case: int) -> bool:
-        """Write what differs in a row that was read, so that no index is written in vain.
-
-        Return whether it was read.
-        """
-        before = self._seen.get(case)
+        """Write a case's row; of one that was seen what differs, so that no index is in vain."""
+        seen = self._there()
+        identity, before = _identity(seen, row.case), seen.cases.get(row.case)
         if before is None:
-            return False
-        changed = tuple(k for k in range(len(row)) if row[k] != before[k])
-        if changed:
-            key = (self._name, case) if case else (self._name,)
-            self._rows(_update(table, changed), *(row[k] for k in changed), *key)
-            self._seen[case] = row
-        return True
+            self._rows(_PUT_CASE, identity, *row[1:])
+        elif row != before:
+            changed = tuple([k for k, value in enumerate(row) if value != before[k]])
+            self._rows(_update(changed), *[row[k] for k in changed], identity)
+        _see(seen, row)
 
-    def put_step(self, row: StepRow) -> None:
-        """Write a step's row."""
-        self._rows(PUT_STEP, self._name, *row)
+    def put_held(self, row: HeldRow) -> None:
+        """Write the row of a held step."""
+        self._rows(_PUT_HELD, self._there().number, *row)
 
-    def drop_step(self, case: int, step: int) -> None:
-        """Remove a step's row."""
-        self._rows(DROP_STEP, self._name, case, step)
+    def drop_held(self, case: int, step: int) -> None:
+        """Remove the row of a held step."""
+        self._rows(_DROP_HELD, self._there().number, case, step)
+
+
+def _see(seen: Seen, row: CaseRow) -> None:
+    """Keep a case in memory."""
+    if len(seen.cases) >= _MOST_SEEN:
+        seen.cases.clear()
+    seen.cases[row.case] = row
+
+
+def _identity(seen: Seen, own: int) -> int:
+    """Return the identity of an event or a case of a study."""
+    if type(own) is not int or not 0 < own <= MOST:
+        raise InvalidInput(f"{own} was given; an event or a case must have one of 1 to 2^40 - 1")
+    return seen.first + own

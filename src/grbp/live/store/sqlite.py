@@ -32,6 +32,7 @@ from grbp.errors import (
 from grbp.live.store.base import Store
 from grbp.live.store.sql import (
     STUDIES,
+    Seen,
     SqlTransaction,
     Words,
     migration,
@@ -49,7 +50,7 @@ except ImportError as error:
 APPLICATION_ID: Final = 0x67726270
 """What marks a file as ours: the letters grbp."""
 
-WORDS: Final = Words("integer", "text", " strict, without rowid")
+WORDS: Final = Words("integer", "text", " strict")
 
 SAFE: Final = (3, 51, 3)
 """The first SQLite that loses nothing when one connection checkpoints while another writes."""
@@ -94,8 +95,8 @@ _PAUSE: Final = 0.002
 class SqliteTransaction(SqlTransaction):
     """The rows of one study in a SQLite file."""
 
-    def __init__(self, name: str, connection: "apsw.Connection") -> None:
-        super().__init__(name)
+    def __init__(self, name: str, seen: dict[str, Seen], connection: "apsw.Connection") -> None:
+        super().__init__(name, seen)
         self._connection, self._cursor = connection, connection.cursor()
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
@@ -127,8 +128,11 @@ class SqliteStore(Store):
         super().__init__()
         check_file_name(path)
         self.where, self._vfs = str(path), vfs
+        self._seen: dict[str, Seen] = {}
+        self._content = -1
         # Whole, as SQLite takes names such as :memory: otherwise, and the folder may be changed.
-        self._path = path = Path(os.path.abspath(path))  # noqa: PTH100
+        self._whole = os.path.abspath(path)  # noqa: PTH100
+        self._path = path = Path(self._whole)
         if not self._exists():
             if not create:
                 raise NotFound(_NO_STORE.format(self.where))
@@ -160,9 +164,11 @@ class SqliteStore(Store):
 
     def _found(self) -> tuple[int, int] | None:
         """Return which file the path leads to; None if there is none."""
-        with suppress(OSError):
-            return (found := self._path.stat()).st_dev, found.st_ino
-        return None
+        try:
+            found = os.stat(self._whole)  # noqa: PTH116 (for every entry, and twice as quick)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _prepare(self, create: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
@@ -300,6 +306,8 @@ class SqliteStore(Store):
     def _reading(self) -> Iterator[None]:
         try:
             self._connection.execute("begin")
+            # The first statement that reads also says at which moment.
+            self._connection.execute("pragma user_version").get  # noqa: B018
             self._look_again()
             yield
         except apsw.Error as error:
@@ -309,17 +317,24 @@ class SqliteStore(Store):
                 self._connection.execute("rollback")
 
     def _bound(self, name: str) -> SqliteTransaction:
-        return SqliteTransaction(name, self._connection)
+        return SqliteTransaction(name, self._seen, self._connection)
 
     def _begin(self) -> None:
         self._connection.execute("begin immediate")
         self._look_again()
 
     def _look_again(self) -> None:
-        """Refuse tables that a newer version has changed since the store was opened."""
+        """Forget what was seen if another connection has written since.
+
+        Refuse a file that was moved, and tables that a newer version has changed.
+        """
         self._check_process()
         self._check_file()
-        refuse_newer(self.where, self._connection.execute("pragma user_version").get)
+        content = self._connection.data_version("main")
+        if content != self._content:
+            self._seen.clear()
+            refuse_newer(self.where, self._connection.execute("pragma user_version").get)
+            self._content = content
 
     def _check_file(self) -> None:
         """Refuse a file that has gone: SQLite would write to it, where nobody finds it."""
@@ -331,14 +346,17 @@ class SqliteStore(Store):
 
     def _commit(self) -> None:
         self._connection.execute("commit")
+        self._content = self._connection.data_version("main")
 
     def _rollback(self) -> None:
+        self._seen.clear()
         self._connection.execute("rollback")
 
     def _savepoint(self) -> None:
         self._connection.execute("savepoint job")
 
     def _rollback_to_savepoint(self) -> None:
+        self._seen.clear()
         self._connection.execute("rollback to job; release job")
 
     def _release(self) -> None:
