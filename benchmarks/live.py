@@ -193,7 +193,7 @@ def tell(effort: Effort) -> list[Columns]:
 
 def pages(effort: Effort) -> list[Columns]:
     """What a commit writes, in pages of SQLite's log, and what a page costs."""
-    few, count = 300, effort.choose(300, 2000)  # SQLite begins its log anew after 1,000 pages.
+    few, count = 300, effort.choose(300, 2000)
     written = Columns("Pages that a commit writes", ["what", "pages"])
     cost = Columns("A commit by its pages", ["pages", "time"])
     with TemporaryDirectory() as name:
@@ -208,6 +208,7 @@ def pages(effort: Effort) -> list[Columns]:
             "tell": ("one", told(study, few, cases)),
         }
         store._connection.wal_autocheckpoint(0)
+        store.fold()  # SQLite begins its log anew, and the file grows with every page from here.
         for key, (file, work) in works.items():
             log = folder / f"{file}.sqlite-wal"
             before = log.stat().st_size

@@ -56,7 +56,7 @@ def tell(rows: Transaction, key: str = "", who: str = "me") -> int:
     assert study is not None
     if key and (before := rows.keyed(key)):
         return before.seq
-    said = "{" + after_text(0, study)
+    said = "{" + after_text(0, study[4:])
     event = an_event(study.seq + 1, previous=study.head, key=key, who=who, response=said)
     rows.append(event)
     rows.put_study(study._replace(seq=event.seq, head=event.hash))

@@ -7,22 +7,34 @@ decision is due. FINISH that was advised, or taken, and does not count yet count
 """
 
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.counters import Counters, Totals, add_to, with_pending
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, FIRST, Config
-from grbp.live.rows import CLOSED, LOST, OPEN, WON, CaseRow, Event, StudyRow, read, written
+from grbp.live.rows import (
+    CLOSED,
+    LOST,
+    OPEN,
+    WON,
+    CaseRow,
+    Event,
+    Numbers,
+    StudyRow,
+    read,
+    written,
+)
 from grbp.numerics.rng import fold_in
 
 _NOBODY: Final = -1
 """The threshold that gets the credit of a case that was not played with its own."""
 
-_NOTHING: Final = (0, 0, 0, 0)
-
 Counts: TypeAlias = tuple[int, int, int, int, int, int]
 """The counts of a case, from f to held_f."""
+
+Move: TypeAlias = tuple[str, int, int]
+"""What was done in a step, and from where it led where."""
 
 
 def advised(case: CaseRow) -> str | None:
@@ -48,36 +60,26 @@ def _written(n: Counters) -> str:
     return text
 
 
-class Move(NamedTuple):
-    """A step: what was done, from where it led where, and whether it is held."""
+def counted(config: Config, case: CaseRow, step: Move, sign: int, *, held: bool) -> Counts:
+    """Return the counts of a case, from f to held_f, with a step, or without it again."""
+    (action, state, next_state), (f, f_goal, c, c_up, waits, waits_f) = step, case[7:13]
+    finish = sign * (action == FINISH)
+    if held:
+        return f, f_goal, c, c_up, waits + sign, waits_f + finish
+    return (
+        f + finish,
+        f_goal + finish * (next_state == config.goal),
+        c + (sign - finish),
+        c_up + (sign - finish) * (next_state > state),
+        waits,
+        waits_f,
+    )
 
-    action: str
-    state: int
-    next_state: int
-    held: bool
 
-
-def move_of(event: Event, held: bool) -> Move:
+def move_of(event: Event) -> Move:
     """Return the step that an event told."""
     then = read(event.response)
-    return Move(then["took"], then["from"], then["state"], held)
-
-
-def counted(config: Config, case: CaseRow, step: Move, sign: int) -> Counts:
-    """Return the counts of a case, from f to held_f, with a step, or without it again."""
-    f = sign * (step.action == FINISH)
-    if step.held:
-        counts = case.f, case.f_goal, case.c, case.c_up
-        return *counts, case.held + sign, case.held_f + f
-    c = sign - f
-    return (
-        case.f + f,
-        case.f_goal + f * (step.next_state == config.goal),
-        case.c + c,
-        case.c_up + c * (step.next_state > step.state),
-        case.held,
-        case.held_f,
-    )
+    return then["took"], then["from"], then["state"]
 
 
 def by_name(counts: Counts) -> dict[str, Any]:
@@ -145,43 +147,29 @@ def is_settled(status: str, held: int) -> int:
 
 def study_after(
     config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow
-) -> tuple[StudyRow, CaseRow]:
-    """Return a study and a case after the case was changed, or opened, before it is recorded."""
+) -> tuple[Numbers, CaseRow]:
+    """Return the numbers of a study, and a case, after the case was changed or opened."""
+    _, _, _, _, opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = study
     settled = is_settled(new.status, new.held)
     if settled != new.settled:
         new = new._replace(settled=settled)
-    counters = study.counters
-    if settled or (old is not None and old.settled):
-        n = _counters(counters)
-        if old is not None and old.settled:
-            n = _settled(n, old, -1)
-        if settled:
-            n = _settled(n, new, 1)
+    n = _counters(counters) if settled or (old is not None and old.settled) else None
+    for case, sign in ((old, -1), (new, 1)):
+        if case is None:
+            opened += 1
+            continue
+        pending += sign * _pending(config, case)
+        if case.settled and n is not None:
+            n = _settled(n, case, sign)
+        else:
+            f, f_goal = f + sign * case.f, f_goal + sign * case.f_goal
+            c, c_up = c + sign * case.c, c_up + sign * case.c_up
+        if case.status != OPEN:
+            won, lost = won + sign * (case.status == WON), lost + sign * (case.status == LOST)
+            closed += sign * (case.status == CLOSED)
+    if n is not None:
         counters = _written(n)
-    plus = _NOTHING if settled else _counts(new)
-    minus = _NOTHING if old is None or old.settled else _counts(old)
-    status = "" if old is None else old.status
-    after = StudyRow(
-        study.name,
-        study.config,
-        study.seq,
-        study.head,
-        study.opened + (old is None),
-        study.won + (new.status == WON) - (status == WON),
-        study.lost + (new.status == LOST) - (status == LOST),
-        study.closed + (new.status == CLOSED) - (status == CLOSED),
-        study.pending + _pending(config, new) - (0 if old is None else _pending(config, old)),
-        counters,
-        study.f + plus[0] - minus[0],
-        study.f_goal + plus[1] - minus[1],
-        study.c + plus[2] - minus[2],
-        study.c_up + plus[3] - minus[3],
-    )
-    return after, new
-
-
-def _counts(case: CaseRow) -> tuple[int, int, int, int]:
-    return case.f, case.f_goal, case.c, case.c_up
+    return (opened, won, lost, closed, pending, counters, f, f_goal, c, c_up), new
 
 
 def _pending(config: Config, case: CaseRow) -> int:
@@ -196,5 +184,5 @@ def _settled(n: Counters, case: CaseRow, sign: int) -> Counters:
     """
     ended = case.status != CLOSED
     credit = case.threshold if ended and not case.overruled else _NOBODY
-    parts = (ended, case.status == WON, *_counts(case))
-    return add_to(n, credit, Totals(*(sign * part for part in parts)))
+    parts = (ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
+    return add_to(n, credit, Totals(*[sign * part for part in parts]))

@@ -7,7 +7,7 @@ is never changed; the other rows are always what the events make of them.
 import hashlib
 import json
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 OPEN, WON, LOST, CLOSED = "open", "won", "lost", "closed"
 """The states of a case: in progress, at the goal, in the dead end, withdrawn."""
@@ -181,9 +181,13 @@ def read(text: str) -> Any:
     return _DECODE(text)[0]
 
 
-def after_text(before: int, study: StudyRow) -> str:
+Numbers: TypeAlias = tuple[int, int, int, int, int, str, int, int, int, int]
+"""What an event changes in a study beside its head: the fields from opened on."""
+
+
+def after_text(before: int, numbers: Numbers) -> str:
     """Write the end of an answer: the event before in the case, and the study after this one."""
-    _, _, _, _, opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = study
+    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = numbers
     return (
         f'"before":{before},"study":[{opened},{won},{lost},{closed},{pending},{f},{f_goal},{c},'
         f'{c_up}],"counters":{counters}}}'

@@ -19,7 +19,6 @@ from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, Config, config_of
 from grbp.live.counting import (
-    Move,
     advised,
     by_name,
     counted,
@@ -106,7 +105,7 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
     after = study._replace(config=text, counters=written(list(new.first)))
     # A study's row must be there before its events.
     tx.put_study(after)
-    said = written({"config": config}), "{" + after_text(0, after)
+    said = written({"config": config}), "{" + after_text(0, after[4:])
     event = _event(study, call, ("study", 0, 0), said)
     tx.append(event)
     tx.put_study(after._replace(seq=event.seq, head=event.hash))
@@ -155,7 +154,8 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     after = check_whole("state", state, 0, config.goal)
     _check_took(took)
     step = _whole_step(step)
-    said = f'"took":{_quoted(took)},"why":{written(why)},"step":{"null" if step is None else step}'
+    reason, asked = written(why) if why else '""', "null" if step is None else step
+    said = f'"took":{_quoted(took)},"why":{reason},"step":{asked}'
     request = f'{{"case":{case},"state":{after},{said}}}'
     if call.key and (stored := _stored(tx, study, call, "tell", request)):
         return stored
@@ -169,7 +169,7 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     study, row = _ripened(tx, study, config, call, row)
     due, number = due_of(config, action, row.since, call.now), row.steps + 1
     status = WON if after == config.goal else LOST if after == DEAD_END else OPEN
-    counts = counted(config, row, Move(action, row.state, after, bool(due)), 1)
+    counts = counted(config, row, (action, row.state, after), 1, held=bool(due))
     # Written out, this takes a third of the time of a `_replace`.
     new = CaseRow(
         row.case, row.first, after, row.threshold, status, number,
@@ -218,7 +218,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
             steps=last - 1,
             overruled=row.overruled - (done.answer["took"] != done.answer["advised"]),
             since=before.since,
-            **by_name(counted(config, row, move_of(done.event, held), -1)),
+            **by_name(counted(config, row, move_of(done.event), -1, held=held)),
         )
     place = "void", case, last
     return _recorded(tx, (study, config, call), place, (request, _after(new)), row, new)
@@ -330,8 +330,8 @@ def _matured(tx: Transaction, study: StudyRow, config: Config, call: Call, held:
     row, told = case_in(tx, study, held.case), tx.event(held.seq)
     if told is None:
         raise NotFound(f"event {held.seq} is missing; verify the study")
-    new = row._replace(**by_name(counted(config, row, move_of(told, True), -1)))
-    counts = by_name(counted(config, new, move_of(told, False), 1))
+    new = row._replace(**by_name(counted(config, row, move_of(told), -1, held=True)))
+    counts = by_name(counted(config, new, move_of(told), 1, held=False))
     new = new._replace(last=study.seq + 1, **counts)
     tx.drop_held(held.case, held.step)
     place, request = ("mature", held.case, held.step), {"case": held.case, "step": held.step}
@@ -369,7 +369,7 @@ def _recorded(
     after, new = study_after(config, study, old, new)
     answer = f"{answer},{after_text(0 if old is None else old.last, after)}"
     event = _event(study, call, place, (request, answer))
-    study = StudyRow(study.name, study.config, event.seq, event.hash, *after[4:])
+    study = StudyRow(study.name, study.config, event.seq, event.hash, *after)
     tx.append(event)
     tx.put_study(study)
     tx.put_case(new)

@@ -241,13 +241,13 @@ class SqlTransaction(Transaction):
 
     def events(self, after: int, limit: int) -> list[Event]:
         """Return the next events."""
-        return [Event(*row) for row in self._page(EVENTS, after, limit)]
+        return [*map(Event._make, self._page(EVENTS, after, limit))]
 
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases."""
         if status:
-            return [CaseRow(*row) for row in self._page(CASES_OF, after, limit, status)]
-        return [CaseRow(*row) for row in self._page(CASES, after, limit)]
+            return [*map(CaseRow._make, self._page(CASES_OF, after, limit, status))]
+        return [*map(CaseRow._make, self._page(CASES, after, limit))]
 
     def _page(self, statement: str, after: int, limit: int, *which: str) -> list[tuple[Any, ...]]:
         """Return the next rows after one of the study."""
