@@ -153,6 +153,7 @@ def make_config(
 
 
 @cache
+@lru_cache(maxsize=1)
 def this_version() -> str:
     """Return the version of this package."""
     return str(import_module("grbp").__version__)

@@ -215,4 +215,7 @@ def sealed(*fields: int | str) -> Event:
 
 def hash_of(fields: tuple[int | str, ...]) -> str:
     """Compute SHA-256 of an event's fields but the last, each in a line: no text has two."""
-    return hashlib.sha256("\n".join(map(str, fields)).encode()).hexdigest()
+    return hashlib.sha256((_LINES % fields).encode()).hexdigest()
+
+
+_LINES: Final = "\n".join(["%s"] * (len(Event._fields) - 1))

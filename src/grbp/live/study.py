@@ -409,7 +409,8 @@ def _reason(why: object) -> str:
 
 def _stamp(time: datetime) -> str:
     """Write a time in UTC, so that texts sort as times do."""
-    return time.astimezone(UTC).isoformat(timespec="microseconds")
+    utc = time if time.tzinfo is UTC else time.astimezone(UTC)
+    return utc.isoformat(timespec="microseconds")
 
 
 def _time(given: object) -> str:

@@ -69,6 +69,7 @@ _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 _SAID: Final = {
     apsw.NotADBError: "was given; it is not a SQLite file",
     apsw.ConnectionClosedError: "was closed; open it again",
+    apsw.CursorClosedError: "was closed; open it again",
     apsw.FullError: "cannot be written (the disk is full); make room",
     apsw.BusyError: "cannot be written (another process has been writing for a minute); try again",
     apsw.ReadOnlyError: "cannot be written (it, or what is around it, is read-only); change that",
@@ -95,9 +96,9 @@ _PAUSE: Final = 0.002
 class SqliteTransaction(SqlTransaction):
     """The rows of one study in a SQLite file."""
 
-    def __init__(self, name: str, seen: dict[str, Seen], connection: "apsw.Connection") -> None:
+    def __init__(self, name: str, seen: dict[str, Seen], cursor: "apsw.Cursor") -> None:
         super().__init__(name, seen)
-        self._connection, self._cursor = connection, connection.cursor()
+        self._cursor = cursor
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         try:
@@ -107,12 +108,13 @@ class SqliteTransaction(SqlTransaction):
 
     def _legible(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         """Read rows with text that is damaged, so that a check can say which they are."""
-        columns = self._connection.execute(statement, values).description
+        run = self._cursor.connection.execute
+        columns = run(statement, values).description
         parts = [
             f'case typeof("{name}") when \'text\' then cast("{name}" as blob) else "{name}" end'
             for name, *_ in columns
         ]
-        rows = self._connection.execute(f"select {', '.join(parts)} from ({statement})", values)  # noqa: S608 (names of ours)
+        rows = run(f"select {', '.join(parts)} from ({statement})", values)  # noqa: S608 (our names)
         return [
             tuple(one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in row)
             for row in rows
@@ -142,6 +144,7 @@ class SqliteStore(Store):
             raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
         try:
             self._connection, self._file = self._connected(), self._found()
+            self._cursor = self._connection.cursor()
             try:
                 self._prepare(create, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
@@ -294,7 +297,7 @@ class SqliteStore(Store):
             return error
         for kind, what in _SAID.items():
             if isinstance(error, kind):
-                given = kind in (apsw.NotADBError, apsw.ConnectionClosedError)
+                given = what.startswith("was ")
                 return (InvalidInput if given else CannotWrite)(f"{self.where} {what}")
         if isinstance(error, apsw.Error):
             return CannotWrite(f"{self.where} cannot be read or written ({error})")
@@ -317,10 +320,10 @@ class SqliteStore(Store):
                 self._connection.execute("rollback")
 
     def _bound(self, name: str) -> SqliteTransaction:
-        return SqliteTransaction(name, self._seen, self._connection)
+        return SqliteTransaction(name, self._seen, self._cursor)
 
     def _begin(self) -> None:
-        self._connection.execute("begin immediate")
+        self._cursor.execute("begin immediate")
         self._look_again()
 
     def _look_again(self) -> None:
@@ -345,7 +348,7 @@ class SqliteStore(Store):
             )
 
     def _commit(self) -> None:
-        self._connection.execute("commit")
+        self._cursor.execute("commit")
         self._content = self._connection.data_version("main")
 
     def _rollback(self) -> None:
