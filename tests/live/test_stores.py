@@ -283,6 +283,20 @@ class TestContract:
         assert len(log(store)) == 6
         assert everything(store)["s"][2:] == before
 
+    def test_those_who_were_served_together_are_waited_for(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        waited: list[float] = []
+        monkeypatch.setattr("grbp.live.store.base.time.sleep", waited.append)
+        store.write("s", tell)
+        assert waited == []  # Whoever is alone waits for nobody.
+        store._served = 3
+        store.write("s", tell)
+        assert len(waited) > 1
+        waited.clear()
+        store.write("s", tell)  # The others did not come.
+        assert (waited, len(log(store))) == ([], 3)
+
     def test_where_the_commit_fails_nobody_is_told_otherwise(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:

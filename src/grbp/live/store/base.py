@@ -6,6 +6,7 @@ stores. A script is a function of a `Transaction`; all that it writes is kept, o
 
 import os
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -51,6 +52,10 @@ _CUT_OFF: Final = (
 
 PAGE: Final = 1_000
 """The rows that are read at a time."""
+
+_MOMENT: Final = 2e-5
+_PATIENCE: Final = 4
+"""How long, in seconds, and how often one waits for others to be committed together with."""
 
 LAST: Final = "a"
 """A time after all times, which begin with a digit."""
@@ -181,6 +186,7 @@ class Store(ABC):
         self._gate = threading.Lock()
         self._waiting: list[Job[Any]] = []
         self._leader: Job[Any] | None = None
+        self._served = 1
         self._process = os.getpid()
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
@@ -205,12 +211,21 @@ class Store(ABC):
         batch: list[Job[Any]] = []
         try:
             with self._lock:
+                self._gather()
                 with self._gate:
                     batch, self._waiting = self._waiting, []
+                self._served = len(batch)
                 self._run(batch)
         finally:
             for job in batch:
                 job.turn.release()
+
+    def _gather(self) -> None:
+        """Wait a moment for those who were served together: most are about to ask again."""
+        for _ in range(_PATIENCE):
+            if len(self._waiting) >= self._served:
+                return
+            time.sleep(_MOMENT)
 
     def _hand_over(self, job: Job[Any]) -> None:
         """Let somebody else run what waits, if it was this one's turn; wait for nothing more."""
