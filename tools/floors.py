@@ -75,7 +75,7 @@ def picture() -> str:
     boxes = []
     for storey in storeys():
         share = (width - gap * (len(storey) - 1)) // len(storey)
-        wrapped = [textwrap.wrap(one.purpose.replace("`", ""), share // 7) for one in storey]
+        wrapped = [textwrap.wrap(one.purpose.replace("`", ""), (share - 24) // 7) for one in storey]
         height = 34 + 16 * max(map(len, wrapped))
         for place, (one, lines) in enumerate(zip(storey, wrapped, strict=True)):
             x = left + place * (share + gap)
