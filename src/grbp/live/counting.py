@@ -100,6 +100,8 @@ def due_of(config: Config, action: str, since: str, now: str) -> str:
 def known(study: StudyRow) -> Counters:
     """Return all that is counted: in cases that are settled, and in the others."""
     n = _counters(study.counters)
+    if not (study.f or study.c):
+        return n
     return add_to(n, _NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
 
 
