@@ -1,0 +1,243 @@
+// The explorer: sliders, the link that stands for them, and the pictures that follow them.
+
+import { boundary, forcedTries, gapAt, nearest, optimalThreshold, startMean, valueAt } from "./exact.js";
+import { Cases, uniforms } from "./explorer-cases.js";
+import { Chain, Player } from "./explorer-chain.js";
+import { drawControl, drawCosts, drawMap, drawShares, drawValues } from "./explorer-pictures.js";
+import { NUMBERS, playedThreshold, readLink, readNumber, within, writeLink } from "./explorer-state.js";
+import { download } from "./explorer-svg.js";
+import { few, ofHundred, percent, startWords, thresholdWords, whole } from "./explorer-words.js";
+
+const find = (id) => document.getElementById(id);
+const put = (id, words) => {
+  find(id).textContent = words;
+};
+
+let state = readLink(location.hash);
+let best = 0;
+let toNumbers = null;
+let played = "";
+let later = 0;
+let said = 0;
+
+const cases = new Cases(uniforms(1));
+const chain = new Chain(find("chain"));
+const player = new Player(cases, chain, showCases);
+
+/** Return the width that a picture has on the page. */
+function room(id) {
+  return Math.max(find(id).parentElement.clientWidth, 260);
+}
+
+/** Show everything for the present state. */
+function show() {
+  best = optimalThreshold(state);
+  showControls();
+  showVerdict();
+  drawValues(find("values"), room("values"), state, best);
+  toNumbers = drawMap(find("map"), room("map"), state, best);
+  drawCosts(find("costs"), room("costs"), state, best);
+  drawControl(find("control"), room("control"), state);
+  showTable();
+  showGamma();
+  beginCases();
+}
+
+function showControls() {
+  for (const [key, { most }] of Object.entries(NUMBERS)) {
+    const uniform = state[key] === "uniform";
+    for (const input of [find(key), find(`${key}-number`)]) {
+      input.max = most(state);
+      input.disabled = uniform;
+      if (!uniform && document.activeElement !== input) input.value = state[key];
+      if (!uniform && input.type === "range") input.value = state[key];
+    }
+  }
+  find("uniform").checked = state.start === "uniform";
+  find(`threshold-${state.threshold}`).checked = true;
+  put("now", `G ${state.goal}, pC ${few(state.pC)}, pF ${few(state.pF)}, ` +
+    `start ${state.start === "uniform" ? "any" : state.start}, γ ${few(state.gamma)}`);
+  put("words-best", `the best one, here ${best}`);
+  put("words-all", `${state.goal - 1}: finish at once, in every state`);
+  find("link").value = location.href.split("#")[0] + writeLink(state);
+}
+
+function showVerdict() {
+  const { goal, pC, pF, start } = state;
+  const mean = (at, threshold) => startMean(goal, start, (s) => at(state, threshold, s));
+  const b = boundary(goal, pC);
+  const lost = mean(gapAt, 1 - best);
+  const { distance } = nearest(state);
+  find("verdict").className = best ? "finish" : "continue";
+  put("right", best ? "In state 1, FINISH is right." : "In state 1, CONTINUE is right: never finish.");
+  put("right-words", `The best threshold is ${best}: ${thresholdWords(best, best ? goal : 0)}.`);
+  put("number-finish", percent(pF));
+  put("number-boundary", percent(b));
+  put("number-value", percent(mean(valueAt, best)));
+  put("number-cost", ofHundred(lost));
+  put("number-margin", few(distance));
+  put("cost-words", lost
+    ? `${best ? "Never finishing" : "Finishing in state 1"} wins ${ofHundred(lost)} fewer of 100 cases from ${startWords(start)}.`
+    : distance === 0
+      ? "The problem lies on the boundary: both choices are equally good."
+      : `Both choices win equally often from ${startWords(start)}.`);
+  put("choice-words", `A wrong step in state 1 itself costs ${ofHundred(mean(() => gapAt(state, 1 - best, 1), 0))} ` +
+    "wins of 100, the dotted line on the map. From a state further up it costs less, because many cases never come down to state 1.");
+  clearTimeout(said);
+  said = setTimeout(() => put("announce", `${find("right").textContent} ${find("cost-words").textContent}`), 700);
+}
+
+function showTable() {
+  const { goal } = state;
+  const rows = Array.from({ length: goal - 1 }, (_, k) => {
+    const row = document.createElement("tr");
+    const head = document.createElement("th");
+    head.scope = "row";
+    head.textContent = k + 1;
+    const cells = [0, 1, best].map((threshold) => {
+      const cell = document.createElement("td");
+      cell.textContent = percent(valueAt(state, threshold, k + 1));
+      return cell;
+    });
+    row.append(head, ...cells);
+    return row;
+  });
+  find("value-rows").replaceChildren(...rows);
+  put("head-best", `best (${best})`);
+}
+
+function showGamma() {
+  const { gamma, goal, start } = state;
+  const cost = startMean(goal, start, (s) => gapAt(state, goal - 1, s));
+  const tries = forcedTries(gamma, 1000);
+  put("gamma-counts", `With γ = ${few(gamma)}, FINISH must have been tried ` +
+    `${[10, 100, 1000, 10000].map((rho) => `${whole(forcedTries(gamma, rho))} times by round ${whole(rho)}`).join(", ")}.`);
+  put("gamma-cost", best
+    ? "With these sliders FINISH is right in state 1. A learner that knows this finishes there by itself, so hardly any try has to be forced, and a large γ costs little."
+    : `With these sliders FINISH is never right, so every try is paid for: from ${startWords(start)} it costs ` +
+      `${ofHundred(cost)} wins of 100 tries. By round 1,000 that is about ${few(tries * cost)} wins lost. ` +
+      "A smaller γ costs less, but what one knows about FINISH then rests on fewer tries, and may be wrong for longer.");
+}
+
+/** Begin anew with cases if what they depend on has changed. */
+function beginCases() {
+  const threshold = playedThreshold(state, best);
+  const { goal, pC, pF, start } = state;
+  const now = JSON.stringify([goal, pC, pF, start, threshold]);
+  if (now !== played) {
+    played = now;
+    player.halt();
+    cases.begin({ goal, pC, pF }, threshold, start);
+  }
+  chain.draw(room("chain"), cases);
+  showCases();
+}
+
+function showCases() {
+  const exact = startMean(state.goal, state.start, (s) => valueAt(state, cases.threshold, s));
+  put("play", player.playing ? "Pause" : "Play");
+  put("count", whole(cases.count));
+  put("won", whole(cases.won));
+  put("lost", whole(cases.count - cases.won));
+  put("share", cases.count ? percent(cases.won / cases.count) : "–");
+  put("exact", percent(exact));
+  find("story").setAttribute("aria-live", player.playing ? "off" : "polite");
+  put("story", cases.story);
+  drawShares(find("shares"), room("shares"), cases.shares, exact);
+}
+
+/** Take over a change, and write it into the address when the hand has come to rest. */
+function change(changes) {
+  state = within({ ...state, ...changes });
+  show();
+  clearTimeout(later);
+  later = setTimeout(commit, 350);
+}
+
+function commit() {
+  clearTimeout(later);
+  if (writeLink(readLink(location.hash)) !== writeLink(state)) location.hash = writeLink(state);
+}
+
+function listen() {
+  for (const key of Object.keys(NUMBERS)) {
+    find(key).addEventListener("input", ({ target }) => change({ [key]: readNumber(key, target.value, state) }));
+    const number = find(`${key}-number`);
+    number.addEventListener("input", () => {
+      if (number.value !== "") change({ [key]: readNumber(key, number.value, state) });
+    });
+    // What was typed beyond the limits is shown as it was understood.
+    number.addEventListener("blur", show);
+  }
+  find("uniform").addEventListener("change", ({ target }) =>
+    change({ start: target.checked ? "uniform" : Math.ceil(state.goal / 2) }));
+  for (const choice of document.querySelectorAll("input[name=threshold]")) {
+    choice.addEventListener("change", () => change({ threshold: choice.value }));
+  }
+  find("speed").addEventListener("change", ({ target }) => {
+    player.speed = Number(target.value);
+    if (player.playing) {
+      player.stop();
+      player.toggle();
+    }
+  });
+  find("play").addEventListener("click", () => player.toggle());
+  find("step").addEventListener("click", () => player.step());
+  find("many").addEventListener("click", () => player.many(100));
+  find("again").addEventListener("click", () => {
+    played = "";
+    beginCases();
+  });
+  find("copy").addEventListener("click", copy);
+  for (const button of document.querySelectorAll("button[data-picture]")) {
+    const { picture, kind } = button.dataset;
+    button.addEventListener("click", () =>
+      download(find(picture), kind, `grbp-${picture}`, find(picture).getAttribute("aria-label")));
+  }
+  addEventListener("hashchange", () => {
+    if (writeLink(readLink(location.hash)) === writeLink(state)) return;
+    clearTimeout(later);
+    state = readLink(location.hash);
+    show();
+  });
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth !== width) show(); // on a phone the height changes while one scrolls
+    width = innerWidth;
+  });
+  listenToMap();
+}
+
+/** Let the point on the map be dragged; by touch only at the point, so that the page still scrolls. */
+function listenToMap() {
+  const map = find("map");
+  const take = (event) => {
+    const box = map.getBoundingClientRect();
+    change(toNumbers({ x: event.clientX - box.left, y: event.clientY - box.top }));
+  };
+  map.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch" && !event.target.classList.contains("handle")) return;
+    event.preventDefault();
+    map.setPointerCapture(event.pointerId);
+    take(event);
+  });
+  map.addEventListener("pointermove", (event) => {
+    if (map.hasPointerCapture(event.pointerId)) take(event);
+  });
+}
+
+async function copy() {
+  commit();
+  const link = find("link");
+  link.select();
+  try {
+    await navigator.clipboard.writeText(link.value);
+    put("copied", "The link is copied.");
+  } catch {
+    put("copied", "The link is selected: copy it with the keyboard.");
+  }
+}
+
+listen();
+show();
+document.documentElement.dataset.ready = "yes";
