@@ -13,6 +13,7 @@ from grbp.learners.base import Learner
 from grbp.serve.explorer import STATIC
 from grbp.theory.values import excess
 
+pytestmark = pytest.mark.slow
 HERE: Final = "http://127.0.0.1:8000"
 NEAR_HALF = [0.5 + sign * size for sign in (-1, 1) for size in (2.0**-53, 1e-9, 1e-4)]
 EDGES = [0.0, 5e-324, 1e-300, 1e-17, 1e-9, 0.1, 0.25, 0.45, 0.5, *NEAR_HALF, 0.75, 0.9]

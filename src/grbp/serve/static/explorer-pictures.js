@@ -2,7 +2,7 @@
 
 import { boundary, control, forcedTries, gapAt, nearest, startMean, valueAt } from "./exact.js";
 import { frame, make, path, redraw, roundTicks, text } from "./explorer-svg.js";
-import { few, ofHundred, percent, startWords, thresholdWords, whole } from "./explorer-words.js";
+import { few, ofHundred, percent, startWords, whole } from "./explorer-words.js";
 
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
 const OTHER_GOALS = [2, 3, 5, 10, 50];
@@ -81,6 +81,7 @@ export function drawMap(svg, width, state, best) {
   const below = `${path(line)}L${X(1)} ${Y(0)}Z`;
   const b = boundary(goal, pC);
   const { x, distance } = nearest(state);
+  const named = invert(goal, 0.4);
   const others = OTHER_GOALS.filter((g) => g !== goal);
   const words = (x0, y0, lines, anchor) =>
     lines.map((one, k) => text(X(x0), Y(y0) + 17 * k, one, { class: `${anchor} region` }));
@@ -94,6 +95,7 @@ export function drawMap(svg, width, state, best) {
     group,
     ...others.map((g) => make("path", { d: path(curve(g)), class: "other" })),
     make("path", { d: path(line), class: "boundary" }),
+    text(X(named) + 9, Y(0.4) + 5, `G = ${goal}`, { class: "start curve-name" }),
     ...words(0.035, 0.94, ["FINISH in state 1", "is right (threshold 1)"], "start"),
     ...words(0.965, 0.11, ["never FINISH", "(threshold 0)"], "end"),
     make("path", { d: `M${X(pC)} ${Y(pF)}V${Y(b)}`, class: "gap" }),
@@ -101,13 +103,25 @@ export function drawMap(svg, width, state, best) {
     make("circle", { cx: X(pC), cy: Y(b), r: 3.5, class: "foot" }),
     outline,
     make("circle", { cx: X(pC), cy: Y(pF), r: 7, class: "point" }),
-    make("circle", { cx: X(pC), cy: Y(pF), r: 24, class: "handle" }),
   );
+  const handle = svg.querySelector(".handle") ?? svg.appendChild(make("circle", { r: 24, class: "handle" }));
+  handle.setAttribute("cx", X(pC));
+  handle.setAttribute("cy", Y(pF));
   const part = (value) => Math.min(Math.max(Math.round(value * 100) / 100, 0), 1);
   return (place) => ({
     pC: part((place.x - box.x) / box.width),
     pF: part(1 - (place.y - box.y) / box.height),
   });
+}
+
+/** Return the p_C at which the boundary is at a height, nearly enough for a word. */
+function invert(goal, height) {
+  let [low, high] = [0, 1];
+  while (high - low > 1e-3) {
+    const middle = (low + high) / 2;
+    [low, high] = boundary(goal, middle) < height ? [middle, high] : [low, middle];
+  }
+  return low;
 }
 
 /** Draw how many of 100 cases are won with each choice, and how many the best one wins beyond. */
@@ -121,7 +135,7 @@ export function drawCosts(svg, width, state, best) {
     const value = mean(valueAt, threshold);
     const lost = mean(gapAt, threshold);
     const y = 8 + 62 * k;
-    const words = thresholdWords(threshold, goal);
+    const words = { 0: "never finish", 1: "finish in state 1" }[threshold] ?? "finish at once";
     const name = `${k === 0 ? "right: " : ""}${words}`;
     const number = k === 0 ? `${ofHundred(value)} won` : `${ofHundred(value)} won, ${lost ? `${ofHundred(lost)} fewer` : "no fewer"}`;
     const said = `${words} wins ${ofHundred(value)}`;

@@ -24,13 +24,16 @@ export function text(x, y, words, attributes = {}) {
   return element;
 }
 
-/** Draw into a picture anew: its size, what it shows in words, its parts. */
+/** Draw into a picture anew: its size, what it shows in words, its parts.
+ *
+ * The parts are on a sheet of their own; what lies on top of it stays, for a finger may hold it.
+ */
 export function redraw(svg, width, height, label, ...parts) {
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
   svg.setAttribute("aria-label", label);
-  svg.replaceChildren(...parts);
+  (svg.firstElementChild ?? svg.appendChild(make("g"))).replaceChildren(...parts);
 }
 
 /** Return the path through points of the picture. */
@@ -84,8 +87,11 @@ const KEPT = [
 ];
 
 /** Return a picture as a file of its own, with all its looks in it, in light colours. */
-export function standalone(svg, title) {
+function standalone(svg, facts) {
+  const [width, height] = [svg.width.baseVal.value, svg.height.baseVal.value + 24];
+  const note = text(2, height - 7, facts, { class: "start soft" });
   svg.classList.add("printed");
+  svg.append(note);
   const copy = svg.cloneNode(true);
   const [before, after] = [[svg, ...svg.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
   before.forEach((element, k) => {
@@ -94,28 +100,32 @@ export function standalone(svg, title) {
     after[k].removeAttribute("class");
   });
   const paper = getComputedStyle(svg).getPropertyValue("--paper").trim();
+  note.remove();
   svg.classList.remove("printed");
   copy.removeAttribute("id");
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.prepend(make("title", {}, title), make("rect", { width: "100%", height: "100%", fill: paper }));
-  return new XMLSerializer().serializeToString(copy);
+  copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  copy.setAttribute("height", height);
+  copy.prepend(
+    make("title", {}, svg.getAttribute("aria-label")),
+    make("rect", { width, height, fill: paper }),
+  );
+  return { width, height, source: new XMLSerializer().serializeToString(copy) };
 }
 
 /** Hand a picture to the reader as a file: "svg", or "png" with three dots for every pixel. */
-export async function download(svg, kind, name, title) {
-  let file = new Blob([standalone(svg, title)], { type: "image/svg+xml" });
+export async function download(svg, kind, name, facts) {
+  const { width, height, source } = standalone(svg, facts);
+  const link = document.createElement("a");
+  link.href = `data:image/svg+xml,${encodeURIComponent(source)}`;
   if (kind === "png") {
     const image = new Image();
-    image.src = `data:image/svg+xml,${encodeURIComponent(await file.text())}`;
+    image.src = link.href;
     await image.decode();
     const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [3 * svg.width.baseVal.value, 3 * svg.height.baseVal.value];
+    [canvas.width, canvas.height] = [3 * width, 3 * height];
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    file = await new Promise((done) => canvas.toBlob(done, "image/png"));
+    link.href = canvas.toDataURL("image/png"); // a blob would wait until the browser is idle
   }
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
   link.download = `${name}.${kind}`;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

@@ -14,6 +14,7 @@ const put = (id, words) => {
 };
 
 let state = readLink(location.hash);
+let wished = state.start; // the start that was chosen, although a smaller goal may not have it
 let best = 0;
 let toNumbers = null;
 let played = "";
@@ -29,10 +30,10 @@ function room(id) {
   return Math.max(find(id).parentElement.clientWidth, 260);
 }
 
-/** Show everything for the present state. */
-function show() {
+/** Show everything for the present state; a field that is being typed in is left alone. */
+function show(typed = null) {
   best = optimalThreshold(state);
-  showControls();
+  showControls(typed);
   showVerdict();
   drawValues(find("values"), room("values"), state, best);
   toNumbers = drawMap(find("map"), room("map"), state, best);
@@ -43,14 +44,13 @@ function show() {
   beginCases();
 }
 
-function showControls() {
+function showControls(typed) {
   for (const [key, { most }] of Object.entries(NUMBERS)) {
     const uniform = state[key] === "uniform";
     for (const input of [find(key), find(`${key}-number`)]) {
       input.max = most(state);
       input.disabled = uniform;
-      if (!uniform && document.activeElement !== input) input.value = state[key];
-      if (!uniform && input.type === "range") input.value = state[key];
+      if (!uniform && input !== typed) input.value = state[key];
     }
   }
   find("uniform").checked = state.start === "uniform";
@@ -69,8 +69,13 @@ function showVerdict() {
   const lost = mean(gapAt, 1 - best);
   const { distance } = nearest(state);
   find("verdict").className = best ? "finish" : "continue";
-  put("right", best ? "In state 1, FINISH is right." : "In state 1, CONTINUE is right: never finish.");
-  put("right-words", `The best threshold is ${best}: ${thresholdWords(best, best ? goal : 0)}.`);
+  if (distance === 0) {
+    put("right", "In state 1, both choices are equally good.");
+    put("right-words", "Thresholds 0 and 1 win equally often; 1 is taken to be the best.");
+  } else {
+    put("right", best ? "In state 1, FINISH is right." : "In state 1, CONTINUE is right: never finish.");
+    put("right-words", `The best threshold is ${best}: ${thresholdWords(best, goal)}.`);
+  }
   put("number-finish", percent(pF));
   put("number-boundary", percent(b));
   put("number-value", percent(mean(valueAt, best)));
@@ -79,7 +84,7 @@ function showVerdict() {
   put("cost-words", lost
     ? `${best ? "Never finishing" : "Finishing in state 1"} wins ${ofHundred(lost)} fewer of 100 cases from ${startWords(start)}.`
     : distance === 0
-      ? "The problem lies on the boundary: both choices are equally good."
+      ? "The problem lies on the boundary."
       : `Both choices win equally often from ${startWords(start)}.`);
   put("choice-words", `A wrong step in state 1 itself costs ${ofHundred(mean(() => gapAt(state, 1 - best, 1), 0))} ` +
     "wins of 100, the dotted line on the map. From a state further up it costs less, because many cases never come down to state 1.");
@@ -147,9 +152,10 @@ function showCases() {
 }
 
 /** Take over a change, and write it into the address when the hand has come to rest. */
-function change(changes) {
-  state = within({ ...state, ...changes });
-  show();
+function change(changes, typed = null) {
+  wished = changes.start ?? wished;
+  state = within({ ...state, start: wished, ...changes });
+  show(typed);
   clearTimeout(later);
   later = setTimeout(commit, 350);
 }
@@ -164,10 +170,11 @@ function listen() {
     find(key).addEventListener("input", ({ target }) => change({ [key]: readNumber(key, target.value, state) }));
     const number = find(`${key}-number`);
     number.addEventListener("input", () => {
-      if (number.value !== "") change({ [key]: readNumber(key, number.value, state) });
+      const value = readNumber(key, number.value, state);
+      if (number.value !== "" && value === Number(number.value)) change({ [key]: value }, number);
     });
-    // What was typed beyond the limits is shown as it was understood.
-    number.addEventListener("blur", show);
+    // What is beyond the limits, perhaps on the way to another number, counts when it is done.
+    number.addEventListener("change", () => change({ [key]: readNumber(key, number.value, state) }));
   }
   find("uniform").addEventListener("change", ({ target }) =>
     change({ start: target.checked ? "uniform" : Math.ceil(state.goal / 2) }));
@@ -191,13 +198,13 @@ function listen() {
   find("copy").addEventListener("click", copy);
   for (const button of document.querySelectorAll("button[data-picture]")) {
     const { picture, kind } = button.dataset;
-    button.addEventListener("click", () =>
-      download(find(picture), kind, `grbp-${picture}`, find(picture).getAttribute("aria-label")));
+    button.addEventListener("click", () => download(find(picture), kind, `grbp-${picture}`, facts(picture)));
   }
   addEventListener("hashchange", () => {
     if (writeLink(readLink(location.hash)) === writeLink(state)) return;
     clearTimeout(later);
     state = readLink(location.hash);
+    wished = state.start;
     show();
   });
   let width = innerWidth;
@@ -221,9 +228,21 @@ function listenToMap() {
     map.setPointerCapture(event.pointerId);
     take(event);
   });
+  map.addEventListener("touchstart", (event) => {
+    if (event.target.classList.contains("handle")) event.preventDefault(); // else the page scrolls
+  }, { passive: false });
   map.addEventListener("pointermove", (event) => {
     if (map.hasPointerCapture(event.pointerId)) take(event);
   });
+}
+
+/** Say below a picture that is taken away what it is of. */
+function facts(picture) {
+  const { goal, pC, pF, start, gamma } = state;
+  if (picture === "control") return `γ = ${few(gamma)}`;
+  const played = { chain: true, shares: true }[picture] ? `, threshold ${cases.threshold}` : "";
+  const from = picture === "map" ? "" : `, start ${start === "uniform" ? "in any state" : start}`;
+  return `G = ${goal}, p_C = ${pC}, p_F = ${pF}${from}${played}`;
 }
 
 async function copy() {
