@@ -21,7 +21,7 @@ let played = "";
 let later = 0;
 let said = 0;
 
-const cases = new Cases(uniforms(1));
+const cases = new Cases(uniforms(2));
 const chain = new Chain(find("chain"));
 const player = new Player(cases, chain, showCases);
 
@@ -115,7 +115,7 @@ function showGamma() {
   const { gamma, goal, start } = state;
   const cost = startMean(goal, start, (s) => gapAt(state, goal - 1, s));
   const tries = forcedTries(gamma, 1000);
-  put("gamma-counts", `With γ = ${few(gamma)}, FINISH must have been tried ` +
+  put("gamma-counts", `With γ = ${few(gamma)}, a learner to whom FINISH always looks bad has tried it ` +
     `${[10, 100, 1000, 10000].map((rho) => `${whole(forcedTries(gamma, rho))} times by round ${whole(rho)}`).join(", ")}.`);
   put("gamma-cost", best
     ? "With these sliders FINISH is right in state 1. A learner that knows this finishes there by itself, so hardly any try has to be forced, and a large γ costs little."
