@@ -210,7 +210,7 @@ def test_the_cases_walk_as_they_may_and_are_counted(browser: Watched, file: str)
         ended = 0
         while ended < 12:
             page.click("#step")
-            page.click("#step")  # before the first has settled: none is lost
+            page.click("#step")
             found = STORY.fullmatch(words(page, "story"))
             assert found
             number, way, outcome, steps = found.groups()
@@ -248,6 +248,16 @@ def test_the_cases_walk_as_they_may_and_are_counted(browser: Watched, file: str)
         assert abs(won / count - exact) < 4 * (exact * (1 - exact) / count) ** 0.5
         page.click("#again")
         assert (words(page, "count"), words(page, "share")) == ("0", "\N{EN DASH}")
+
+
+def test_no_step_is_lost_by_a_hurried_hand(browser: Watched, file: str) -> None:
+    with opened(browser, f"{file}#G=9&pC=1&pF=0&start=2&threshold=0") as page:
+        page.select_option("#speed", "1.5")
+        for _ in range(4):
+            page.click("#step")
+        page.wait_for_function(
+            "() => document.getElementById('story').textContent.endsWith(' 2 → 3 → 4 → 5 → 6.')"
+        )
 
 
 TRACE = """() => {

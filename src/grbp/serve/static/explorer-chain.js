@@ -49,9 +49,8 @@ export class Chain {
     this.place(s, s, 0, 0);
     this.moves.replaceChildren();
     if (cases.over) {
-      const words = s === goal ? "won" : "lost";
-      const x = s === goal ? this.x(goal) + 24 : this.x(0) - 24;
-      this.moves.append(text(x, BASE - 36, words, { class: `${s === goal ? "end" : "start"} ending ${words}` }));
+      const [x, words, look] = s === goal ? [this.x(goal) + 24, "won", "end good"] : [this.x(0) - 24, "lost", "start"];
+      this.moves.append(text(x, BASE - 36, words, { class: `ending ${look}` }));
       this.say(cases, `The case has ended in ${s === goal ? "the goal" : "the dead end"}`);
       return;
     }
@@ -95,11 +94,9 @@ export class Chain {
     this.token.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)})`);
   }
 
-  /** Show a move under way. */
+  /** Show a move under way; what could have happened stays in sight. */
   travel({ kind, from, to }, part) {
-    if (kind === "open") return;
-    this.moves.replaceChildren();
-    this.place(from, to, part, kind === "finish" ? 62 : 22);
+    if (kind !== "open") this.place(from, to, part, kind === "finish" ? 66 : 34);
   }
 }
 
