@@ -88,9 +88,8 @@ export function nearest(problem) {
   const starts = [inside(pC), inside(pF)];
   found.forEach((d, k) => {
     const low = !(found[k - 1] < d) && !(found[k + 1] < d);
-    if (low && d <= 4 * least + 1e-3) {
-      starts.push(descend(squared, GRID[Math.max(k - 1, 0)], GRID[Math.min(k + 1, GRID.length - 1)]));
-    }
+    const ends = [GRID[Math.max(k - 1, 0)], GRID[Math.min(k + 1, GRID.length - 1)]];
+    if (low && d <= 4 * least + 1e-3) starts.push(descend(squared, ...ends));
   });
   const points = starts.map((start) => polished(problem, start));
   return points.reduce((a, b) => (b.distance < a.distance ? b : a));

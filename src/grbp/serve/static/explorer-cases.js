@@ -26,10 +26,9 @@ export class Cases {
   }
 
   open() {
-    const { goal } = this.problem;
-    const drawn = this.start === "uniform" ? 1 + Math.floor(this.random() * (goal - 1)) : this.start;
-    this.state = drawn;
-    this.trail = [String(drawn)];
+    const states = this.problem.goal - 1;
+    this.state = this.start === "uniform" ? 1 + Math.floor(this.random() * states) : this.start;
+    this.trail = [String(this.state)];
   }
 
   get over() {
@@ -46,8 +45,9 @@ export class Cases {
     const { goal, pC, pF } = this.problem;
     const from = this.state;
     if (this.over) return { kind: "open", from, to: from };
-    if (this.action === "finish") return { kind: "finish", from, to: this.random() < pF ? goal : 0 };
-    return { kind: "continue", from, to: this.random() < pC ? from + 1 : from - 1 };
+    const kind = this.action;
+    if (kind === "finish") return { kind, from, to: this.random() < pF ? goal : 0 };
+    return { kind, from, to: this.random() < pC ? from + 1 : from - 1 };
   }
 
   /** Do what was drawn, and count. */

@@ -24,9 +24,10 @@ export class Chain {
     const inside = this.radius >= 10;
     const every = Math.ceil(22 / this.gap);
     const parts = [make("path", { d: `M${this.x(0)} ${BASE}H${this.x(goal)}`, class: "rail" })];
+    const ends = { 0: "dead", [goal]: "goal" };
     for (let s = 0; s <= goal; s += 1) {
-      const look = s === 0 ? "dead" : s === goal ? "goal" : s <= cases.threshold ? "finish" : "continue";
-      const r = s === 0 || s === goal ? Math.max(this.radius, 9) : this.radius;
+      const look = ends[s] ?? (s <= cases.threshold ? "finish" : "continue");
+      const r = ends[s] ? Math.max(this.radius, 9) : this.radius;
       parts.push(make("circle", { cx: this.x(s), cy: BASE, r, class: `state ${look}` }));
       const named = s === goal || (s % every === 0 && goal - s >= every) || s === 0;
       if (inside) parts.push(text(this.x(s), BASE + 5, String(s), { class: "middle number" }));
@@ -49,8 +50,8 @@ export class Chain {
     this.place(s, s, 0, 0);
     this.moves.replaceChildren();
     if (cases.over) {
-      const [x, words, look] = s === goal ? [this.x(goal) + 24, "won", "end good"] : [this.x(0) - 24, "lost", "start"];
-      this.moves.append(text(x, BASE - 36, words, { class: `ending ${look}` }));
+      const [out, words, look] = s === goal ? [24, "won", "end good"] : [-24, "lost", "start"];
+      this.moves.append(text(this.x(s) + out, BASE - 36, words, { class: `ending ${look}` }));
       this.say(cases, `The case has ended in ${s === goal ? "the goal" : "the dead end"}`);
       return;
     }
@@ -59,17 +60,17 @@ export class Chain {
     const top = BASE - this.radius - 4;
     const size = Math.min(4, this.gap / 4);
     for (const to of [down, up]) {
-      const from = this.x(s) + Math.sign(to - s) * size;
-      const high = Math.min(finish ? 66 : 26, 10 + Math.abs(this.x(to) - from));
+      const [a, b] = [this.x(s) + Math.sign(to - s) * size, this.x(to)];
+      const high = top - Math.min(finish ? 66 : 26, 10 + Math.abs(b - a));
+      const arc = `M${a} ${top}C${a} ${high} ${b} ${high} ${b} ${top}`;
+      const tip = `M${b} ${top + 1}l${-size} ${-2 * size}h${2 * size}Z`;
       this.moves.append(
-        make("path", {
-          d: `M${from} ${top}C${from} ${top - high} ${this.x(to)} ${top - high} ${this.x(to)} ${top}`,
-          class: `arc ${cases.action}`,
-        }),
-        make("path", { d: `M${this.x(to)} ${top + 1}l${-size} ${-2 * size}h${2 * size}Z`, class: `tip ${cases.action}` }),
+        make("path", { d: arc, class: `arc ${cases.action}` }),
+        make("path", { d: tip, class: `tip ${cases.action}` }),
       );
     }
-    const words = [`${finish ? "loses" : "down"} ${percent(1 - chance)}`, `${finish ? "wins" : "up"} ${percent(chance)}`];
+    const [worse, better] = finish ? ["loses", "wins"] : ["down", "up"];
+    const words = [`${worse} ${percent(1 - chance)}`, `${better} ${percent(chance)}`];
     // The words stand above the case, but never outside of the picture.
     const [left, right] = words.map((one) => 7.6 * one.length + 10);
     const middle = Math.min(Math.max(this.x(s), left), this.width - right);
@@ -79,12 +80,14 @@ export class Chain {
       text(middle - 9, y, words[0], { class: `end chance ${cases.action}` }),
       text(middle + 9, y, words[1], { class: `start chance ${cases.action}` }),
     );
-    this.say(cases, `A case stands in state ${s}, and the threshold says ${cases.action.toUpperCase()}`);
+    const says = `the threshold says ${cases.action.toUpperCase()}`;
+    this.say(cases, `A case stands in state ${s}, and ${says}`);
   }
 
   say({ problem: { goal }, threshold }, now) {
     const does = threshold === 0 ? "no state finishes" : `states up to ${threshold} finish`;
-    this.svg.setAttribute("aria-label", `The chain of the states from 0, the dead end, to ${goal}, the goal; ${does}. ${now}.`);
+    const chain = `The chain of the states from 0, the dead end, to ${goal}, the goal; ${does}.`;
+    this.svg.setAttribute("aria-label", `${chain} ${now}.`);
   }
 
   /** Put the case on its way from one state to another: a part of the way, and how high. */

@@ -7,12 +7,14 @@ import { few, ofHundred, percent, startWords, whole } from "./explorer-words.js"
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
 const OTHER_GOALS = [2, 3, 5, 10, 50];
 const MOST_ROUNDS = 100000;
+const SHORT = { 0: "never finish", 1: "finish in state 1" };
 
 /** Draw lines with their names above a frame, a row each; return the rows. */
 function legend(left, entries) {
   return entries.map(([look, words], k) => {
     const y = 12 + 19 * k;
-    return make("g", {}, make("path", { d: `M${left} ${y}h28`, class: look }), text(left + 36, y + 4, words));
+    const line = make("path", { d: `M${left} ${y}h28`, class: look });
+    return make("g", {}, line, text(left + 36, y + 4, words));
   });
 }
 
@@ -32,19 +34,21 @@ export function drawValues(svg, width, state, best) {
   const lines = [0, 1].map((threshold) => {
     const points = states.map((s) => [X(s), Y(valueAt(state, threshold, s))]);
     const look = `${threshold ? "finish" : "continue"} line${best === threshold ? " right" : ""}`;
-    const dots = goal <= 15 ? points.map(([cx, cy]) => make("circle", { cx, cy, r: 3.5, class: `${look} dot` })) : [];
-    const ends = [threshold ? [] : [[X(0), Y(0)]], [[X(goal), Y(1)]]];
-    return make("g", {}, make("path", { d: path([...ends[0], ...points, ...ends[1]]), class: look }), ...dots);
+    const dot = ([cx, cy]) => make("circle", { cx, cy, r: 3.5, class: `${look} dot` });
+    const dead = threshold ? [] : [[X(0), Y(0)]]; // threshold 1 never comes there by continuing
+    const line = make("path", { d: path([...dead, ...points, [X(goal), Y(1)]]), class: look });
+    return make("g", {}, line, ...(goal <= 15 ? points.map(dot) : []));
   });
+  const mark = (s) => make("path", { d: `M${X(s)} ${box.y}V${box.y + box.height}`, class: "mark" });
   const at = (threshold) => percent(startMean(goal, start, (s) => valueAt(state, threshold, s)));
   const named = (threshold) =>
-    `threshold ${threshold}: ${threshold ? "finish in state 1" : "never finish"}${best === threshold ? " (right)" : ""}`;
+    `threshold ${threshold}: ${SHORT[threshold]}${best === threshold ? " (right)" : ""}`;
   redraw(
     svg, width, height,
-    `The chance to win from each state. From ${startWords(start)} it is ${at(0)} with threshold 0, ` +
-      `${at(1)} with threshold 1, and ${percent(pF)} by finishing at once.`,
+    `The chance to win from each state. From ${startWords(start)} it is ${at(0)} with ` +
+      `threshold 0, ${at(1)} with threshold 1, and ${percent(pF)} by finishing at once.`,
     group,
-    ...(start === "uniform" ? [] : [make("path", { d: `M${X(start)} ${box.y}V${box.y + box.height}`, class: "mark" })]),
+    ...(start === "uniform" ? [] : [mark(start)]),
     make("path", { d: `M${X(0)} ${Y(pF)}H${X(goal)}`, class: "now line" }),
     ...(best ? lines : lines.reverse()),
     outline,
@@ -56,7 +60,7 @@ export function drawValues(svg, width, state, best) {
   );
 }
 
-/** Draw the boundary p_F = B(p_C) with the point on the map; return what turns places to numbers. */
+/** Draw the boundary p_F = B(p_C) and the point; return what turns places to numbers. */
 export function drawMap(svg, width, state, best) {
   const { goal, pC, pF } = state;
   const side = Math.min(width, 560);
@@ -88,7 +92,7 @@ export function drawMap(svg, width, state, best) {
   redraw(
     svg, side, height,
     `The boundary for G = ${goal}. The point p_C = ${few(pC)}, p_F = ${few(pF)} lies ` +
-      `${best ? "on or above it: FINISH is right in state 1" : "below it: FINISH is never right"}. ` +
+      (best ? "on or above it: FINISH is right in state 1. " : "below it: FINISH is never right. ") +
       `The boundary is at ${few(b)} there, and the nearest point of it is ${few(distance)} away.`,
     make("rect", { ...box, class: "above" }),
     make("path", { d: below, class: "under" }),
@@ -104,7 +108,8 @@ export function drawMap(svg, width, state, best) {
     outline,
     make("circle", { cx: X(pC), cy: Y(pF), r: 7, class: "point" }),
   );
-  const handle = svg.querySelector(".handle") ?? svg.appendChild(make("circle", { r: 24, class: "handle" }));
+  const handle =
+    svg.querySelector(".handle") ?? svg.appendChild(make("circle", { r: 24, class: "handle" }));
   handle.setAttribute("cx", X(pC));
   handle.setAttribute("cy", Y(pF));
   const part = (value) => Math.min(Math.max(Math.round(value * 100) / 100, 0), 1);
@@ -135,17 +140,20 @@ export function drawCosts(svg, width, state, best) {
     const value = mean(valueAt, threshold);
     const lost = mean(gapAt, threshold);
     const y = 8 + 62 * k;
-    const words = { 0: "never finish", 1: "finish in state 1" }[threshold] ?? "finish at once";
-    const name = `${k === 0 ? "right: " : ""}${words}`;
-    const number = k === 0 ? `${ofHundred(value)} won` : `${ofHundred(value)} won, ${lost ? `${ofHundred(lost)} fewer` : "no fewer"}`;
-    const said = `${words} wins ${ofHundred(value)}`;
-    const bars = [make("rect", { x: X(0), y: y + 20, width: X(value) - X(0), height: 22, class: "won" })];
-    if (lost) bars.push(make("rect", { x: X(value), y: y + 20, width: X(right) - X(value), height: 22, class: "lost" }));
-    const track = make("rect", { x: X(0), y: y + 20, width: X(1) - X(0), height: 22, class: "track" });
-    return {
-      said,
-      row: make("g", {}, text(2, y + 12, name, { class: "strong" }), text(width - 2, y + 12, number, { class: "end" }), track, ...bars),
-    };
+    const bar = (from, to, look) =>
+      make("rect", { x: X(from), y: y + 20, width: X(to) - X(from), height: 22, class: look });
+    const words = SHORT[threshold] ?? "finish at once";
+    const fewer = lost ? `${ofHundred(lost)} fewer` : "no fewer";
+    const number = `${ofHundred(value)} won${k === 0 ? "" : `, ${fewer}`}`;
+    const row = make(
+      "g", {},
+      text(2, y + 12, k === 0 ? `right: ${words}` : words, { class: "strong" }),
+      text(width - 2, y + 12, number, { class: "end" }),
+      bar(0, 1, "track"),
+      bar(0, value, "won"),
+      ...(lost ? [bar(value, Math.max(right, value), "lost")] : []),
+    );
+    return { row, said: `${words} wins ${ofHundred(value)}` };
   });
   const height = 62 * rows.length + 22;
   const axis = QUARTERS.map((share) => {
@@ -163,10 +171,14 @@ export function drawCosts(svg, width, state, best) {
 export function drawControl(svg, width, { gamma }) {
   const height = 320;
   const most = control(gamma, MOST_ROUNDS) || 1;
+  const powers = [1, 10, 100, 1000, 10000, MOST_ROUNDS];
+  const counts = powers
+    .slice(1)
+    .map((rho) => `${whole(forcedTries(gamma, rho))} by round ${whole(rho)}`);
   const { X, Y, group, outline, box } = frame(
     width, height,
-    { range: [1, MOST_ROUNDS], log: true, ticks: [1, 10, 100, 1000, 10000, 100000], show: whole, name: "round ρ" },
-    { range: [0, most * 1.05], ticks: roundTicks(most, 5), show: (tick) => few(tick), name: "tries of FINISH" },
+    { range: [1, MOST_ROUNDS], log: true, ticks: powers, show: whole, name: "round ρ" },
+    { range: [0, most * 1.05], ticks: roundTicks(most, 5), show: few, name: "tries of FINISH" },
     { top: 52, left: 58, right: 24 },
   );
   const rounds = new Set();
@@ -175,8 +187,7 @@ export function drawControl(svg, width, { gamma }) {
   const smooth = [...rounds].map((rho) => [X(rho), Y(control(gamma, rho))]);
   redraw(
     svg, width, height,
-    `The number of tries of FINISH that gamma = ${few(gamma)} asks for: ` +
-      `${[10, 100, 1000, 10000].map((rho) => `${whole(forcedTries(gamma, rho))} by round ${whole(rho)}`).join(", ")}.`,
+    `The number of tries of FINISH that gamma = ${few(gamma)} asks for: ${counts.join(", ")}.`,
     group,
     make("path", { d: path(smooth), class: "now line" }),
     make("path", { d: path(steps), class: "finish line right" }),
@@ -199,7 +210,9 @@ export function drawShares(svg, width, shares, exact) {
     { top: 32 },
   );
   const every = Math.ceil(shares.length / 400);
-  const kept = shares.map((share, k) => [k + 1, share]).filter(([n]) => n % every === 0 || n === shares.length);
+  const kept = shares
+    .map((share, k) => [k + 1, share])
+    .filter(([n]) => n % every === 0 || n === shares.length);
   const edge = (sign) =>
     Array.from({ length: 101 }, (_, k) => {
       const n = Math.max((most * k) / 100, 1);
@@ -208,9 +221,9 @@ export function drawShares(svg, width, shares, exact) {
     });
   redraw(
     svg, width, height,
-    shares.length
-      ? `After ${whole(shares.length)} cases the share of wins is ${percent(shares.at(-1))}; the exact chance is ${percent(exact)}.`
-      : `No case has ended yet; the exact chance to win is ${percent(exact)}.`,
+    (shares.length
+      ? `After ${whole(shares.length)} cases the share of wins is ${percent(shares.at(-1))}; `
+      : "No case has ended yet; ") + `the exact chance to win is ${percent(exact)}.`,
     group,
     make("path", { d: `${path([...edge(1), ...edge(-1).reverse()])}Z`, class: "band" }),
     make("path", { d: `M${X(0)} ${Y(exact)}H${X(most)}`, class: "now line" }),

@@ -4,7 +4,7 @@
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
-    // Tenths of hundredths of a pixel are enough, and keep files small.
+    // Thousandths of a pixel are enough, and keep files small.
     element.setAttribute(name, typeof value === "number" ? Math.round(value * 1000) / 1000 : value);
   }
   element.append(...children);
@@ -54,12 +54,16 @@ export function frame(width, height, x, y, margin = {}) {
   const [X, Y] = [at(x, left, width - right), at(y, height - bottom, top)];
   const group = make("g", { class: "frame" });
   for (const tick of x.ticks) {
-    group.append(make("path", { d: `M${X(tick)} ${top}V${height - bottom}`, class: "grid" }));
-    group.append(text(X(tick), height - bottom + 17, (x.show ?? String)(tick), { class: "middle" }));
+    group.append(
+      make("path", { d: `M${X(tick)} ${top}V${height - bottom}`, class: "grid" }),
+      text(X(tick), height - bottom + 17, (x.show ?? String)(tick), { class: "middle" }),
+    );
   }
   for (const tick of y.ticks) {
-    group.append(make("path", { d: `M${left} ${Y(tick)}H${width - right}`, class: "grid" }));
-    group.append(text(left - 7, Y(tick) + 4, (y.show ?? String)(tick), { class: "end" }));
+    group.append(
+      make("path", { d: `M${left} ${Y(tick)}H${width - right}`, class: "grid" }),
+      text(left - 7, Y(tick) + 4, (y.show ?? String)(tick), { class: "end" }),
+    );
   }
   group.append(
     text((left + width - right) / 2, height - 8, x.name, { class: "middle name" }),
@@ -93,11 +97,11 @@ function standalone(svg, facts) {
   svg.classList.add("printed");
   svg.append(note);
   const copy = svg.cloneNode(true);
-  const [before, after] = [[svg, ...svg.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
-  before.forEach((element, k) => {
+  const copied = [copy, ...copy.querySelectorAll("*")];
+  [svg, ...svg.querySelectorAll("*")].forEach((element, k) => {
     const looks = getComputedStyle(element);
-    for (const name of KEPT) after[k].setAttribute(name, looks.getPropertyValue(name));
-    after[k].removeAttribute("class");
+    for (const name of KEPT) copied[k].setAttribute(name, looks.getPropertyValue(name));
+    copied[k].removeAttribute("class");
   });
   const paper = getComputedStyle(svg).getPropertyValue("--paper").trim();
   note.remove();

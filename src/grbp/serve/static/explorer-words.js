@@ -37,6 +37,6 @@ export function startWords(start) {
 /** Say what a threshold means. */
 export function thresholdWords(threshold, goal) {
   if (threshold === 0) return "never finish";
-  if (threshold === goal - 1) return goal === 2 ? "finish in state 1" : "finish at once, in every state";
-  return "finish in state 1, continue above it";
+  if (threshold > 1) return "finish at once, in every state";
+  return goal === 2 ? "finish in state 1" : "finish in state 1, continue above it";
 }

@@ -1,10 +1,14 @@
 // The explorer: sliders, the link that stands for them, and the pictures that follow them.
 
-import { boundary, forcedTries, gapAt, nearest, optimalThreshold, startMean, valueAt } from "./exact.js";
+import {
+  boundary, forcedTries, gapAt, nearest, optimalThreshold, startMean, valueAt,
+} from "./exact.js";
 import { Cases, uniforms } from "./explorer-cases.js";
 import { Chain, Player } from "./explorer-chain.js";
 import { drawControl, drawCosts, drawMap, drawShares, drawValues } from "./explorer-pictures.js";
-import { NUMBERS, playedThreshold, readLink, readNumber, within, writeLink } from "./explorer-state.js";
+import {
+  NUMBERS, playedThreshold, readLink, readNumber, within, writeLink,
+} from "./explorer-state.js";
 import { download } from "./explorer-svg.js";
 import { few, ofHundred, percent, startWords, thresholdWords, whole } from "./explorer-words.js";
 
@@ -65,31 +69,34 @@ function showControls(typed) {
 function showVerdict() {
   const { goal, pC, pF, start } = state;
   const mean = (at, threshold) => startMean(goal, start, (s) => at(state, threshold, s));
-  const b = boundary(goal, pC);
   const lost = mean(gapAt, 1 - best);
   const { distance } = nearest(state);
+  const from = startWords(start);
   find("verdict").className = best ? "finish" : "continue";
+  let right = best ? "FINISH is right." : "CONTINUE is right: never finish.";
+  let plainly = `The best threshold is ${best}: ${thresholdWords(best, goal)}.`;
+  let cost = `${best ? "Never finishing" : "Finishing in state 1"} wins ${ofHundred(lost)} fewer ` +
+    `of 100 cases from ${from}.`;
   if (distance === 0) {
-    put("right", "In state 1, both choices are equally good.");
-    put("right-words", "Thresholds 0 and 1 win equally often; 1 is taken to be the best.");
-  } else {
-    put("right", best ? "In state 1, FINISH is right." : "In state 1, CONTINUE is right: never finish.");
-    put("right-words", `The best threshold is ${best}: ${thresholdWords(best, goal)}.`);
+    right = "both choices are equally good.";
+    plainly = "Thresholds 0 and 1 win equally often; 1 is taken to be the best.";
+    cost = "The problem lies on the boundary.";
+  } else if (lost === 0) {
+    cost = `From ${from}, both choices win equally often.`;
   }
+  put("right", `In state 1, ${right}`);
+  put("right-words", plainly);
+  put("cost-words", cost);
   put("number-finish", percent(pF));
-  put("number-boundary", percent(b));
+  put("number-boundary", percent(boundary(goal, pC)));
   put("number-value", percent(mean(valueAt, best)));
   put("number-cost", ofHundred(lost));
   put("number-margin", few(distance));
-  put("cost-words", lost
-    ? `${best ? "Never finishing" : "Finishing in state 1"} wins ${ofHundred(lost)} fewer of 100 cases from ${startWords(start)}.`
-    : distance === 0
-      ? "The problem lies on the boundary."
-      : `Both choices win equally often from ${startWords(start)}.`);
-  put("choice-words", `A wrong step in state 1 itself costs ${ofHundred(mean(() => gapAt(state, 1 - best, 1), 0))} ` +
-    "wins of 100, the dotted line on the map. From a state further up it costs less, because many cases never come down to state 1.");
+  put("choice-words", "A wrong step in state 1 itself costs " +
+    `${ofHundred(gapAt(state, 1 - best, 1))} wins of 100, the dotted line on the map. From a ` +
+    "state further up it costs less, because many cases never come down to state 1.");
   clearTimeout(said);
-  said = setTimeout(() => put("announce", `${find("right").textContent} ${find("cost-words").textContent}`), 700);
+  said = setTimeout(() => put("announce", `In state 1, ${right} ${cost}`), 700);
 }
 
 function showTable() {
@@ -113,15 +120,20 @@ function showTable() {
 
 function showGamma() {
   const { gamma, goal, start } = state;
+  const tries = [10, 100, 1000, 10000].map((rho) =>
+    `${whole(forcedTries(gamma, rho))} times by round ${whole(rho)}`);
+  put("gamma-counts", `With γ = ${few(gamma)}, a learner to whom FINISH always looks bad has ` +
+    `tried it ${tries.join(", ")}.`);
+  if (best) {
+    put("gamma-cost", "With these sliders FINISH is right in state 1. A learner that knows this " +
+      "finishes there by itself, so hardly any try has to be forced, and a large γ costs little.");
+    return;
+  }
   const cost = startMean(goal, start, (s) => gapAt(state, goal - 1, s));
-  const tries = forcedTries(gamma, 1000);
-  put("gamma-counts", `With γ = ${few(gamma)}, a learner to whom FINISH always looks bad has tried it ` +
-    `${[10, 100, 1000, 10000].map((rho) => `${whole(forcedTries(gamma, rho))} times by round ${whole(rho)}`).join(", ")}.`);
-  put("gamma-cost", best
-    ? "With these sliders FINISH is right in state 1. A learner that knows this finishes there by itself, so hardly any try has to be forced, and a large γ costs little."
-    : `With these sliders FINISH is never right, so every try is paid for: from ${startWords(start)} it costs ` +
-      `${ofHundred(cost)} wins of 100 tries. By round 1,000 that is about ${few(tries * cost)} wins lost. ` +
-      "A smaller γ costs less, but what one knows about FINISH then rests on fewer tries, and may be wrong for longer.");
+  put("gamma-cost", "With these sliders FINISH is never right, so every try is paid for: from " +
+    `${startWords(start)} it costs ${ofHundred(cost)} wins of 100 tries. By round 1,000 that is ` +
+    `about ${few(forcedTries(gamma, 1000) * cost)} wins lost. A smaller γ costs less, but what ` +
+    "one knows about FINISH then rests on fewer tries, and may be wrong for longer.");
 }
 
 /** Begin anew with cases if what they depend on has changed. */
@@ -167,14 +179,15 @@ function commit() {
 
 function listen() {
   for (const key of Object.keys(NUMBERS)) {
-    find(key).addEventListener("input", ({ target }) => change({ [key]: readNumber(key, target.value, state) }));
+    const take = ({ target }) => change({ [key]: readNumber(key, target.value, state) });
+    find(key).addEventListener("input", take);
     const number = find(`${key}-number`);
     number.addEventListener("input", () => {
       const value = readNumber(key, number.value, state);
       if (number.value !== "" && value === Number(number.value)) change({ [key]: value }, number);
     });
     // What is beyond the limits, perhaps on the way to another number, counts when it is done.
-    number.addEventListener("change", () => change({ [key]: readNumber(key, number.value, state) }));
+    number.addEventListener("change", take);
   }
   find("uniform").addEventListener("change", ({ target }) =>
     change({ start: target.checked ? "uniform" : Math.ceil(state.goal / 2) }));
@@ -198,7 +211,8 @@ function listen() {
   find("copy").addEventListener("click", copy);
   for (const button of document.querySelectorAll("button[data-picture]")) {
     const { picture, kind } = button.dataset;
-    button.addEventListener("click", () => download(find(picture), kind, `grbp-${picture}`, facts(picture)));
+    button.addEventListener("click", () =>
+      download(find(picture), kind, `grbp-${picture}`, facts(picture)));
   }
   addEventListener("hashchange", () => {
     if (writeLink(readLink(location.hash)) === writeLink(state)) return;
@@ -215,7 +229,7 @@ function listen() {
   listenToMap();
 }
 
-/** Let the point on the map be dragged; by touch only at the point, so that the page still scrolls. */
+/** Let the point on the map be dragged; a finger elsewhere on it still scrolls the page. */
 function listenToMap() {
   const map = find("map");
   const take = (event) => {
