@@ -92,9 +92,11 @@ function showVerdict() {
   put("number-value", percent(mean(valueAt, best)));
   put("number-cost", ofHundred(lost));
   put("number-margin", few(distance));
-  put("choice-words", "A wrong step in state 1 itself costs " +
-    `${ofHundred(gapAt(state, 1 - best, 1))} wins of 100, the dotted line on the map. From a ` +
-    "state further up it costs less, because many cases never come down to state 1.");
+  put("choice-words", distance === 0
+    ? "On the boundary neither choice in state 1 costs anything."
+    : `The wrong choice in state 1 costs ${ofHundred(gapAt(state, 1 - best, 1))} wins of 100 ` +
+      "there, the dotted line on the map; from a state further up it costs less, because many " +
+      "cases never come down to state 1.");
   clearTimeout(said);
   said = setTimeout(() => put("announce", `In state 1, ${right} ${cost}`), 700);
 }
