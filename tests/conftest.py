@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["postgres_fixtures"]
+pytest_plugins = ["postgres_fixtures", "browser"]
 
 # Workers, processes and the next run share what was compiled; no user's folder is written to.
 os.environ.setdefault(

@@ -19,7 +19,7 @@ class Element(NamedTuple):
 class Page(HTMLParser):
     """A strict reader: what is opened must be closed, in order."""
 
-    VOID = frozenset({"meta", "img", "br", "hr", "source"})
+    VOID = frozenset({"meta", "link", "img", "br", "hr", "input", "source"})
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)

@@ -28,6 +28,7 @@ _CHANGES_NO_NUMBER: Final = (
     "paper",
     "planning",
     "records",
+    "serve",
     "views.py",
 )
 """The floors whose source no result depends on."""

@@ -1,0 +1,183 @@
+// The chain of states, and the case that walks on it.
+
+import { make, redraw, text } from "./explorer-svg.js";
+import { percent } from "./explorer-words.js";
+
+const HEIGHT = 190;
+const BASE = 130;
+
+/** A picture of the chain; it knows where each state lies, and moves the case between them. */
+export class Chain {
+  constructor(svg) {
+    this.svg = svg;
+    this.moves = make("g");
+    this.token = make("g", { class: "token" });
+  }
+
+  /** Draw the states, coloured by what the threshold does in them. */
+  draw(width, cases) {
+    const { goal } = cases.problem;
+    this.width = width;
+    this.gap = (width - 60) / goal;
+    this.x = (s) => 30 + this.gap * s;
+    this.radius = Math.min(Math.max(this.gap * 0.38, 2.4), 22);
+    const inside = this.radius >= 10;
+    const every = Math.ceil(22 / this.gap);
+    const parts = [make("path", { d: `M${this.x(0)} ${BASE}H${this.x(goal)}`, class: "rail" })];
+    const ends = { 0: "dead", [goal]: "goal" };
+    for (let s = 0; s <= goal; s += 1) {
+      const look = ends[s] ?? (s <= cases.threshold ? "finish" : "continue");
+      const r = ends[s] ? Math.max(this.radius, 9) : this.radius;
+      parts.push(make("circle", { cx: this.x(s), cy: BASE, r, class: `state ${look}` }));
+      const named = s === goal || (s % every === 0 && goal - s >= every) || s === 0;
+      if (inside) parts.push(text(this.x(s), BASE + 5, String(s), { class: "middle number" }));
+      else if (named) parts.push(text(this.x(s), BASE + 30, String(s), { class: "middle" }));
+    }
+    const y = BASE + (inside ? this.radius + 22 : 48);
+    parts.push(
+      text(this.x(0) - 24, y, "dead end", { class: "start soft" }),
+      text(this.x(goal) + 24, y, "goal", { class: "end soft" }),
+    );
+    this.token.replaceChildren(make("circle", { r: Math.max(this.radius * 0.62, 6) }));
+    redraw(this.svg, width, HEIGHT, "", ...parts, this.moves, this.token);
+    this.settle(cases);
+  }
+
+  /** Show the case where it stands, and what can happen to it next. */
+  settle(cases) {
+    const { goal, pC, pF } = cases.problem;
+    const s = cases.state;
+    this.place(s, s, 0, 0);
+    this.moves.replaceChildren();
+    if (cases.over) {
+      const [out, words, look] = s === goal ? [24, "won", "end good"] : [-24, "lost", "start"];
+      this.moves.append(text(this.x(s) + out, BASE - 36, words, { class: `ending ${look}` }));
+      this.say(cases, `The case has ended in ${s === goal ? "the goal" : "the dead end"}`);
+      return;
+    }
+    const finish = cases.action === "finish";
+    const [up, down, chance] = finish ? [goal, 0, pF] : [s + 1, s - 1, pC];
+    const top = BASE - this.radius - 4;
+    const size = Math.min(4, this.gap / 4);
+    for (const to of [down, up]) {
+      const [a, b] = [this.x(s) + Math.sign(to - s) * size, this.x(to)];
+      const high = top - Math.min(finish ? 66 : 26, 10 + Math.abs(b - a));
+      const arc = `M${a} ${top}C${a} ${high} ${b} ${high} ${b} ${top}`;
+      const tip = `M${b} ${top + 1}l${-size} ${-2 * size}h${2 * size}Z`;
+      this.moves.append(
+        make("path", { d: arc, class: `arc ${cases.action}` }),
+        make("path", { d: tip, class: `tip ${cases.action}` }),
+      );
+    }
+    const [worse, better] = finish ? ["loses", "wins"] : ["down", "up"];
+    const words = [`${worse} ${percent(1 - chance)}`, `${better} ${percent(chance)}`];
+    // The words stand above the case, but never outside of the picture.
+    const [left, right] = words.map((one) => 7.6 * one.length + 10);
+    const middle = Math.min(Math.max(this.x(s), left), this.width - right);
+    const y = top - (finish ? 66 : 26) * 0.75 - 12;
+    this.moves.append(
+      text(middle, y - 19, cases.action.toUpperCase(), { class: `middle chance ${cases.action}` }),
+      text(middle - 9, y, words[0], { class: `end chance ${cases.action}` }),
+      text(middle + 9, y, words[1], { class: `start chance ${cases.action}` }),
+    );
+    const says = `the threshold says ${cases.action.toUpperCase()}`;
+    this.say(cases, `A case stands in state ${s}, and ${says}`);
+  }
+
+  say({ problem: { goal }, threshold }, now) {
+    const does = threshold === 0 ? "no state finishes" : `states up to ${threshold} finish`;
+    const chain = `The chain of the states from 0, the dead end, to ${goal}, the goal; ${does}.`;
+    this.svg.setAttribute("aria-label", `${chain} ${now}.`);
+  }
+
+  /** Put the case on its way from one state to another: a part of the way, and how high. */
+  place(from, to, part, height) {
+    const x = this.x(from) + (this.x(to) - this.x(from)) * part;
+    const y = BASE - 4 * height * part * (1 - part);
+    this.token.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)})`);
+  }
+
+  /** Show a move under way; what could have happened stays in sight. */
+  travel({ kind, from, to }, part) {
+    if (kind !== "open") this.place(from, to, part, kind === "finish" ? 66 : 34);
+  }
+}
+
+const SMOOTH = 12; // steps a second up to which a move is shown on its way
+
+/** Plays cases, step by step or on and on, and calls back when something has settled. */
+export class Player {
+  constructor(cases, chain, changed) {
+    Object.assign(this, { cases, chain, changed, playing: false, speed: 4, move: null, part: 0 });
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+  }
+
+  /** Stop where the case stands, and forget the move that is under way. */
+  halt() {
+    this.playing = false;
+    cancelAnimationFrame(this.frame);
+    Object.assign(this, { move: null, part: 0 });
+  }
+
+  /** Finish the move that is under way, and stop. */
+  stop() {
+    if (this.move) this.cases.apply(this.move);
+    this.halt();
+    this.chain.settle(this.cases);
+    this.changed();
+  }
+
+  toggle() {
+    if (this.playing) {
+      this.stop();
+      return;
+    }
+    this.playing = true;
+    this.run();
+    this.changed();
+  }
+
+  /** Take one step. */
+  step() {
+    this.stop();
+    this.move = this.cases.next();
+    this.run();
+  }
+
+  /** Play many cases without showing their steps. */
+  many(cases) {
+    this.stop();
+    this.cases.play(cases);
+    this.chain.settle(this.cases);
+    this.changed();
+  }
+
+  run() {
+    let before = performance.now();
+    const smooth = !this.still.matches && this.speed <= SMOOTH;
+    const tick = (now) => {
+      this.part += (Math.min(now - before, 100) / 1000) * this.speed;
+      before = now;
+      let rest = this.part;
+      const arrived = rest >= 1;
+      while (rest >= 1 && (this.playing || this.move)) {
+        if (this.move) this.cases.apply(this.move);
+        rest -= 1;
+        this.move = this.playing ? this.cases.next() : null;
+      }
+      this.part = rest;
+      if (arrived) {
+        this.chain.settle(this.cases);
+        this.changed();
+      }
+      if (!this.move && !this.playing) {
+        this.part = 0;
+        return;
+      }
+      this.move ??= this.cases.next();
+      if (smooth) this.chain.travel(this.move, this.part);
+      this.frame = requestAnimationFrame(tick);
+    };
+    this.frame = requestAnimationFrame(tick);
+  }
+}
