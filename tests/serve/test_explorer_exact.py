@@ -84,10 +84,9 @@ def drawn() -> Iterator[Asked]:
         start = "uniform" if goal < 1000 else int(rng.integers(1, goal))
         states = sorted({1, min(2, goal - 1), goal // 2, goal - 1, int(rng.integers(1, goal))})
         thresholds = sorted({0, 1, goal // 2, goal - 1})
-        # The package cannot place the nearest point of a p_c below 2^-60, and there are fewer of
-        # them because they take longest.
-        margin = k % 3 == 0 and (p_c == 0.0 or p_c > 1e-17)
-        yield Asked(Problem(goal, p_c, min(p_f, 1.0), start), states, thresholds, margin)
+        # There are fewer margins because they take longest.
+        problem = Problem(goal, p_c, min(p_f, 1.0), start)
+        yield Asked(problem, states, thresholds, margin=k % 3 == 0)
     for goal, p_c, p_f in (
         (10**5, 0.5 + 1e-6, 0.1), (10**5, 0.499, 1e-9), (10**6, 0.5, 2e-6), (10**6, 0.3, 0.0),
         (10**6, 0.5 - 1e-7, 0.3), (10**6, 0.5001, 1e-4), (10**6, 0.75, 0.5), (10**6, 1 - 1e-9, 1.0),

@@ -43,3 +43,12 @@ def test_margin_in_the_corner(goal: int, missing: float) -> None:
     # Next to (1, 1) the curve is the diagonal.
     problem = Problem(goal, 1.0, 1.0 - missing)
     assert grbp.margin(problem) == pytest.approx((1 - problem.p_f) / math.sqrt(2), rel=1e-5)
+
+
+@pytest.mark.parametrize("goal", [3, 10, 1000])
+@pytest.mark.parametrize("p_c", [1e-18, 2.8e-20, 1e-100])
+@pytest.mark.parametrize("p_f", [0.0, 1e-176, 1e-30])
+def test_margin_in_the_other_corner(goal: int, p_c: float, p_f: float) -> None:
+    # Next to (0, 0) the curve is all but flat, so that the nearest point is below or above.
+    problem = Problem(goal, p_c, p_f)
+    assert grbp.margin(problem) == pytest.approx(grbp.gap_max(problem), rel=1e-9)

@@ -63,7 +63,7 @@ def _margin(goal: int, p_c: float, p_f: float) -> float:
     low &= np.concatenate((squared[:-1] <= squared[1:], [True]))
     # Right next to the curve, nothing in floats is as near as p_c itself, or, in the corner
     # where B(x) is nearly x, as p_f; just inside, for Newton's method stops at the ends.
-    starts = [min(max(x, 2.0**-60), 1.0 - 2.0**-53) for x in (p_c, p_f)]
+    starts = [min(x or 2.0**-60, 1.0 - 2.0**-53) for x in (p_c, p_f)]
     for k in np.flatnonzero(low & (squared <= 4.0 * squared.min() + 1e-3)).tolist():
         ends = x[max(k - 1, 0)], x[min(k + 1, len(x) - 1)]
         starts.append(_descend(goal, p_c, p_f, *ends))
