@@ -36,6 +36,8 @@ _COMMANDS: Final = {
     "plan": "how many cases learning takes, and what it costs",
     "live": "advice on real cases as they come: open, ask, tell",
     "explore": "a page with sliders to teach with, as one file",
+    "serve": "the same over HTTP, for a team and its programs",
+    "token": "who may use a server: tokens made, listed, revoked",
     "league": "every learner on many problems: who wins where",
     "reproduce": "every figure of the paper, and the verdict",
 }

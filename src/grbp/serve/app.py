@@ -1,7 +1,6 @@
 """The application: routes behind their guard, one shape of errors, a complete description."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
 
@@ -44,11 +43,6 @@ def create_app(
     """Return the application over a store that is open; whoever opened it closes it."""
     desk = Desk(store, tokens, settings or Settings(), clock)
 
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        desk.stopping = True
-
     app = FastAPI(
         title="grbp",
         version=this_version(),
@@ -57,7 +51,6 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
-        lifespan=lifespan,
     )
     app.state.desk = desk
     for one in (routes, upkeep):
@@ -135,7 +128,7 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
         refusals |= {404, 422, 503}
     if "requestBody" in operation or "parameters" in operation:
         refusals |= {422, 503}
-    if method == "POST" and path in ("/api/studies", IMPORT) or path.endswith(_WRITTEN):
+    if (method == "POST" and path in ("/api/studies", IMPORT)) or path.endswith(_WRITTEN):
         refusals |= {409, 503}
     if path in ("/ready", "/api/studies", "/api/backup", "/api/tokens"):
         refusals |= {503}

@@ -1,10 +1,8 @@
 """A study at a server, with the interface of one in a file."""
 
-import math
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
-from functools import cached_property, partial
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -13,7 +11,6 @@ from grbp._io import check_writable, write_whole
 from grbp.errors import InvalidInput, NotFound
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
-from grbp.live.basis import Basis
 from grbp.live.config import DRAWN, check_text, make_config
 from grbp.live.reader import _there, case_number
 from grbp.live.rows import Event
@@ -22,8 +19,8 @@ from grbp.live.transfer import read_log
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.model.validation import check_whole
+from grbp.serve.answers import RemoteAdvice, read_basis, read_verified, sent_time
 from grbp.serve.wire import Wire
-from grbp.theory.posterior import Estimate
 
 SENT: Final = "the log that was sent"
 """How a server calls what was sent to be imported."""
@@ -217,7 +214,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         who: str | None = None,
     ) -> Advice:
         """Open a case, and decide how it is to be played; see `Study.open_case`."""
-        return self._told("/cases", {"state": state, "observed": _time(observed)}, key, who)
+        return self._told("/cases", {"state": state, "observed": sent_time(observed)}, key, who)
 
     def tell(  # noqa: PLR0913
         self,
@@ -233,7 +230,13 @@ as https://ward.example.org or http://127.0.0.1:8000
     ) -> Advice:
         """Record the state to which a step led; return the next advice; see `Study.tell`."""
         done = took.name.lower() if isinstance(took, Action) else took
-        body = {"state": state, "took": done, "why": why, "step": step, "observed": _time(observed)}
+        body = {
+            "state": state,
+            "took": done,
+            "why": why,
+            "step": step,
+            "observed": sent_time(observed),
+        }
         return self._told(f"/cases/{case_number(case)}/steps", body, key, who)
 
     def void(
@@ -272,15 +275,15 @@ as https://ward.example.org or http://127.0.0.1:8000
     def status(self) -> Status:
         """Say how the study stands; see `Study.status`."""
         said = self._wire.get(self._path)
-        return Status(**said | {"basis": _basis(said["basis"])})
+        return Status(**said | {"basis": read_basis(said["basis"])})
 
     def verify(self) -> Verified:
         """Check the whole study; see `Study.verify`."""
-        return _verified(self._wire.post(f"{self._path}/verify"))
+        return read_verified(self._wire.post(f"{self._path}/verify"))
 
     def replay(self) -> Verified:
         """Check the whole study, and make every decision again; see `Study.replay`."""
-        return _verified(self._wire.post(f"{self._path}/replay"))
+        return read_verified(self._wire.post(f"{self._path}/replay"))
 
     def export(self, path: Path | str) -> Path:
         """Write the log to a file; see `Study.export`."""
@@ -335,7 +338,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         action = None if said["action"] is None else Action[said["action"].upper()]
         kept = said | {"action": action, "_row": None, "_config": None}
         del kept["basis"]
-        advice = _RemoteAdvice(**kept)
+        advice = RemoteAdvice(**kept)
         advice.__dict__["_fetch"] = partial(
             self._wire.get, f"{self._path}/cases/{advice.case}/basis", state=advice.state
         )
@@ -350,31 +353,6 @@ as https://ward.example.org or http://127.0.0.1:8000
             )
 
 
-class _RemoteAdvice(Advice):
-    """Advice whose reasons are fetched when they are asked for: they never change."""
-
-    __qualname__ = "Advice"
-
-    @cached_property
-    def basis(self) -> Basis | None:
-        """The reasons."""
-        return None if self.action is None else _basis(self.__dict__["_fetch"]())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Advice) and _said(self) == _said(other)
-
-    def __hash__(self) -> int:
-        return hash(_said(self))
-
-
-def _said(advice: Advice) -> tuple[object, ...]:
-    """Return what two pieces of advice are compared by."""
-    return (
-        advice.study, advice.case, advice.rho, advice.state, advice.status, advice.step,
-        advice.action, advice.shadow, advice.event,
-    )  # fmt: skip
-
-
 def _names(wire: Wire) -> list[str]:
     """List the studies of a server."""
     names: list[str] = []
@@ -383,35 +361,3 @@ def _names(wire: Wire) -> list[str]:
         page = wire.get("/api/studies", after=after, limit=_PAGE)
         names, after = names + page["items"], page["next"]
     return names
-
-
-def _time(observed: datetime | str | None) -> str | None:
-    """Write a time in UTC: one without a zone is in ours, not in the server's."""
-    if observed is None:
-        return None
-    with suppress(ValueError, OverflowError, TypeError, AttributeError):
-        time = datetime.fromisoformat(observed) if isinstance(observed, str) else observed
-        return time.astimezone(UTC).isoformat()
-    return str(observed)  # It is refused there, as here.
-
-
-def _basis(said: dict[str, Any]) -> Basis:
-    """Read the reasons of a piece of advice."""
-    kept = {
-        name: Estimate(**{k: math.nan if x is None else x for k, x in value.items()})
-        if isinstance(value, dict) and "low" in value
-        else value
-        for name, value in said.items()
-        if name not in ("value_finish", "side", "settled")
-    }
-    if kept["action"] is not None:
-        kept["action"] = Action[kept["action"].upper()]
-    if kept["drawn"] is not None:
-        kept["drawn"] = (kept["drawn"]["p_c"], kept["drawn"]["p_f"])
-    return Basis(**kept)
-
-
-def _verified(said: dict[str, Any]) -> Verified:
-    """Read what a check found."""
-    lists = {name: tuple(said[name]) for name in ("problems", "notes")}
-    return Verified(said["events"], said["head"], said["decisions"], **lists)

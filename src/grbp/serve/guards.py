@@ -8,6 +8,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.message import Message
 from http.cookies import CookieError, SimpleCookie
@@ -126,7 +127,7 @@ def every_route(routes: Iterable[Any]) -> Iterator[Any]:
 class Guard:
     """The door: an ASGI application around the one with the routes."""
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         app: App,
         *,
@@ -343,11 +344,11 @@ def _cookie(headers: dict[bytes, bytes]) -> str:
 
 def _hostname(given: str) -> str:
     """Return the name in a Host header, without its port; empty if it is none."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(f"//{given}")
-        return (parts.hostname or "") if parts.netloc == given and "@" not in given else ""
-    except ValueError:
-        return ""
+        if parts.netloc == given and "@" not in given:
+            return parts.hostname or ""
+    return ""
 
 
 def _log_fault(error: Exception) -> None:

@@ -65,9 +65,13 @@ def _links(operations: Iterable[str], case: str) -> dict[str, Any]:
     }
 
 
-_OPENED: Final = {201: {"links": _links(_CASE_LINKS, "$response.body#/case")}}
-_TOLD: Final = {201: {"links": _links(_CASE_LINKS, "$request.path.case")}}
-_MADE: Final = {
+_OPENED: Final[dict[int | str, dict[str, Any]]] = {
+    201: {"links": _links(_CASE_LINKS, "$response.body#/case")}
+}
+_TOLD: Final[dict[int | str, dict[str, Any]]] = {
+    201: {"links": _links(_CASE_LINKS, "$request.path.case")}
+}
+_MADE: Final[dict[int | str, dict[str, Any]]] = {
     201: {
         "links": {
             name: {"operationId": name, "parameters": {"study": "$response.body#/study"}}
@@ -108,7 +112,9 @@ def ready(request: Request) -> Response:
     return json_answer({"status": "ok", "version": this_version()})
 
 
-@router.get("/metrics", responses=text_answer("text/plain"), response_class=Response, tags=["server"])
+@router.get(
+    "/metrics", responses=text_answer("text/plain"), response_class=Response, tags=["server"]
+)
 async def get_metrics(request: Request) -> Response:
     """Return counts of requests, as Prometheus reads them."""
     return Response(desk_of(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
@@ -139,7 +145,9 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
         given["start"] = Counters(*body.start)
     made = Study.create(desk.store, **given, who=caller_of(request).actor, clock=desk.clock)
     status = desk.look(made.name).status()
-    return json_answer(_shown(request, status), 201, Location=f"/api/studies/{quote(made.name, '')}")
+    return json_answer(
+        _shown(request, status), 201, Location=f"/api/studies/{quote(made.name, '')}"
+    )
 
 
 @router.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
@@ -231,7 +239,7 @@ def basis(
     "/api/studies/{study}/cases/{case}/steps", status_code=201,
     response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
 )  # fmt: skip
-def tell(  # noqa: PLR0913
+def tell(
     request: Request,
     study: StudyName,
     case: CaseNumber,
@@ -250,7 +258,7 @@ def tell(  # noqa: PLR0913
 @router.post(
     "/api/studies/{study}/cases/{case}/void", response_model=models.AdviceModel, tags=["cases"]
 )
-def void(  # noqa: PLR0913
+def void(
     request: Request,
     study: StudyName,
     case: CaseNumber,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grbp._io import make_private, reason, write_whole
 from grbp.errors import CannotWrite, InvalidInput, NotFound
@@ -162,19 +162,13 @@ def hash_of(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-def _tokens(path: Path) -> Iterator[Token]:
+def _tokens(path: Path) -> list[Token]:
     """Read the tokens of a file, or refuse it."""
-    data: Any = None
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, LookupError, TypeError):
         data = json.loads(path.read_bytes())
-    try:
-        if data["format"] != _FORMAT:
-            raise TypeError
-        yield from (Token(**one) for one in data["tokens"])
-    except (LookupError, TypeError) as error:
-        raise InvalidInput(
-            f"{path} was given; it is not a file of tokens, or is damaged: name another"
-        ) from error
+        if data["format"] == _FORMAT:
+            return [Token(**one) for one in data["tokens"]]
+    raise InvalidInput(f"{path} was given; it is not a file of tokens, or is damaged: name another")
 
 
 def _stamp(time: datetime) -> str:
