@@ -1,6 +1,7 @@
 """A study at a server, with the interface of one in a file."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -90,14 +91,18 @@ as https://ward.example.org or http://127.0.0.1:8000
         timeout: float = 60.0,
     ) -> None:
         self._wire = Wire(url, token, timeout)
-        self._actor = self._wire.get("/api/session")["actor"]
-        self._check_who(who)
-        names = [name] if name is not None else _names(self._wire)
-        if len(names) != 1:
-            raise NotFound(f"no study was named for {url}; {_there(names)}")
-        self.name = check_text("name", names[0], 64)
-        self._path = f"/api/studies/{quote(self.name, '')}"
-        status = self.status()
+        try:
+            self._actor = self._wire.get("/api/session")["actor"]
+            self._check_who(who)
+            names = [name] if name is not None else _names(self._wire)
+            if len(names) != 1:
+                raise NotFound(f"no study was named for {url}; {_there(names)}")
+            self.name = check_text("name", names[0], 64)
+            self._path = f"/api/studies/{quote(self.name, '')}"
+            status = self.status()
+        except BaseException:
+            self.close()
+            raise
         self.goal, self.read_only = status.goal, status.read_only
 
     @staticmethod
@@ -115,7 +120,8 @@ as https://ward.example.org or http://127.0.0.1:8000
         -------
         list of str
         """
-        return _names(Wire(url, token, timeout))
+        with closing(Wire(url, token, timeout)) as wire:
+            return _names(wire)
 
     @classmethod
     def create(  # noqa: PLR0913
@@ -162,8 +168,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         told = {"name": name, "goal": goal, "learner": learner, "seed": config.seed}
         told |= {"start": config.start, "horizon": horizon, "windows": dict(windows or {})}
         body = told | {"shadow": config.shadow, "level": level}
-        wire = Wire(url, options.get("token"), options.get("timeout", 60.0))
-        return cls(url, wire.post("/api/studies", body)["study"], **options)
+        with _wire(url, options) as wire:
+            made = wire.post("/api/studies", body)
+        return cls(url, made["study"], **options)
 
     @classmethod
     def import_(cls, url: str, path: Path | str, **options: Any) -> "Client":
@@ -182,8 +189,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         Client
         """
         read_log(Path(path))  # What is no export is not sent.
-        wire = Wire(url, options.get("token"), options.get("timeout", 60.0))
-        with Path(path).open("rb") as file:
+        with _wire(url, options) as wire, Path(path).open("rb") as file:
             try:
                 made = wire.send("/api/import", file, Path(path).stat().st_size)
             except InvalidInput as error:
@@ -351,6 +357,11 @@ as https://ward.example.org or http://127.0.0.1:8000
                 f"who = {who!r} was given; over HTTP the token says who records, which is"
                 f" {self._actor!r} here"
             )
+
+
+def _wire(url: str, options: dict[str, Any]) -> closing[Wire]:
+    """Return a way to a server at which there is no study yet."""
+    return closing(Wire(url, options.get("token"), options.get("timeout", 60.0)))
 
 
 def _names(wire: Wire) -> list[str]:

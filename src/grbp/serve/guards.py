@@ -206,7 +206,10 @@ class Guard:
     def _find(self, method: str, path: str) -> tuple[str, str | None]:
         """Return the route of a path and the role it needs; None if it is open to nobody."""
         if not self._known:
-            self._known = [(r.path_regex, r.methods, r.path) for r in every_route(self._routes)]
+            self._known = [
+                (one.path_regex, getattr(one, "methods", None), one.path)
+                for one in every_route(self._routes)
+            ]
         for regex, methods, route in self._known:
             if regex.match(path) and (methods is None or method in methods):
                 verb = "GET" if method == "HEAD" else method
@@ -346,7 +349,7 @@ def _hostname(given: str) -> str:
     """Return the name in a Host header, without its port; empty if it is none."""
     with suppress(ValueError):
         parts = urlsplit(f"//{given}")
-        if parts.netloc == given and "@" not in given:
+        if parts.netloc == given and "@" not in given and (parts.port or True):
             return parts.hostname or ""
     return ""
 
