@@ -14,7 +14,7 @@ from starlette.routing import Mount, Route
 
 from grbp import Client, InvalidInput, NotFound, Study
 from grbp.serve.access import ANYBODY, ROUTES, Sessions, may
-from grbp.serve.guards import COOKIE, every_route
+from grbp.serve.guards import every_route
 from grbp.serve.tokens import ROLES, Tokens, hash_of
 
 

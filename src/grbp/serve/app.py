@@ -27,6 +27,11 @@ _DESCRIPTION: Final = (
     " Nothing that is recorded is lost. Each route needs a role (`x-role`), and what is refused"
     " comes as a problem (RFC 9457) with one plain sentence in `detail`."
 )
+_SILENT: Final[Any] = dict.fromkeys(
+    ("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False
+)
+"""The framework can send what it sees elsewhere; nothing here leaves the machine."""
+
 _NOT_DONE: Final = {
     404: "there is nothing at this address; /openapi.json lists what there is",
     405: "this address cannot be asked in this way; /openapi.json says how",
@@ -50,6 +55,7 @@ def create_app(
         docs_url=None,  # Its pages load scripts from elsewhere.
         redoc_url=None,
         redirect_slashes=False,
+        telemetry=_SILENT,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.desk = desk

@@ -94,10 +94,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         try:
             self._actor = self._wire.get("/api/session")["actor"]
             self._check_who(who)
-            names = [name] if name is not None else _names(self._wire)
-            if len(names) != 1:
-                raise NotFound(f"no study was named for {url}; {_there(names)}")
-            self.name = check_text("name", names[0], 64)
+            self.name = _only(self._wire) if name is None else check_text("name", name, 64)
             self._path = f"/api/studies/{quote(self.name, '')}"
             status = self.status()
         except BaseException:
@@ -362,6 +359,14 @@ as https://ward.example.org or http://127.0.0.1:8000
 def _wire(url: str, options: dict[str, Any]) -> closing[Wire]:
     """Return a way to a server at which there is no study yet."""
     return closing(Wire(url, options.get("token"), options.get("timeout", 60.0)))
+
+
+def _only(wire: Wire) -> str:
+    """Return the name of the only study at a server."""
+    names = _names(wire)
+    if len(names) != 1:
+        raise NotFound(f"no study was named for {wire.url}; {_there(names)}")
+    return names[0]
 
 
 def _names(wire: Wire) -> list[str]:

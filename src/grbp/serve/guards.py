@@ -349,7 +349,7 @@ def _hostname(given: str) -> str:
     """Return the name in a Host header, without its port; empty if it is none."""
     with suppress(ValueError):
         parts = urlsplit(f"//{given}")
-        if parts.netloc == given and "@" not in given and (parts.port or True):
+        if parts.netloc == given and "@" not in given and parts.port != 0:
             return parts.hostname or ""
     return ""
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, BinaryIO, Final
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -44,6 +45,10 @@ class Wire:
                 " http://127.0.0.1:8000"
             )
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, port
+        self._kind: Any = http.client.HTTPConnection
+        if self._secure:
+            context = ssl.create_default_context()
+            self._kind = partial(http.client.HTTPSConnection, context=context)
         self._headers = {"Accept": "application/json"}
         if token is not None:
             if not token.isascii() or not token.isprintable():
@@ -121,14 +126,13 @@ class Wire:
                 answer = connection.getresponse()
                 break
             except (OSError, http.client.HTTPException) as error:
-                reached = connection.sock is not None
                 connection.close()
-                if last or not reached:
-                    raise self._lost(method, error, reached) from error
+                if last:
+                    raise self._lost(method, error) from error
         try:
             yield answer
         except (OSError, http.client.HTTPException) as error:
-            raise self._lost(method, error, True) from error
+            raise self._lost(method, error) from error
         finally:
             if answer.isclosed() and not answer.will_close:
                 with self._lock:
@@ -142,21 +146,23 @@ class Wire:
             if self._process != os.getpid():  # Those of a parent are its own.
                 self._idle, self._process = [], os.getpid()
             while self._idle:
-                one = self._idle.pop()
+                kept = self._idle.pop()
                 # Whatever there is to read before anything was asked is the end.
-                if one.sock is not None and not select.select([one.sock], [], [], 0)[0]:
-                    return one
-                one.close()
-        if self._secure:
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(
-                self._host, self._port, timeout=self._timeout, context=context
-            )
-        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+                if kept.sock is not None and not select.select([kept.sock], [], [], 0)[0]:
+                    return kept
+                kept.close()
+        one: http.client.HTTPConnection = self._kind(self._host, self._port, timeout=self._timeout)
+        try:
+            one.connect()
+        except (OSError, http.client.HTTPException) as error:
+            one.close()
+            raise self._lost("", error) from error
+        return one
 
-    def _lost(self, method: str, error: Exception, reached: bool) -> CannotWrite:
+    def _lost(self, method: str, error: Exception) -> CannotWrite:
+        """Say that there is no answer; without a method, nothing was even asked."""
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        if method == "GET" or not reached:
+        if method in ("GET", ""):
             return CannotWrite(
                 f"{self.url} cannot be reached ({why}), so nothing was written; look at the"
                 " address, or try again later"
