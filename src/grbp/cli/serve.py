@@ -7,7 +7,6 @@ from pathlib import Path
 from grbp.cli.live import add_store, store_of
 from grbp.cli.options import number, whole
 from grbp.cli.token import add_tokens, tokens_of
-from grbp.live.store import open_store
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +38,6 @@ def run(options: argparse.Namespace) -> None:
     )  # fmt: skip
     tokens = tokens_of(options)
     settings = settings_for(where, tokens, number(options.rate))
-    store = open_store(store_of(options), create=True)
 
     def say(url: str) -> None:
         print(url, flush=True)
@@ -48,7 +46,4 @@ def run(options: argparse.Namespace) -> None:
                 "whoever uses this machine may do everything there; the first token changes that"
             )
 
-    try:
-        serve(store, tokens, where, settings, say)
-    finally:
-        store.close()
+    serve(store_of(options), tokens, where, settings, say)

@@ -1,6 +1,7 @@
 """Start and stop a server: where it may listen, what it says first, and how it ends."""
 
 import ipaddress
+import os
 import signal
 import socket
 import ssl
@@ -13,13 +14,14 @@ from urllib.parse import urlsplit
 
 from grbp._io import reason
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
-from grbp.live.store.base import Store
+from grbp.live.store import open_store
 from grbp.model.validation import check_positive, check_whole
 from grbp.serve.guards import LOOPBACK, Settings
 from grbp.serve.tokens import Tokens
 
 try:
     import uvicorn
+    from fastapi import FastAPI
 
     from grbp.serve.app import create_app
 except ImportError as error:
@@ -130,19 +132,40 @@ class _Server(uvicorn.Server):
 
 
 def run(
-    store: Store,
+    store: str,
     tokens: Tokens,
     where: Listening,
     settings: Settings,
     say: Callable[[str], None],
 ) -> None:
-    """Serve a store until the program is told to stop; say the address when it is ready."""
-    listening = _listening(where)
+    """Serve a store until the program is told to stop; say the address when it is ready.
+
+    A file that is missing is made, but not before all else is well.
+    """
+    files = _tls(where)
+    with _listening(where) as listening:
+        kept = open_store(store, create=True)
+        try:
+            server = _server(create_app(kept, tokens, settings), where, listening, files, say)
+            with _quiet_signals():
+                server.run(sockets=[listening])
+        finally:
+            kept.close()
+
+
+def _server(
+    app: FastAPI,
+    where: Listening,
+    listening: socket.socket,
+    files: dict[str, str],
+    say: Callable[[str], None],
+) -> _Server:
+    """Return a server that does nothing yet."""
     host = f"[{where.host}]" if ":" in where.host else where.host
     address = f"{host}:{listening.getsockname()[1]}"
     url = where.proxy or f"{'https' if where.certificate else 'http'}://{address}"
     config = uvicorn.Config(
-        create_app(store, tokens, settings),
+        app,
         log_config=None,
         log_level="warning",
         access_log=False,
@@ -151,11 +174,9 @@ def run(
         ws="none",
         timeout_keep_alive=_KEPT,
         timeout_graceful_shutdown=_GRACE,
-        **_tls(where),  # type: ignore[arg-type]
+        **files,  # type: ignore[arg-type]
     )
-    server = _Server(config, lambda: say(url))
-    with listening, _quiet_signals():
-        server.run(sockets=[listening])
+    return _Server(config, lambda: say(url))
 
 
 def _tls(where: Listening) -> dict[str, str]:
@@ -182,7 +203,7 @@ def _listening(where: Listening) -> socket.socket:
     except OSError as error:
         raise InvalidInput(
             f"the address {where.host} with the port {port} was given; it cannot be listened at"
-            f" ({reason(error)}): name another"
+            f" ({os.strerror(error.errno) if error.errno else error}): name another"
         ) from error
     # The connections inherit it; without it, a small answer waits for 40 ms.
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
