@@ -2,7 +2,7 @@
 
     .venv/bin/python tools/faults.py power --cuts 20000 --seed 1
     .venv/bin/python tools/faults.py kill --cycles 10000 --seed 1
-    .venv/bin/python tools/faults.py serve --cycles 1000 --seed 1
+    .venv/bin/python tools/faults.py serve --cycles 300 --seed 1
     .venv/bin/python tools/faults.py flips --flips 2000 --seed 1
 
 Each ends with a line that says what was found, and with status 1 if something was lost, damaged or
@@ -107,7 +107,7 @@ def flips(number: int, seed: int, _: str) -> int:
 COMMANDS = {
     "power": (power, "cuts", 20_000),
     "kill": (kill, "cycles", 10_000),
-    "serve": (serve, "cycles", 1_000),
+    "serve": (serve, "cycles", 300),
     "flips": (flips, "flips", 2_000),
 }
 

@@ -1,6 +1,7 @@
 """Who is let in: every route by its role, tokens and sessions by their time, and nobody else."""
 
 import json
+import re
 import stat
 from collections.abc import Iterator
 from datetime import timedelta
@@ -37,6 +38,12 @@ def test_the_table_has_every_route_and_no_other(server: Serving) -> None:
     }
     assert there == set(ROUTES)
     assert set(ROUTES.values()) == {ANYBODY, *ROLES}
+
+
+def test_the_reference_lists_the_table() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "serve.md"
+    listed = re.findall(r"^\| `([A-Z]+) (\S+)` \| ([a-z]+) \|", page.read_text("utf-8"), re.M)
+    assert listed == [(*route, role or "anybody") for route, role in ROUTES.items()]
 
 
 def test_every_route_is_refused_without_its_role(server: Serving) -> None:
