@@ -14,13 +14,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from clerk import GOAL, Answer, Clerk, Request, ask
-from killing import STUDIES, Cycle, Witness
-
 from grbp import CannotWrite, Client, Study
 from grbp.cli import main
 from grbp.live.store.sqlite import SqliteStore
 from grbp.serve import server as _server  # noqa: F401 (loaded before anything is forked)
+
+sys.path.append(str(Path(__file__).parents[1] / "live"))
+from clerk import GOAL, Answer, Clerk, Request, ask
+from killing import STUDIES, Cycle, Witness
 
 CLIENTS = 4
 

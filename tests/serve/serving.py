@@ -10,6 +10,7 @@ from typing import Any, Self
 import httpx
 import uvicorn
 
+from grbp.live.reader import utc_now
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
 from grbp.serve.guards import Settings
@@ -31,10 +32,13 @@ class Serving:
     """A server with a store of its own."""
 
     def __init__(
-        self, folder: Path, clock: Callable[[], datetime] | None = None, **settings: Any
+        self,
+        folder: Path,
+        clock: Callable[[], datetime] = utc_now,
+        dsn: str | None = None,
+        **settings: Any,
     ) -> None:
-        clock = clock or (lambda: datetime.now(UTC))
-        self.store = open_store(folder / "studies.sqlite", create=True)
+        self.store = open_store(dsn or folder / "studies.sqlite", create=True)
         self.tokens = Tokens(folder / "tokens", clock)
         self.app = create_app(self.store, self.tokens, Settings(**settings), clock)
         config = uvicorn.Config(self.app, log_config=None, proxy_headers=False)

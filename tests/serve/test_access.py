@@ -170,6 +170,13 @@ def test_a_damaged_file_of_tokens_lets_nobody_in(server: Serving, text: str) -> 
     refused(server.ask("POST", "/api/tokens", json={"label": "a", "role": "admin"}), 503)
 
 
+def test_a_file_of_tokens_that_is_emptied_opens_nothing(server: Serving) -> None:
+    server.token()
+    refused(server.ask("GET", "/api/studies"), 401)
+    server.tokens.path.write_text('{"format": "grbp tokens", "tokens": []}', "utf-8")
+    refused(server.ask("GET", "/api/studies"), 401)
+
+
 def test_two_programs_that_make_tokens_keep_both(tmp_path: Path) -> None:
     one, other = Tokens(tmp_path / "tokens"), Tokens(tmp_path / "tokens")
     made = [tokens.make(f"{n}", "viewer")[1] for n in range(5) for tokens in (one, other)]

@@ -213,6 +213,22 @@ def test_an_export_comes_back_as_it_was(server: Serving, tmp_path: Path) -> None
         Client.import_(server.url, tmp_path / "no")
 
 
+@pytest.mark.slow
+def test_studies_in_postgresql_are_served_as_well(tmp_path: Path, dsn: str) -> None:
+    with Serving(tmp_path, dsn=dsn) as server, Client.create(server.url, "ward", 4) as client:
+        threads = [
+            threading.Thread(target=lambda: [client.open_case(2) for _ in range(10)])
+            for _ in range(4)
+        ]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert client.verify() == Study(server.store, "ward").verify()
+        assert client.status().cases["open"] == 40
+        assert Study(client.backup(tmp_path / "copy"), "ward").log() == client.log()
+
+
 def test_more_rows_than_a_page_come_in_several(server: Serving) -> None:
     study = Study.create(server.store, "ward", 4)
     study._store.write("ward", lambda tx: [_opened(tx) for _ in range(2_300)])

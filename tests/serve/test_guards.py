@@ -102,6 +102,22 @@ def test_whoever_asks_too_often_must_wait(tmp_path: Path) -> None:
         assert server.ask("GET", "/api/session", server.token()).status_code == 200
 
 
+def test_only_so_many_are_answered_at_once(tmp_path: Path) -> None:
+    with Serving(tmp_path, most_at_once=1) as server:
+        Study.create(server.store, "ward", 4)
+        with server.http.stream("GET", "/api/studies/ward/events.ndjson?follow=60") as stream:
+            lines = stream.iter_lines()
+            next(lines)
+            late = server.ask("GET", "/health")
+            refused(late, 503, "too many ask at once")
+            assert late.headers["retry-after"] == "1"
+            server.app.state.desk.stopping = True
+            assert list(lines) == []
+        until = time.monotonic() + 30
+        while server.ask("GET", "/health").status_code != 200:
+            assert time.monotonic() < until
+
+
 def test_a_bucket_fills_up_at_its_rate() -> None:
     now = [0.0]
     rates = Rates(0.5, lambda: now[0])

@@ -74,6 +74,8 @@ class Settings:
         How many requests a second a token or an address may make, and twice as many at once.
     body_limit, import_limit : int
         The largest body, and the largest log to import, in bytes.
+    most_at_once : int
+        How many requests are answered at the same time, streams among them.
     longest_follow, patience : float
         How many seconds a stream of events may last, and a body may take to arrive.
     """
@@ -85,6 +87,7 @@ class Settings:
     rate: float = 1_000.0
     body_limit: int = 65_536
     import_limit: int = 2**30
+    most_at_once: int = 500
     longest_follow: float = 3_600.0
     patience: float = 30.0
 
@@ -140,7 +143,7 @@ class Guard:
         self.app, self._routes, self._settings = app, routes, settings
         self._tokens, self._sessions, self._metrics = tokens, sessions, metrics
         self._rates = Rates(settings.rate)
-        self._user = recorder(None)
+        self._user, self._inside = recorder(None), 0
         self._known: list[tuple[Any, Any, str]] = []
         self._headers = list(_HEADERS.items())
         if settings.secure:
@@ -166,9 +169,11 @@ class Guard:
                 message = {**message, "headers": [*there, *more]}
             await send(message)
 
+        self._inside += 1
         try:
             headers = dict(scope["headers"])
             self._check_host(headers)
+            self._check_room()
             route, needed = self._find(scope["method"], scope["path"])
             caller = self._caller(scope, headers)
             self._check_role(caller, needed)
@@ -186,12 +191,11 @@ class Guard:
                 said = "the server failed at this; its log says where"
                 await _send_problem(answer, problem(500, "fault", said), {})
         finally:
+            self._inside -= 1
             took = time.perf_counter() - began
             self._metrics.count(scope["method"], route, status, took)
-            if LOG.isEnabledFor(logging.DEBUG):
-                who = caller.actor or "nobody"
-                what = f"{scope['method']} {scope['path']!a}"
-                LOG.debug("%s %s %.1f ms %s", what, status, 1e3 * took, who)
+            what = scope["method"], ascii(scope["path"]), status, 1e3 * took
+            LOG.debug("%s %s %s %.1f ms %s", *what, caller.actor or "nobody")
 
     def _check_host(self, headers: dict[bytes, bytes]) -> None:
         """Refuse another name than our own: a page from elsewhere may have led here by it."""
@@ -202,6 +206,11 @@ class Guard:
                 f"the host {given!a} was asked for; this server answers to"
                 f" {', '.join(self._settings.hosts)}: --allow-host adds a name",
             )
+
+    def _check_room(self) -> None:
+        """Refuse one too many."""
+        if self._inside > self._settings.most_at_once:
+            raise Refusal(503, "too many ask at once; ask again", {"Retry-After": "1"})
 
     def _find(self, method: str, path: str) -> tuple[str, str | None]:
         """Return the route of a path and the role it needs; None if it is open to nobody."""
