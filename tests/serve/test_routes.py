@@ -15,6 +15,7 @@ from grbp import Study, fit
 from grbp.live.rows import Event
 from grbp.serve import models
 from grbp.serve.access import ROUTES
+from grbp.serve.explorer import served_page
 
 WARD = "/api/studies/ward"
 
@@ -314,7 +315,10 @@ def test_the_description_is_complete_and_its_links_lead_somewhere(server: Servin
         for path, verbs in schema["paths"].items()
         for method, one in verbs.items()
     }
-    assert set(operations) == set(ROUTES) - {("GET", "/openapi.json")}
+    # Pages are for browsers.
+    assert set(operations) == {
+        route for route in ROUTES if re.match("/(api/|health|ready|metrics)", route[1])
+    }
     names = {one["operationId"]: one for one in operations.values()}
     assert len(names) == len(operations)
     opening = names["open_case"]["responses"]["201"]["links"]
@@ -333,6 +337,22 @@ def test_the_description_is_complete_and_its_links_lead_somewhere(server: Servin
     for name, example in models.examples().items():
         getattr(models, name).model_validate(example)
     assert not re.search("https?://", json.dumps(schema))
+
+
+def test_the_explorer_and_what_it_loads_are_served_to_everybody(server: Serving) -> None:
+    server.token()
+    page = server.ask("GET", "/explore")
+    assert page.text == served_page()
+    loaded = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
+    assert len(loaded) >= 2
+    for path in loaded:
+        answer = server.ask("GET", path)
+        assert answer.status_code == 200
+        assert answer.headers["cache-control"] == "no-cache"
+        mark = {"If-None-Match": answer.headers["etag"]}
+        assert server.ask("GET", path, headers=mark).status_code == 304
+    for path in ("/static/", "/static/../app.py", "/static/%2e%2e/app.py", "/static/nothing"):
+        assert server.ask("GET", path).status_code in (401, 404)
 
 
 def test_a_backup_is_a_file_of_sqlite(server: Serving, tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ ROUTES: Final[dict[tuple[str, str], str]] = {
     ("GET", "/api/tokens"): ADMIN,
     ("POST", "/api/tokens"): ADMIN,
     ("DELETE", "/api/tokens/{id}"): ADMIN,
+    ("GET", "/explore"): ANYBODY,  # It shows no study, and a lecture has no tokens.
+    ("GET", "/static"): ANYBODY,
 }
 """The role that each route needs. A route that is not here is open to nobody."""
 

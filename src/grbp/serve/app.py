@@ -19,6 +19,7 @@ from grbp.serve import models, routes, upkeep
 from grbp.serve.access import ANYBODY, ROUTES
 from grbp.serve.desk import Desk
 from grbp.serve.guards import COOKIE, IMPORT, Guard, Settings
+from grbp.serve.pages import add_pages
 from grbp.serve.problems import MEDIA_TYPE, Problem, mistake_in, problem, problem_of
 from grbp.serve.tokens import Tokens
 
@@ -61,6 +62,7 @@ def create_app(
     app.state.desk = desk
     for one in (routes, upkeep):
         app.include_router(one.router)
+    add_pages(app)
     app.add_middleware(
         Guard, routes=app.router.routes, settings=desk.settings, tokens=tokens,
         sessions=desk.sessions, metrics=desk.metrics,

@@ -1,0 +1,36 @@
+"""The pages that a browser opens, and the files that they load."""
+
+from os import PathLike, stat_result
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from grbp.serve.explorer import STATIC, served_page
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/explore")
+def explore() -> Response:
+    """Return the explorer, which needs no study."""
+    return HTMLResponse(served_page())
+
+
+class _Files(StaticFiles):
+    """Files of the package, which a browser keeps and asks whether they have changed."""
+
+    def file_response(
+        self, full_path: str | PathLike[str], stat: stat_result, scope: Any, status: int = 200
+    ) -> Response:
+        """Answer with a file, or that it is as it was."""
+        answer = super().file_response(full_path, stat, scope, status)
+        answer.headers["Cache-Control"] = "no-cache"
+        return answer
+
+
+def add_pages(app: FastAPI) -> None:
+    """Add the pages to an application."""
+    app.include_router(router)
+    app.mount("/static", _Files(directory=STATIC))
