@@ -50,6 +50,7 @@ ROUTES: Final[dict[tuple[str, str], str]] = {
     ("DELETE", "/api/tokens/{id}"): ADMIN,
     ("GET", "/explore"): ANYBODY,  # It shows no study, and a lecture has no tokens.
     ("GET", "/static"): ANYBODY,
+    ("GET", "/favicon.ico"): ANYBODY,
 }
 """The role that each route needs. A route that is not here is open to nobody."""
 

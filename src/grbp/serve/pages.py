@@ -18,6 +18,12 @@ def explore() -> Response:
     return HTMLResponse(served_page())
 
 
+@router.get("/favicon.ico")
+async def favicon() -> Response:
+    """Say that there is no icon, for which every browser asks."""
+    return Response(status_code=204, headers={"Cache-Control": "max-age=86400"})
+
+
 class _Files(StaticFiles):
     """Files of the package, which a browser keeps and asks whether they have changed."""
 
