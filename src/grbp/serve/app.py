@@ -15,11 +15,10 @@ from grbp.errors import GrbpError
 from grbp.live.config import this_version
 from grbp.live.reader import utc_now
 from grbp.live.store.base import Store
-from grbp.serve import models, routes, upkeep
+from grbp.serve import models, pages, routes, upkeep
 from grbp.serve.access import ANYBODY, ROUTES
 from grbp.serve.desk import Desk
 from grbp.serve.guards import COOKIE, IMPORT, Guard, Settings
-from grbp.serve.pages import add_pages
 from grbp.serve.problems import MEDIA_TYPE, Problem, mistake_in, problem, problem_of
 from grbp.serve.tokens import Tokens
 
@@ -57,12 +56,12 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         telemetry=_SILENT,
-        generate_unique_id_function=lambda route: route.name,
     )
     app.state.desk = desk
-    for one in (routes, upkeep):
-        app.include_router(one.router)
-    add_pages(app)
+    for one in (routes, upkeep, pages):
+        # Side by side, since routers within routers are searched twice.
+        app.router.routes.extend(one.router.routes)
+    app.mount("/static", pages.Files(directory=pages.STATIC))
     app.add_middleware(
         Guard, routes=app.router.routes, settings=desk.settings, tokens=tokens,
         sessions=desk.sessions, metrics=desk.metrics,

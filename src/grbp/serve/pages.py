@@ -3,11 +3,13 @@
 from os import PathLike, stat_result
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from grbp.serve.explorer import STATIC, served_page
+
+__all__ = ["STATIC", "Files", "router"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -24,7 +26,7 @@ async def favicon() -> Response:
     return Response(status_code=204, headers={"Cache-Control": "max-age=86400"})
 
 
-class _Files(StaticFiles):
+class Files(StaticFiles):
     """Files of the package, which a browser keeps and asks whether they have changed."""
 
     def file_response(
@@ -34,9 +36,3 @@ class _Files(StaticFiles):
         answer = super().file_response(full_path, stat, scope, status)
         answer.headers["Cache-Control"] = "no-cache"
         return answer
-
-
-def add_pages(app: FastAPI) -> None:
-    """Add the pages to an application."""
-    app.include_router(router)
-    app.mount("/static", _Files(directory=STATIC))

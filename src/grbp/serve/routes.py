@@ -34,7 +34,7 @@ from grbp.serve.desk import (
 )
 from grbp.serve.problems import Refusal
 
-router = APIRouter()
+router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
 WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a while")]
 Key = Annotated[

@@ -36,7 +36,7 @@ from grbp.serve.desk import (
 from grbp.serve.guards import COOKIE, NDJSON, too_long
 from grbp.serve.problems import Refusal
 
-router = APIRouter()
+router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
 SENT: Final = "the log that was sent"
 """How messages call an import, which the client calls by its path."""
