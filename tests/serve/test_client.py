@@ -360,6 +360,26 @@ def test_what_is_no_problem_of_ours_is_said_all_the_same() -> None:
     wire.close()
 
 
+@pytest.mark.parametrize("body", [b"<html>", b"[1]", b'{"a": 1}', b""])
+def test_another_server_is_not_taken_for_ours(body: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    broken = Broken([head % len(body) + body])
+    with pytest.raises(InvalidInput, match="what answers there is not `grbp serve`"):
+        Client(broken.url)
+    broken.close()
+
+
+def test_a_server_that_sends_elsewhere_is_not_followed() -> None:
+    away = b"HTTP/1.1 301 Moved\r\nLocation: http://evil.example/\r\nContent-Length: 0\r\n\r\n"
+    late = b"HTTP/1.1 503 Later\r\nRetry-After: Mon, 16 Nov\r\nContent-Length: 0\r\n\r\n"
+    broken = Broken([away, late])
+    with pytest.raises(InvalidInput, match="status 301"):
+        Client(broken.url)
+    with pytest.raises(CannotWrite, match="status 503"):
+        Client(broken.url)
+    broken.close()
+
+
 def test_whoever_asked_too_often_waits_and_asks_again() -> None:
     wait = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n"
     broken = Broken([wait % b"0", DONE, wait % b"61"])

@@ -225,6 +225,19 @@ def test_the_client_needs_nothing_that_is_not_installed_with_the_package() -> No
     )
 
 
+@pytest.mark.parametrize("missing", ["uvicorn", "fastapi", "apsw"])
+def test_what_is_not_installed_is_said_in_a_sentence(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules['{missing}'] = None\nfrom grbp.cli import main\nmain(['serve'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    extra = "live" if missing == "apsw" else "serve"
+    assert re.fullmatch(
+        rf"grbp: {missing} is not installed; pip install 'grbp\[{extra}\]' .* installs it\n",
+        done.stderr,
+    )
+
+
 @pytest.mark.slow
 def test_the_server_is_ready_when_it_says_its_address() -> None:
     with serving("--quiet") as (_, url), urlopen(f"{url}/ready") as answer:  # noqa: S310

@@ -92,7 +92,7 @@ as https://ward.example.org or http://127.0.0.1:8000
     ) -> None:
         self._wire = Wire(url, token, timeout)
         try:
-            self._actor = self._wire.get("/api/session")["actor"]
+            self._actor = self._wire.who()
             self._check_who(who)
             self.name = _only(self._wire) if name is None else check_text("name", name, 64)
             self._path = f"/api/studies/{quote(self.name, '')}"

@@ -27,7 +27,9 @@ try:
 except ImportError as error:
     if isinstance(error, MissingExtra):
         raise
-    raise MissingExtra(f"{error.name} is not installed; {how_to_install('serve')}") from error
+    raise MissingExtra(
+        f"{error.name} is not installed; {how_to_install('serve')} installs it"
+    ) from error
 
 _GRACE: Final = 10
 """How many seconds requests may still take when the server is told to stop."""

@@ -69,6 +69,13 @@ class Wire:
         for one in idle:
             one.close()
 
+    def who(self) -> str:
+        """Return who records, as the server says."""
+        said = self.get("/api/session")
+        if not isinstance(said, dict) or "actor" not in said:
+            raise self._stranger()
+        return str(said["actor"])
+
     def get(self, path: str, **query: Any) -> Any:
         """Ask for something."""
         given = {name: value for name, value in query.items() if value is not None}
@@ -95,19 +102,33 @@ class Wire:
         while True:
             with self._answer(method, path, body, headers or {}, again) as answer:
                 data = answer.read()
-            if answer.status < 400:
-                return json.loads(data) if data else None
-            wait = float(answer.headers.get("Retry-After") or 1)
+            if answer.status < 300:
+                return self._read(data)
+            after = answer.headers.get("Retry-After", "")
+            wait = float(after) if after.isdecimal() else 1.0  # A proxy may give a date.
             if answer.status != 429 or waited + wait > _LONGEST:
                 raise self._error(answer.status, data)
             time.sleep(wait)  # Nothing was done yet.
             waited += wait
 
+    def _read(self, data: bytes) -> Any:
+        """Read an answer, or say that somebody else has given it."""
+        try:
+            return json.loads(data) if data else None
+        except ValueError as error:
+            raise self._stranger() from error
+
+    def _stranger(self) -> InvalidInput:
+        return InvalidInput(
+            f"the address {self.url} was given; what answers there is not `grbp serve`: name"
+            " another"
+        )
+
     @contextmanager
     def stream(self, path: str) -> Iterator[http.client.HTTPResponse]:
         """Ask for something long; yield the answer, to be read as it comes."""
         with self._answer("GET", path, None, {}, True) as answer:
-            if answer.status >= 400:
+            if answer.status >= 300:
                 raise self._error(answer.status, answer.read())
             yield answer
 
