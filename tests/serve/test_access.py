@@ -83,6 +83,8 @@ def test_a_route_that_is_not_in_the_table_is_open_to_nobody(tmp_path: Path) -> N
         for path in ("/included", "/added", "/mounted/x"):
             refused(serving.ask("GET", path), 403, "open to nobody")
             refused(serving.ask("GET", path, serving.token("admin")), 403, "open to nobody")
+        serving.app.get("/later")(lambda: "in")
+        refused(serving.ask("GET", "/later", serving.token("admin")), 403, "open to nobody")
         refused(serving.ask("GET", "/nothing"), 401)
         refused(serving.ask("GET", "/nothing", serving.token("viewer")), 404, "/openapi.json")
 

@@ -103,7 +103,7 @@ class Rates:
 
     def take(self, who: str) -> None:
         """Take a request from somebody's bucket, or refuse it."""
-        now, full = self._clock(), 2.0 * self._rate
+        now, full = self._clock(), max(1.0, 2.0 * self._rate)
         left, then = self._left.pop(who, (full, now))
         left = min(full, left + (now - then) * self._rate)
         self._left[who] = (left - 1.0 if left >= 1.0 else left), now
@@ -145,6 +145,7 @@ class Guard:
         self._rates = Rates(settings.rate)
         self._user, self._inside = recorder(None), 0
         self._known: list[tuple[Any, Any, str]] = []
+        self._counted = -1
         self._headers = list(_HEADERS.items())
         if settings.secure:
             self._headers.append((b"strict-transport-security", b"max-age=31536000"))
@@ -214,7 +215,8 @@ class Guard:
 
     def _find(self, method: str, path: str) -> tuple[str, str | None]:
         """Return the route of a path and the role it needs; None if it is open to nobody."""
-        if not self._known:
+        if self._counted != len(self._routes):  # Nobody slips in by a route that was added later.
+            self._counted = len(self._routes)
             self._known = [
                 (one.path_regex, getattr(one, "methods", None), one.path)
                 for one in every_route(self._routes)
