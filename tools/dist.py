@@ -18,7 +18,7 @@ DIST = ROOT / "dist"
 IN_WHEEL = ("grbp/py.typed", "grbp/__init__.pyi")
 IN_ARCHIVE = ("Makefile", "constraints.txt", "tools/setup.sh", "tests/conftest.py", "docs/conf.py")
 README = ROOT / "tests" / "docs" / "test_documents.py"
-EXTRAS = "engine,plots,gymnasium,live"
+EXTRAS = "engine,plots,gymnasium,live,serve"
 TRIAL = "import grbp; print(grbp.optimal_threshold(grbp.Problem(4, .45, .3)))"
 
 

@@ -2,11 +2,12 @@
 
     .venv/bin/python tools/faults.py power --cuts 20000 --seed 1
     .venv/bin/python tools/faults.py kill --cycles 10000 --seed 1
+    .venv/bin/python tools/faults.py serve --cycles 300 --seed 1
     .venv/bin/python tools/faults.py flips --flips 2000 --seed 1
 
 Each ends with a line that says what was found, and with status 1 if something was lost, damaged or
 not noticed; `power --synchronous NORMAL` shows that. `make test` runs the same code, from
-tests/live, with fewer cuts, kills and flips. See docs/live-faults.md.
+tests/live and tests/serve, with fewer cuts, kills and flips. See docs/live-faults.md.
 """
 
 import argparse
@@ -18,7 +19,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "live"))
+for room in ("live", "serve"):
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / room))
 # Writers are forked, which threads of a library would not survive.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -60,6 +62,27 @@ def kill(cycles: int, seed: int, synchronous: str) -> int:
     return bad
 
 
+def serve(cycles: int, seed: int, _: str) -> int:
+    """Kill a server under its clients; print what was found, and return how often something was."""
+    from killed_server import kill_server
+    from killing import Cycle
+
+    total, bad = Cycle([], 0, 0, 0), 0
+    with tempfile.TemporaryDirectory() as folder:
+        runs = kill_server(Path(folder), cycles, seed)
+        for one in tqdm(runs, total=cycles, unit="cycle", disable=None):
+            total = Cycle([], *(a + b for a, b in zip(total[1:], one[1:], strict=True)))
+            bad += bool(one.wrong)
+            if one.wrong and bad <= 5:
+                print(*one.wrong[:5], sep="\n")
+    print(
+        f"{total.killed:,} servers killed under their clients, with {total.unanswered:,} requests"
+        f" that had no answer, {total.stored:,} of them seen to be stored; {bad:,} cycles lost an"
+        " acknowledged event or left a damaged study"
+    )
+    return bad
+
+
 def flips(number: int, seed: int, _: str) -> int:
     """Flip bits one at a time; print who noticed, and return how often nobody did."""
     from flips import flip_many
@@ -84,6 +107,7 @@ def flips(number: int, seed: int, _: str) -> int:
 COMMANDS = {
     "power": (power, "cuts", 20_000),
     "kill": (kill, "cycles", 10_000),
+    "serve": (serve, "cycles", 300),
     "flips": (flips, "flips", 2_000),
 }
 
@@ -96,7 +120,7 @@ def main() -> int:
         one = commands.add_parser(name)
         one.add_argument(f"--{many}", dest="number", type=int, default=number)
         one.add_argument("--seed", type=int, default=1)
-        if name != "flips":
+        if name in ("power", "kill"):
             one.add_argument("--synchronous", default="FULL", choices=("FULL", "NORMAL", "OFF"))
     parser.set_defaults(synchronous="FULL")
     given = parser.parse_args()

@@ -132,6 +132,7 @@ from grbp.planning.result import (
     Plan as Plan,
 )
 from grbp.records.examples import example_records as example_records
+from grbp.serve.client import Client as Client
 from grbp.session import (
     Session as Session,
 )

@@ -35,6 +35,8 @@ _COMMANDS: Final = {
     "example": "a synthetic table of past cases",
     "plan": "how many cases learning takes, and what it costs",
     "live": "advice on real cases as they come: open, ask, tell",
+    "serve": "the same over HTTP, for a team and its programs",
+    "token": "who may use a server: tokens made, listed, revoked",
     "explore": "a page with sliders to teach with, as one file",
     "league": "every learner on many problems: who wins where",
     "reproduce": "every figure of the paper, and the verdict",

@@ -49,8 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         verb = verbs.add_parser(name, help=entry.line, description=f"{entry.line}.")
         for option, settings in entry.options.items():
             verb.add_argument(option, **settings)
-        where = f"SQLite file or DSN (${_VARIABLE}, or {STORE})"
-        verb.add_argument("--store", metavar="FILE", help=where)
+        add_store(verb)
         if name not in ("studies", "import", "backup"):
             there = "" if name == "init" else "; can be left out where there is one"
             verb.add_argument(
@@ -60,13 +59,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         verb.set_defaults(verb=entry.run)
 
 
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Add the option for where studies are kept."""
+    where = f"SQLite file or DSN (${_VARIABLE}, or {STORE})"
+    parser.add_argument("--store", metavar="FILE", help=where)
+
+
 def run(options: argparse.Namespace) -> int | None:
     """Run a verb; return 1 if it is a check that found a problem."""
     verb: _Verb = options.verb
     return verb(options)
 
 
-def _store(options: argparse.Namespace) -> str:
+def store_of(options: argparse.Namespace) -> str:
     """Return where studies are kept."""
     named: str | None = options.store
     store = (os.environ.get(_VARIABLE) or STORE) if named is None else named
@@ -77,7 +82,7 @@ def _store(options: argparse.Namespace) -> str:
 
 def _study(options: argparse.Namespace) -> grbp.Study:
     """Open the study that is asked about."""
-    return grbp.Study(_store(options), options.study, who=getattr(options, "who", None))
+    return grbp.Study(store_of(options), options.study, who=getattr(options, "who", None))
 
 
 def _init(options: argparse.Namespace) -> None:
@@ -92,7 +97,7 @@ def _init(options: argparse.Namespace) -> None:
         start = grbp.fit(options.records, goal, **words)
     windows = pairs("window", options.window or [], "finish=30")
     with grbp.Study.create(
-        _store(options),
+        store_of(options),
         options.study,
         goal,
         options.learner,
@@ -165,7 +170,7 @@ def _status(options: argparse.Namespace) -> None:
 
 def _studies(options: argparse.Namespace) -> None:
     """List the studies of the store."""
-    names = grbp.Study.names(_store(options))
+    names = grbp.Study.names(store_of(options))
     if options.json:
         print_json({"studies": names})
     else:
@@ -238,13 +243,13 @@ def _export(options: argparse.Namespace) -> None:
 
 def _import(options: argparse.Namespace) -> None:
     """Record an exported study in the store."""
-    with grbp.Study.import_(_store(options), options.file) as study:
+    with grbp.Study.import_(store_of(options), options.file) as study:
         _give_study(options, study)
 
 
 def _backup(options: argparse.Namespace) -> None:
     """Copy all studies of the store."""
-    store = open_store(_store(options))
+    store = open_store(store_of(options))
     try:
         store.backup(Path(options.file))
     finally:

@@ -238,10 +238,13 @@ class SqliteStore(Store):
                 f"{self.where} is on a network file system ({kind}), on which SQLite can lose what"
                 " is written; keep it on a disk of this machine, or use PostgreSQL"
             )
-        if self._connection.readonly("main"):
+        with self._lock:  # A connection serves one thread at a time.
+            read_only = self._connection.readonly("main")
+            values = {name: self._connection.pragma(name) for name in _WANTED}
+        if read_only:
             found.append(f"{self.where} can only be read; change that, or copy it elsewhere")
         for name, wanted in _WANTED.items():
-            value = self._connection.pragma(name)
+            value = values[name]
             if value != wanted:
                 found.append(
                     f"SQLite says {name}={value} for {self.where}, where {wanted} is needed so that"

@@ -1,0 +1,49 @@
+"""The command `serve`: the live advisor over HTTP."""
+
+import argparse
+import logging
+from pathlib import Path
+
+from grbp.cli.live import add_store, store_of
+from grbp.cli.options import number, whole
+from grbp.cli.token import add_tokens, tokens_of
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add where studies are, where to listen, and who may come in."""
+    add_store(parser)
+    add_tokens(parser)
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
+    add("--port", default="8000", help="the port; 0 is any that is free (8000)")
+    add("--tls-cert", metavar="FILE", type=Path, help="the certificate, to be reached by others")
+    add("--tls-key", metavar="FILE", type=Path, help="the key of the certificate")
+    add(
+        "--behind-proxy", metavar="URL", help="the address of a proxy that does the TLS, as seen"
+    )  # fmt: skip
+    add(
+        "--allow-host", metavar="NAME", action="append", default=[],
+        help="a further name by which it is addressed",
+    )  # fmt: skip
+    add("--rate", default="1000", help="requests a second of one token or address (1000)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Serve until a signal comes."""
+    from grbp.serve.server import Listening, run as serve, settings_for  # noqa: PLC0415 (extras)
+
+    where = Listening(
+        options.host, whole(options.port), options.tls_cert, options.tls_key,
+        options.behind_proxy, options.allow_host,
+    )  # fmt: skip
+    tokens = tokens_of(options)
+    settings = settings_for(where, tokens, number(options.rate))
+
+    def say(url: str) -> None:
+        print(url, flush=True)
+        if not (settings.exposed or tokens.any):
+            logging.getLogger("grbp").info(
+                "whoever uses this machine may do everything there; the first token changes that"
+            )
+
+    serve(store_of(options), tokens, where, settings, say)

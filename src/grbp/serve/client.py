@@ -1,0 +1,379 @@
+"""A study at a server, with the interface of one in a file."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import quote
+
+from grbp._io import check_writable, write_whole
+from grbp.errors import InvalidInput, NotFound
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
+from grbp.live.advice import Advice, Case, Status
+from grbp.live.config import DRAWN, check_text, make_config
+from grbp.live.reader import _there, case_number
+from grbp.live.rows import Event
+from grbp.live.rules import MOST_CASES
+from grbp.live.transfer import read_log
+from grbp.live.verify import Verified
+from grbp.model.transition import Action
+from grbp.model.validation import check_whole
+from grbp.serve.answers import RemoteAdvice, read_basis, read_verified, sent_time
+from grbp.serve.wire import Wire
+
+SENT: Final = "the log that was sent"
+"""How a server calls what was sent to be imported."""
+
+_MOST_ROWS: Final = 1_000_000
+_PAGE: Final = 1_000
+_PART: Final = 2**16
+
+
+class Client:
+    """A study at a server that `grbp serve` runs, used as a `Study` is.
+
+    Parameters
+    ----------
+    url : str
+        The address of the server, as it prints it: ``"http://127.0.0.1:8000"``.
+    name : str, optional
+        The name of the study; it can be left out where there is one alone.
+    token : str, optional
+        A token, where the server wants one. It also says who records.
+    who : str, optional
+        Who is expected to record; refused if the token says somebody else.
+    timeout : float, default 60
+        How many seconds to wait for an answer.
+
+    Attributes
+    ----------
+    name : str
+    goal : int
+    read_only : str or None
+        Why the study cannot be written to, if a check failed when it was opened.
+
+    Raises
+    ------
+    NotFound
+        If there is no such study.
+    InvalidInput
+        If the token is refused.
+    CannotWrite
+        If the server cannot be reached.
+
+    See Also
+    --------
+    Study : The same without a server, with what each method does.
+
+    Notes
+    -----
+    Threads may share a client. If a connection breaks, whatever only reads, or has an idempotency
+    key, is sent once more; anything else raises `CannotWrite`, and may be stored or not.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grbp.Client("ftp://ward.example.org", "ward")
+    Traceback (most recent call last):
+    grbp.errors.InvalidInput: the address 'ftp://ward.example.org' was given; it must be one such \
+as https://ward.example.org or http://127.0.0.1:8000
+    """
+
+    def __init__(
+        self,
+        url: str,
+        name: str | None = None,
+        *,
+        token: str | None = None,
+        who: str | None = None,
+        timeout: float = 60.0,
+    ) -> None:
+        self._wire = Wire(url, token, timeout)
+        try:
+            self._actor = self._wire.who()
+            self._check_who(who)
+            self.name = _only(self._wire) if name is None else check_text("name", name, 64)
+            self._path = f"/api/studies/{quote(self.name, '')}"
+            status = self.status()
+        except BaseException:
+            self.close()
+            raise
+        self.goal, self.read_only = status.goal, status.read_only
+
+    @staticmethod
+    def names(url: str, *, token: str | None = None, timeout: float = 60.0) -> list[str]:
+        """List the studies of a server by their names.
+
+        Parameters
+        ----------
+        url : str
+        token : str, optional
+        timeout : float, default 60
+            See `Client`.
+
+        Returns
+        -------
+        list of str
+        """
+        with closing(Wire(url, token, timeout)) as wire:
+            return _names(wire)
+
+    @classmethod
+    def create(  # noqa: PLR0913
+        cls,
+        url: str,
+        name: str,
+        goal: int,
+        learner: LearnerLike = DEFAULT_LEARNER,
+        *,
+        seed: int = 0,
+        start: Any = DRAWN,
+        horizon: float | None = None,
+        windows: Mapping[str, float] | None = None,
+        shadow: bool = False,
+        level: float = 0.95,
+        **options: Any,
+    ) -> "Client":
+        """Make a study at a server; see `Study.create`, whose parameters these are.
+
+        Parameters
+        ----------
+        url : str
+        name : str
+        goal : int
+        learner : str, default "doorstep-lai"
+            One of the package's: a server imports no learner that somebody else names.
+        seed : int, default 0
+        start : "drawn", "first", Counters or Fit, default "drawn"
+        horizon : float, optional
+        windows : dict, optional
+        shadow : bool, default False
+        level : float, default 0.95
+        **options
+            As for `Client`.
+
+        Returns
+        -------
+        Client
+        """
+        settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
+        config = make_config(name, goal, learner, horizon, settings | {"level": level})
+        if not isinstance(learner, str):
+            raise InvalidInput(f"learner = {learner!r} was given; over HTTP it must be a name")
+        told = {"name": name, "goal": goal, "learner": learner, "seed": config.seed}
+        told |= {"start": config.start, "horizon": horizon, "windows": dict(windows or {})}
+        body = told | {"shadow": config.shadow, "level": level}
+        with _wire(url, options) as wire:
+            made = wire.post("/api/studies", body)
+        return cls(url, made["study"], **options)
+
+    @classmethod
+    def import_(cls, url: str, path: Path | str, **options: Any) -> "Client":
+        """Record an exported study at a server; all of it or nothing.
+
+        Parameters
+        ----------
+        url : str
+        path : Path or str
+            What `export` wrote.
+        **options
+            As for `Client`.
+
+        Returns
+        -------
+        Client
+        """
+        read_log(Path(path))  # What is no export is not sent.
+        with _wire(url, options) as wire, Path(path).open("rb") as file:
+            try:
+                made = wire.send("/api/import", file, Path(path).stat().st_size)
+            except InvalidInput as error:
+                error.args = (str(error).replace(SENT, str(path)),)
+                raise
+        return cls(url, made["study"], **options)
+
+    def __repr__(self) -> str:
+        note = f", read-only: {self.read_only}" if self.read_only else ""
+        return f"<Client({self._wire.url!r}, {self.name!r}): goal {self.goal}{note}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._wire.close()
+
+    def open_case(
+        self,
+        state: int,
+        *,
+        key: str | None = None,
+        observed: datetime | str | None = None,
+        who: str | None = None,
+    ) -> Advice:
+        """Open a case, and decide how it is to be played; see `Study.open_case`."""
+        return self._told("/cases", {"state": state, "observed": sent_time(observed)}, key, who)
+
+    def tell(  # noqa: PLR0913
+        self,
+        case: int,
+        state: int,
+        *,
+        took: Action | str | None = None,
+        why: str = "",
+        step: int | None = None,
+        key: str | None = None,
+        observed: datetime | str | None = None,
+        who: str | None = None,
+    ) -> Advice:
+        """Record the state to which a step led; return the next advice; see `Study.tell`."""
+        done = took.name.lower() if isinstance(took, Action) else took
+        body = {
+            "state": state,
+            "took": done,
+            "why": why,
+            "step": step,
+            "observed": sent_time(observed),
+        }
+        return self._told(f"/cases/{case_number(case)}/steps", body, key, who)
+
+    def void(
+        self,
+        case: int,
+        why: str,
+        *,
+        step: int | None = None,
+        key: str | None = None,
+        who: str | None = None,
+    ) -> Advice:
+        """Take back the last entry of a case, with a reason; see `Study.void`."""
+        return self._told(f"/cases/{case_number(case)}/void", {"why": why, "step": step}, key, who)
+
+    def close_case(
+        self, case: int, why: str, *, key: str | None = None, who: str | None = None
+    ) -> Advice:
+        """Withdraw a case; see `Study.close_case`."""
+        return self._told(f"/cases/{case_number(case)}/close", {"why": why}, key, who)
+
+    def ask(self, case: int) -> Advice:
+        """Say what to do next with a case; see `Study.ask`."""
+        return self._advice(
+            self._wire.get(f"{self._path}/cases/{case_number(case)}/advice", basis=0)
+        )
+
+    def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
+        """List cases in the order of their numbers; see `Study.cases`."""
+        return [Case(**one) for one in self._pages("cases", after, limit, status=status)]
+
+    def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
+        """List events in the order in which they were recorded; see `Study.log`."""
+        number = None if case is None else case_number(case)
+        return [Event(**one) for one in self._pages("events", after, limit, case=number)]
+
+    def status(self) -> Status:
+        """Say how the study stands; see `Study.status`."""
+        said = self._wire.get(self._path)
+        return Status(**said | {"basis": read_basis(said["basis"])})
+
+    def verify(self) -> Verified:
+        """Check the whole study; see `Study.verify`."""
+        return read_verified(self._wire.post(f"{self._path}/verify"))
+
+    def replay(self) -> Verified:
+        """Check the whole study, and make every decision again; see `Study.replay`."""
+        return read_verified(self._wire.post(f"{self._path}/replay"))
+
+    def export(self, path: Path | str) -> Path:
+        """Write the log to a file; see `Study.export`."""
+        return write_whole(Path(path), self.export_lines(), 0o600)
+
+    def export_lines(self) -> Iterator[bytes]:
+        """Yield the lines that `export` writes; see `Study.export_lines`."""
+        with self._wire.stream(f"{self._path}/export") as answer:
+            while line := answer.readline():
+                yield line
+
+    def export_steps(self, path: Path | str) -> Path:
+        """Write all steps to a CSV file; see `Study.export_steps`."""
+        return write_whole(Path(path), self._parts(f"{self._path}/steps.csv"), 0o600)
+
+    def backup(self, path: Path | str) -> Path:
+        """Copy all studies of the server's store to a new SQLite file; see `Study.backup`."""
+        check_writable(Path(path))
+        if Path(path).exists():
+            raise InvalidInput(
+                f"a copy to {path} was asked for; that is there already: name a new one"
+            )
+        return write_whole(Path(path), self._parts("/api/backup"), 0o600)
+
+    def _parts(self, path: str) -> Iterator[bytes]:
+        with self._wire.stream(path) as answer:
+            while part := answer.read(_PART):
+                yield part
+
+    def _pages(self, kind: str, after: int, limit: int, **query: Any) -> Iterator[dict[str, Any]]:
+        """Yield rows page by page."""
+        last: int | None = check_whole("after", after, 0, MOST_CASES)
+        left = check_whole("limit", limit, 1, _MOST_ROWS)
+        while left and last is not None:
+            page = self._wire.get(
+                f"{self._path}/{kind}", after=last, limit=min(left, _PAGE), **query
+            )
+            yield from page["items"]
+            left, last = left - len(page["items"]), page["next"]
+
+    def _told(self, path: str, body: dict[str, Any], key: str | None, who: str | None) -> Advice:
+        """Record something, and return the advice that follows."""
+        self._check_who(who)
+        key = None if key is None else check_text("key", key, 200)
+        close = path.endswith("/close")
+        return self._advice(
+            self._wire.post(f"{self._path}{path}{'' if close else '?basis=0'}", body, key)
+        )
+
+    def _advice(self, said: dict[str, Any]) -> Advice:
+        """Return advice whose reasons are fetched when somebody asks for them."""
+        action = None if said["action"] is None else Action[said["action"].upper()]
+        kept = said | {"action": action, "_row": None, "_config": None}
+        del kept["basis"]
+        advice = RemoteAdvice(**kept)
+        advice.__dict__["_fetch"] = partial(
+            self._wire.get, f"{self._path}/cases/{advice.case}/basis", state=advice.state
+        )
+        return advice
+
+    def _check_who(self, who: str | None) -> None:
+        """Refuse another name than that of the token, which counts."""
+        if who is not None and who != self._actor:
+            raise InvalidInput(
+                f"who = {who!r} was given; over HTTP the token says who records, which is"
+                f" {self._actor!r} here"
+            )
+
+
+def _wire(url: str, options: dict[str, Any]) -> closing[Wire]:
+    """Return a way to a server at which there is no study yet."""
+    return closing(Wire(url, options.get("token"), options.get("timeout", 60.0)))
+
+
+def _only(wire: Wire) -> str:
+    """Return the name of the only study at a server."""
+    names = _names(wire)
+    if len(names) != 1:
+        raise NotFound(f"no study was named for {wire.url}; {_there(names)}")
+    return names[0]
+
+
+def _names(wire: Wire) -> list[str]:
+    """List the studies of a server."""
+    names: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        page = wire.get("/api/studies", after=after, limit=_PAGE)
+        names, after = names + page["items"], page["next"]
+    return names

@@ -1,0 +1,355 @@
+"""The bodies that are sent and the answers to them, as OpenAPI describes them.
+
+What a body says is checked by the study itself, so that a refusal is the same sentence here and
+there: types stand in the description, and every value is passed on as it came.
+"""
+
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import count
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from grbp.learners.registry import DEFAULT_LEARNER
+from grbp.live.study import Study
+from grbp.serve.tokens import DAYS, ROLES
+
+
+def _given(kind: str, default: Any = ..., **more: Any) -> Any:
+    """Describe a value that the study will check; one that may be left out may also be null."""
+    kinds: Any = [kind, "null"] if default is None else kind
+    described = {"type": kinds, **more} if kind else more
+    return Field(default, json_schema_extra=described)
+
+
+_TIME: Final = {"description": "such as 2026-11-16T08:30Z; without a zone, it is the server's"}
+_STATE: Final = {"minimum": 0, "maximum": 10_000_000}
+_STEP: Final = {"minimum": 1, "maximum": 10**15}
+_REASON: Final = {"minLength": 1, "maxLength": 1_000}
+
+Stage = Literal["open", "won", "lost", "closed"]
+Act = Literal["continue", "finish"]
+
+
+class Body(BaseModel):
+    """What is sent: nothing that is not named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewStudy(Body):
+    """A study to be made; see `Study.create`."""
+
+    name: Any = _given("string", minLength=1, maxLength=64)
+    goal: Any = _given("integer", minimum=2, maximum=10_000_000)
+    learner: Any = _given("string", DEFAULT_LEARNER, description="its name, also with constants")
+    seed: Any = _given("integer", 0, minimum=0)
+    start: Any = _given(
+        "",
+        "drawn",
+        anyOf=[
+            {"type": "string", "enum": ["drawn", "first"]},
+            {"type": "array", "items": {"type": "number"}, "minItems": 9, "maxItems": 9},
+        ],
+        description="where it begins: a word, or the counters of past cases",
+    )
+    horizon: Any = _given("number", None, exclusiveMinimum=0)
+    windows: Any = _given(
+        "object",
+        None,
+        properties={"continue": {"type": "number"}, "finish": {"type": "number"}},
+        additionalProperties=False,
+        description="for an action, the days after which an outcome counts",
+    )
+    shadow: Any = _given("boolean", False)
+    level: Any = _given("number", 0.95, exclusiveMinimum=0, exclusiveMaximum=1)
+
+
+class Opening(Body):
+    """A case to be opened."""
+
+    state: Any = _given("integer", **_STATE)
+    observed: Any = _given("string", None, **_TIME)
+
+
+class Telling(Body):
+    """What came of a step."""
+
+    state: Any = _given("integer", **_STATE)
+    took: Any = _given("string", None, enum=["continue", "finish", None])
+    why: Any = _given("string", "", maxLength=1_000)
+    step: Any = _given("integer", None, **_STEP)
+    observed: Any = _given("string", None, **_TIME)
+
+
+class Voiding(Body):
+    """The last entry of a case, to be taken back."""
+
+    why: Any = _given("string", **_REASON)
+    step: Any = _given("integer", None, **_STEP)
+
+
+class Closing(Body):
+    """A case to be withdrawn."""
+
+    why: Any = _given("string", **_REASON)
+
+
+class NewToken(Body):
+    """A token to be made; its label is a role or a pseudonym, never the name of a person."""
+
+    label: Any = _given("string", minLength=1, maxLength=64)
+    role: Any = _given("string", enum=list(ROLES))
+    days: Any = _given("number", DAYS, exclusiveMinimum=0, maximum=3_660)
+
+
+class Exchange(Body):
+    """A token to be exchanged for a cookie."""
+
+    token: Any = _given("string")
+
+
+class EstimateModel(Body):
+    """A number with its interval; null where nothing is known."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+class Drawn(Body):
+    """First estimates that the learner drew, and counts as one try each."""
+
+    p_c: float
+    p_f: float
+
+
+class BasisModel(Body):
+    """The reasons of one piece of advice; see `Basis`."""
+
+    goal: int
+    state: int
+    threshold: int | None
+    action: Act | None
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+    pending: int
+    p_c: EstimateModel
+    p_f: EstimateModel
+    value_continue: EstimateModel
+    value_finish: EstimateModel
+    boundary: EstimateModel
+    difference: EstimateModel
+    drawn: Drawn | None
+    forced: bool | None
+    other_better: float | None
+    level: float
+    learner: str
+    version: str
+    side: Act | None
+    settled: bool
+
+
+class AdviceModel(Body):
+    """What to do next with a case; see `Advice`."""
+
+    study: str
+    case: int
+    rho: int
+    state: int
+    status: Stage
+    step: int
+    action: Act | None
+    shadow: bool
+    event: int | None
+    basis: BasisModel | None = Field(description="null without an action, or if left out")
+
+
+class CaseModel(Body):
+    """A case; see `Case`."""
+
+    case: int
+    rho: int
+    first: int
+    state: int
+    status: Stage
+    steps: int
+    overruled: int
+    held: int
+    action: Act | None
+    opened: str
+    since: str
+
+
+class EventModel(Body):
+    """Something that was recorded; see `Event`."""
+
+    seq: int
+    kind: Literal["study", "open", "tell", "mature", "void", "close"]
+    case: int
+    step: int
+    request: str
+    response: str
+    who: str
+    recorded: str
+    observed: str
+    key: str
+    previous: str
+    hash: str
+
+
+class Cases(Body):
+    """How many cases there are of every status."""
+
+    opened: int
+    open: int
+    won: int
+    lost: int
+    closed: int
+
+
+class StatusModel(Body):
+    """How a study stands; see `Status`."""
+
+    study: str
+    goal: int
+    learner: str
+    version: str
+    seed: int
+    start: Literal["drawn", "first", "records"]
+    windows: dict[str, float]
+    shadow: bool
+    cases: Cases
+    pending: int
+    events: int
+    head: str
+    read_only: str | None
+    next_threshold: int | None
+    basis: BasisModel
+
+
+class VerifiedModel(Body):
+    """What a look at a whole study found; see `Verified`."""
+
+    events: int
+    head: str
+    decisions: int
+    problems: list[str]
+    notes: list[str]
+    ok: bool
+
+
+class StudyPage(Body):
+    """Names of studies; `next` is what to ask for after them, null at the end."""
+
+    items: list[str]
+    next: str | None
+
+
+class CasePage(Body):
+    """Cases; `next` is what to ask for after them, null at the end."""
+
+    items: list[CaseModel]
+    next: int | None
+
+
+class EventPage(Body):
+    """Events; `next` is what to ask for after them, null at the end."""
+
+    items: list[EventModel]
+    next: int | None
+
+
+class TokenModel(Body):
+    """What is known of a token."""
+
+    id: str
+    label: str
+    role: str
+    made: str
+    expires: str
+    revoked: str | None
+
+
+class MadeToken(TokenModel):
+    """A token that was made, which is shown once."""
+
+    token: str
+
+
+class TokenList(Body):
+    """All tokens."""
+
+    items: list[TokenModel]
+
+
+class SessionModel(Body):
+    """Who asks."""
+
+    actor: str
+    role: str
+    expires: str | None = Field(description="when the token ends; null where none is needed")
+
+
+class Well(Body):
+    """That all is well."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class ProblemModel(Body):
+    """What is wrong (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """Return an example of every body and answer, from a small study that is really run."""
+    minutes = count()
+    begin = datetime(2026, 11, 16, 8, tzinfo=UTC)
+    with Study.create(
+        "memory", "ward", 4, who="nurse", clock=lambda: begin + timedelta(minutes=next(minutes))
+    ) as study:
+        advice = study.open_case(2, key="bed 7").to_dict()
+        case, event = study.cases()[0].to_dict(), study.log()[-1]._asdict()
+        status, found = study.status().to_dict(), study.verify()
+    token = {"id": "5f0c11d2", "label": "nurse", "role": "recorder", "revoked": None}
+    token |= {"made": "2026-11-16T08:00:00+00:00", "expires": "2027-02-14T08:00:00+00:00"}
+    detail = "state = 7 was given; it must be a whole number from 1 to 3"
+    return {
+        "NewStudy": {"name": "ward", "goal": 4, "learner": "doorstep-lai"},
+        "Opening": {"state": 2},
+        "Telling": {"state": 1, "step": 1},
+        "Voiding": {"why": "it was the other bed"},
+        "Closing": {"why": "moved to another ward"},
+        "NewToken": {"label": "nurse", "role": "recorder", "days": 90},
+        "Exchange": {"token": "grbp_..."},
+        "AdviceModel": advice,
+        "BasisModel": advice["basis"],
+        "CaseModel": case,
+        "EventModel": event,
+        "StatusModel": status,
+        "VerifiedModel": found._asdict() | {"ok": found.ok},
+        "StudyPage": {"items": ["ward"], "next": None},
+        "CasePage": {"items": [case], "next": None},
+        "EventPage": {"items": [event], "next": None},
+        "TokenModel": token,
+        "MadeToken": {**token, "token": "grbp_..."},
+        "TokenList": {"items": [token]},
+        "SessionModel": {"actor": "nurse", "role": "recorder", "expires": token["expires"]},
+        "Well": {"status": "ok", "version": status["version"]},
+        "ProblemModel": {
+            "type": "urn:grbp:invalid-input",
+            "title": "Unprocessable Entity",
+            "status": 422,
+            "detail": detail,
+        },
+    }

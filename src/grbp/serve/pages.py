@@ -1,0 +1,38 @@
+"""The pages that a browser opens, and the files that they load."""
+
+from os import PathLike, stat_result
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from grbp.serve.explorer import STATIC, served_page
+
+__all__ = ["STATIC", "Files", "router"]
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/explore")
+def explore() -> Response:
+    """Return the explorer, which needs no study."""
+    return HTMLResponse(served_page())
+
+
+@router.get("/favicon.ico")
+async def favicon() -> Response:
+    """Say that there is no icon, for which every browser asks."""
+    return Response(status_code=204, headers={"Cache-Control": "max-age=86400"})
+
+
+class Files(StaticFiles):
+    """Files of the package, which a browser keeps and asks whether they have changed."""
+
+    def file_response(
+        self, full_path: str | PathLike[str], stat: stat_result, scope: Any, status: int = 200
+    ) -> Response:
+        """Answer with a file, or that it is as it was."""
+        answer = super().file_response(full_path, stat, scope, status)
+        answer.headers["Cache-Control"] = "no-cache"
+        return answer

@@ -1,0 +1,286 @@
+"""Every verb of the live advisor as a route.
+
+Most routes are plain functions, which run in threads: those that write at the same time share one
+commit. Answers are written here as JSON; the models only describe them.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Final
+from urllib.parse import quote, unquote
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import Response
+
+from grbp.errors import InvalidInput
+from grbp.learners.counters import Counters
+from grbp.live.advice import Advice, Status, basis_in, case_of
+from grbp.live.config import this_version
+from grbp.live.rows import STATUSES
+from grbp.live.study import Study
+from grbp.model.validation import check_whole
+from grbp.serve import metrics, models
+from grbp.serve.access import STATISTICIAN, may
+from grbp.serve.desk import (
+    After,
+    CaseNumber,
+    Limit,
+    StudyName,
+    caller_of,
+    check_learner,
+    check_name,
+    desk_of,
+    json_answer,
+    text_answer,
+)
+from grbp.serve.problems import Refusal
+
+router = APIRouter(generate_unique_id_function=lambda route: route.name)
+
+WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a while")]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=2_400,
+        description="sent again with the same key, a request is recorded once and answered as"
+        " before; percent-encoded where it is not ASCII",
+    ),
+]
+
+_CASE_LINKS: Final = {
+    "advice": "What to do next with the case",
+    "get_case": "The case",
+    "tell": "Tell what came of the next step",
+    "void": "Take back the last entry",
+    "close_case": "Withdraw the case",
+}
+
+
+def _links(operations: Iterable[str], case: str) -> dict[str, Any]:
+    """Return where an answer on a case leads."""
+    where = {"study": "$request.path.study", "case": case}
+    return {
+        name: {"operationId": name, "parameters": where, "description": _CASE_LINKS[name]}
+        for name in operations
+    }
+
+
+_OPENED: Final[dict[int | str, dict[str, Any]]] = {
+    201: {"links": _links(_CASE_LINKS, "$response.body#/case")}
+}
+_TOLD: Final[dict[int | str, dict[str, Any]]] = {
+    201: {"links": _links(_CASE_LINKS, "$request.path.case")}
+}
+_MADE: Final[dict[int | str, dict[str, Any]]] = {
+    201: {
+        "links": {
+            name: {"operationId": name, "parameters": {"study": "$response.body#/study"}}
+            for name in ("status", "open_case")
+        }
+    }
+}
+
+
+def _advice(advice: Advice, *, basis: bool, status: int = 200, **headers: str) -> Response:
+    """Answer with advice."""
+    if not basis:
+        advice.__dict__["basis"] = None  # It is computed when it is asked for.
+    return json_answer(advice.to_dict(), status, **headers)
+
+
+def _key(key: str | None) -> str | None:
+    """Return an idempotency key as it was meant."""
+    try:
+        return None if key is None else unquote(key, errors="strict")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
+
+
+@router.get("/health", response_model=models.Well, tags=["server"])
+async def health() -> Response:
+    """Say that the server runs."""
+    return json_answer({"status": "ok", "version": this_version()})
+
+
+@router.get("/ready", response_model=models.Well, tags=["server"])
+def ready(request: Request) -> Response:
+    """Say whether studies can be written to."""
+    store = desk_of(request).store
+    store.studies()
+    for reason in store.checks():
+        raise Refusal(503, reason, kind="read-only")
+    return json_answer({"status": "ok", "version": this_version()})
+
+
+@router.get(
+    "/metrics", responses=text_answer("text/plain"), response_class=Response, tags=["server"]
+)
+async def get_metrics(request: Request) -> Response:
+    """Return counts of requests, as Prometheus reads them."""
+    return Response(desk_of(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
+
+
+@router.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
+def list_studies(
+    request: Request,
+    after: Annotated[str, Query(max_length=64, description="the name to begin after")] = "",
+    limit: Limit = 100,
+) -> Response:
+    """List the studies of the store by their names."""
+    names = sorted(name for name in desk_of(request).store.studies() if name > after)
+    more = names[limit - 1] if len(names) > limit else None
+    return json_answer({"items": names[:limit], "next": more})
+
+
+@router.post(
+    "/api/studies", status_code=201, response_model=models.StatusModel, responses=_MADE,
+    tags=["studies"],
+)  # fmt: skip
+def create_study(request: Request, body: models.NewStudy) -> Response:
+    """Make a study; until its first case is opened, it can be configured anew."""
+    desk, given = desk_of(request), dict(body)
+    check_name(body.name)
+    check_learner(body.learner)
+    if isinstance(body.start, list) and len(body.start) == len(Counters._fields):
+        given["start"] = Counters(*body.start)
+    made = Study.create(desk.store, **given, who=caller_of(request).actor, clock=desk.clock)
+    status = desk.look(made.name).status()
+    return json_answer(
+        _shown(request, status), 201, Location=f"/api/studies/{quote(made.name, '')}"
+    )
+
+
+@router.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
+def status(request: Request, study: StudyName) -> Response:
+    """Say how a study stands."""
+    return json_answer(_shown(request, desk_of(request).look(study).status()))
+
+
+def _shown(request: Request, status: Status) -> dict[str, Any]:
+    """Return a status; in shadow mode, without what would be advised."""
+    kept = status.to_dict()
+    if status.shadow and not may(caller_of(request).role, STATISTICIAN):
+        kept["next_threshold"] = None
+        kept["basis"] |= dict.fromkeys(("threshold", "action", "forced", "other_better"))
+    return kept
+
+
+@router.get("/api/studies/{study}/cases", response_model=models.CasePage, tags=["cases"])
+def list_cases(
+    request: Request,
+    study: StudyName,
+    after: After = 0,
+    limit: Limit = 100,
+    status: Annotated[str | None, Query(json_schema_extra={"enum": [*STATUSES]})] = None,
+) -> Response:
+    """List cases in the order of their numbers."""
+    cases = desk_of(request).study(study).cases(after, limit + 1, status)
+    more = cases[limit - 1].case if len(cases) > limit else None
+    return json_answer({"items": [case.to_dict() for case in cases[:limit]], "next": more})
+
+
+@router.post(
+    "/api/studies/{study}/cases", status_code=201, response_model=models.AdviceModel,
+    responses=_OPENED, tags=["cases"],
+)  # fmt: skip
+def open_case(
+    request: Request,
+    study: StudyName,
+    body: models.Opening,
+    key: Key = None,
+    basis: WithBasis = True,
+) -> Response:
+    """Open a case, and decide how it is to be played; the answer is the first advice."""
+    advice = desk_of(request).study(study).open_case(
+        body.state, key=_key(key), observed=body.observed, who=caller_of(request).actor
+    )  # fmt: skip
+    where = f"/api/studies/{quote(study, '')}/cases/{advice.case}"
+    return _advice(advice, basis=basis, status=201, Location=where)
+
+
+@router.get(
+    "/api/studies/{study}/cases/{case}", response_model=models.CaseModel, tags=["cases"]
+)  # fmt: skip
+def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
+    """Return a case."""
+    advice = desk_of(request).study(study).ask(case)
+    return json_answer(case_of(advice._config, advice._row).to_dict())
+
+
+@router.get(
+    "/api/studies/{study}/cases/{case}/advice", response_model=models.AdviceModel, tags=["cases"]
+)
+def advice(
+    request: Request, study: StudyName, case: CaseNumber, basis: WithBasis = True
+) -> Response:
+    """Say what to do next with a case; this changes nothing."""
+    return _advice(desk_of(request).study(study).ask(case), basis=basis)
+
+
+@router.get(
+    "/api/studies/{study}/cases/{case}/basis", response_model=models.BasisModel, tags=["cases"]
+)
+def basis(
+    request: Request,
+    study: StudyName,
+    case: CaseNumber,
+    state: Annotated[int | None, Query(ge=1, description="by default the present one")] = None,
+) -> Response:
+    """Give the reasons for what is advised in a state of a case, from when it was opened."""
+    advice = desk_of(request).study(study).ask(case)
+    if advice.shadow:
+        raise Refusal(403, f"the study {study!r} is in shadow mode: nobody is advised")
+    row, goal = advice._row, advice._config.goal
+    at = check_whole("state", row.state if state is None else state, 1, goal - 1)
+    return json_answer(basis_in(advice._config, row._replace(state=at)).to_dict())
+
+
+@router.post(
+    "/api/studies/{study}/cases/{case}/steps", status_code=201,
+    response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
+)  # fmt: skip
+def tell(
+    request: Request,
+    study: StudyName,
+    case: CaseNumber,
+    body: models.Telling,
+    key: Key = None,
+    basis: WithBasis = True,
+) -> Response:
+    """Record the state to which a step led; the answer is the next advice."""
+    given = dict(body)
+    advice = desk_of(request).study(study).tell(
+        case, given.pop("state"), key=_key(key), who=caller_of(request).actor, **given
+    )  # fmt: skip
+    return _advice(advice, basis=basis, status=201)
+
+
+@router.post(
+    "/api/studies/{study}/cases/{case}/void", response_model=models.AdviceModel, tags=["cases"]
+)
+def void(
+    request: Request,
+    study: StudyName,
+    case: CaseNumber,
+    body: models.Voiding,
+    key: Key = None,
+    basis: WithBasis = True,
+) -> Response:
+    """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
+    advice = desk_of(request).study(study).void(
+        case, body.why, step=body.step, key=_key(key), who=caller_of(request).actor
+    )  # fmt: skip
+    return _advice(advice, basis=basis)
+
+
+@router.post(
+    "/api/studies/{study}/cases/{case}/close", response_model=models.AdviceModel, tags=["cases"]
+)
+def close_case(
+    request: Request, study: StudyName, case: CaseNumber, body: models.Closing, key: Key = None
+) -> Response:
+    """Withdraw a case: what was observed stays, and nothing more is expected."""
+    advice = desk_of(request).study(study).close_case(
+        case, body.why, key=_key(key), who=caller_of(request).actor
+    )  # fmt: skip
+    return _advice(advice, basis=False)

@@ -1,0 +1,224 @@
+"""Start and stop a server: where it may listen, what it says first, and how it ends."""
+
+import ipaddress
+import os
+import signal
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from grbp._io import reason
+from grbp.errors import InvalidInput, MissingExtra, how_to_install
+from grbp.live.store import open_store
+from grbp.model.validation import check_positive, check_whole
+from grbp.serve.guards import LOOPBACK, Settings
+from grbp.serve.tokens import Tokens
+
+try:
+    import uvicorn
+    from fastapi import FastAPI
+
+    from grbp.serve.app import create_app
+except ImportError as error:
+    if isinstance(error, MissingExtra):
+        raise
+    raise MissingExtra(
+        f"{error.name} is not installed; {how_to_install('serve')} installs it"
+    ) from error
+
+_GRACE: Final = 10
+"""How many seconds requests may still take when the server is told to stop."""
+
+_KEPT: Final = 75
+"""How many seconds an idle connection is kept."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where a server is to listen, and how others get there.
+
+    Attributes
+    ----------
+    host, port
+        The address of this machine to listen at; with port 0 the system chooses one.
+    certificate, key : Path or None
+        The files for TLS.
+    proxy : str or None
+        The address of a proxy that stands before it, as browsers see it.
+    names : sequence of str
+        Further names under which it may be addressed.
+    """
+
+    host: str = LOOPBACK[0]
+    port: object = 8000
+    certificate: Path | None = None
+    key: Path | None = None
+    proxy: str | None = None
+    names: Sequence[str] = ()
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach it."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def settings_for(where: Listening, tokens: Tokens, rate: object = 1_000.0) -> Settings:
+    """Return the settings of a server, or refuse to let it listen where it would not be safe."""
+    if (where.certificate is None) != (where.key is None):
+        raise InvalidInput("one of --tls-cert and --tls-key was given; TLS needs both of them")
+    if where.certificate is not None and where.proxy is not None:
+        raise InvalidInput("--tls-cert and --behind-proxy were given; one of them does the TLS")
+    if not (where.local or where.certificate or where.proxy):
+        raise InvalidInput(
+            f"--host {where.host} was given, which others can reach; it needs --tls-cert and"
+            " --tls-key, or --behind-proxy with the address of a proxy that does the TLS"
+        )
+    exposed = not where.local or where.proxy is not None
+    if exposed and not any(tokens.good(one.hash) for one in tokens.all()):
+        raise InvalidInput(
+            f"others can reach this server, and {tokens.path} has no token that is good; make one"
+            " first by `grbp token make`"
+        )
+    hosts = [*where.names, *LOOPBACK] if where.local else [*where.names]
+    if where.proxy is not None:
+        hosts.append(_proxy_name(where.proxy))
+    elif where.host not in ("0.0.0.0", "::"):  # noqa: S104 (compared with)
+        hosts.append(where.host)
+    if not hosts:
+        raise InvalidInput(
+            f"--host {where.host} was given, which is every address of this machine; name the one"
+            " that is in the certificate by --allow-host"
+        )
+    return Settings(
+        hosts=tuple(dict.fromkeys(host.lower() for host in hosts)),
+        secure=where.certificate is not None or where.proxy is not None,
+        exposed=exposed,
+        proxied=where.proxy is not None,
+        rate=check_positive("rate", rate),
+    )
+
+
+def _proxy_name(proxy: str) -> str:
+    """Return the name of a proxy, or refuse what is no address of one."""
+    parts = urlsplit(proxy)
+    if parts.scheme != "https" or not parts.hostname or parts.path not in ("", "/"):
+        raise InvalidInput(
+            f"--behind-proxy {proxy} was given; it must be the address that browsers see, such as"
+            " https://ward.example.org"
+        )
+    return parts.hostname
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready, and ends its streams when it is told to stop."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.config.app.state.desk.stopping = True  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
+def run(
+    store: str,
+    tokens: Tokens,
+    where: Listening,
+    settings: Settings,
+    say: Callable[[str], None],
+) -> None:
+    """Serve a store until the program is told to stop; say the address when it is ready.
+
+    A file that is missing is made, but not before all else is well.
+    """
+    files = _tls(where)
+    with _listening(where) as listening:
+        kept = open_store(store, create=True)
+        try:
+            server = _server(create_app(kept, tokens, settings), where, listening, files, say)
+            with _quiet_signals():
+                server.run(sockets=[listening])
+        finally:
+            kept.close()
+
+
+def _server(
+    app: FastAPI,
+    where: Listening,
+    listening: socket.socket,
+    files: dict[str, str],
+    say: Callable[[str], None],
+) -> _Server:
+    """Return a server that does nothing yet."""
+    host = f"[{where.host}]" if ":" in where.host else where.host
+    address = f"{host}:{listening.getsockname()[1]}"
+    url = where.proxy or f"{'https' if where.certificate else 'http'}://{address}"
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # Only a stated proxy is believed, and by ourselves.
+        ws="none",
+        timeout_keep_alive=_KEPT,
+        timeout_graceful_shutdown=_GRACE,
+        **files,  # type: ignore[arg-type]
+    )
+    return _Server(config, lambda: say(url))
+
+
+def _tls(where: Listening) -> dict[str, str]:
+    """Return the files for TLS, or refuse those that do not fit."""
+    if where.certificate is None or where.key is None:
+        return {}
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(where.certificate, where.key)
+    except OSError as error:
+        raise InvalidInput(
+            f"--tls-cert {where.certificate} and --tls-key {where.key} were given; they cannot be"
+            f" used ({reason(error)}): name a certificate and its key"
+        ) from error
+    return {"ssl_certfile": str(where.certificate), "ssl_keyfile": str(where.key)}
+
+
+def _listening(where: Listening) -> socket.socket:
+    """Return a socket that listens."""
+    port = check_whole("port", where.port, 0, 65_535)
+    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
+    try:
+        made = socket.create_server((where.host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise InvalidInput(
+            f"the address {where.host} with the port {port} was given; it cannot be listened at"
+            f" ({os.strerror(error.errno) if error.errno else error}): name another"
+        ) from error
+    # The connections inherit it; without it, a small answer waits for 40 ms.
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
+
+
+@contextmanager
+def _quiet_signals() -> Iterator[None]:
+    """Let a signal that has stopped the server, and comes up once more then, do nothing."""
+    names = signal.SIGINT, signal.SIGTERM
+    before = [signal.signal(name, lambda *_: None) for name in names]
+    try:
+        yield
+    finally:
+        for name, handler in zip(names, before, strict=True):
+            signal.signal(name, handler)

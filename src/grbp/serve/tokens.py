@@ -1,0 +1,175 @@
+"""Tokens: shown once, stored as hashes in a private file, with an end, and revocable at once.
+
+A token is 32 random bytes, so that SHA-256 of it is enough: there is no list of likely tokens to
+try, as there is of passwords, against which slow hashes are meant.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from grbp._io import make_private, reason, write_whole
+from grbp.errors import CannotWrite, InvalidInput, NotFound
+from grbp.live.config import check_text
+from grbp.live.reader import utc_now
+from grbp.model.validation import check_positive
+
+try:
+    import fcntl
+except ImportError:  # Another system than Unix: two programs that make tokens are not kept apart.
+    fcntl = None  # type: ignore[assignment]
+
+_FORMAT: Final = "grbp tokens"
+_MOST_DAYS: Final = 3_660.0
+DAYS: Final = 90.0
+"""How many days a token is good for, unless something else is said."""
+
+ROLES: Final = ("viewer", "recorder", "corrector", "statistician", "admin")
+"""The roles; each may do what those before it may."""
+
+
+class Token(NamedTuple):
+    """What is known of a token; not the token itself.
+
+    Attributes
+    ----------
+    id : str
+        Its name in lists and for revocation.
+    label : str
+        Who records with it: a role or a pseudonym, never the name of a person.
+    role : str
+    made, expires, revoked : str
+        Times in UTC; `revoked` is empty as long as it is not.
+    hash : str
+        SHA-256 of the token.
+    """
+
+    id: str
+    label: str
+    role: str
+    made: str
+    expires: str
+    revoked: str
+    hash: str
+
+    def shown(self) -> dict[str, str | None]:
+        """Return what may be seen of it."""
+        seen: dict[str, str | None] = self._asdict()
+        del seen["hash"]
+        return seen | {"revoked": self.revoked or None}
+
+
+class Tokens:
+    """The tokens in a file, read again whenever it has changed."""
+
+    def __init__(self, path: Path, clock: Callable[[], datetime] = utc_now) -> None:
+        self.path, self._clock = path, clock
+        self._mark: object = None
+        self._by_hash: dict[str, Token] = {}
+        self._ever = False
+
+    @property
+    def any(self) -> bool:
+        """Whether a token was ever made; one that has ended keeps the door shut as well."""
+        self._look()
+        return self._ever
+
+    def all(self) -> list[Token]:
+        """Return all tokens, the oldest first."""
+        self._look()
+        return list(self._by_hash.values())
+
+    def find(self, token: str) -> Token | None:
+        """Return what is known of a token, if it is good now."""
+        return self.good(hash_of(token))
+
+    def good(self, digest: str) -> Token | None:
+        """Return the token with a hash, if it is good now."""
+        self._look()
+        found = self._by_hash.get(digest)
+        if found is None or found.revoked or found.expires <= _stamp(self._clock()):
+            return None
+        return found
+
+    def make(self, label: str, role: str, days: float = DAYS) -> tuple[str, Token]:
+        """Make a token; return it, which is never seen again, and what is known of it."""
+        label = check_text("label", label, 64)
+        if role not in ROLES:
+            raise InvalidInput(f"role = {role!r} was given; it must be one of {', '.join(ROLES)}")
+        number = check_positive("days", days)
+        if number > _MOST_DAYS:
+            raise InvalidInput(f"days = {days!r} was given; it must be at most {_MOST_DAYS:,.0f}")
+        token, now = f"grbp_{secrets.token_urlsafe(32)}", self._clock()
+        one = Token(
+            secrets.token_hex(4), label, role, _stamp(now), _stamp(now + timedelta(number)), "",
+            hash_of(token),
+        )  # fmt: skip
+        with self._changing() as kept:
+            kept.append(one)
+        return token, one
+
+    def revoke(self, name: str) -> Token:
+        """End a token by its id; a running server refuses it from now on."""
+        with self._changing() as kept:
+            for place, one in enumerate(kept):
+                if one.id == name:
+                    kept[place] = one._replace(revoked=one.revoked or _stamp(self._clock()))
+                    return kept[place]
+        raise NotFound(f"the token {name!r} was to be revoked; there is none of this id")
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[Token]]:
+        """Let nobody else change the file meanwhile, and write it whole."""
+        lock = self.path.with_name(f"{self.path.name}.lock")
+        make_private(lock)
+        with lock.open("rb+") as held:
+            if fcntl is not None:
+                fcntl.flock(held, fcntl.LOCK_EX)
+            kept = self.all()
+            yield kept
+            data = {"format": _FORMAT, "tokens": [one._asdict() for one in kept]}
+            write_whole(self.path, json.dumps(data, indent=1).encode() + b"\n", 0o600)
+
+    def _look(self) -> None:
+        """Read the file if it is another one than before."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            # Whoever takes the file away does not open the door.
+            self._mark, self._by_hash = None, {}
+            return
+        except OSError as error:
+            raise CannotWrite(f"{self.path} cannot be read ({reason(error)})") from error
+        mark = found.st_ino, found.st_size, found.st_mtime_ns
+        if mark == self._mark:
+            return
+        before, self._by_hash, self._ever = self._ever, {}, True  # Damage lets nobody in.
+        if found.st_mode & 0o077:
+            raise InvalidInput(
+                f"{self.path} can be read or written by others; change that by chmod 600"
+            )
+        self._by_hash = {one.hash: one for one in _tokens(self.path)}
+        self._mark, self._ever = mark, before or bool(self._by_hash)
+
+
+def hash_of(token: str) -> str:
+    """Compute the hash by which a token is kept."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def _tokens(path: Path) -> list[Token]:
+    """Read the tokens of a file, or refuse it."""
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        data = json.loads(path.read_bytes())
+        if data["format"] == _FORMAT:
+            return [Token(**one) for one in data["tokens"]]
+    raise InvalidInput(f"{path} was given; it is not a file of tokens, or is damaged: name another")
+
+
+def _stamp(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,421 @@
+"""The client is a study: one body of code runs over both, and everything it sees is the same."""
+
+import inspect
+import json
+import math
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from serving import Clock, Serving
+
+from grbp import (
+    Action,
+    Advice,
+    Basis,
+    CannotWrite,
+    Client,
+    Conflict,
+    Counters,
+    GrbpError,
+    InvalidInput,
+    NotFound,
+    ReadOnly,
+    Study,
+)
+from grbp.serve.wire import Wire
+
+SHARED = [
+    "open_case", "tell", "void", "close_case", "ask", "cases", "log", "status", "verify", "replay",
+    "export", "export_lines", "export_steps", "backup", "close",
+]  # fmt: skip
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Serving]:
+    with Serving(tmp_path / "served") as serving:
+        yield serving
+
+
+def test_it_has_the_methods_of_a_study_with_the_same_signatures() -> None:
+    public = {name for name in dir(Study) if not name.startswith("_")}
+    assert public <= {name for name in dir(Client) if not name.startswith("_")}
+    for name in SHARED:
+        assert inspect.signature(getattr(Client, name)) == inspect.signature(getattr(Study, name))
+    ours, theirs = (inspect.signature(one.create).parameters for one in (Client, Study))
+    assert list(ours)[1:10] == list(theirs)[1:10]
+    assert [one.default for one in ours.values()][:10] == [one.default for one in theirs.values()][
+        :10
+    ]
+
+
+def plain(value: Any) -> Any:
+    """What something says, so that NaN equals NaN."""
+    if isinstance(value, Advice):
+        return type(value).__mro__[-2], value.to_dict(), repr(value), hash(value)
+    if hasattr(value, "to_dict"):
+        return type(value), value.to_dict()
+    if isinstance(value, Iterator):
+        return list(value)
+    return type(value), value
+
+
+def said(verb: str, *given: Any, **more: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    return verb, given, more
+
+
+KEY = "bed 7 % ä\u20ac"
+VISIT = [
+    said("open_case", 2, key=KEY),
+    said("open_case", 2, key=KEY),
+    said("open_case", 1, key=KEY),
+    said("open_case", np.int64(3), observed="2026-01-01T00:00Z"),
+    said("open_case", 1, observed=datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))),
+    *(said("open_case", one) for one in (0, 4, 2.5, "2", None, True, math.nan, 10**30, -1)),
+    said("open_case", 2, observed="tomorrow"),
+    said("open_case", 2, observed=datetime(2030, 1, 1, tzinfo=UTC)),
+    said("open_case", 2, key=""),
+    said("open_case", 2, key="x" * 201),
+    said("ask", 1),
+    said("tell", 1, 1),
+    said("tell", 1, 4, took=Action.FINISH, step=2),
+    said("tell", 2, 2, took="continue", why="", step=1),
+    said("tell", 2, 2, step=1),
+    said("tell", 2, 4, step=1),
+    said("tell", 2, 4, took="finish"),
+    said("tell", 2, 4, took="finish", why="a bed was free"),
+    said("tell", 2, 4, took="jump", why="x"),
+    said("tell", 2, 0, why="two\nlines"),
+    said("tell", 99, 1),
+    said("tell", "1", 1),
+    said("void", 2, "it was the other bed", step=9),
+    said("void", 2, "it was the other bed", key="v"),
+    said("void", 2, None),
+    said("void", 99, "x"),
+    said("close_case", 3, ""),
+    said("close_case", 3, "moved away", key="c"),
+    said("close_case", 3, "moved away"),
+    said("ask", 3),
+    said("ask", 0),
+    said("cases"),
+    said("cases", 1, 1),
+    said("cases", status="open"),
+    said("cases", status="lost"),
+    said("cases", limit=0),
+    said("cases", after=-1),
+    said("log"),
+    said("log", 2, 3),
+    said("log", case=2),
+    said("log", case=-2),
+    said("status"),
+    said("verify"),
+    said("replay"),
+    said("export_lines"),
+]
+"""Everything that can be done with a study, and mistakes in it."""
+
+
+def visit(study: Any, clock: Clock, folder: Path) -> Iterator[Any]:
+    """Do all of it, and yield what is seen."""
+    yield study.name, study.goal, study.read_only
+    for verb, given, more in VISIT:
+        clock.now += timedelta(minutes=1)
+        try:
+            yield plain(getattr(study, verb)(*given, **more))
+        except GrbpError as error:
+            yield type(error), str(error)
+    for verb in ("export", "export_steps", "backup"):
+        yield getattr(study, verb)(folder / verb) == folder / verb
+        yield verb == "backup" or (folder / verb).read_bytes()
+    with pytest.raises(InvalidInput, match="is there already"):
+        study.backup(folder / "backup")
+    with Study(folder / "backup", study.name) as copy:
+        yield copy.log()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"learner": "getbe-sm", "seed": 7, "start": "first", "level": 0.9},
+        {"start": Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0), "horizon": 100},
+        {"shadow": True, "windows": {"finish": 0.1}},
+    ],
+)
+def test_one_body_of_code_sees_the_same_over_both(tmp_path: Path, settings: Any) -> None:
+    seen: list[list[Any]] = []
+    near, far = Clock(), Clock()
+    with Serving(tmp_path / "served", far) as server:
+        who = server.ask("GET", "/api/session").json()["actor"]
+        for clock, study in (
+            (near, Study.create(tmp_path / "s", "ward", 4, **settings, who=who, clock=near)),
+            (far, Client.create(server.url, "ward", 4, **settings, who=who)),
+        ):
+            folder = tmp_path / type(study).__name__
+            folder.mkdir()
+            with study:
+                seen.append(list(visit(study, clock, folder)))
+    for ours, theirs in zip(*seen, strict=True):
+        assert ours == theirs
+
+
+def test_advice_is_equal_on_both_sides_and_gives_its_reasons_later(server: Serving) -> None:
+    study = Study.create(server.store, "ward", 4)
+    with Client(server.url, "ward") as client:
+        far = client.open_case(1)
+        near = study.ask(1)
+        assert client.ask(1) == near
+        assert near == client.ask(1)
+        assert far != near  # Only one of them was an event.
+        assert hash(client.ask(1)) == hash(near)
+        study.tell(1, 0, took="finish", why="as it was")
+        study.open_case(2)
+        assert isinstance(far.basis, Basis)
+        assert far.basis.to_dict() == near.to_dict()["basis"]
+        assert client.ask(1).basis is None
+
+
+def test_a_study_can_be_left_unnamed_where_there_is_one(server: Serving) -> None:
+    with pytest.raises(NotFound, match="it has none"):
+        Client(server.url)
+    with pytest.raises(NotFound, match="'ward'"):
+        Client(server.url, "ward")
+    Client.create(server.url, "a study/2".replace("/", " "), 4).close()
+    with Client(server.url) as client:
+        assert client.name == "a study 2"
+        assert repr(client) == f"<Client({server.url!r}, 'a study 2'): goal 4>"
+    Study.create(server.store, "b", 4)
+    with pytest.raises(NotFound, match="it has 'a study 2', 'b'"):
+        Client(server.url)
+    assert Client.names(server.url) == ["a study 2", "b"]
+
+
+def test_an_export_comes_back_as_it_was(server: Serving, tmp_path: Path) -> None:
+    with Study.create(tmp_path / "one.sqlite", "ward", 4) as study:
+        study.open_case(2)
+        path = study.export(tmp_path / "ward.jsonl")
+        with Client.import_(server.url, path) as client:
+            assert client.log() == study.log()
+            assert client.status().to_dict() == study.status().to_dict()
+    with pytest.raises(Conflict, match="'ward'"):
+        Client.import_(server.url, path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InvalidInput, match=f"^{path}"):
+        Client.import_(server.url, path)
+    (tmp_path / "no").write_text("{}\n", "utf-8")
+    with pytest.raises(InvalidInput, match="not an exported study"):
+        Client.import_(server.url, tmp_path / "no")
+
+
+@pytest.mark.slow
+def test_studies_in_postgresql_are_served_as_well(tmp_path: Path, dsn: str) -> None:
+    with Serving(tmp_path, dsn=dsn) as server, Client.create(server.url, "ward", 4) as client:
+        threads = [
+            threading.Thread(target=lambda: [client.open_case(2) for _ in range(10)])
+            for _ in range(4)
+        ]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert client.verify() == Study(server.store, "ward").verify()
+        assert client.status().cases["open"] == 40
+        assert Study(client.backup(tmp_path / "copy"), "ward").log() == client.log()
+
+
+def test_more_rows_than_a_page_come_in_several(server: Serving) -> None:
+    study = Study.create(server.store, "ward", 4)
+    study._store.write("ward", lambda tx: [_opened(tx) for _ in range(2_300)])
+    with Client(server.url) as client:
+        assert client.cases(limit=2_100) == study.cases(limit=2_100)
+        assert client.log(150, 1_000_000) == study.log(150, 1_000_000)
+
+
+def _opened(tx: Any) -> object:
+    from grbp.live import rules  # noqa: PLC0415
+
+    return rules.open_case(tx, rules.Call("ada", "2026-01-01T00:00:00+00:00", version="0"), 2)
+
+
+def test_a_study_that_cannot_be_written_says_so_on_both_sides(
+    server: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Study.create(server.store, "ward", 4)
+    monkeypatch.setattr(server.store, "checks", lambda: ["the disk is on fire"])
+    with Client(server.url) as client:
+        assert client.read_only == "the disk is on fire"
+        with pytest.raises(ReadOnly, match="the disk is on fire"):
+            client.open_case(2)
+
+
+def test_a_learner_is_a_name_of_the_packages(server: Serving) -> None:
+    from grbp import find_learner  # noqa: PLC0415
+
+    with pytest.raises(InvalidInput, match="over HTTP it must be a name"):
+        Client.create(server.url, "ward", 4, find_learner("getbe-sm", 4))
+    with pytest.raises(InvalidInput, match="goal = 1 "):
+        Client.create(server.url, "ward", 1)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "ward.sqlite", "http://", "ftp://127.0.0.1", "http://127.0.0.1:x", "http://127.0.0.1/x",
+     "http://a:b@127.0.0.1", "http://127.0.0.1?x", None],
+)  # fmt: skip
+def test_what_is_no_address_is_refused(url: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^the address .* was given"):
+        Client(url)
+
+
+def test_a_token_is_never_sent_for_everybody_to_read() -> None:
+    with pytest.raises(InvalidInput, match="must begin with https"):
+        Client("http://ward.example.org", token="grbp_x")  # noqa: S106
+    with pytest.raises(InvalidInput, match="a token was given that is none"):
+        Client("http://127.0.0.1", token="a\r\nb")  # noqa: S106
+
+
+def test_a_wrong_token_is_refused(server: Serving) -> None:
+    server.token()
+    for token in (None, "grbp_wrong"):
+        with pytest.raises(InvalidInput, match="token"):
+            Client(server.url, token=token)
+
+
+def test_a_server_that_is_not_there_cannot_be_written_to() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(CannotWrite, match="cannot be reached"):
+        Client(f"http://127.0.0.1:{port}")
+
+
+class Broken:
+    """A server that reads requests, and answers to some of them only."""
+
+    def __init__(self, answers: list[bytes]) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.asked: list[bytes] = []
+        self._answers = answers
+        self._socket.settimeout(10)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        for answer in self._answers:
+            link, _ = self._socket.accept()
+            with link:
+                self.asked.append(link.recv(65_536))
+                link.sendall(answer)
+
+    def close(self) -> None:
+        self._thread.join()
+        self._socket.close()
+
+
+DONE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+
+
+def test_what_may_be_stored_is_sent_again_only_with_a_key() -> None:
+    broken = Broken([b"", b"", DONE, b"", DONE, b""])
+    wire = Wire(broken.url, None, 10)
+    with pytest.raises(CannotWrite, match="may be stored or not"):
+        wire.post("/a", {"state": 1})
+    assert wire.post("/b", {"state": 1}, key="k") == {}
+    assert wire.get("/c") == {}
+    with pytest.raises(CannotWrite, match="may be stored or not"):
+        wire.post("/d")
+    broken.close()
+    assert [one.split()[1] for one in broken.asked] == [b"/a", b"/b", b"/b", b"/c", b"/c", b"/d"]
+    with pytest.raises(CannotWrite, match="cannot be reached"):
+        wire.post("/x", key="k")
+
+
+def test_an_answer_that_is_cut_off_is_not_taken_for_whole(tmp_path: Path) -> None:
+    half = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+    broken = Broken([half, DONE[:-1]])
+    wire = Wire(broken.url, None, 10)
+    with pytest.raises(CannotWrite), wire.stream("/x") as answer:
+        answer.read()
+    with pytest.raises(CannotWrite):
+        wire.post("/x")
+    broken.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_problem_of_ours_is_said_all_the_same() -> None:
+    page = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 4\r\n\r\n<h1>"
+    broken = Broken([page, page.replace(b"502", b"404")])
+    wire = Wire(broken.url, None, 10)
+    with pytest.raises(CannotWrite, match="status 502"):
+        wire.get("/x")
+    with pytest.raises(InvalidInput, match="status 404"):
+        wire.get("/y")
+    broken.close()
+    wire.close()
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[1]", b'{"a": 1}', b""])
+def test_another_server_is_not_taken_for_ours(body: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    broken = Broken([head % len(body) + body])
+    with pytest.raises(InvalidInput, match="what answers there is not `grbp serve`"):
+        Client(broken.url)
+    broken.close()
+
+
+def test_a_server_that_sends_elsewhere_is_not_followed() -> None:
+    away = b"HTTP/1.1 301 Moved\r\nLocation: http://evil.example/\r\nContent-Length: 0\r\n\r\n"
+    late = b"HTTP/1.1 503 Later\r\nRetry-After: Mon, 16 Nov\r\nContent-Length: 0\r\n\r\n"
+    broken = Broken([away, late])
+    with pytest.raises(InvalidInput, match="status 301"):
+        Client(broken.url)
+    with pytest.raises(CannotWrite, match="status 503"):
+        Client(broken.url)
+    broken.close()
+
+
+def test_whoever_asked_too_often_waits_and_asks_again() -> None:
+    wait = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n"
+    broken = Broken([wait % b"0", DONE, wait % b"61"])
+    wire = Wire(broken.url, None, 10)
+    assert wire.post("/x", {"state": 1}) == {}
+    with pytest.raises(InvalidInput, match="status 429"):
+        wire.get("/x")
+    broken.close()
+    wire.close()
+
+
+def test_threads_share_a_client_and_a_child_has_its_own_connections(server: Serving) -> None:
+    Study.create(server.store, "ward", 4)
+    with Client(server.url) as client:
+        found: list[int] = []
+
+        def work() -> None:
+            found.extend(client.open_case(2).case for _ in range(20))
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert sorted(found) == list(range(1, 81))
+        idle = client._wire._idle
+        assert 1 <= len(idle) <= 4
+        client._wire._process = os.getpid() + 1  # As if it were forked now.
+        assert client.ask(1).case == 1
+        assert client._wire._idle[0] not in idle
+        for link in idle:
+            link.close()
+
+
+def test_what_json_cannot_carry_is_refused(server: Serving) -> None:
+    Study.create(server.store, "ward", 4)
+    with Client(server.url) as client, pytest.raises(InvalidInput, match="number or text"):
+        client.open_case(object())  # type: ignore[arg-type]
+    assert json.dumps(math.nan) == "NaN"

@@ -1,0 +1,244 @@
+"""`grbp serve` and `grbp token` on the shell: the first line, the end, and what is refused."""
+
+import json
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+import httpx
+import pytest
+
+from grbp import Client, InvalidInput, Study
+from grbp.cli import main
+from grbp.serve.guards import LOOPBACK
+from grbp.serve.server import Listening, settings_for
+from grbp.serve.tokens import Tokens
+
+FAULTS = Path(__file__).parents[2] / "tools" / "faults.py"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GRBP_STORE", raising=False)
+
+
+@contextmanager
+def serving(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [sys.executable, "-m", "grbp", "serve", "--port", "0", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_the_first_line_is_the_address_and_a_signal_ends_it_cleanly(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    with serving("-v") as (process, url):
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
+        with Client.create(url, "ward", 4) as client:
+            client.open_case(2)
+            # Whoever waits for events does not keep the server from ending.
+            path = f"{url}/api/studies/ward/events.ndjson?follow=3600"
+            with httpx.stream("GET", path) as stream:
+                lines = stream.iter_lines()
+                assert json.loads(next(lines))["kind"] == "study"
+                process.send_signal(how)
+                assert [json.loads(line)["kind"] for line in lines] == ["open"]
+        out, err = process.communicate()
+    assert (process.returncode, out) == (0, "")
+    assert "whoever uses this machine may do everything there" in err
+    assert re.search(r"note, after [0-9.]+ s: POST '/api/studies/ward/cases' 201 ", err)
+    # All is in the one file, which is its owner's alone.
+    assert [path.name for path in tmp_path.iterdir()] == ["grbp-live.sqlite"]
+    assert stat.S_IMODE((tmp_path / "grbp-live.sqlite").stat().st_mode) == 0o600
+    with Study("grbp-live.sqlite") as study:
+        assert study.verify().events == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_a_killed_server_loses_nothing_that_was_acknowledged(seed: int) -> None:
+    command = [sys.executable, str(FAULTS), "serve", "--cycles", "15", "--seed", str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout.splitlines()[-1]
+    assert said.startswith("15 servers killed under their clients")
+    assert said.endswith(" 0 cycles lost an acknowledged event or left a damaged study")
+
+
+@pytest.mark.slow
+def test_with_a_certificate_others_come_by_https_and_with_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not shutil.which("openssl"):
+        pytest.skip("HTTPS was not tried: there is no openssl to make a certificate with.")
+    made = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost",  # noqa: S607
+         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    token, _ = Tokens(tmp_path / "grbp-live.sqlite.tokens").make("nurse", "admin")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+    with serving("--tls-cert", "cert.pem", "--tls-key", "key.pem") as (_, url):
+        assert url.startswith("https://127.0.0.1:")
+        with pytest.raises(InvalidInput, match="a token is needed"):
+            Client(url)
+        with Client.create(url, "ward", 4, token=token) as client:
+            client.open_case(2)
+            assert client.log()[-1].who == "nurse"
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert main([*map(str, arguments)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"grbp: .*\n", err)
+    return err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--host 0.0.0.0", "needs --tls-cert and --tls-key, or --behind-proxy"),
+        ("--host 192.0.2.1", "which others can reach"),
+        ("--host ward.example.org", "which others can reach"),
+        ("--behind-proxy https://ward.example.org", "has no token that is good"),
+        ("--host 0.0.0.0 --behind-proxy https://ward.example.org", "grbp token make"),
+        ("--tls-cert a", "TLS needs both"),
+        ("--tls-key a", "TLS needs both"),
+        ("--tls-cert a --tls-key b --behind-proxy https://a", "one of them does the TLS"),
+        ("--tls-cert a --tls-key b", "they cannot be used (No such file"),
+        ("--port 65536", "port = 65536"),
+        ("--port x", "port = 'x'"),
+        ("--rate 0", "rate = 0"),
+        ("--store memory", "'memory'"),
+        ("--tokens no --behind-proxy https://a", "no has no token"),
+        ("--hots 1", "did you mean '--host'?"),
+    ],
+)
+def test_a_server_that_would_not_be_safe_does_not_start(
+    capsys: pytest.CaptureFixture[str], arguments: str, words: str
+) -> None:
+    assert words in refusal(capsys, "serve", *arguments.split())
+    assert not list(Path().iterdir())  # What does not start makes no store.
+
+
+def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = refusal(capsys, "serve", "--port", taken.getsockname()[1])
+    assert "cannot be listened at (Address already in use)" in said
+
+
+def test_where_it_may_be_reached_and_by_which_names(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens")
+    here = settings_for(Listening(names=["Ward"]), tokens)
+    assert here.hosts == ("ward", *LOOPBACK)
+    assert (here.exposed, here.secure, here.proxied) == (False, False, False)
+    assert not settings_for(Listening("::1"), tokens).exposed
+    assert "127.8.8.8" in settings_for(Listening("127.8.8.8"), tokens).hosts
+    tokens.make("nurse", "viewer")
+    proxy = "https://ward.example.org"
+    behind = settings_for(Listening(proxy=proxy), tokens)
+    assert behind.hosts == (*LOOPBACK, "ward.example.org")
+    assert (behind.exposed, behind.secure, behind.proxied) == (True, True, True)
+    anywhere = settings_for(Listening("0.0.0.0", proxy=proxy), tokens)  # noqa: S104
+    assert anywhere.hosts == ("ward.example.org",)
+    files = 8000, Path("a"), Path("b")
+    direct = settings_for(Listening("192.0.2.1", *files), tokens)
+    assert (direct.hosts, direct.secure, direct.exposed) == (("192.0.2.1",), True, True)
+    with pytest.raises(InvalidInput, match="name the one that is in the certificate"):
+        settings_for(Listening("0.0.0.0", *files), tokens)  # noqa: S104
+    for wrong in ("http://ward.example.org", "ward.example.org", "https://", "https://a/b"):
+        with pytest.raises(InvalidInput, match="the address that browsers see"):
+            settings_for(Listening(proxy=wrong), tokens)
+    tokens.revoke(tokens.all()[0].id)
+    with pytest.raises(InvalidInput, match="no token that is good"):
+        settings_for(Listening(proxy=proxy), tokens)
+
+
+def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) -> None:
+    def said(*arguments: str) -> str:
+        assert main(["token", *arguments]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return out
+
+    assert said("list") == "There is no token yet.\n"
+    token = said("make", "--label", "nurse", "--role", "recorder").strip()
+    tokens = Tokens(Path("grbp-live.sqlite.tokens"))
+    (one,) = tokens.all()
+    assert tokens.find(token) == one
+    made = json.loads(said("make", "--label", "b", "--role", "viewer", "--days", "2", "--json"))
+    assert tokens.find(made["token"]) == tokens.all()[1]
+    assert said("list").splitlines() == [
+        f"{one.id}  recorder      until   {one.expires[:10]}  nurse",
+        f"{made['id']}  viewer        until   {made['expires'][:10]}  b",
+    ]
+    assert said("revoke", one.id) == f"The token {one.id} of nurse is revoked.\n"
+    assert f"{one.id}  recorder      revoked " in said("list")
+    assert json.loads(said("revoke", made["id"], "--json"))["revoked"]
+    assert [bool(kept["revoked"]) for kept in json.loads(said("list", "--json"))["items"]] == [
+        True,
+        True,
+    ]
+    assert "hash" not in said("list", "--json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("make --label a --role king", "invalid choice: 'king'"),
+        ("make --label a", "--role"),
+        ("make --label a --role viewer --days 0", "days = 0"),
+        ("make --label a --role viewer --days x", "days = 'x'"),
+        ("revoke 5f0c11d2", "there is none of this id"),
+    ],
+)
+def test_a_mistake_with_tokens_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: str, words: str
+) -> None:
+    assert words in refusal(capsys, "token", *arguments.split())
+
+
+def test_the_client_needs_nothing_that_is_not_installed_with_the_package() -> None:
+    code = "import sys, grbp; grbp.Client; import grbp.cli.token; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"fastapi", "starlette", "pydantic", "uvicorn", "apsw", "numba"} & set(
+        done.stdout.split()
+    )
+
+
+@pytest.mark.parametrize("missing", ["uvicorn", "fastapi", "apsw"])
+def test_what_is_not_installed_is_said_in_a_sentence(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules['{missing}'] = None\nfrom grbp.cli import main\nmain(['serve'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    extra = "live" if missing == "apsw" else "serve"
+    assert re.fullmatch(
+        rf"grbp: {missing} is not installed; pip install 'grbp\[{extra}\]' .* installs it\n",
+        done.stderr,
+    )
+
+
+@pytest.mark.slow
+def test_the_server_is_ready_when_it_says_its_address() -> None:
+    with serving("--quiet") as (_, url), urlopen(f"{url}/ready") as answer:  # noqa: S310
+        assert json.load(answer)["status"] == "ok"
