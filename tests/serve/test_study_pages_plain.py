@@ -102,7 +102,7 @@ def test_pages_have_nothing_inline_and_load_nothing_from_elsewhere(tmp_path: Pat
         pages = 0
         for path in [*paths, "/?all=1", "/studies/none", "/nowhere"]:
             answer = server.ask("GET", path, headers=HTML)
-            if not answer.headers["content-type"].startswith("text/html"):
+            if not answer.headers.get("content-type", "").startswith("text/html"):
                 continue
             pages += 1
             text = answer.text
@@ -213,10 +213,8 @@ def test_the_chain_shows_the_ends_and_the_present_state(goal: int) -> None:
     for state in {0, 1, 2, goal // 2, goal - 1, goal}:
         chain = chain_of(goal, state, 1)
         shown = [stop.state for stop in chain.stops]
-        assert {0, state, goal, *({state - 1, state + 1} & set(range(goal + 1)))} <= {*shown} or (
-            state in (0, goal)
-        )
-        assert state in shown
+        assert {0, state, goal} <= {*shown}
+        assert state in (0, goal) or {state - 1, state + 1} <= {*shown}
         assert len(shown) <= 9
         there = [one for one in shown if one >= 0]
         assert there == sorted(set(there))

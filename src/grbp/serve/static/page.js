@@ -84,7 +84,7 @@ function waiting(entry, error, seconds) {
   const words = document.createElement("p");
   const strong = document.createElement("b");
   strong.textContent = "Not recorded yet: ";
-  words.append(strong, entry.said);
+  words.append(strong, `“${entry.said}”`);
   const why = document.createElement("p");
   if (entry.actor !== actor) {
     why.textContent = `This was entered by ${entry.actor}, and you are ${actor || "not signed in"}. Sign in as ${entry.actor} to record it.`;
@@ -96,7 +96,7 @@ function waiting(entry, error, seconds) {
     why.append(link);
   } else {
     const reason = error?.status ? error.message : "the server cannot be reached";
-    why.textContent = `It is kept in this browser and sent again in ${seconds} s (${reason}). Leave this page open, or come back to it.`;
+    why.textContent = `It is kept in this browser, and sent again in ${seconds} s or when you come back (${reason}).`;
   }
   const buttons = document.createElement("p");
   buttons.className = "buttons";
