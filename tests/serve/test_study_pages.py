@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from browser import DESK, PHONE, Watched
@@ -427,6 +427,50 @@ def test_an_entry_waits_for_whoever_made_it(tmp_path: Path, browser: Watched) ->
         page.wait_for_url("**/studies/ward")
         page.get_by_text("Step 1 is recorded.").wait_for()
         assert [(event.kind, event.who) for event in study.log()][-1] == ("tell", "the recorder")
+
+
+def test_an_entry_never_gets_into_another_study_of_the_same_name(
+    tmp_path: Path, browser: Watched
+) -> None:
+    """A server was started anew at the same address, over another store."""
+    entry = (
+        "(url) => localStorage.setItem('grbp-outbox', JSON.stringify([{url, body: {state: 3},"
+        " done: '', then: '', said: 'Record it.', actor: document.body.dataset.actor, id: 'other',"
+        " page: location.pathname, key: 'k'}]))"
+    )
+    with Serving(tmp_path) as server, browser.page() as page:
+        study = grbp.Study.create(server.store, "ward", goal=4, who="ada")
+        study.open_case(2)
+        page.goto(f"{server.url}/studies/ward/cases/1")
+        page.evaluate(entry, "/api/studies/ward/cases/1/steps")
+        page.reload()
+        page.get_by_text("This was entered in another study of the same name").wait_for()
+        page.goto(f"{server.url}/studies/ward")
+        page.get_by_text("It is sent from the page where it was entered").wait_for()
+        page.on("dialog", lambda asked: asked.accept())
+        page.get_by_role("button", name="Give up").click()
+        page.get_by_text("It is not sent again").wait_for()
+        assert page.evaluate("localStorage.getItem('grbp-outbox')") == "[]"
+        assert kinds(study) == ["study", "open"]
+
+
+def test_a_slow_answer_keeps_the_question_open(
+    server: Serving, study: grbp.Study, browser: Watched
+) -> None:
+    study.open_case(2)
+    held: list[Any] = []
+    with browser.page() as page:
+        page.route("**/steps", lambda route: held.append(route))  # noqa: PLW0108
+        page.goto(address(server, study, "/cases/1"))
+        page.get_by_role("button", name="It moved up to state 3").click()
+        confirm(page)
+        page.get_by_text("Recording …").wait_for()
+        page.keyboard.press("Escape")
+        assert page.locator("#confirm").is_visible()
+        assert page.locator("#confirm-no").is_disabled()
+        held[0].continue_()
+        page.get_by_text("Step 1 is recorded.").wait_for()
+    assert kinds(study, 1) == ["open", "tell"]
 
 
 def test_a_first_study_is_made_on_the_page(tmp_path: Path, browser: Watched) -> None:

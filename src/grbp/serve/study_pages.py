@@ -15,13 +15,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grbp._words import counted
+from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
-from grbp.live.advice import case_of
+from grbp.live.advice import Status, case_of
 from grbp.live.rows import STATUSES, read
 from grbp.live.study import Study
 from grbp.serve import words
 from grbp.serve.access import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
-from grbp.serve.desk import After, CaseNumber, StudyName, caller_of, desk_of, json_answer
+from grbp.serve.desk import After, CaseNumber, Desk, StudyName, caller_of, desk_of, json_answer
 from grbp.serve.drawing import Frame, chain_of, map_of
 from grbp.serve.models import Body, EstimateModel
 from grbp.serve.path import Moment, path_of
@@ -85,12 +86,15 @@ def path(
     return json_answer({"items": items})
 
 
-def _rendered(request: Request, template: str, **what: Any) -> HTMLResponse:
-    """Return a page."""
+def _rendered(
+    request: Request, template: str, study: Study | None = None, **what: Any
+) -> HTMLResponse:
+    """Return a page, of a study or of none."""
     caller = caller_of(request)
-    if "status" in what:
-        name = quote(what["status"].study, "")
+    if study is not None:
+        name = quote(study.name, "")
         what |= {"home": f"/studies/{name}", "api": f"/api/studies/{name}"}
+        what["id"] = study.log(limit=1)[0].hash  # No other study begins with this event.
     rights = {
         "record": may(caller.role, RECORDER),
         "correct": may(caller.role, CORRECTOR),
@@ -111,12 +115,20 @@ def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     names = sorted(desk.store.studies())
     if len(names) == 1 and not all:
         return RedirectResponse(f"/studies/{quote(names[0], '')}", 303)
-    studies = [desk.study(name).status() for name in names[:200]]
+    studies = [(name, _status(desk, name)) for name in names[:200]]
     return _rendered(
         request, "home.html", studies=studies, many=len(names),
         learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
         default_learner=DEFAULT_LEARNER,
     )  # fmt: skip
+
+
+def _status(desk: Desk, name: str) -> Status | str:
+    """Return how a study stands, or why that cannot be said."""
+    try:
+        return desk.study(name).status()
+    except GrbpError as error:
+        return str(error)
 
 
 @router.get("/sign-in", include_in_schema=False)
@@ -137,10 +149,12 @@ def study_page(
 ) -> Response:
     """Show the cases of a study and what to do next with each."""
     found = desk_of(request).look(study)
+    # What is recorded while a page is made is newer than its status says, which a browser notices.
+    status = found.status()
     chosen = show if show in STATUSES else None
     cases = found.cases(after, _PAGE + 1, chosen)
     return _rendered(
-        request, "study.html", status=found.status(), cases=cases[:_PAGE], show=chosen or "all",
+        request, "study.html", found, status=status, cases=cases[:_PAGE], show=chosen or "all",
         after=after, more=cases[_PAGE - 1].case if len(cases) > _PAGE else None,
     )  # fmt: skip
 
@@ -149,7 +163,7 @@ def study_page(
 def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
     found = desk_of(request).look(study)
-    advice, status = found.ask(case), found.status()
+    status, advice = found.status(), found.ask(case)
     row, config = advice._row, advice._config
     events = found.log(0, 1_000_000, case)
     lines = words.history_of(events, config.goal, shadow=config.shadow)
@@ -157,7 +171,7 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     known = None if basis is None else map_of(basis)
     threshold = None if config.shadow else row.threshold
     return _rendered(
-        request, "case.html", status=status, case=case_of(config, row), advice=advice,
+        request, "case.html", found, status=status, case=case_of(config, row), advice=advice,
         basis=basis, map=known, chain=chain_of(config.goal, row.state, threshold),
         threshold=threshold, lines=lines[::-1], last=words.last_standing(lines),
         due=_due(found, case, row.steps) if row.held else [], next_step=row.steps + 1,
@@ -176,9 +190,11 @@ def evidence_page(request: Request, study: StudyName) -> Response:
     """Show how sure a study is, and how it got there."""
     found = desk_of(request).look(study)
     status = found.status()
-    moments = path_of(found, _POINTS)
+    moments, sure = path_of(found, _POINTS), words.sureness(status)
+    if status.shadow and not may(caller_of(request).role, STATISTICIAN):
+        sure = f"What the study would advise is shown to the role {STATISTICIAN} alone."
     return _rendered(
-        request, "evidence.html", status=status, sure=words.sureness(status),
+        request, "evidence.html", found, status=status, sure=sure,
         regret=words.regret(found._config(), status), map=map_of(status.basis),
         moments=moments, **_pictures(moments),
     )  # fmt: skip
@@ -212,7 +228,7 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
     older = events[-_PAGE].seq if len(events) > _PAGE else None
     lines = words.lines_of(events[-_PAGE:], status.goal, shadow=status.shadow)
     return _rendered(
-        request, "log.html", status=status, lines=lines[::-1], older=older, before=before,
+        request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,
     )  # fmt: skip
 

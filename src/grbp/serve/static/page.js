@@ -5,7 +5,7 @@ import { deliver, drop, entries, now, put } from "./outbox.js";
 const SAID = "grbp-said";
 const LOOK_AGAIN = 20_000;
 const find = (id) => document.getElementById(id);
-const { actor = "", study = "", events = "0" } = document.body.dataset;
+const { actor = "", study = "", events = "0", id = "" } = document.body.dataset;
 
 // Times in the reader's own zone.
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -60,23 +60,33 @@ function ask(form, button) {
   const { said, note = "" } = button?.dataset.said ? button.dataset : form.dataset;
   const when = body.observed ? ` It happened on ${clock.format(new Date(body.observed))}.` : "";
   const { send: url, done, then = "" } = form.dataset;
-  asked = { url, body, done, then, said: filled(said, body) + when, actor, page: location.pathname };
+  asked = { url, body, done, then, said: filled(said, body) + when, actor, id, page: location.pathname };
   find("confirm-said").textContent = asked.said;
   find("confirm-note").textContent = note;
   find("confirm-error").hidden = true;
-  find("confirm-yes").disabled = false;
+  hold(false);
   dialog.showModal();
   find("confirm-yes").focus();
+}
+
+// While an entry is on its way, the question stays.
+function hold(busy) {
+  dialog.classList.toggle("busy", busy);
+  find("confirm-yes").disabled = busy;
+  find("confirm-no").disabled = busy;
 }
 
 async function record() {
   if (!asked) return;
   const entry = put(asked);
   asked = null;
-  find("confirm-yes").disabled = true;
+  hold(true);
   find("confirm-note").textContent = "Recording …";
   await send(entry);
 }
+
+// An entry is sent in the name of whoever made it, to the study in which it was made.
+const ours = (entry) => entry.actor === actor && entry.id === id;
 
 function waiting(entry, error, seconds) {
   if (dialog?.open) dialog.close();
@@ -87,7 +97,13 @@ function waiting(entry, error, seconds) {
   words.append(strong, `“${entry.said}”`);
   const why = document.createElement("p");
   if (entry.actor !== actor) {
-    why.textContent = `This was entered by ${entry.actor}, and you are ${actor || "not signed in"}. Sign in as ${entry.actor} to record it.`;
+    why.textContent = `This was entered by ${entry.actor}, and you are ${actor}. Sign in as ${entry.actor} to record it.`;
+  } else if (entry.id !== id) {
+    why.textContent = entry.page === location.pathname ? "This was entered in another study of the same name." : "It is sent from the page where it was entered. ";
+    const link = document.createElement("a");
+    link.href = entry.page;
+    link.textContent = "Go there";
+    if (entry.page !== location.pathname) why.append(link);
   } else if (error?.status === 401) {
     why.textContent = "Your session has ended. Sign in again, and it will be recorded. ";
     const link = document.createElement("a");
@@ -100,7 +116,7 @@ function waiting(entry, error, seconds) {
   }
   const buttons = document.createElement("p");
   buttons.className = "buttons";
-  if (entry.actor === actor) buttons.append(action("Try now", now));
+  if (ours(entry)) buttons.append(action("Try now", now));
   buttons.append(action("Give up", () => giveUp(entry)));
   place.replaceChildren(words, why, buttons);
   place.hidden = false;
@@ -116,6 +132,7 @@ function action(text, done) {
 }
 
 function giveUp(entry) {
+  if (!confirm("Stop sending this entry? Unless it has arrived already, it will not be recorded.")) return;
   drop(entry);
   find("outbox").hidden = true;
   leave(location.pathname, "It is not sent again. If it had reached the server, it is recorded all the same: look at what is shown here.");
@@ -139,6 +156,7 @@ async function send(entry) {
     place.hidden = false;
     find("confirm-said").textContent = entry.said;
     find("confirm-note").textContent = "";
+    hold(false);
     find("confirm-yes").disabled = true;
     if (!dialog.open) dialog.showModal();
     find("confirm-no").focus();
@@ -166,10 +184,13 @@ document.addEventListener("submit", (event) => {
 find("confirm-yes")?.addEventListener("click", record);
 find("confirm-no")?.addEventListener("click", () => dialog.close());
 dialog?.addEventListener("close", () => { asked = null; });
+dialog?.addEventListener("cancel", (event) => {
+  if (dialog.classList.contains("busy")) event.preventDefault();
+});
 
 // What an earlier page could not send.
 for (const entry of dialog ? entries() : []) {
-  if (entry.actor === actor) send(entry);
+  if (ours(entry)) send(entry);
   else waiting(entry, null, 0);
 }
 block();
