@@ -81,13 +81,16 @@ def browser() -> Iterator[Watched]:
 
 
 @pytest.fixture(scope="module")
-def violations() -> "Callable[[Page], list[str]]":
-    """Find what axe-core says against a page: each rule that is broken, and where."""
+def violations() -> "Callable[..., list[str]]":
+    """Find what axe-core says against a page: each rule that is broken, of some or of all."""
     reason = "tests of accessibility: axe-playwright-python is not installed"
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason=reason).Axe()
 
-    def found(page: "Page") -> list[str]:
-        response = axe.run(page).response
+    def found(page: "Page", *rules: str) -> list[str]:
+        options: dict[str, Any] = {"resultTypes": ["violations"]}
+        if rules:
+            options["runOnly"] = {"type": "rule", "values": list(rules)}
+        response = axe.run(page, options=options).response
         return [
             f"{rule['id']}: {node['target']} {node.get('failureSummary', '')}"
             for rule in response["violations"]

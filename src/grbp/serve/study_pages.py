@@ -273,11 +273,10 @@ class Readable:
 
 def _wants_page(scope: Scope) -> bool:
     """Return whether a browser asks for a page."""
-    accepts = dict(scope["headers"]).get(b"accept", b"")
     return (
-        scope["method"] == "GET"
-        and b"text/html" in accepts
-        and not scope["path"].startswith(("/api/", "/static/"))
+        not scope["path"].startswith(("/api/", "/static/"))
+        and scope["method"] == "GET"
+        and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
     )
 
 
