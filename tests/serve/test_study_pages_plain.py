@@ -188,6 +188,23 @@ def test_a_damaged_event_is_said_to_be_damaged() -> None:
         assert "damaged" in history_of([broken], 4, shadow=False)[0].what
 
 
+def test_forced_exploration_is_said_plainly(tmp_path: Path) -> None:
+    poor = grbp.Counters(40, 6.0, 1.0, 60.0, 36.0, 0.0, 0.0, 0.0, 0.0)
+    with Serving(tmp_path) as server:
+        starts = {"forced": poor, "unseen": "first", "drawn": "drawn"}
+        texts = {}
+        for name, start in starts.items():
+            study = grbp.Study.create(server.store, name, 4, "getbe-sm", start=start)
+            study.open_case(1 if name == "unseen" else 2)
+            texts[name] = server.ask("GET", f"/studies/{name}/cases/1").text
+            basis = study.ask(1).basis
+            assert basis is not None
+            assert ("This is done to learn." in texts[name]) is basis.forced
+        assert "By what the learner counts, CONTINUE is better here." in texts["forced"]
+        assert "Trying it all the same" in texts["forced"]
+        assert "CONTINUE was not seen yet. Only a try can tell." in texts["unseen"]
+
+
 def test_regret_is_bounded_only_where_the_theorem_applies() -> None:
     counters = grbp.Counters(900, 3e5, 2.7e5, 6e5, 2.4e5, 0.0, 0.0, 0.0, 0.0)
     said = {}

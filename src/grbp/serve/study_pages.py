@@ -49,7 +49,7 @@ _TEMPLATES.filters |= {
     "place": words.place,
     "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
 }
-_TEMPLATES.globals |= {"isnan": math.isnan, "meaning": words.meaning}
+_TEMPLATES.globals |= {"isnan": math.isnan, "meaning": words.meaning, "learning": words.learning}
 
 
 class MomentModel(Body):

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from grbp._words import counted, percent
 from grbp.errors import GrbpError
 from grbp.live.advice import Status
+from grbp.live.basis import Basis
 from grbp.live.config import Config
 from grbp.live.rows import Event, read
 from grbp.model.problem import Problem
@@ -181,6 +182,13 @@ def sureness(status: Status) -> str:
 
 def _near(chance: float) -> str:
     return percent(min(max(chance, 1e-12), 1.0 - 1e-12))
+
+
+def learning(basis: Basis) -> str:
+    """Say why an action is advised that does not look better."""
+    said = basis.sentences()[1].removeprefix("This is to learn: ")
+    tried = "Trying it all the same is how the study finds out whether that is wrong."
+    return f"{said[:1].upper()}{said[1:]} {tried if 'better' in said else 'Only a try can tell.'}"
 
 
 def regret(config: Config, status: Status) -> list[str]:
