@@ -134,9 +134,9 @@ def test_when_something_happened_is_told_by_the_own_clock(
     assert study.log(case=1)[-1].observed == "2026-02-03T09:05:00.000000+00:00"
 
 
-@pytest.mark.parametrize("arrives", [False, True])
+@pytest.mark.parametrize(("arrives", "by_itself"), [(False, True), (True, False)])
 def test_a_broken_connection_records_once(
-    server: Serving, study: grbp.Study, browser: Watched, arrives: bool
+    server: Serving, study: grbp.Study, browser: Watched, arrives: bool, by_itself: bool
 ) -> None:
     study.open_case(2)
     keys: list[str | None] = []
@@ -152,6 +152,8 @@ def test_a_broken_connection_records_once(
 
     with browser.page(meant=_LOST) as page:
         page.route("**/steps", broken)
+        page.clock.install(time="2026-11-16T08:00:00")
+        page.clock.pause_at("2026-11-16T08:00:01")  # Nothing is sent again by itself.
         page.goto(address(server, study, "/cases/1"))
         page.get_by_role("button", name="It moved up to state 3").click()
         confirm(page)
@@ -159,7 +161,10 @@ def test_a_broken_connection_records_once(
         assert page.locator("form.tell button").first.is_disabled()
         page.reload()  # The entry outlives its page.
         page.get_by_text("Not recorded yet").wait_for()
-        page.get_by_role("button", name="Try now").click()
+        if by_itself:
+            page.clock.run_for(1_001)
+        else:
+            page.get_by_role("button", name="Try now").click()
         page.get_by_text("Step 1 is recorded.").wait_for()
         assert not page.locator("#outbox").is_visible()
         assert page.evaluate("localStorage.getItem('grbp-outbox')") == "[]"
