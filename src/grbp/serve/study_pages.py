@@ -20,11 +20,10 @@ from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Status, case_of
 from grbp.live.rows import STATUSES, read
 from grbp.live.study import Study
-from grbp.serve import words
+from grbp.serve import models, words
 from grbp.serve.access import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 from grbp.serve.desk import After, CaseNumber, Desk, StudyName, caller_of, desk_of, json_answer
 from grbp.serve.drawing import Frame, chain_of, map_of
-from grbp.serve.models import Body, EstimateModel
 from grbp.serve.path import Moment, path_of
 from grbp.serve.problems import MEDIA_TYPE
 
@@ -52,25 +51,7 @@ _TEMPLATES.filters |= {
 _TEMPLATES.globals |= {"isnan": math.isnan, "meaning": words.meaning, "learning": words.learning}
 
 
-class MomentModel(Body):
-    """What was known after an event."""
-
-    event: int
-    recorded: str
-    cases: int
-    p_c: EstimateModel
-    p_f: EstimateModel
-    boundary: EstimateModel
-    next_threshold: int | None
-
-
-class PathModel(Body):
-    """How the estimates came to be what they are."""
-
-    items: list[MomentModel]
-
-
-@router.get("/api/studies/{study}/path", response_model=PathModel, tags=["studies"])
+@router.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
 def path(
     request: Request,
     study: StudyName,
