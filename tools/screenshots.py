@@ -1,38 +1,98 @@
-"""Photograph the explorer for the documents, in Chromium, into docs/images or another folder.
+"""Photograph the explorer and the pages of a study for the documents, into docs/images.
 
 python tools/screenshots.py [FOLDER]
 """
 
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import sync_playwright
+import numpy as np
+from playwright.sync_api import Browser, sync_playwright
 
+import grbp
 from grbp.serve.explorer import single_file
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-SHOTS = {"explorer.png": (1280, 1010), "explorer-phone.png": (390, 844)}
+EXPLORER = {"explorer.png": (1280, 1010), "explorer-phone.png": (390, 844)}
+PAGES = {
+    "page-cases.png": ("", (1280, 700), "light"),
+    "page-case.png": ("/cases/58", (1280, 1180), "light"),
+    "page-case-phone.png": ("/cases/59", (390, 844), "dark"),
+    "page-evidence.png": ("/evidence", (1280, 1240), "light"),
+}
+
+
+def explorer(browser: Browser, place: Path, folder: Path) -> None:
+    """Open the explorer at each width, play a hundred cases and two steps, and take a picture."""
+    page_file = place / "explorer.html"
+    page_file.write_text(single_file(), "utf-8")
+    for name, (width, height) in EXPLORER.items():
+        size: Any = {"width": width, "height": height}
+        page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
+        page.goto(page_file.as_uri())
+        page.click("#many")
+        page.click("#step")
+        page.wait_for_function("() => document.getElementById('story').innerText.length < 20")
+        page.mouse.move(0, 0)
+        page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
+        page.screenshot(path=folder / name)
+
+
+def play(store: Path) -> None:
+    """Make a study of sixty drawn cases, the last three of them in progress."""
+    minutes = count()
+    start = datetime(2026, 11, 2, 8, tzinfo=UTC)
+    draw = np.random.default_rng(1).random
+
+    def clock() -> datetime:
+        return start + timedelta(minutes=37 * next(minutes))
+
+    with grbp.Study.create(store, "ward", goal=4, who="study office", clock=clock) as study:
+        for case in range(1, 61):
+            advice = study.open_case(1 + int(3 * draw()), who="ward desk")
+            while advice.action is not None and case < 58:
+                finish = advice.action == grbp.Action.FINISH
+                up, down = (4, 0) if finish else (advice.state + 1, advice.state - 1)
+                won = draw() < (0.35 if finish else 0.47)
+                advice = study.tell(case, up if won else down, who="night desk")
+
+
+@contextmanager
+def serving(store: Path) -> Iterator[str]:
+    """Serve a store; return the address."""
+    command = [sys.executable, "-m", "grbp", "serve", "--port", "0", "--store", str(store)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        yield next(iter(server.stdout or ())).strip()
+        server.terminate()
+
+
+def pages(browser: Browser, place: Path, folder: Path) -> None:
+    """Open pages of a study, and take a picture of each."""
+    play(place / "ward.sqlite")
+    with serving(place / "ward.sqlite") as url:
+        for name, (path, (width, height), scheme) in PAGES.items():
+            look: Any = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
+            page = browser.new_page(**look, timezone_id="UTC")
+            page.goto(f"{url}/studies/ward{path}", wait_until="networkidle")
+            page.evaluate("document.querySelector('.who').hidden = true")  # whoever runs this
+            page.screenshot(path=folder / name)
 
 
 def main(folder: Path) -> None:
-    """Open the explorer at each width, play a hundred cases and two steps, and take a picture."""
+    """Take all pictures."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as place, sync_playwright() as started:
-        page_file = Path(place) / "explorer.html"
-        page_file.write_text(single_file(), "utf-8")
         browser = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        for name, (width, height) in SHOTS.items():
-            size = {"width": width, "height": height}
-            page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
-            page.goto(page_file.as_uri())
-            page.click("#many")
-            page.click("#step")
-            page.wait_for_function("() => document.getElementById('story').innerText.length < 20")
-            page.mouse.move(0, 0)
-            page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
-            page.screenshot(path=folder / name)
+        explorer(browser, Path(place), folder)
+        pages(browser, Path(place), folder)
         browser.close()
 
 

@@ -51,6 +51,13 @@ ROUTES: Final[dict[tuple[str, str], str]] = {
     ("GET", "/explore"): ANYBODY,  # It shows no study, and a lecture has no tokens.
     ("GET", "/static"): ANYBODY,
     ("GET", "/favicon.ico"): ANYBODY,
+    ("GET", f"{_STUDY}/path"): VIEWER,
+    ("GET", "/"): VIEWER,
+    ("GET", "/studies/{study}"): VIEWER,
+    ("GET", "/studies/{study}/cases/{case}"): VIEWER,
+    ("GET", "/studies/{study}/evidence"): VIEWER,
+    ("GET", "/studies/{study}/log"): VIEWER,
+    ("GET", "/sign-in"): ANYBODY,
 }
 """The role that each route needs. A route that is not here is open to nobody."""
 

@@ -15,7 +15,7 @@ from grbp.errors import GrbpError
 from grbp.live.config import this_version
 from grbp.live.reader import utc_now
 from grbp.live.store.base import Store
-from grbp.serve import models, pages, routes, upkeep
+from grbp.serve import models, pages, routes, study_pages, upkeep
 from grbp.serve.access import ANYBODY, ROUTES
 from grbp.serve.desk import Desk
 from grbp.serve.guards import COOKIE, IMPORT, Guard, Settings
@@ -58,7 +58,7 @@ def create_app(
         telemetry=_SILENT,
     )
     app.state.desk = desk
-    for one in (routes, upkeep, pages):
+    for one in (routes, upkeep, pages, study_pages):
         # Side by side, since routers within routers are searched twice.
         app.router.routes.extend(one.router.routes)
     app.mount("/static", pages.Files(directory=pages.STATIC))
@@ -66,6 +66,7 @@ def create_app(
         Guard, routes=app.router.routes, settings=desk.settings, tokens=tokens,
         sessions=desk.sessions, metrics=desk.metrics,
     )  # fmt: skip
+    app.add_middleware(study_pages.Readable)
     app.add_exception_handler(GrbpError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _not_done)

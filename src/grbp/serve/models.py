@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.live.study import Study
+from grbp.serve.path import path_of
 from grbp.serve.tokens import DAYS, ROLES
 
 
@@ -301,6 +302,24 @@ class Well(Body):
     version: str
 
 
+class MomentModel(Body):
+    """What was known after an event."""
+
+    event: int
+    recorded: str
+    cases: int
+    p_c: EstimateModel
+    p_f: EstimateModel
+    boundary: EstimateModel
+    next_threshold: int | None
+
+
+class PathModel(Body):
+    """How the estimates came to be what they are."""
+
+    items: list[MomentModel]
+
+
 class ProblemModel(Body):
     """What is wrong (RFC 9457)."""
 
@@ -321,6 +340,7 @@ def examples() -> dict[str, Any]:
         advice = study.open_case(2, key="bed 7").to_dict()
         case, event = study.cases()[0].to_dict(), study.log()[-1]._asdict()
         status, found = study.status().to_dict(), study.verify()
+        moment = path_of(study, 1)[0].to_dict()
     token = {"id": "5f0c11d2", "label": "nurse", "role": "recorder", "revoked": None}
     token |= {"made": "2026-11-16T08:00:00+00:00", "expires": "2027-02-14T08:00:00+00:00"}
     detail = "state = 7 was given; it must be a whole number from 1 to 3"
@@ -341,6 +361,8 @@ def examples() -> dict[str, Any]:
         "StudyPage": {"items": ["ward"], "next": None},
         "CasePage": {"items": [case], "next": None},
         "EventPage": {"items": [event], "next": None},
+        "MomentModel": moment,
+        "PathModel": {"items": [moment]},
         "TokenModel": token,
         "MadeToken": {**token, "token": "grbp_..."},
         "TokenList": {"items": [token]},

@@ -1,0 +1,124 @@
+"""Where things lie in the pictures of pages, in their own units; templates draw them."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from grbp.live.basis import Basis
+from grbp.theory.posterior import Estimate
+from grbp.theory.values import boundary
+
+_POINTS: Final = 81
+_SHOWN: Final = 9
+
+
+class Frame(NamedTuple):
+    """The rectangle of a picture in which numbers are drawn.
+
+    Attributes
+    ----------
+    left, top, width, height : float
+        Where the rectangle lies.
+    low, high : float
+        The numbers at its left and right ends; from bottom to top they go from 0 to 1.
+    """
+
+    left: float
+    top: float
+    width: float
+    height: float
+    low: float = 0.0
+    high: float = 1.0
+
+    def x(self, number: float) -> float:
+        """Return where a number lies from left to right."""
+        span = (self.high - self.low) or 1.0
+        return round(self.left + self.width * (number - self.low) / span, 2)
+
+    def y(self, number: float) -> float:
+        """Return where a share lies from top to bottom."""
+        return round(self.top + self.height * (1.0 - number), 2)
+
+    def line(self, points: Iterable[tuple[float, float]]) -> str:
+        """Return a line through points; it is broken where one is unknown."""
+        parts, pen = [], "M"
+        for x, y in points:
+            if math.isnan(y):
+                pen = "M"
+                continue
+            parts.append(f"{pen}{self.x(x):g} {self.y(y):g}")
+            pen = "L"
+        return "".join(parts)
+
+    def band(self, xs: Sequence[float], ones: Sequence[Estimate]) -> str:
+        """Return the outline of intervals along a line."""
+        upper = [(x, one.high) for x, one in zip(xs, ones, strict=True)]
+        lower = [(x, one.low) for x, one in zip(xs, ones, strict=True)]
+        return "M" + self.line([*upper, *reversed(lower)])[1:] + "Z" if upper else ""
+
+
+MAP: Final = Frame(60.0, 8.0, 300.0, 300.0)
+"""The boundary map: p_C from left to right, p_F from bottom to top."""
+
+
+class Map(NamedTuple):
+    """The boundary map with the estimate and its intervals on it."""
+
+    frame: Frame
+    curve: str
+    above: str
+    basis: Basis
+
+
+def map_of(basis: Basis) -> Map:
+    """Return the boundary map of a basis."""
+    xs = [i / (_POINTS - 1) for i in range(_POINTS)]
+    curve = MAP.line((x, float(boundary(basis.goal, x))) for x in xs)
+    corners = f"L{MAP.x(1.0):g} {MAP.y(1.0):g}L{MAP.x(0.0):g} {MAP.y(1.0):g}Z"
+    return Map(MAP, curve, curve + corners, basis)
+
+
+class Stop(NamedTuple):
+    """A state in the picture of the chain; -1 for states that are left out."""
+
+    state: int
+    x: float
+    action: str
+
+
+class Chain(NamedTuple):
+    """The states of a case, from the dead end to the goal."""
+
+    stops: list[Stop]
+    width: float
+    state: int
+    goal: int
+
+
+def chain_of(goal: int, state: int, threshold: int | None) -> Chain:
+    """Return the picture of the chain: all states, or those near the present one and the ends."""
+    if goal < _SHOWN:
+        states = list(range(goal + 1))
+    else:
+        near = min(max(state, 3), goal - 3)
+        states = [0, *range(near - 2, near + 3), goal]
+    shown: list[int] = []
+    for one in states:
+        if shown and one > shown[-1] + 1:
+            shown.append(-1)
+        shown.append(one)
+    stops = [
+        Stop(one, 30.0 + 46.0 * place, _action(one, goal, threshold))
+        for place, one in enumerate(shown)
+    ]
+    return Chain(stops, 60.0 + 46.0 * (len(shown) - 1), state, goal)
+
+
+def _action(state: int, goal: int, threshold: int | None) -> str:
+    if state == 0:
+        return "dead"
+    if state == goal:
+        return "goal"
+    if threshold is None or state < 0:
+        return "plain"
+    return "finish" if state <= threshold else "continue"

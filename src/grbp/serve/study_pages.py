@@ -1,0 +1,288 @@
+"""The pages: rendered here from templates, and made lively by a few modules from /static.
+
+Whatever a page records, it sends to the routes under /api; nothing is written here.
+"""
+
+import math
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from grbp._words import counted
+from grbp.errors import GrbpError
+from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
+from grbp.live.advice import Status, case_of
+from grbp.live.rows import STATUSES, read
+from grbp.live.study import Study
+from grbp.serve import models, words
+from grbp.serve.access import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
+from grbp.serve.desk import After, CaseNumber, Desk, StudyName, caller_of, desk_of, json_answer
+from grbp.serve.drawing import Frame, chain_of, map_of
+from grbp.serve.path import Moment, path_of
+from grbp.serve.problems import MEDIA_TYPE
+
+router = APIRouter(generate_unique_id_function=lambda route: route.name)
+
+_PAGE: Final = 50
+_POINTS: Final = 120
+
+_TEMPLATES: Final = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters |= {
+    "address": lambda text: quote(str(text), ""),
+    "counted": counted,
+    "days": words.days,
+    "share": words.share,
+    "span": words.span,
+    "place": words.place,
+    "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
+}
+_TEMPLATES.globals |= {"isnan": math.isnan, "meaning": words.meaning, "learning": words.learning}
+
+
+@router.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
+def path(
+    request: Request,
+    study: StudyName,
+    points: Annotated[int, Query(ge=1, le=1_000, description="how many events to look at")] = 100,
+) -> Response:
+    """Return the estimates after evenly spaced events, and after the last one."""
+    found = desk_of(request).study(study)
+    hidden = found._config().shadow and not may(caller_of(request).role, STATISTICIAN)
+    items = [
+        (one._replace(next_threshold=None) if hidden else one).to_dict()
+        for one in path_of(found, points)
+    ]
+    return json_answer({"items": items})
+
+
+def _rendered(
+    request: Request, template: str, study: Study | None = None, **what: Any
+) -> HTMLResponse:
+    """Return a page, of a study or of none."""
+    caller = caller_of(request)
+    if study is not None:
+        name = quote(study.name, "")
+        what |= {"home": f"/studies/{name}", "api": f"/api/studies/{name}"}
+        what["id"] = study.log(limit=1)[0].hash  # No other study begins with this event.
+    rights = {
+        "record": may(caller.role, RECORDER),
+        "correct": may(caller.role, CORRECTOR),
+        "examine": may(caller.role, STATISTICIAN),
+        "manage": may(caller.role, ADMIN),
+    }
+    page = _TEMPLATES.get_template(template).render(
+        actor=caller.actor, role=caller.role, signed_in=caller.token is not None, rights=rights,
+        **what,
+    )  # fmt: skip
+    return HTMLResponse(page)
+
+
+@router.get("/", include_in_schema=False)
+def home(request: Request, all: bool = False) -> Response:  # noqa: A002
+    """Show the studies; where there is one alone, lead to it."""
+    desk = desk_of(request)
+    names = sorted(desk.store.studies())
+    if len(names) == 1 and not all:
+        return RedirectResponse(f"/studies/{quote(names[0], '')}", 303)
+    studies = [(name, _status(desk, name)) for name in names[:200]]
+    return _rendered(
+        request, "home.html", studies=studies, many=len(names),
+        learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
+        default_learner=DEFAULT_LEARNER,
+    )  # fmt: skip
+
+
+def _status(desk: Desk, name: str) -> Status | str:
+    """Return how a study stands, or why that cannot be said."""
+    try:
+        return desk.study(name).status()
+    except GrbpError as error:
+        return str(error)
+
+
+@router.get("/sign-in", include_in_schema=False)
+async def sign_in(request: Request) -> Response:
+    """Let somebody exchange a token for a session."""
+    return _rendered(request, "sign_in.html", next=_local(request.query_params.get("next", "/")))
+
+
+def _local(address: str) -> str:
+    """Return an address of ours, whatever was asked for."""
+    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if ours and address.isprintable() else "/"
+
+
+@router.get("/studies/{study}", include_in_schema=False)
+def study_page(
+    request: Request, study: StudyName, after: After = 0, show: str = "open"
+) -> Response:
+    """Show the cases of a study and what to do next with each."""
+    found = desk_of(request).look(study)
+    # What is recorded while a page is made is newer than its status says, which a browser notices.
+    status = found.status()
+    chosen = show if show in STATUSES else None
+    cases = found.cases(after, _PAGE + 1, chosen)
+    return _rendered(
+        request, "study.html", found, status=status, cases=cases[:_PAGE], show=chosen or "all",
+        after=after, more=cases[_PAGE - 1].case if len(cases) > _PAGE else None,
+    )  # fmt: skip
+
+
+@router.get("/studies/{study}/cases/{case}", include_in_schema=False)
+def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
+    """Show a case: where it stands, what to do and why, and all that was recorded of it."""
+    found = desk_of(request).look(study)
+    status, advice = found.status(), found.ask(case)
+    row, config = advice._row, advice._config
+    events = found.log(0, 1_000_000, case)
+    lines = words.history_of(events, config.goal, shadow=config.shadow)
+    basis = advice.basis
+    known = None if basis is None else map_of(basis)
+    threshold = None if config.shadow else row.threshold
+    return _rendered(
+        request, "case.html", found, status=status, case=case_of(config, row), advice=advice,
+        basis=basis, map=known, chain=chain_of(config.goal, row.state, threshold),
+        threshold=threshold, lines=lines[::-1], last=words.last_standing(lines),
+        due=_due(found, case, row.steps) if row.held else [], next_step=row.steps + 1,
+    )  # fmt: skip
+
+
+def _due(study: Study, case: int, steps: int) -> list[tuple[int, str]]:
+    """Return the last steps of a case that do not count yet, and when they will."""
+    numbers = range(max(1, steps - 99), steps + 1)
+    rows = study._store.read(study.name, lambda tx: [tx.held(case, step) for step in numbers])
+    return [(row.step, row.due) for row in rows if row is not None]
+
+
+@router.get("/studies/{study}/evidence", include_in_schema=False)
+def evidence_page(request: Request, study: StudyName) -> Response:
+    """Show how sure a study is, and how it got there."""
+    found = desk_of(request).look(study)
+    status = found.status()
+    moments, sure = path_of(found, _POINTS), words.sureness(status)
+    if status.shadow and not may(caller_of(request).role, STATISTICIAN):
+        sure = f"What the study would advise is shown to the role {STATISTICIAN} alone."
+    return _rendered(
+        request, "evidence.html", found, status=status, sure=sure,
+        regret=words.regret(found._config(), status), map=map_of(status.basis),
+        moments=moments, **_pictures(moments),
+    )  # fmt: skip
+
+
+def _pictures(moments: list[Moment]) -> Mapping[str, object]:
+    """Return the frame of the paths, and the lines in it."""
+    xs = [float(one.event) for one in moments]
+    frame = Frame(46.0, 10.0, 330.0, 200.0, xs[0] if xs else 0.0, xs[-1] if xs else 1.0)
+    named = {name: [getattr(one, name) for one in moments] for name in ("p_c", "p_f", "boundary")}
+    lines = {
+        name: frame.line((x, one.estimate) for x, one in zip(xs, ones, strict=True))
+        for name, ones in named.items()
+    }
+    bands = {name: frame.band(xs, ones) for name, ones in named.items()}
+    return {"frame": frame, "lines": lines, "bands": bands}
+
+
+@router.get("/studies/{study}/log", include_in_schema=False)
+def log_page(request: Request, study: StudyName, before: After = 0, case: After = 0) -> Response:
+    """Show who recorded what and when, the latest first, of all cases or of one."""
+    found = desk_of(request).look(study)
+    status = found.status()
+    end = before or status.events + 1
+    if case:
+        found.ask(case)  # One that is not there is refused.
+        events = [one for one in found.log(0, 1_000_000, case) if one.seq < end][-_PAGE - 1 :]
+    else:
+        start = max(0, end - 2 - _PAGE)
+        events = found.log(start, end - 1 - start) if end > 1 else []
+    older = events[-_PAGE].seq if len(events) > _PAGE else None
+    lines = words.lines_of(events[-_PAGE:], status.goal, shadow=status.shadow)
+    return _rendered(
+        request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
+        case=case,
+    )  # fmt: skip
+
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+
+
+class Readable:
+    """Answer browsers with pages where programs get problems, and lead them to the sign-in."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self.app = app
+
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Callable[[], Awaitable[Message]],
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        """Pass a request on; turn a problem that answers a page into a page."""
+        if scope["type"] != "http" or not _wants_page(scope):
+            await self.app(scope, receive, send)
+            return
+        start: Message = {}
+        parts: list[bytes] = []
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if (b"content-type", MEDIA_TYPE.encode()) in message["headers"]:
+                    start.update(message)
+                    return
+            elif start and message["type"] == "http.response.body":
+                parts.append(message.get("body", b""))
+                if not message.get("more_body"):
+                    await _send_page(send, scope, start, b"".join(parts))
+                return
+            await send(message)
+
+        await self.app(scope, receive, answer)
+
+
+def _wants_page(scope: Scope) -> bool:
+    """Return whether a browser asks for a page."""
+    return (
+        not scope["path"].startswith(("/api/", "/static/"))
+        and scope["method"] == "GET"
+        and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+    )
+
+
+async def _send_page(
+    send: Callable[[Message], Awaitable[None]], scope: Scope, start: Message, body: bytes
+) -> None:
+    """Send the page for a problem."""
+    status, said = start["status"], read(body.decode())
+    headers = [
+        pair for pair in start["headers"] if pair[0] not in (b"content-type", b"content-length")
+    ]
+    page = b""
+    if status == HTTPStatus.UNAUTHORIZED:
+        query = scope["query_string"].decode("latin-1")
+        wanted = scope["path"] + (f"?{query}" if query else "")
+        status = HTTPStatus.SEE_OTHER
+        headers.append((b"location", f"/sign-in?next={quote(_local(wanted), '')}".encode()))
+    else:
+        text = _TEMPLATES.get_template("problem.html").render(
+            title=said["title"], detail=said["detail"], code=status
+        )
+        page = text.encode()
+    headers += [
+        (b"content-type", b"text/html; charset=utf-8"),
+        (b"content-length", b"%d" % len(page)),
+    ]
+    await send({**start, "status": int(status), "headers": headers})
+    await send({"type": "http.response.body", "body": page})

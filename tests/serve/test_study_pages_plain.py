@@ -1,0 +1,259 @@
+"""What pages say and are made of, without a browser."""
+
+import math
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi", reason="tests of the server: the extra serve is not installed")
+from serving import Serving, refused
+
+import grbp
+from grbp.serve.access import ROUTES
+from grbp.serve.drawing import chain_of, map_of
+from grbp.serve.path import path_of
+from grbp.serve.words import history_of, last_standing, meaning, regret
+from grbp.theory.values import boundary
+
+HTML = {"Accept": "text/html"}
+
+
+def _played(store: object, name: str, learner: str = "doorstep-lai", **more: object) -> grbp.Study:
+    """Return a study with twelve cases, one of them in progress."""
+    study = grbp.Study.create(store, name, 4, learner, who="ada", **more)  # type: ignore[arg-type]
+    for case in range(1, 13):
+        study.open_case(1 + case % 3)
+        state = study.ask(case).state
+        for step in range(9):
+            if case == 12 or study.ask(case).status != "open":
+                break
+            finish = step == 8 or (state == 1 and case % 2)
+            state = (4 if case % 3 else 0) if finish else state + (1 if (case + step) % 3 else -1)
+            study.tell(case, state, took="finish" if finish else "continue", why="so it was")
+    return study
+
+
+def test_the_path_ends_where_the_study_stands(tmp_path: Path) -> None:
+    with Serving(tmp_path) as server:
+        study = _played(server.store, "ward")
+        status = study.status()
+        for points in (1, 2, 7, 1_000):
+            answer = server.ask("GET", f"/api/studies/ward/path?points={points}")
+            items = answer.json()["items"]
+            events = [one["event"] for one in items]
+            assert len(items) <= points
+            assert events == sorted(set(events))
+            last = items[-1]
+            assert last["event"] == status.events
+            assert last["cases"] == status.cases["opened"] == 12
+            basis = status.basis.to_dict()
+            assert [last[name] for name in ("p_c", "p_f", "boundary")] == [
+                basis[name] for name in ("p_c", "p_f", "boundary")
+            ]
+            assert last["next_threshold"] == status.next_threshold
+        assert events == list(range(2, status.events + 1))  # all of them, from the first case on
+        for wrong in ("0", "1001", "x"):
+            refused(server.ask("GET", f"/api/studies/ward/path?points={wrong}"), 422)
+        refused(server.ask("GET", "/api/studies/nothing/path"), 404)
+
+
+def test_the_path_is_what_each_case_was_decided_from(tmp_path: Path) -> None:
+    """The moment before a case was opened is the basis that the case keeps."""
+    with Serving(tmp_path) as server:
+        study = _played(server.store, "ward", start="first")
+        moments = {one.event: one for one in path_of(study, 1_000)}
+        opened = [event for event in study.log(limit=1_000) if event.kind == "open"]
+        compared = 0
+        for event in opened[1:]:
+            basis, before = study.ask(event.case)._row, moments[event.seq - 1]
+            assert before.next_threshold == basis.threshold
+            known = grbp.live.advice.basis_in(study._config(), basis)
+            for name in ("p_c", "p_f", "boundary"):
+                then, now = getattr(known, name), getattr(before, name)
+                assert all(a == b or math.isnan(a) for a, b in zip(then, now, strict=True))
+                compared += 1
+        assert compared == 33
+
+
+def test_the_path_of_a_study_in_shadow_mode_says_no_threshold_but_to_statisticians(
+    tmp_path: Path,
+) -> None:
+    with Serving(tmp_path) as server:
+        _played(server.store, "ward", shadow=True)
+        tokens = server.everybody()
+        for role, hidden in (("viewer", True), ("corrector", True), ("statistician", False)):
+            answer = server.ask("GET", "/api/studies/ward/path", tokens[role])
+            thresholds = {one["next_threshold"] for one in answer.json()["items"]}
+            assert (thresholds == {None}) is hidden
+
+
+def test_pages_have_nothing_inline_and_load_nothing_from_elsewhere(tmp_path: Path) -> None:
+    with Serving(tmp_path) as server:
+        _played(server.store, 'a "b" <i>&c')
+        _played(server.store, "ward")
+        paths = [
+            path.replace("{study}", name).replace("{case}", "12").replace("{file}", "page.css")
+            for method, path in ROUTES
+            if method == "GET" and not path.startswith(("/api", "/static"))
+            for name in ("ward", "a%20%22b%22%20%3Ci%3E%26c")
+        ]
+        pages = 0
+        for path in [*paths, "/?all=1", "/studies/none", "/nowhere"]:
+            answer = server.ask("GET", path, headers=HTML)
+            if not answer.headers.get("content-type", "").startswith("text/html"):
+                continue
+            pages += 1
+            text = answer.text
+            assert "style-src 'self';" in answer.headers["content-security-policy"]
+            assert not re.search(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son\w+=", text), path
+            assert not re.search(r"(src|href)=\"(https?:|//)", text), path
+            assert "<i>" not in text.replace("<i>D", "").replace("<i>G", "") or path == "/explore"
+        assert pages >= 14
+
+
+def test_browsers_get_pages_where_programs_get_problems(tmp_path: Path) -> None:
+    with Serving(tmp_path) as server:
+        answer = server.ask("GET", "/studies/none", headers=HTML)
+        assert answer.status_code == 404
+        assert "there is none of this name" in answer.text
+        assert answer.headers["x-frame-options"] == "DENY"
+        refused(server.ask("GET", "/studies/none"), 404)
+        refused(server.ask("GET", "/api/studies/none", headers=HTML), 404)
+        server.token("viewer")
+        answer = server.ask("GET", "/studies/a%2Fb/log?case=1", headers=HTML)
+        assert answer.status_code == 303
+        where = answer.headers["location"]
+        assert where.startswith("/sign-in?next=%2Fstudies%2F")
+        assert server.ask("GET", where, headers=HTML).status_code == 200
+        refused(server.ask("GET", "/studies/ward"), 401)
+
+
+@pytest.mark.parametrize("bad", ["//evil.example", "/\\evil.example", "https://evil.example", "x"])
+def test_the_sign_in_leads_nowhere_else(tmp_path: Path, bad: str) -> None:
+    with Serving(tmp_path) as server:
+        text = server.http.get("/sign-in", params={"next": bad}).text
+        assert 'data-next="/"' in text
+        text = server.http.get("/sign-in", params={"next": "/studies/ward?case=1"}).text
+        assert 'data-next="/studies/ward?case=1"' in text
+
+
+def test_what_pages_load_is_theirs_alone_and_asked_for_anew(tmp_path: Path) -> None:
+    with Serving(tmp_path) as server:
+        answer = server.ask("GET", "/static/page.css")
+        assert answer.headers["content-type"].startswith("text/css")
+        assert answer.headers["cache-control"] == "no-cache"
+        again = server.ask(
+            "GET", "/static/page.css", headers={"If-None-Match": answer.headers["etag"]}
+        )
+        assert (again.status_code, again.content) == (304, b"")
+        for bad in ("../app.py", "..%2Fapp.py", "%2e%2e%2fapp.py", "nothing.js", "."):
+            assert server.ask("GET", f"/static/{bad}").status_code in (404, 401)
+
+
+def test_one_study_is_gone_to_at_once(tmp_path: Path) -> None:
+    with Serving(tmp_path) as server:
+        assert server.ask("GET", "/").status_code == 200
+        grbp.Study.create(server.store, "a b", 4)
+        answer = server.ask("GET", "/")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/studies/a%20b")
+        assert server.ask("GET", "/?all=1").status_code == 200
+
+
+def test_a_history_says_what_was_taken_back_and_what_counts() -> None:
+    study = grbp.Study.create("memory", "ward", 4, windows={"continue": 1.0}, who="ada")
+    study.open_case(2)
+    study.tell(1, 3)
+    study.tell(1, 2)
+    study.void(1, "wrong bed")
+    study.close_case(1, "gone")
+    study.void(1, "not gone")
+    study.tell(1, 4)
+    lines = history_of(study.log(case=1), 4, shadow=False)
+    back = [line.event.seq for line in lines if "taken back" in line.notes]
+    assert back == [4, 6]
+    assert [line.event.seq for line in lines if "does not count yet" in line.notes] == [3, 4, 8]
+    last = last_standing(lines)
+    assert last is not None
+    assert last.event.seq == 8
+    assert [line.why for line in lines if line.why] == ["wrong bed", "gone", "not gone"]
+
+
+def test_a_damaged_event_is_said_to_be_damaged() -> None:
+    study = grbp.Study.create("memory", "ward", 4)
+    study.open_case(2)
+    event = study.log()[1]
+    for broken in (event._replace(request="{"), event._replace(response="[]")):
+        assert "damaged" in history_of([broken], 4, shadow=False)[0].what
+
+
+def test_forced_exploration_is_said_plainly(tmp_path: Path) -> None:
+    poor = grbp.Counters(40, 6.0, 1.0, 60.0, 36.0, 0.0, 0.0, 0.0, 0.0)
+    with Serving(tmp_path) as server:
+        starts = {"forced": poor, "unseen": "first", "drawn": "drawn"}
+        texts = {}
+        for name, start in starts.items():
+            study = grbp.Study.create(server.store, name, 4, "getbe-sm", start=start)
+            study.open_case(1 if name == "unseen" else 2)
+            texts[name] = server.ask("GET", f"/studies/{name}/cases/1").text
+            basis = study.ask(1).basis
+            assert basis is not None
+            assert ("This is done to learn." in texts[name]) is basis.forced
+        assert "By what the learner counts, CONTINUE is better here." in texts["forced"]
+        assert "Trying it all the same" in texts["forced"]
+        assert "CONTINUE was not seen yet. Only a try can tell." in texts["unseen"]
+
+
+def test_regret_is_bounded_only_where_the_theorem_applies() -> None:
+    counters = grbp.Counters(900, 3e5, 2.7e5, 6e5, 2.4e5, 0.0, 0.0, 0.0, 0.0)
+    said = {}
+    for name, learner in (
+        ("no", "getbe-sm"),
+        ("yes", "getbe-sm:gamma=1000"),
+        ("other", "doorstep-lai"),
+    ):
+        study = grbp.Study.create("memory", name, 4, learner, start=counters)
+        study.open_case(2)
+        said[name] = regret(study._config(), study.status())[0]
+    assert said["no"].startswith("No regret bound applies: gamma = 15 is not above")
+    assert said["yes"].startswith("By Theorem 3, learning costs at most")
+    assert "this study's learner is doorstep-lai" in said["other"]
+    empty = grbp.Study.create("memory", "empty", 4)
+    assert "before a case was opened" in regret(empty._config(), empty.status())[0]
+    shadow = grbp.Study.create("memory", "shadow", 4, shadow=True)
+    assert "nobody is advised" in regret(shadow._config(), shadow.status())[0]
+
+
+@pytest.mark.parametrize("goal", [2, 3, 8, 9, 10, 50, 10_000_000])
+def test_the_chain_shows_the_ends_and_the_present_state(goal: int) -> None:
+    for state in {0, 1, 2, goal // 2, goal - 1, goal}:
+        chain = chain_of(goal, state, 1)
+        shown = [stop.state for stop in chain.stops]
+        assert {0, state, goal} <= {*shown}
+        assert state in (0, goal) or {state - 1, state + 1} <= {*shown}
+        assert len(shown) <= 9
+        there = [one for one in shown if one >= 0]
+        assert there == sorted(set(there))
+        for left, right in pairwise(shown):
+            assert right == left + 1 or -1 in (left, right)
+        assert all(stop.action == ("finish" if stop.state == 1 else "continue")
+                   for stop in chain.stops if 0 < stop.state < goal)  # fmt: skip
+
+
+def test_the_map_has_the_boundary_on_it() -> None:
+    study = grbp.Study.create("memory", "ward", 4)
+    found = map_of(study.status().basis)
+    points = [tuple(map(float, one.split())) for one in re.findall(r"[ML]([\d. ]+)", found.curve)]
+    for x, y in points:
+        p_c = (x - found.frame.left) / found.frame.width
+        p_f = 1.0 - (y - found.frame.top) / found.frame.height
+        assert p_f == pytest.approx(float(boundary(4, p_c)), abs=1e-3)
+
+
+def test_every_threshold_has_a_meaning() -> None:
+    assert [meaning(t, 5) for t in range(5)] == [
+        "CONTINUE in every state", "FINISH in state 1, CONTINUE above",
+        "FINISH in states 1 to 2, CONTINUE above", "FINISH in states 1 to 3, CONTINUE above",
+        "FINISH in every state, in order to learn",
+    ]  # fmt: skip
