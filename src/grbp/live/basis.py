@@ -224,7 +224,7 @@ def basis_of(  # noqa: PLR0913, PLR0917
     f, f_goal = round(counters.f - first.f), round(counters.f_goal - first.f_goal)
     c, c_up = round(counters.c - first.c), round(counters.c_up - first.c_up)
     each = 0.5 * (1.0 + check_level(level))
-    p_c, p_f = _share(c_up, c, each), _share(f_goal, f, each)
+    p_c, p_f = share_of(c_up, c, each), share_of(f_goal, f, each)
     even = Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))
     action = Action.FINISH if state <= threshold else Action.CONTINUE
     finish_better: float | None = 0.0
@@ -277,7 +277,7 @@ def is_forced(goal: int, state: int, action: Action, n: Counters, pending: int) 
     return finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up) != (action == Action.FINISH)
 
 
-def _share(won: int, tries: int, level: float) -> Estimate:
+def share_of(won: int, tries: int, level: float) -> Estimate:
     """Estimate a probability by a share, with the interval that holds whenever one looks."""
     return Estimate(won / tries if tries else math.nan, *anytime(won, tries, level))
 

@@ -374,11 +374,11 @@ def _only(store: Store) -> str:
     """Return the name of the only study in a store."""
     names = store.studies()
     if len(names) != 1:
-        raise NotFound(f"no study was named for {store.where}; {_there(names)}")
+        raise NotFound(f"no study was named for {store.where}; {what_is_there(names)}")
     return names[0]
 
 
-def _there(names: list[str]) -> str:
+def what_is_there(names: list[str]) -> str:
     """Say which studies there are, and what to do."""
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
     have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"

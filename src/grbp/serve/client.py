@@ -13,7 +13,7 @@ from grbp.errors import InvalidInput, NotFound
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.config import DRAWN, check_text, make_config
-from grbp.live.reader import _there, case_number
+from grbp.live.reader import case_number, what_is_there
 from grbp.live.rows import Event
 from grbp.live.rules import MOST_CASES
 from grbp.live.transfer import read_log
@@ -365,7 +365,7 @@ def _only(wire: Wire) -> str:
     """Return the name of the only study at a server."""
     names = _names(wire)
     if len(names) != 1:
-        raise NotFound(f"no study was named for {wire.url}; {_there(names)}")
+        raise NotFound(f"no study was named for {wire.url}; {what_is_there(names)}")
     return names[0]
 
 

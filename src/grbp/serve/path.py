@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from grbp.errors import GrbpError
 from grbp.learners.counters import Counters
-from grbp.live.basis import _share
+from grbp.live.basis import share_of
 from grbp.live.config import Config, config_of
 from grbp.live.counting import decided, known
 from grbp.live.rows import Event, StudyRow, study_of
@@ -79,8 +79,8 @@ def _moment(config: Config, then: StudyRow, event: Event) -> Moment:
     n = known(then)
     first = config.drawn or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     each = 0.5 * (1.0 + config.level)
-    p_c = _share(round(n.c_up - first.c_up), round(n.c - first.c), each)
-    p_f = _share(round(n.f_goal - first.f_goal), round(n.f - first.f), each)
+    p_c = share_of(round(n.c_up - first.c_up), round(n.c - first.c), each)
+    p_f = share_of(round(n.f_goal - first.f_goal), round(n.f - first.f), each)
     even = Estimate(*(p if math.isnan(p) else boundary(config.goal, p) for p in p_c))
     threshold = None
     with suppress(GrbpError):

@@ -161,7 +161,7 @@ def _shown(request: Request, status: Status) -> dict[str, Any]:
     kept = status.to_dict()
     if status.shadow and not may(caller_of(request).role, STATISTICIAN):
         kept["next_threshold"] = None
-        kept["basis"] |= dict.fromkeys(("threshold", "action", "forced", "other_better"))
+        kept["basis"] |= dict.fromkeys(("threshold", "action", "forced", "other_better", "side"))
     return kept
 
 
