@@ -161,6 +161,9 @@ def test_a_stranger_has_the_sliders_alone(browser: Watched, tmp_path: Path) -> N
             assert page.locator("#claims").is_hidden()
             page.click("#many")
             assert page.inner_text("#count") == "100"
+            page.click("#lab-missing a")
+            page.wait_for_selector("#sign-in")
+            assert page.url == f"{server.url}/sign-in?next=%2Fexplore"
 
 
 def test_the_claims_and_what_became_of_them(

@@ -72,7 +72,8 @@ function offer({ learners, most_learners, most_rounds, most_replicas, allowed, m
     `${whole(most_replicas)} replicas. Learners with a γ take it from the slider.`);
   if (missing) lack(sentence({ refused: true, message: missing }));
   if (!allowed) {
-    lack("Simulations, and the verdicts on the paper, are for those who have signed in here.");
+    lack("Simulations, and the verdicts on the paper, are for those who have signed in here. ");
+    find("lab-missing").append(element("a", { href: "/sign-in?next=%2Fexplore" }, "Sign in"));
     find("claims").hidden = true;
   }
 }
