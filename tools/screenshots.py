@@ -86,6 +86,18 @@ def pages(browser: Browser, place: Path, folder: Path) -> None:
             page.screenshot(path=folder / name)
 
 
+def laboratory(browser: Browser, place: Path, folder: Path) -> None:
+    """Let three learners play, and take a picture of what came of it."""
+    with serving(place / "none.sqlite") as url:
+        page = browser.new_page(viewport={"width": 1280, "height": 1010}, color_scheme="light")
+        page.goto(f"{url}/explore#G=4&pC=0.65&pF=0.3&start=2")
+        page.check("input[value=getbe-ps]")
+        page.click("#lab-run")
+        page.locator("#lab-said", has_text="Done").wait_for(timeout=180_000)
+        page.evaluate("() => document.activeElement.blur()")
+        page.locator("#lab").screenshot(path=folder / "explorer-lab.png")
+
+
 def main(folder: Path) -> None:
     """Take all pictures."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
@@ -93,6 +105,7 @@ def main(folder: Path) -> None:
         browser = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
         explorer(browser, Path(place), folder)
         pages(browser, Path(place), folder)
+        laboratory(browser, Path(place), folder)
         browser.close()
 
 

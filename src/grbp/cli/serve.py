@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 from grbp.cli.live import add_store, store_of
@@ -25,6 +26,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--allow-host", metavar="NAME", action="append", default=[],
         help="a further name by which it is addressed",
     )  # fmt: skip
+    add(
+        "--results", metavar="FOLDER", type=Path, default=Path("results"),
+        help="where `grbp reproduce` left what the explorer judges the paper by (results)",
+    )  # fmt: skip
     add("--rate", default="1000", help="requests a second of one token or address (1000)")
 
 
@@ -38,6 +43,7 @@ def run(options: argparse.Namespace) -> None:
     )  # fmt: skip
     tokens = tokens_of(options)
     settings = settings_for(where, tokens, number(options.rate))
+    settings = replace(settings, results=options.results)
 
     def say(url: str) -> None:
         print(url, flush=True)

@@ -48,6 +48,11 @@ ROUTES: Final[dict[tuple[str, str], str]] = {
     ("GET", "/api/tokens"): ADMIN,
     ("POST", "/api/tokens"): ADMIN,
     ("DELETE", "/api/tokens/{id}"): ADMIN,
+    ("GET", "/api/explore"): ANYBODY,  # It says whether the rest may be asked for.
+    ("POST", "/api/explore/simulations"): VIEWER,
+    ("GET", "/api/explore/simulations/{id}"): VIEWER,
+    ("DELETE", "/api/explore/simulations/{id}"): VIEWER,
+    ("GET", "/api/explore/verdicts"): VIEWER,
     ("GET", "/explore"): ANYBODY,  # It shows no study, and a lecture has no tokens.
     ("GET", "/static"): ANYBODY,
     ("GET", "/favicon.ico"): ANYBODY,

@@ -15,7 +15,7 @@ from grbp.errors import GrbpError
 from grbp.live.config import this_version
 from grbp.live.reader import utc_now
 from grbp.live.store.base import Store
-from grbp.serve import models, pages, routes, study_pages, upkeep
+from grbp.serve import lab, models, pages, routes, study_pages, upkeep
 from grbp.serve.access import ANYBODY, ROUTES
 from grbp.serve.desk import Desk
 from grbp.serve.guards import COOKIE, IMPORT, Guard, Settings
@@ -57,8 +57,8 @@ def create_app(
         redirect_slashes=False,
         telemetry=_SILENT,
     )
-    app.state.desk = desk
-    for one in (routes, upkeep, pages, study_pages):
+    app.state.desk, app.state.lab = desk, lab.Lab()
+    for one in (routes, upkeep, pages, study_pages, lab):
         # Side by side, since routers within routers are searched twice.
         app.router.routes.extend(one.router.routes)
     app.mount("/static", pages.Files(directory=pages.STATIC))

@@ -14,7 +14,8 @@ from typing import Final
 STATIC: Final = Path(__file__).parent / "static"
 """The folder of what pages load; it is served as /static."""
 
-_PAGE: Final = Path(__file__).parent / "templates" / "explorer.html"
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_LAST: Final = '<section aria-labelledby="title-link">'
 _STYLE: Final = '<link rel="stylesheet" href="/static/explorer.css">'
 _SCRIPT: Final = '<script type="module" src="/static/explorer.js"></script>'
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
@@ -23,9 +24,19 @@ _EXPORT: Final = re.compile(
 )
 
 
+_ALONE: Final = re.compile(r"This page is made by <code>grbp explore</code>,[^<]*")
+_SERVED: Final = (
+    "But for the simulations and the verdicts, <code>grbp explore</code>\nwrites this page as one"
+    " file that needs nothing but a browser."
+)
+
+
 def served_page() -> str:
-    """Return the page that loads its parts from /static."""
-    return _PAGE.read_text("utf-8")
+    """Return the page that loads its parts from /static, with what only a server can do."""
+    page = _read("explorer.html").replace(_LAST, _read("lab.html") + _LAST)
+    page = _ALONE.sub(_SERVED, page)
+    page = page.replace(_STYLE, f"{_STYLE}\n{_STYLE.replace('explorer', 'lab')}")
+    return page.replace(_SCRIPT, f"{_SCRIPT}\n{_SCRIPT.replace('explorer', 'lab')}")
 
 
 def single_file() -> str:
@@ -37,9 +48,14 @@ def single_file() -> str:
         " img-src data:; base-uri 'none'; form-action 'none'"
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-    page = served_page()
+    page = _read("explorer.html")
     page = page.replace(_STYLE, f"{meta}<style>{style}</style>")
     return page.replace(_SCRIPT, f'<script type="module">{script}</script>')
+
+
+def _read(name: str) -> str:
+    """Return a page, or a part of one, as it is written."""
+    return (_TEMPLATES / name).read_text("utf-8")
 
 
 def _allowed(text: str) -> str:

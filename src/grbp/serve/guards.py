@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from email.message import Message
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -78,6 +79,8 @@ class Settings:
         How many requests are answered at the same time, streams among them.
     longest_follow, patience : float
         How many seconds a stream of events may last, and a body may take to arrive.
+    results : Path
+        Where `grbp reproduce` has left its results, for the verdicts of the explorer.
     """
 
     hosts: tuple[str, ...] = LOOPBACK
@@ -90,6 +93,7 @@ class Settings:
     most_at_once: int = 500
     longest_follow: float = 3_600.0
     patience: float = 30.0
+    results: Path = Path("results")
 
 
 class Rates:

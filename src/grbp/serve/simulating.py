@@ -1,0 +1,110 @@
+"""Simulate in a process of its own, for the explorer: it can be ended at any moment.
+
+The request is one line of JSON on standard input. Answers are lines of JSON on standard output:
+how far it is, the curve of each learner as soon as it is known, or why nothing more will come. When
+standard input ends, so does the process: whoever asked is gone.
+"""
+
+import json
+import logging
+import os
+import sys
+import threading
+import time
+import warnings
+from typing import Any, Final
+
+from grbp.errors import GrbpError, TooLarge
+
+WORK: Final = 20.0
+"""Seconds that the rounds of a simulation may take, without the time to compile its learners."""
+
+_OFTEN: Final = 0.05
+"""Seconds between two reports."""
+
+
+class Pace:
+    """How far a simulation is, and whether it will be done in time."""
+
+    def __init__(self, limit: float = WORK) -> None:
+        self._limit, self._spent, self._said = limit, 0.0, 0.0
+        self._began, self._first = 0.0, 0
+
+    def begin(self, learner: str, total: int) -> None:
+        """Say that a learner is next; until its first replicas are done, it may be compiled."""
+        self._began = 0.0
+        _say({"learner": learner, "done": 0, "total": total})
+
+    def __call__(self, learner: str, done: int, total: int) -> None:
+        """Report what is done, and refuse what would take too long."""
+        now = time.monotonic()
+        if not self._began:
+            self._began, self._first = now, done
+        took = now - self._began
+        if took > 1.0:
+            ahead = took * (total - done) / (done - self._first)
+            if self._spent + took + ahead > self._limit:
+                raise TooLarge(
+                    f"this would take about {self._spent + took + ahead:.0f} s; at most"
+                    f" {self._limit:.0f} s are allowed here: ask for fewer rounds or replicas"
+                )
+        if done == total:
+            self._spent += took
+        if done == total or now - self._said > _OFTEN:
+            self._said = now
+            _say({"learner": learner, "done": done, "total": total})
+
+
+def play(asked: dict[str, Any]) -> None:
+    """Simulate one learner after another; that gives each the numbers that it has among others."""
+    import grbp  # noqa: PLC0415 (the engine is loaded in this process alone)
+
+    problem = grbp.Problem(asked["goal"], asked["p_c"], asked["p_f"], asked["start"])
+    pace = Pace()
+    for learner in asked["learners"]:
+        pace.begin(learner, asked["replicas"])
+        result = grbp.simulate(
+            problem, learner, asked["rounds"], asked["replicas"], asked["seed"],
+            threads=1, progress=pace,
+        )  # fmt: skip
+        for curve in result.curves.values():
+            low, high = curve.band()
+            shown = {
+                "learner": learner,
+                "mean": curve.mean.tolist(),
+                "low": low.tolist(),
+                "high": high.tolist(),
+                "covered": curve.covered,
+                "thresholds": {str(k): share for k, share in curve.threshold_share.items()},
+            }
+            _say({"checkpoints": result.checkpoints.tolist(), "curve": shown})
+
+
+def main() -> None:
+    """Answer the request on standard input."""
+    asked = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(10)  # Whoever waits for advice comes first.
+    logging.getLogger("grbp").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    try:
+        play(asked)
+    except GrbpError as error:
+        _say({"refused": str(error)})
+    else:
+        _say({"ended": True})
+
+
+def _end_with_input() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+// How the regret of learners grows: the picture, and its numbers as rows of a table.
+
+import { frame, make, path, redraw, roundTicks, text } from "./explorer-svg.js";
+import { few, percent, whole } from "./explorer-words.js";
+
+const LOOKS = 6;
+
+/** Return the class that gives a learner its colour and its dashes. */
+const look = (k) => `l${k % LOOKS}`;
+
+/** Write a regret with few digits, and one that is large as a whole number. */
+export function regretWords(value) {
+  return Math.abs(value) >= 1000 ? whole(Math.round(value)) : few(value);
+}
+
+/** Return the ticks of rounds: powers of ten, or round numbers. */
+function roundsTicks(most, log, width) {
+  if (!log) return roundTicks(most, width < 450 ? 4 : 6).filter(Number.isInteger);
+  return Array.from({ length: Math.floor(Math.log10(most) + 1e-9) + 1 }, (_, k) => 10 ** k);
+}
+
+/** Draw the mean regret of every learner by round, with its band. */
+export function drawRegret(svg, width, { checkpoints, curves }, log) {
+  const rounds = checkpoints.at(-1);
+  const most = Math.max(...curves.map(({ mean, high, covered }) =>
+    Math.max(...(covered ? high : mean)))) || 1;
+  const top = 22 + 19 * curves.length;
+  const height = 300 + top;
+  const logged = log && rounds > 1;
+  const { X, Y, group, outline, box } = frame(
+    width, height,
+    {
+      range: [logged ? 1 : 0, rounds], log: logged, ticks: roundsTicks(rounds, logged, width),
+      show: whole, name: "round",
+    },
+    { range: [0, most * 1.04], ticks: roundTicks(most, 5), show: regretWords, name: "mean regret" },
+    { top, left: 58, right: 24 },
+  );
+  const origin = logged ? [] : [[X(0), Y(0)]];
+  const line = (values) => [
+    ...origin, ...values.map((value, k) => [X(checkpoints[k]), Y(Math.max(value, 0))]),
+  ];
+  const shade = ({ low, high }, k) => make("path", {
+    d: `${path([...line(high), ...line(low).reverse()])}Z`, class: `shade ${look(k)}`,
+  });
+  const ends = curves.map(({ learner, mean }) => `${learner} ${regretWords(mean.at(-1))}`);
+  redraw(
+    svg, width, height,
+    `The mean regret of learners by round. After ${whole(rounds)} rounds: ${ends.join(", ")}.`,
+    group,
+    ...curves.flatMap((curve, k) => (curve.covered ? [shade(curve, k)] : [])),
+    ...curves.map(({ mean }, k) =>
+      make("path", { d: path(line(mean)), class: `line learner ${look(k)}` })),
+    outline,
+    ...curves.flatMap(({ learner }, k) => [
+      make("path", { d: `M${box.x} ${12 + 19 * k}h32`, class: `line learner ${look(k)}` }),
+      text(box.x + 40, 16 + 19 * k, learner),
+    ]),
+  );
+}
+
+/** Return the rows of the table: each learner's regret at the end, the lowest first. */
+export function regretRows({ curves }, best) {
+  const sorted = [...curves].sort((a, b) => a.mean.at(-1) - b.mean.at(-1));
+  return sorted.map(({ learner, mean, low, high, covered, thresholds }) => [
+    learner,
+    regretWords(mean.at(-1)),
+    covered
+      ? `${regretWords(Math.max(low.at(-1), 0))} to ${regretWords(high.at(-1))}`
+      : "not covered",
+    percent(thresholds[best] ?? 0),
+  ]);
+}
