@@ -60,9 +60,9 @@ def bare(folder: Path, name: str) -> apsw.Connection:
     return connection
 
 
-def inserted(folder: Path, count: int) -> Work:
+def inserted(folder: Path, count: int, name: str = "bare") -> Work:
     """Inserts a row of 250 bytes again and again, each in a transaction that is safe."""
-    run = bare(folder, "bare").cursor().execute
+    run = bare(folder, name).cursor().execute
     run("create table rows (number integer primary key, text text not null) strict")
 
     def work() -> None:
@@ -92,6 +92,23 @@ def logged(folder: Path, count: int) -> Work:
             run(APPEND, (number, *event[1:]))
             run("commit")
 
+    return work
+
+
+def beside(folder: Path, count: int) -> Work:
+    """Inserts 250 bytes and tells a study in memory, by turns: what both cost, kept apart."""
+    insert = inserted(folder, 1, "beside")
+    study = grbp.Study.create("memory", "m", goal=100, learner="threshold-0")
+    cases = itertools.cycle([study.open_case(50).case for _ in range(500)])
+
+    def work() -> None:
+        for _ in range(count):
+            insert()
+            case = next(cases)
+            states[case] += 1 if states[case] == 50 else -1
+            study.tell(case, states[case])
+
+    states = dict.fromkeys(range(1, 501), 50)
     return work
 
 
@@ -157,12 +174,13 @@ def tell(effort: Effort) -> list[Columns]:
         folder = Path(name)
         study = study_in(folder, "one")
         cases = [study.open_case(50).case for _ in range(500)]
-        kinds = ("fdatasync", "insert", "log", "tell", "threads 8", "threads 32")
+        kinds = ("fdatasync", "insert", "log", "beside", "tell", "threads 8", "threads 32")
         counts = dict.fromkeys(kinds, count)
         tasks: dict[str, Work] = {
             "fdatasync": synced(folder, count),
             "insert": inserted(folder, count),
             "log": logged(folder, count),
+            "beside": beside(folder, count),
             "tell": told(study, count, cases),
         }
         for threads in (8, 32):
@@ -176,6 +194,7 @@ def tell(effort: Effort) -> list[Columns]:
         "fdatasync": "write 4 kB and fdatasync",
         "insert": "insert 250 bytes, WAL, synchronous=FULL",
         "log": "insert an event, WAL, synchronous=FULL",
+        "beside": "insert 250 bytes, then a tell in memory",
         "tell": "tell, one client",
         "threads 8": "tell, 8 threads, grouped commits",
         "threads 32": "tell, 32 threads, grouped commits",

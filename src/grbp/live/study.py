@@ -376,8 +376,12 @@ class Study(StudyReader):
         """Record something, and return the advice that follows."""
         if self.read_only:
             raise ReadOnly(f"the study {self.name!r} can only be read: {self.read_only}")
-        event, study, row = self._store.write(self.name, script)
-        return advice_on(config_of(study.config), row, event.seq)
+
+        def advised(tx: Transaction) -> Advice:
+            event, study, row = script(tx)
+            return advice_on(config_of(study.config), row, event.seq)
+
+        return self._store.write(self.name, advised)
 
     def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
         """Say who asks, and when."""

@@ -259,7 +259,9 @@ class SqlTransaction(Transaction):
 
     def append(self, event: Event) -> None:
         """Add an event."""
-        self._rows(APPEND, _identity(self._there(), event.seq), *event[1:])
+        values = (_identity(self._there(), event.seq), *event[1:])
+        storable(values)
+        self._execute(APPEND, values)
 
     def put_study(self, row: StudyRow) -> None:
         """Write the study's configuration; the rest is in its last event."""
