@@ -22,8 +22,8 @@ from grbp.live.rows import (
     Event,
     Numbers,
     StudyRow,
+    listed,
     read,
-    written,
 )
 from grbp.numerics.rng import fold_in
 
@@ -53,7 +53,7 @@ def _counters(text: str) -> Counters:
 
 
 def _written(n: Counters) -> str:
-    text = written(list(n))
+    text = listed(n)
     if len(_RECENT) > 100:
         _RECENT.clear()
     _RECENT[text] = n
@@ -176,7 +176,9 @@ def study_after(
 
 def _pending(config: Config, case: CaseRow) -> int:
     """Return the FINISH of a case that is advised, or taken, and does not count yet."""
-    return case.held_f + (not config.shadow and advised(case) == FINISH)
+    if config.shadow or case.status != OPEN:
+        return case.held_f
+    return case.held_f + (case.state <= case.threshold)
 
 
 def _settled(n: Counters, case: CaseRow, sign: int) -> Counters:

@@ -255,15 +255,20 @@ class StudyReader:
         return self._verified(decide=True)
 
     def _verified(self, *, decide: bool) -> Verified:
-        try:
-            found = self._store.read(
-                self.name, lambda tx: verified(tx, self._learner, decide=decide)
-            )
-        except GrbpError as error:
-            if not self._store.damage():  # Somebody else's fault, such as that of a network.
-                raise
-            found = Verified(0, "", 0, (str(error),), ())
-        return found._replace(problems=(*found.problems, *self._store.damage()))
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (other verbs need none)
+
+        # The database's own check needs no Python, so that it takes no time beside ours.
+        with ThreadPoolExecutor(1) as beside:
+            damage = beside.submit(self._store.damage)
+            try:
+                found = self._store.read(
+                    self.name, lambda tx: verified(tx, self._learner, decide=decide)
+                )
+            except GrbpError as error:
+                if not damage.result():  # Somebody else's fault, such as that of a network.
+                    raise
+                found = Verified(0, "", 0, (str(error),), ())
+        return found._replace(problems=(*found.problems, *damage.result()))
 
     def export(self, path: Path | str) -> Path:
         """Write the log to a file, a line of JSON for each event, whole or not at all.

@@ -41,6 +41,7 @@ from grbp.live.rows import (
     HeldRow,
     StudyRow,
     after_text,
+    listed,
     read,
     sealed,
     written,
@@ -102,7 +103,7 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
             f"the study {new.name!r} was to be configured anew; it is locked since its first case"
             " was opened: give another name"
         )
-    after = study._replace(config=text, counters=written(list(new.first)))
+    after = study._replace(config=text, counters=listed(new.first))
     # A study's row must be there before its events.
     tx.put_study(after)
     said = written({"config": config}), "{" + after_text(0, after[4:])
@@ -116,7 +117,7 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
     """Open a case: decide its threshold from what is known now."""
     study, config = _ready(tx)
     first = check_whole("state", state, 1, config.goal - 1)
-    request = written({"state": first})
+    request = f'{{"state":{first}}}'
     if call.key and (stored := _stored(tx, study, call, "open", request)):
         return stored
     _check_observed(call)
@@ -125,7 +126,7 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
     if threshold is None:
         threshold = decided(config, study, call.learner)
     number, round_ = study.opened + 1, config.first.rho + study.opened
-    basis = written([round_, *known(study)[1:], study.pending])
+    basis = listed((round_, *known(study)[1:], study.pending))
     case = CaseRow(
         number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         call.now, call.observed or call.now, basis, call.version, study.seq + 1,
@@ -298,8 +299,11 @@ def _after(case: CaseRow) -> str:
 
     It is JSON, without its end: written by hand, as it is written for every event.
     """
-    action = _quoted(advised(case))
+    action = _ADVICE[advised(case)]
     return f'{{"state":{case.state},"status":"{case.status}","step":{case.steps},"action":{action}'
+
+
+_ADVICE: Final = {None: "null", CONTINUE: f'"{CONTINUE}"', FINISH: f'"{FINISH}"'}
 
 
 @lru_cache(maxsize=100)
@@ -433,6 +437,13 @@ def _whole_step(step: object) -> int | None:
     return None if step is None else check_whole("step", step, 1, MOST_CASES)
 
 
+def _leads(config: Config, case: CaseRow, action: str) -> tuple[int, int]:
+    """Return the states to which an action can lead."""
+    if action == FINISH:
+        return DEAD_END, config.goal
+    return case.state - 1, case.state + 1
+
+
 def _action(config: Config, case: CaseRow, took: str | None, said: tuple[int, str]) -> str:
     """Return what was done; refuse what cannot have been, or what lacks a reason."""
     (state, why), advice = said, advised(case) or CONTINUE
@@ -442,11 +453,10 @@ def _action(config: Config, case: CaseRow, took: str | None, said: tuple[int, st
             " done, 'continue' or 'finish'"
         )
     action = took or advice
-    leads = {CONTINUE: (case.state - 1, case.state + 1), FINISH: (DEAD_END, config.goal)}
-    low, high = leads[action]
+    low, high = _leads(config, case, action)
     if state not in (low, high):
         other = CONTINUE if action == FINISH else FINISH
-        meant = took is None and state in leads[other]
+        meant = took is None and state in _leads(config, case, other)
         hint = f"; if {other} was taken instead, tell that and why" if meant else ""
         raise InvalidInput(
             f"state {state} was told after {action} in state {case.state} of case {case.case}; it"

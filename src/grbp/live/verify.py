@@ -72,6 +72,10 @@ class _Rows(MemoryTransaction):
         """Return a case."""
         return self._kept.cases.get(case)
 
+    def all_cases(self, _: str = "") -> Iterator[CaseRow]:
+        """Yield every case, in the order in which they were opened."""
+        return iter(self._kept.cases.values())
+
     def put_study(self, row: StudyRow) -> None:
         """Write the study's row."""
         self._kept.study[""] = row

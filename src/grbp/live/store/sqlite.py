@@ -254,11 +254,14 @@ class SqliteStore(Store):
 
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with the file."""
-        with self._lock, self._reading():
-            try:
-                found = self._connection.execute("pragma integrity_check(20)").fetchall()
-            except apsw.CorruptError as error:
-                found = [(error,)]
+        try:
+            # Through a connection of its own: others need not wait.
+            with closing(self._connected()) as run:
+                found: list[tuple[Any, ...]] = run.execute("pragma integrity_check(20)").fetchall()
+        except apsw.CorruptError as error:
+            found = [(error,)]
+        except apsw.Error as error:
+            raise self._said(error) from error
         lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
         return [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
 
