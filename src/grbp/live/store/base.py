@@ -54,8 +54,7 @@ PAGE: Final = 1_000
 """The rows that are read at a time."""
 
 _MOMENT: Final = 2e-5
-_PATIENCE: Final = 4
-"""How long, in seconds, and how often one waits for others to be committed together with."""
+"""How many seconds one waits at a time for others to be committed together with."""
 
 LAST: Final = "a"
 """A time after all times, which begin with a digit."""
@@ -221,11 +220,11 @@ class Store(ABC):
                 job.turn.release()
 
     def _gather(self) -> None:
-        """Wait a moment for those who were served together: most are about to ask again."""
-        for _ in range(_PATIENCE):
-            if len(self._waiting) >= self._served:
-                return
+        """Wait for those who were served together, as long as one after another asks again."""
+        before, now = -1, len(self._waiting)
+        while before < now < self._served:
             time.sleep(_MOMENT)
+            before, now = now, len(self._waiting)
 
     def _hand_over(self, job: Job[Any]) -> None:
         """Let somebody else run what waits, if it was this one's turn; wait for nothing more."""
