@@ -20,6 +20,8 @@ from grbp._numba.jit import compiled
 from grbp.engine.leap.loop import leaping
 from grbp.engine.walk import walking
 
+pytestmark = pytest.mark.slow  # Most of them start programs that compile.
+
 PROMISE = ", once; the next start finds it"
 SECONDS = " for grbp's engine, some seconds"
 

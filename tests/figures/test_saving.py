@@ -46,6 +46,7 @@ def test_both_files_are_what_their_names_say(figure: Figure, tmp_path: Path) -> 
     assert not list(root.iter("{http://www.w3.org/2000/svg}text"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [transition_figure, boundary_figure])
 def test_the_same_figure_is_the_same_bytes(draw: Callable[[], Figure], tmp_path: Path) -> None:
     first = [path.read_bytes() for path in save(draw(), tmp_path / "figure")]
