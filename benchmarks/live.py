@@ -297,8 +297,9 @@ def verify(effort: Effort) -> list[Columns]:
         }
         for key, work in works.items():
             took = seconds(work)
-            each = f"{1e6 * took / events:.1f} us"
-            table.rows.append([key, f"{events:,}", f"{took:.1f} s", each, size])
+            time_ = f"{took:.1f} s" if took > 1.0 else f"{1e3 * took:.1f} ms"
+            each = f"{1e6 * took / events:.1f} us" if took > 1.0 else ""
+            table.rows.append([key, f"{events:,}", time_, each, size])
             say(key)
     table.notes.append("Wanted: a million events verified in 20 s.")
     return [table]

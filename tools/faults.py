@@ -15,7 +15,9 @@ import os
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -42,18 +44,25 @@ def power(cuts: int, seed: int, synchronous: str) -> int:
     return done - found[""]
 
 
-def kill(cycles: int, seed: int, synchronous: str) -> int:
-    """Kill writers many times; print what was found, and return how often something was."""
-    from killing import Cycle, kill_many
+def summed(runs: Iterator[Any], cycles: int) -> tuple[Any, int]:
+    """Return what all cycles came to, and in how many something was wrong, which is printed."""
+    from killing import Cycle
 
     total, bad = Cycle([], 0, 0, 0), 0
+    for one in tqdm(runs, total=cycles, unit="cycle", disable=None):
+        total = Cycle([], *(a + b for a, b in zip(total[1:], one[1:], strict=True)))
+        bad += bool(one.wrong)
+        if one.wrong and bad <= 5:
+            print(*one.wrong[:5], sep="\n")
+    return total, bad
+
+
+def kill(cycles: int, seed: int, synchronous: str) -> int:
+    """Kill writers many times; print what was found, and return how often something was."""
+    from killing import kill_many
+
     with tempfile.TemporaryDirectory() as folder:
-        runs = kill_many(Path(folder), cycles, seed, synchronous)
-        for one in tqdm(runs, total=cycles, unit="cycle", disable=None):
-            total = Cycle([], *(a + b for a, b in zip(total[1:], one[1:], strict=True)))
-            bad += bool(one.wrong)
-            if one.wrong and bad <= 5:
-                print(*one.wrong[:5], sep="\n")
+        total, bad = summed(kill_many(Path(folder), cycles, seed, synchronous), cycles)
     print(
         f"{cycles:,} cycles with synchronous={synchronous}: {total.killed:,} writers killed,"
         f" {total.unanswered:,} with a request that had no answer, {total.stored:,} of them seen to"
@@ -65,16 +74,9 @@ def kill(cycles: int, seed: int, synchronous: str) -> int:
 def serve(cycles: int, seed: int, _: str) -> int:
     """Kill a server under its clients; print what was found, and return how often something was."""
     from killed_server import kill_server
-    from killing import Cycle
 
-    total, bad = Cycle([], 0, 0, 0), 0
     with tempfile.TemporaryDirectory() as folder:
-        runs = kill_server(Path(folder), cycles, seed)
-        for one in tqdm(runs, total=cycles, unit="cycle", disable=None):
-            total = Cycle([], *(a + b for a, b in zip(total[1:], one[1:], strict=True)))
-            bad += bool(one.wrong)
-            if one.wrong and bad <= 5:
-                print(*one.wrong[:5], sep="\n")
+        total, bad = summed(kill_server(Path(folder), cycles, seed), cycles)
     print(
         f"{total.killed:,} servers killed under their clients, with {total.unanswered:,} requests"
         f" that had no answer, {total.stored:,} of them seen to be stored; {bad:,} cycles lost an"

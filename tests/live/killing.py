@@ -13,6 +13,7 @@ import random
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -146,6 +147,14 @@ class Cycle(NamedTuple):
     """The requests without an answer that were stored nevertheless, where that was looked at."""
 
 
+def watched(path: Path, seed: int) -> Witness:
+    """Make a file with the studies, and somebody who remembers what is acknowledged there."""
+    with closing(SqliteStore(path, create=True)) as store:
+        for name in STUDIES:
+            Study.create(store, name, GOAL, seed=seed)
+    return Witness(path)
+
+
 def kill_many(
     folder: Path, cycles: int, seed: int, synchronous: str = "FULL", every: int = 50
 ) -> Iterator[Cycle]:
@@ -156,11 +165,7 @@ def kill_many(
     """
     draw = random.Random(f"kill-{seed}")  # noqa: S311
     path = folder / "studies.db"
-    store = SqliteStore(path, create=True)
-    for name in STUDIES:
-        Study.create(store, name, GOAL, seed=seed)
-    store.close()
-    witness = Witness(path)
+    witness = watched(path, seed)
     writers = [Writer(Clerk(f"{seed}-{n}"), path, STUDIES[n % 2]) for n in range(WRITERS)]
     victims = writers
     for cycle in range(1, cycles + 1):

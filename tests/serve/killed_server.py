@@ -16,12 +16,11 @@ from pathlib import Path
 
 from grbp import CannotWrite, Client, Study
 from grbp.cli import main
-from grbp.live.store.sqlite import SqliteStore
 from grbp.serve import server as _server  # noqa: F401 (loaded before anything is forked)
 
 sys.path.append(str(Path(__file__).parents[1] / "live"))
-from clerk import GOAL, Answer, Clerk, Request, ask
-from killing import STUDIES, Cycle, Witness
+from clerk import Answer, Clerk, Request, ask
+from killing import STUDIES, Cycle, watched
 
 CLIENTS = 4
 
@@ -87,11 +86,7 @@ def kill_server(folder: Path, cycles: int, seed: int, every: int = 20) -> Iterat
     """Kill a server many times, and yield what each time came to."""
     draw = random.Random(f"kill-server-{seed}")  # noqa: S311
     path = folder / "studies.db"
-    store = SqliteStore(path, create=True)
-    for name in STUDIES:
-        Study.create(store, name, GOAL, seed=seed)
-    store.close()
-    witness = Witness(path)
+    witness = watched(path, seed)
     callers = [Caller(f"{seed}-{n}", STUDIES[n % 2]) for n in range(CLIENTS)]
     for cycle in range(1, cycles + 1):
         process, url = started(path)

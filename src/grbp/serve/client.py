@@ -21,10 +21,8 @@ from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.model.validation import check_whole
 from grbp.serve.answers import RemoteAdvice, read_basis, read_verified, sent_time
+from grbp.serve.problems import SENT
 from grbp.serve.wire import Wire
-
-SENT: Final = "the log that was sent"
-"""How a server calls what was sent to be imported."""
 
 _MOST_ROWS: Final = 1_000_000
 _PAGE: Final = 1_000

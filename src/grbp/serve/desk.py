@@ -13,6 +13,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.registry import is_path
 from grbp.live.reader import utc_now
 from grbp.live.rows import written
+from grbp.live.rules import MOST_CASES
 from grbp.live.store.base import Store
 from grbp.live.study import Study
 from grbp.serve.access import Caller, Sessions
@@ -21,12 +22,11 @@ from grbp.serve.metrics import Metrics
 from grbp.serve.tokens import Tokens
 
 _PART: Final = 2**16
-_MOST: Final = 10**15
 _PAGE: Final = 1_000
 
 StudyName = Annotated[str, InPath(min_length=1, max_length=64)]
-CaseNumber = Annotated[int, InPath(ge=1, le=_MOST)]
-After = Annotated[int, Query(ge=0, le=_MOST, description="the number after which to begin")]
+CaseNumber = Annotated[int, InPath(ge=1, le=MOST_CASES)]
+After = Annotated[int, Query(ge=0, le=MOST_CASES, description="the number after which to begin")]
 Limit = Annotated[int, Query(ge=1, le=_PAGE, description="how many to return at most")]
 
 

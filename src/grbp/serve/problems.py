@@ -12,6 +12,9 @@ from grbp.live.rows import written
 
 MEDIA_TYPE: Final = "application/problem+json"
 
+SENT: Final = "the log that was sent"
+"""How a server calls what is imported, and its client by the path."""
+
 _TYPE: Final = "urn:grbp:"
 
 _ERRORS: Final[dict[str, tuple[type[GrbpError], int]]] = {

@@ -16,6 +16,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from grbp.errors import GrbpError, InvalidInput
 from grbp.live.rows import Event, written
+from grbp.live.rules import MOST_CASES
 from grbp.live.study import Study
 from grbp.live.transfer import read_log
 from grbp.live.verify import Verified
@@ -34,12 +35,9 @@ from grbp.serve.desk import (
     text_answer,
 )
 from grbp.serve.guards import COOKIE, NDJSON, too_long
-from grbp.serve.problems import Refusal
+from grbp.serve.problems import SENT, Refusal
 
 router = APIRouter(generate_unique_id_function=lambda route: route.name)
-
-SENT: Final = "the log that was sent"
-"""How messages call an import, which the client calls by its path."""
 
 _POLL: Final = 0.25
 _SQLITE: Final = "application/vnd.sqlite3"
@@ -66,7 +64,7 @@ def list_events(
     study: StudyName,
     after: After = 0,
     limit: Limit = 100,
-    case: Annotated[int | None, Query(ge=1, le=10**15)] = None,
+    case: Annotated[int | None, Query(ge=1, le=MOST_CASES)] = None,
 ) -> Response:
     """List what was recorded, of one case or of all, by whom and when."""
     events = _readable(request, study).log(after, limit + 1, case)
