@@ -105,6 +105,14 @@ def known(study: StudyRow) -> Counters:
     return add_to(n, _NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
 
 
+def known_text(study: StudyRow, round_: int) -> str:
+    """Write all that is counted before a round, and what is pending, as JSON."""
+    if study.f or study.c:
+        return listed((round_, *known(study)[1:], study.pending))
+    # All of it stands in the row already, but for the round.
+    return f"[{round_},{study.counters.partition(',')[2][:-1]},{study.pending}]"
+
+
 def decided(config: Config, study: StudyRow, given: LearnerLike | None) -> int:
     """Decide the threshold of a case that is opened now."""
     round_ = config.first.rho + study.opened

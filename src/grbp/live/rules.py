@@ -25,7 +25,7 @@ from grbp.live.counting import (
     decided,
     due_of,
     is_settled,
-    known,
+    known_text,
     move_of,
     study_after,
 )
@@ -107,7 +107,9 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
     # A study's row must be there before its events.
     tx.put_study(after)
     said = written({"config": config}), "{" + after_text(0, after[4:])
-    event = _event(study, call, ("study", 0, 0), said)
+    event = sealed(
+        study.seq + 1, "study", 0, 0, *said, call.who, call.now, call.observed, call.key, study.head
+    )
     tx.append(event)
     tx.put_study(after._replace(seq=event.seq, head=event.hash))
     return event
@@ -126,7 +128,7 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
     if threshold is None:
         threshold = decided(config, study, call.learner)
     number, round_ = study.opened + 1, config.first.rho + study.opened
-    basis = listed((round_, *known(study)[1:], study.pending))
+    basis = known_text(study, round_)
     case = CaseRow(
         number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         call.now, call.observed or call.now, basis, call.version, study.seq + 1,
@@ -343,15 +345,6 @@ def _matured(tx: Transaction, study: StudyRow, config: Config, call: Call, held:
     return _recorded(tx, (study, config, call), place, said, row, new)
 
 
-def _event(
-    study: StudyRow, call: Call, place: tuple[str, int, int], said: tuple[str, str]
-) -> Event:
-    """Return the next event of a study."""
-    return sealed(
-        study.seq + 1, *place, *said, call.who, call.now, call.observed, call.key, study.head
-    )
-
-
 def _recorded(
     tx: Transaction,
     where: tuple[StudyRow, Config, Call],
@@ -372,7 +365,10 @@ def _recorded(
         )
     after, new = study_after(config, study, old, new)
     answer = f"{answer},{after_text(0 if old is None else old.last, after)}"
-    event = _event(study, call, place, (request, answer))
+    event = sealed(
+        study.seq + 1, *place, request, answer, call.who, call.now, call.observed, call.key,
+        study.head,
+    )  # fmt: skip
     study = StudyRow(study.name, study.config, event.seq, event.hash, *after)
     tx.append(event)
     tx.put_study(study)
