@@ -70,13 +70,8 @@ def test_python_in_the_documents_runs_and_prints_what_it_says(
         assert [line for line in said if line in shown] == shown
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        pytest.param(name, marks=[] if name == "README.md" else pytest.mark.slow)
-        for name in with_blocks("console")
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("document", with_blocks("console"))
 def test_shell_in_the_documents_prints_what_it_says(document: str, tmp_path: Path) -> None:
     # The documents are written by Ada, in the zone UTC.
     here = {name: value for name, value in os.environ.items() if name != "GRBP_STORE"}

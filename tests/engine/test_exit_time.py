@@ -177,6 +177,7 @@ def test_draws_follow_the_law(p_c: float, d: int) -> None:
     assert p_value(values, law(p_c, d, 14)) > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_c", [1e-12, 1 - 1e-12])
 def test_draws_at_extremes(p_c: float) -> None:
     assert all(np.all(drawn(p_c, d, 1000) == d) for d in [1, *DISTANCES])

@@ -84,6 +84,7 @@ def check_against_storm(storm: Any, problem: Problem, path: Path) -> None:
             assert mine[state - 1] == pytest.approx(float(true), rel=1e-12, abs=1e-300)
 
 
+@pytest.mark.slow
 def test_optimal_value_equals_storms(storm: Any, tmp_path: Path) -> None:
     problems = drawn(120)
     for problem in problems:

@@ -98,6 +98,7 @@ def test_evaluation_equals_a_dense_linear_solve(goal: int, data: st.DataObject) 
     np.testing.assert_allclose(got.steps, true.steps, rtol=1e-11)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.data())
 @settings(max_examples=25)
 def test_optimum_equals_the_best_of_all_policies(goal: int, data: st.DataObject) -> None:
