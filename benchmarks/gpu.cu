@@ -25,7 +25,7 @@ struct Work {
     const int64_t* shifts;  // [problem]
     const double* chances;  // [problem, 2]: p_c and p_f
     const Word* keys;       // [problem, 2]: of the worlds and of the first estimates
-    const int* due;         // [round]: FINISH is forced if it was taken fewer times
+    const int* due;         // [round + 2]: FINISH is forced if it was taken fewer times
 };
 
 // What does not change while a kernel runs has a quicker way to be read.
@@ -55,8 +55,7 @@ BOTH double uniform(Word key, Word index) {
 // Rounds.
 
 struct Round {
-    unsigned c, up;
-    bool f, f_goal, open;
+    unsigned c, up, f, f_goal, open;
     int stands;
 };
 
@@ -72,46 +71,55 @@ struct AsStored {
         const Word word = first ? a.y : b.x;
         const unsigned place = static_cast<unsigned>(b.y) >> (first ? 8 : 24);
         const unsigned low = static_cast<unsigned>(word), high = static_cast<unsigned>(word >> 32);
-        return {low & 0x1FFFF, static_cast<unsigned>(word >> 17) & 0x1FFFF, (high & 4) != 0,
-                (high & 1 << 11) != 0, (high >> 31) != 0, static_cast<int>(place & 0xFF)};
+        return {low & 0x1FFFF,  static_cast<unsigned>(word >> 17) & 0x1FFFF, high >> 2 & 1,
+                high >> 11 & 1, high >> 31, static_cast<int>(place & 0xFF)};
     }
 };
 
-// Two words a cell, to be read at once: the last key of its first round, and both rounds.
+// Two words a cell, read at once: the last key of its first round, and both rounds.
 struct alignas(16) Cell {
-    Word last;
-    unsigned first, second;
+    Word last, rounds;
 };
 
-BOTH unsigned pack(Word word, unsigned place) {
-    return static_cast<unsigned>((word & 0x1FF) | (word >> 17 & 0x1FF) << 9 | (word >> 34 & 1) << 18
-                                 | (word >> 43 & 1) << 19 | (word >> 63) << 20)
-           | (place >> 8 & 0xFF) << 21;
+// The bits of a round: c, up, where it stands if it is open, open, f_goal, f.
+BOTH Word pack(Word word, Word place) {
+    return (word & 0x1FF) | (word >> 17 & 0x1FF) << 9 | (place >> 8 & 0x1F) << 18
+           | (word >> 63) << 29 | (word >> 43 & 1) << 30 | (word >> 34 & 1) << 31;
 }
 
 BOTH Cell pack_cell(const Word* cell, Word index, int shift) {
-    const unsigned places = static_cast<unsigned>(cell[3]);
-    const unsigned first = pack(cell[1], places), second = pack(cell[2], places >> 16);
+    const Word first = pack(cell[1], cell[3]), second = pack(cell[2], cell[3] >> 16);
     const Word begin = index << shift, full = (1ull << shift) - 1;
-    if (cell[0] == 0) return {begin + full, second, second};
+    if (cell[0] == 0) return {begin + full, second | second << 32};
     const Word last = cell[0] == ~0ull ? full : (cell[0] >> (64 - shift)) - 1;
-    return {begin + last, first, second};
+    return {begin + last, first | second << 32};
 }
 
 struct Packed {
     const Cell* cells;
-    int bits, size;
+    unsigned here;  // where they are in the memory of a block
+    int bits;
 
     BOTH unsigned word(int column, Word key) const {
-        const unsigned high = static_cast<unsigned>(key >> 32);
-        const Cell cell = cells[column * size + (high >> (32 - bits))];
-        return key <= cell.last ? cell.first : cell.second;
+        const unsigned at = static_cast<unsigned>(column) << bits;
+        const unsigned cell = at + (static_cast<unsigned>(key >> 32) >> (32 - bits));
+        Word last, rounds;
+#ifdef __CUDA_ARCH__
+        // As C++, it becomes two loads.
+        asm volatile("ld.shared.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(last), "=l"(rounds)
+                     : "r"(here + 16 * cell));
+#else
+        last = cells[cell].last;
+        rounds = cells[cell].rounds;
+#endif
+        return static_cast<unsigned>(key <= last ? rounds : rounds >> 32);
     }
 
     BOTH Round draw(int column, Word key) const {
         const unsigned one = word(column, key);
-        return {one & 0x1FF, one >> 9 & 0x1FF, (one & 1 << 18) != 0, (one & 1 << 19) != 0,
-                (one & 1 << 20) != 0, static_cast<int>(one >> 21)};
+        return {one & 0x1FF, one >> 9 & 0x1FF, one >> 31, one >> 30 & 1, one & 1 << 29,
+                static_cast<int>(one >> 18 & 0x1F)};
     }
 };
 
@@ -126,7 +134,7 @@ BOTH void walk_on(Round& one, int threshold, Word key, double p_c, double p_f) {
         ++one.c;
     }
     one.f = 0 < state && state < GOAL;
-    one.f_goal = one.f && uniform(key, slot) < p_f;
+    one.f_goal = one.f != 0 && uniform(key, slot) < p_f;
 }
 
 // A whole number below 2^32 as a double: quicker than the conversion, which GPUs do slowly.
@@ -141,26 +149,25 @@ BOTH double real(unsigned whole) {
 // The learner: what it counts, and whether FINISH in state 1 is right by its estimates.
 
 BOTH bool finish_is_right(double won, double tried, double up, double down) {
-    if (up <= 0.0) return true;
-    const double r = down / up;
-    return won * ((1.0 + r) * (1.0 + r * r)) >= tried * (1.0 - 1e-14);  // GOAL is 4
+    const double r = down / up;  // GOAL is 4
+    return !(up > 0.0) | (won * ((1.0 + r) * (1.0 + r * r)) >= tried * (1.0 - 1e-14));
 }
 
 // The same operations as the package's, in the same order.
 struct Same {
-    double won, up, c = 1.0;
-    int f = 1;
+    double won, up;
+    unsigned c = 1, f = 1;
 
     BOTH Same(double f_goal, double c_up) : won(f_goal), up(c_up) {}
 
     BOTH void add(const Round& one) {
         f += one.f;
+        c += one.c;
         won += one.f_goal ? 1.0 : 0.0;
-        c += real(one.c);
         up += real(one.up);
     }
 
-    BOTH bool right() const { return finish_is_right(won, real(f), up, c - up); }
+    BOTH bool right() const { return finish_is_right(won, real(f), up, real(c) - up); }
 };
 
 // The same decisions by a shorter way: without a division, in single precision, where that is far
@@ -168,7 +175,7 @@ struct Same {
 struct Shortcut {
     double won, up;
     float first_won, first_up;
-    int c = 1, f = 1, all_won = 0, all_up = 0;
+    unsigned c = 1, f = 1, all_won = 0, all_up = 0;
 
     BOTH Shortcut(double f_goal, double c_up)
         : won(f_goal), up(c_up), first_won(static_cast<float>(f_goal)),
@@ -177,8 +184,8 @@ struct Shortcut {
     BOTH void add(const Round& one) {
         f += one.f;
         all_won += one.f_goal;
-        c += static_cast<int>(one.c);
-        all_up += static_cast<int>(one.up);
+        c += one.c;
+        all_up += one.up;
         won += one.f_goal ? 1.0 : 0.0;
         up += real(one.up);
     }
@@ -209,8 +216,11 @@ BOTH Counts play(const Work& work, int64_t problem, Word replica, const Table& t
     Learner learner(uniform(opening, 0), uniform(opening, 1));
     const int rounds = static_cast<int>(work.rounds);
     int plays_1 = 0, plays_2 = 0;
+    const int* due = work.due + 1;
+    unsigned forced_below = read(due);
     for (int rho = 1; rho <= rounds; ++rho) {
-        const bool right = learner.right(), forced = !right && learner.f < read(work.due + rho);
+        const unsigned next = read(++due);  // long before it is needed
+        const bool right = learner.right(), forced = !right & (learner.f < forced_below);
         plays_1 += right;
         plays_2 += forced;
         counter += STEP;
@@ -218,6 +228,7 @@ BOTH Counts play(const Work& work, int64_t problem, Word replica, const Table& t
         Round one = table.draw(right ? 1 : forced ? 2 : 0, key);
         if (one.open) walk_on(one, right ? 1 : forced ? GOAL - 1 : 0, key, p_c, p_f);
         learner.add(one);
+        forced_below = next;
     }
     return {{rounds - plays_1 - plays_2, plays_1, plays_2}};
 }
@@ -250,7 +261,9 @@ __device__ __forceinline__ Packed packed_here(const Work& work, int problem, Cel
         room[k] = pack_cell(table + 4 * (column * work.cells + cell), cell, shift);
     }
     __syncthreads();
-    return {room, 64 - shift, size};
+    unsigned here = static_cast<unsigned>(__cvta_generic_to_shared(room));
+    asm volatile("" : "+r"(here));  // so that it is kept, not found anew in every round
+    return {room, here, 64 - shift};
 }
 
 __device__ __forceinline__ AsStored as_stored(const Work& work, int problem) {
@@ -316,9 +329,9 @@ struct Entry {
 static const Entry ENTRIES[] = {
     {"words: 256 threads", limit<0, 256>, 256},
     {"words: 512 threads", limit<0, 512>, 512},
-    {"draws: cells as stored, 256 threads", limit<1, 256>, 256},
-    {"draws: packed cells, 256 threads", limit<2, 256>, 256},
-    {"draws: packed cells, 512 threads", limit<2, 512>, 512},
+    {"stored draws: 256 threads", limit<1, 256>, 256},
+    {"packed draws: 256 threads", limit<2, 256>, 256},
+    {"packed draws: 512 threads", limit<2, 512>, 512},
     {"same: cells as stored, 256 threads", by_hand<Same, false, 256, 1>, 256},
     {"same: packed cells, 128 threads", by_hand<Same, true, 128, 1>, 128},
     {"same: packed cells, 256 threads", by_hand<Same, true, 256, 1>, 256},
@@ -387,7 +400,7 @@ extern "C" int measure(const Work* given, int which, int passes, float* best, Wo
     TRY(device.copy(work.shifts, size));
     TRY(device.copy(work.chances, 2 * size));
     TRY(device.copy(work.keys, 2 * size));
-    TRY(device.copy(work.due, static_cast<size_t>(work.rounds) + 1));
+    TRY(device.copy(work.due, static_cast<size_t>(work.rounds) + 2));
     TRY(device.copy(zeros, size * SUMS));
     Word* there = const_cast<Word*>(zeros);
     const dim3 grid(static_cast<unsigned>((work.replicas + entry.threads - 1) / entry.threads),
@@ -424,7 +437,7 @@ extern "C" void play_here(const Work* work, int way, int* plays) {
             const int column = k / size, cell = k % size;
             room[k] = pack_cell(table + 4 * (column * work->cells + cell), cell, shift);
         }
-        const Packed packed{room, 64 - shift, size};
+        const Packed packed{room, 0, 64 - shift};
         const AsStored stored{reinterpret_cast<const ulonglong2*>(table), 64 - shift,
                               static_cast<int>(work->cells)};
         for (int64_t r = 0; r < work->replicas; ++r) {
