@@ -29,7 +29,7 @@ from grbp.engine.leap.round_table import (
     PLACES,
     SECOND,
     TABLE_GOAL,
-    Table,
+    WORD_MASK,
     table_of,
     walk_on,
 )
@@ -41,7 +41,16 @@ from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints, Words
-from grbp.numerics.rng import LEARNER, OPENING, WORLD, _purpose_key, fold_in, uniform
+from grbp.numerics.rng import (
+    LEARNER,
+    OPENING,
+    WORLD,
+    _STEP as STEP,
+    _purpose_key,
+    fold_in,
+    splitmix64,
+    uniform,
+)
 
 CudaEngine: TypeAlias = Literal["walk", "draw"]
 """How a GPU plays rounds: step by step, or drawn whole."""
@@ -104,10 +113,9 @@ class Drawn(NamedTuple):
     Attributes
     ----------
     where : ndarray, shape (problems, 2)
-        The first word of a problem's tables in `words`, and the bits that choose a cell.
+        The first cell of a problem's tables, and the bits that choose a cell.
     words : ndarray
-        For each problem the CUT of all cells of all columns, then the two rounds of each, of 32
-        bits each (see `_packed`).
+        For each cell its CUT and its two rounds, of 32 bits each (see `_packed`).
     """
 
     where: Ints
@@ -148,18 +156,13 @@ def _packed(words: Words, places: Words) -> Words:
 def _drawn(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> Drawn:
     """Make the tables of some problems."""
     tables = [table_of(problem, thresholds) for problem in problems]
-    parts = [part for table in tables for part in _parts(table)]
-    sizes = [2 * len(cut) for cut in parts[::2]]
-    where = np.array([[0, *np.cumsum(sizes)[:-1]], [64 - table.shift for table in tables]]).T
-    return Drawn(np.ascontiguousarray(where), np.concatenate(parts))
-
-
-def _parts(table: Table) -> tuple[Words, Words]:
-    """Return the cuts and the rounds of a table's cells."""
-    cells = table.cells.reshape(-1, 4)
-    places = cells[:, PLACES]
-    second = _packed(cells[:, SECOND], places >> np.uint64(16))
-    return cells[:, CUT], _packed(cells[:, FIRST], places) | second << np.uint64(32)
+    ends = np.cumsum([table.cells[..., CUT].size for table in tables])
+    where = np.array([[0, *ends[:-1]], [64 - table.shift for table in tables]]).T
+    cells = np.concatenate([table.cells.reshape(-1, 4) for table in tables])
+    first = _packed(cells[:, FIRST], cells[:, PLACES])
+    second = _packed(cells[:, SECOND], cells[:, PLACES] >> np.uint64(16))
+    words = np.column_stack([cells[:, CUT], first | second << np.uint64(32)])
+    return Drawn(np.ascontiguousarray(where), words.reshape(-1))
 
 
 def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked:
@@ -174,11 +177,12 @@ def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked
 
 
 @inlined
-def _draw(words: Words, begin: int, bits: int, cells: int, column: int, key: int) -> int:
+def _draw(words: Words, begin: int, bits: int, column: int, key: int) -> int:
     """Look up the round that a key draws from a table, packed."""
-    cell = begin + (column << bits) + i64(key >> u64(64 - bits))
-    cut, both = words[cell], words[cell + cells]
-    is_first = (u64(key) << u64(bits)) & 0xFFFFFFFFFFFFFFFF < cut
+    # An index without a sign needs no look whether it counts from the end.
+    place = (begin + (u64(column) << bits) + (u64(key) >> (u64(64) - bits))) * u64(2)
+    cut, both = words[place], words[place + u64(1)]
+    is_first = (u64(key) << bits) & WORD_MASK < cut
     return u64(both) & u64(0xFFFFFFFF) if is_first else u64(both) >> u64(32)
 
 
@@ -207,6 +211,7 @@ def playing(
     """
     inlined(decide)
     choices, room = len(thresholds), len(thresholds) * THREADS
+    simulated = bool(cuda.config.ENABLE_CUDASIM)
 
     def play_replica(  # noqa: C901, PLR0912, PLR0913, PLR0914, PLR0917 (a kernel is one function)
         constants: Any, worlds: Floats, keys: Words, law: Any, first: int, replicas: int,
@@ -219,13 +224,14 @@ def playing(
         for j in range(choices):
             counts[j] = 0
         if not walked:
-            begin, bits = i64(law.where[problem, 0]), i64(law.where[problem, 1])
-            cells, words = choices << bits, law.words
+            begin, bits = u64(law.where[problem, 0]), u64(law.where[problem, 1])
+            words = law.words
             if shared:
-                words = cuda.shared.array(0, _WORD)
-                for k in range(thread, 2 * cells, threads):
-                    words[k] = law.words[begin + k]
-                begin = 0
+                # Aligned, a cell is read at once; the simulator knows no alignment.
+                words = cuda.shared.array(0, _WORD) if simulated else cuda.shared.array(0, _WORD, 16)
+                for k in range(thread, 2 * choices << i64(bits), threads):
+                    words[k] = law.words[i64(begin) * 2 + k]
+                begin = u64(0)
                 cuda.syncthreads()
         world = World(goal, float(worlds[problem, 0]), float(worlds[problem, 1]))
         world_key = fold_in(u64(keys[problem, 0]), first + replica)
@@ -233,32 +239,40 @@ def playing(
         n = first_counters(
             world.p_c, world.p_f, False, fold_in(u64(keys[problem, 2]), first + replica)
         )
+        # The key of round rho is `fold_in(world_key, rho)`, whose counter grows by STEP.
+        counter = (world_key + STEP) & WORD_MASK
         active = replica < replicas
         for checkpoint in range(len(checkpoints)):
             until = i64(checkpoints[checkpoint]) if active else 0
             while n.rho <= until:
                 # Joined with 0, a bool is a number, and what is not whole is refused.
                 threshold = 0 | decide(goal, constants, n, fold_in(learner_key, n.rho))
-                column = -1
+                column = np.int32(-1)
                 for j in range(choices):
                     if threshold == thresholds[j]:
-                        column = j
+                        column = np.int32(j)
                 if column < 0:
                     cuda.atomic.min(wrong, problem, first + replica)
                     active = False
                     break
-                for j in range(choices):
+                for j in range(choices - 1):
                     counts[j] += 1 if column == j else 0
-                key = fold_in(world_key, n.rho)
+                key = splitmix64(counter)
+                counter = (counter + STEP) & WORD_MASK
                 if walked:
                     length = law.lengths[problem]
                     states, cumulative = law.states[problem], law.cumulative[problem]
                     state = first_state(states[:length], cumulative[:length], uniform(key, 0))
                     one = as_totals(play(goal, world.p_c, world.p_f, threshold, state, key))
                 else:
-                    word = _draw(words, begin, bits, cells, column, key)
+                    word = _draw(words, begin, bits, column, key)
                     one = _totals(world, threshold, key, word)
                 n = add_to(n, threshold, one)
+            # What the others leave is the last one's.
+            if active:
+                counts[choices - 1] = until
+            for j in range(choices - 1):
+                counts[choices - 1] -= counts[j]
             if len(kept) > 0 and replica < replicas:
                 for j in range(choices):
                     kept[problem, replica, checkpoint, j] = counts[j]
