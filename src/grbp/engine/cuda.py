@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from grbp._numba.fingerprint import Fingerprint, is_own
-from grbp._numba.jit import _KERNELS, i64, inlined, numba, reason, u64
+from grbp._numba.jit import KERNELS, i64, inlined, numba, reason, u64
 from grbp.engine.decisions import decisions
 from grbp.engine.leap.lookahead import FOREVER
 from grbp.engine.leap.round_table import (
@@ -30,7 +30,7 @@ from grbp.engine.leap.round_table import (
     SECOND,
     TABLE_GOAL,
     WORD_MASK,
-    table_of,
+    tables_of,
     walk_on,
 )
 from grbp.engine.recorder import World, first_counters
@@ -44,9 +44,9 @@ from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import (
     LEARNER,
     OPENING,
+    STEP,
     WORLD,
-    _STEP as STEP,
-    _purpose_key,
+    purpose_key,
     fold_in,
     splitmix64,
     uniform,
@@ -73,12 +73,15 @@ MOST_CHOICES: Final = 32
 MOST_ROUNDS: Final = 2**31 - 1
 """The most rounds of a replica: counts of 32 bits are quicker."""
 
-_PROBLEMS: Final = 2**15
+_PROBLEMS: Final = 2**12
 _BYTES: Final = 2**28
 """The most problems of a launch, and the bytes of their tables, about."""
 
 _REPLICAS: Final = 2**30
 """The most replicas of a launch."""
+
+_LARGEST: Final = 2**63 - 1
+"""The largest sum."""
 
 
 def _numba_cuda() -> Any:
@@ -112,13 +115,13 @@ class Drawn(NamedTuple):
 
     Attributes
     ----------
-    where : ndarray, shape (problems, 2)
-        The first cell of a problem's tables, and the bits that choose a cell.
-    words : ndarray
+    bits : ndarray, shape (problems, 2)
+        How many bits choose a cell, and how many would choose one of all that there is room for.
+    words : ndarray, shape (problems, thresholds * cells * 2)
         For each cell its CUT and its two rounds, of 32 bits each (see `_packed`).
     """
 
-    where: Ints
+    bits: Ints
     words: Words
 
 
@@ -155,14 +158,14 @@ def _packed(words: Words, places: Words) -> Words:
 
 def _drawn(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> Drawn:
     """Make the tables of some problems."""
-    tables = [table_of(problem, thresholds) for problem in problems]
-    ends = np.cumsum([table.cells[..., CUT].size for table in tables])
-    where = np.array([[0, *ends[:-1]], [64 - table.shift for table in tables]]).T
-    cells = np.concatenate([table.cells.reshape(-1, 4) for table in tables])
-    first = _packed(cells[:, FIRST], cells[:, PLACES])
-    second = _packed(cells[:, SECOND], cells[:, PLACES] >> np.uint64(16))
-    words = np.column_stack([cells[:, CUT], first | second << np.uint64(32)])
-    return Drawn(np.ascontiguousarray(where), words.reshape(-1))
+    cells, shifts = tables_of(problems, thresholds)
+    first = _packed(cells[..., FIRST], cells[..., PLACES])
+    second = _packed(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
+    words = np.stack([cells[..., CUT], first | second << np.uint64(32)], axis=-1)
+    bits = 64 - shifts
+    return Drawn(
+        np.column_stack([bits, np.full_like(bits, bits.max())]), words.reshape(len(problems), -1)
+    )
 
 
 def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked:
@@ -177,10 +180,10 @@ def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked
 
 
 @inlined
-def _draw(words: Words, begin: int, bits: int, column: int, key: int) -> int:
+def _draw(words: Words, bits: int, wide: int, column: int, key: int) -> int:
     """Look up the round that a key draws from a table, packed."""
     # An index without a sign needs no look whether it counts from the end.
-    place = (begin + (u64(column) << bits) + (u64(key) >> (u64(64) - bits))) * u64(2)
+    place = ((u64(column) << wide) + (u64(key) >> (u64(64) - bits))) * u64(2)
     cut, both = words[place], words[place + u64(1)]
     is_first = (u64(key) << bits) & WORD_MASK < cut
     return u64(both) & u64(0xFFFFFFFF) if is_first else u64(both) >> u64(32)
@@ -211,7 +214,7 @@ def playing(
     """
     inlined(decide)
     choices, room = len(thresholds), len(thresholds) * THREADS
-    simulated = bool(cuda.config.ENABLE_CUDASIM)
+    sizes, simulated = choices * (choices + 1), bool(cuda.config.ENABLE_CUDASIM)
 
     def play_replica(  # noqa: C901, PLR0912, PLR0913, PLR0914, PLR0917 (a kernel is one function)
         constants: Any, worlds: Floats, keys: Words, law: Any, first: int, replicas: int,
@@ -224,14 +227,16 @@ def playing(
         for j in range(choices):
             counts[j] = 0
         if not walked:
-            begin, bits = u64(law.where[problem, 0]), u64(law.where[problem, 1])
-            words = law.words
+            bits, wide = u64(law.bits[problem, 0]), u64(law.bits[problem, 1])
+            words = law.words[problem]
             if shared:
                 # Aligned, a cell is read at once; the simulator knows no alignment.
-                words = cuda.shared.array(0, _WORD) if simulated else cuda.shared.array(0, _WORD, 16)
-                for k in range(thread, 2 * choices << i64(bits), threads):
-                    words[k] = law.words[i64(begin) * 2 + k]
-                begin = u64(0)
+                near = cuda.shared.array(0, _WORD) if simulated else cuda.shared.array(0, _WORD, 16)
+                k = thread
+                while k < len(words):
+                    near[u64(k)] = words[u64(k)]
+                    k += threads
+                words = near
                 cuda.syncthreads()
         world = World(goal, float(worlds[problem, 0]), float(worlds[problem, 1]))
         world_key = fold_in(u64(keys[problem, 0]), first + replica)
@@ -256,7 +261,7 @@ def playing(
                     active = False
                     break
                 for j in range(choices - 1):
-                    counts[j] += 1 if column == j else 0
+                    counts[j] += column == j
                 key = splitmix64(counter)
                 counter = (counter + STEP) & WORD_MASK
                 if walked:
@@ -265,7 +270,7 @@ def playing(
                     state = first_state(states[:length], cumulative[:length], uniform(key, 0))
                     one = as_totals(play(goal, world.p_c, world.p_f, threshold, state, key))
                 else:
-                    word = _draw(words, begin, bits, column, key)
+                    word = _draw(words, bits, wide, column, key)
                     one = _totals(world, threshold, key, word)
                 n = add_to(n, threshold, one)
             # What the others leave is the last one's.
@@ -280,14 +285,15 @@ def playing(
             for j in range(choices):
                 seen[j * threads + thread] = counts[j]
             cuda.syncthreads()
-            sizes = choices * (choices + 1)
-            for k in range(thread, sizes * (threads // GROUP), threads):
+            k = thread
+            while k < sizes * (threads // GROUP):
                 i, j = (k % sizes) // (choices + 1), (k % sizes) % (choices + 1)
-                total = 0
-                for r in range(k // sizes * GROUP, (k // sizes + 1) * GROUP):
-                    factor = i64(seen[j * threads + r]) if j < choices else 1
-                    total += i64(seen[i * threads + r]) * factor
+                group, total = k // sizes * GROUP, 0
+                for r in range(group, group + GROUP):
+                    factor = i64(seen[u64(j * threads + r)]) if j < choices else 1
+                    total += i64(seen[u64(i * threads + r)]) * factor
                 cuda.atomic.add(sums, (problem, checkpoint, i, j), total)
+                k += threads
             cuda.syncthreads()
 
     return play_replica
@@ -301,21 +307,25 @@ _DISPATCHERS: Final[dict[tuple[Any, ...], tuple[Any, Fingerprint]]] = {}
 _LOCK: Final = threading.Lock()
 
 
-def _compiled(function: Callable[..., None]) -> Any:
-    """Return what compiles the function for a GPU when it is launched."""
-    if cuda.config.ENABLE_CUDASIM:
-        return cuda.jit(function)
-    fingerprint = Fingerprint(function, _KERNELS)
-    if fingerprint.key not in _DISPATCHERS:
-        _DISPATCHERS[fingerprint.key] = (
-            cuda.jit(function, lto=False, launch_bounds=THREADS),
-            fingerprint,
-        )
-    register_kernels()
-    if not fingerprint.own:
-        for code in _REMEMBERED:
-            code.clear()
-    return _DISPATCHERS[fingerprint.key][0]
+def _compiled(run: Callable[..., None], arguments: tuple[Any, ...], name: str) -> Any:
+    """Compile the function of a thread for its arguments, once; the name is the learner's."""
+    with compiling():
+        if cuda.config.ENABLE_CUDASIM:
+            return cuda.jit(run)
+        fingerprint = Fingerprint(run, KERNELS)
+        if fingerprint.key not in _DISPATCHERS:
+            dispatcher = cuda.jit(run, lto=False, launch_bounds=THREADS)
+            _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
+        register_kernels()
+        if not fingerprint.own:
+            for code in _REMEMBERED:
+                code.clear()
+        try:
+            return _DISPATCHERS[fingerprint.key][0].specialize(*arguments)
+        except Exception as error:  # Whatever the compiler raises: no replica was played.
+            raise InvalidInput(
+                f"{name} cannot be compiled for a GPU ({reason(error)}); play it on the CPU"
+            ) from error
 
 
 def register_kernels() -> None:
@@ -325,8 +335,8 @@ def register_kernels() -> None:
         extending.overload(u64)(lambda number: lambda number: np.uint64(number))  # noqa: ARG005, PLW0108
         extending.overload(i64)(lambda number: lambda number: np.int64(number))  # noqa: ARG005, PLW0108
     templates = import_module("numba.cuda.typing.templates").builtin_registry.functions
-    for function in _KERNELS.keys() - _REGISTERED:
-        extending.register_jitable(forceinline=_KERNELS[function])(function)
+    for function in KERNELS.keys() - _REGISTERED:
+        extending.register_jitable(forceinline=KERNELS[function])(function)
         _REGISTERED.add(function)
         if function.__closure__ or not is_own(function):
             _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))
@@ -439,7 +449,7 @@ class _Game(NamedTuple):
     def sums(self, replicas: range) -> Ints:
         """Play replicas, and return the sums of products and, in a last column, the totals."""
         # Neither the sums of a launch nor those of all launches may overflow.
-        most = min(_REPLICAS, (2**63 - 1) // int(self.checkpoints[-1]) ** 2)
+        most = min(_REPLICAS, _LARGEST // int(self.checkpoints[-1]) ** 2)
         kind: Any = np.int64 if len(replicas) <= most else object
         starts = range(0, max(1, len(replicas)), most)
         parts = [self._played(replicas[k : k + most], _zeros(0, 0, 0, 0)) for k in starts]
@@ -465,13 +475,7 @@ class _Game(NamedTuple):
             self.learner.decide, self.problems[0].goal, self.choices, self.engine == "walk",
             self.table > 0,
         )  # fmt: skip
-        with compiling():
-            try:
-                kernel = _compiled(run).specialize(*arguments)
-            except Exception as error:  # Whatever the compiler raises: no replica was played.
-                raise InvalidInput(
-                    f"{self.learner.name} cannot be compiled for a GPU ({reason(error)})"
-                ) from error
+        kernel = _compiled(run, arguments, self.learner.name)
         blocks = max(1, -(-len(replicas) // THREADS)), len(self.problems)
         kernel[blocks, THREADS, 0, self.table](*arguments)
         self._check(wrong.copy_to_host())
@@ -527,9 +531,9 @@ def _game(  # noqa: PLR0913, PLR0917
     """Bring some problems to the GPU."""
     table = 0
     if isinstance(law, Drawn):
-        table = 16 * len(choices) << int(law.where[:, 1].max())
+        table = law.words[0].nbytes
     worlds = np.array([[problem.p_c, problem.p_f] for problem in problems])
-    keys = [[_purpose_key(seed, p) for p in (WORLD, LEARNER, OPENING)] for seed in seeds]
+    keys = [[purpose_key(seed, p) for p in (WORLD, LEARNER, OPENING)] for seed in seeds]
     held = (
         learner.constants,
         cuda.to_device(worlds),
