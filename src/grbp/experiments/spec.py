@@ -96,7 +96,7 @@ class Spec:
 
     def as_json(self) -> dict[str, Any]:
         """Return the specification as plain data; `from_json` is the way back."""
-        learners = [_as_json(learner) for learner in self.learners]
+        learners = [learner_as_json(learner) for learner in self.learners]
         problem = self.problem.__getstate__()
         return {"kind": "curves", **vars(self), "problem": problem, "learners": learners}
 
@@ -183,7 +183,7 @@ class GridSpec:
 
     def as_json(self) -> dict[str, Any]:
         """Return the specification as plain data; `from_json` is the way back."""
-        return {"kind": "grid", **vars(self), "learner": _as_json(self.learner)}
+        return {"kind": "grid", **vars(self), "learner": learner_as_json(self.learner)}
 
 
 AnySpec: TypeAlias = Spec | GridSpec
@@ -195,18 +195,20 @@ def from_json(data: dict[str, Any]) -> AnySpec:
     fields = dict(data)
     kind = fields.pop("kind")
     if kind == "grid":
-        return GridSpec(**fields | {"learner": _from_json(fields["learner"])})
+        return GridSpec(**fields | {"learner": learner_from_json(fields["learner"])})
     if kind != "curves":
         raise InvalidInput(f"a result of kind {kind!r} was given; there is 'curves' and 'grid'")
-    learners = tuple(map(_from_json, fields["learners"]))
+    learners = tuple(map(learner_from_json, fields["learners"]))
     return Spec(**fields | {"problem": Problem(**fields["problem"]), "learners": learners})
 
 
-def _as_json(learner: LearnerLike) -> str | dict[str, str]:
+def learner_as_json(learner: LearnerLike) -> str | dict[str, str]:
+    """Return a learner as plain data: its name or, where others wrote it, with a digest."""
     return learner.as_json() if isinstance(learner, OwnLearner) else str(learner)
 
 
-def _from_json(learner: Any) -> KeptLearner:
+def learner_from_json(learner: Any) -> KeptLearner:
+    """Read a learner that was written as plain data."""
     return (
         learner
         if isinstance(learner, str)
@@ -215,11 +217,16 @@ def _from_json(learner: Any) -> KeptLearner:
 
 
 def _check_sizes(spec: AnySpec) -> None:
+    _set(spec, "rounds", check_count("rounds", spec.rounds, 1, MOST_ROUNDS))
+    check_common(spec)
+
+
+def check_common(spec: Any) -> None:
+    """Check what every kind of specification has: a name, replicas, a seed and an engine."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(spec.name)):
         raise InvalidInput(
             f"the name {spec.name!r} was given; it must be small letters, digits and hyphens"
         )
-    _set(spec, "rounds", check_count("rounds", spec.rounds, 1, MOST_ROUNDS))
     _set(spec, "replicas", check_count("replicas", spec.replicas, 1, MOST_REPLICAS))
     _set(spec, "seed", as_seed(spec.seed))
     check_choice("engine", spec.engine, EngineLike)
@@ -247,5 +254,5 @@ def kept_learners(learners: Any, problem: Problem | int, least: int = 1) -> tupl
     return kept
 
 
-def _set(spec: AnySpec, field: str, value: object) -> None:
+def _set(spec: object, field: str, value: object) -> None:
     object.__setattr__(spec, field, value)
