@@ -1,8 +1,8 @@
 """Give tasks to the workers of a Dask cluster.
 
-A worker is fit if its source and its numbers are ours: it digests its copy of this package and
-plays a few small chunks, the canary. All workers are asked when we connect, and every task asks
-again, once in a process, for workers that come later.
+A worker is fit if its source and its numbers are the driver's: it digests its copy of this
+package and plays a small chunk, the canary. All workers are asked before anything is played, and
+every task asks again, for workers that come later.
 """
 
 import time
@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.experiments.provenance import source_digest
+from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sweeps.cells import Cell, Played, canary, digest_of, play
 from grbp.experiments.sweeps.chunks import Task
 from grbp.experiments.sweeps.workers import WorkersFailed
-from grbp.learners.own import OwnLearner
 
 _PATIENCE: Final = 60
 """Seconds to wait for the scheduler and for a first worker."""
@@ -28,25 +28,23 @@ _LOOK: Final = 5.0
 """Seconds after which the size of the cluster is asked for again."""
 
 _RETRIES: Final = 3
+"""How often a task that failed is tried again."""
 
 
 class Fitness(NamedTuple):
-    """What a worker must agree on with the driver."""
+    """What a worker must agree on with the driver before it plays a kind of cell."""
 
     source: str
+    learner: str
     canary: str
-    learners: tuple[tuple[str, str], ...] = ()
-    """The names and digests of learners that others wrote."""
 
-    def differs(self, other: "Fitness") -> str:
-        """Say in what two differ; nothing if they agree."""
-        if self.source != other.source:
+    def differs(self, wanted: "Fitness") -> str:
+        """Say in what this worker differs from what is wanted; nothing if it does not."""
+        if self.source != wanted.source:
             return "its source of grbp differs"
-        if self.canary != other.canary:
-            return "it plays the same chunks to other numbers"
-        ours = dict(self.learners)
-        wrong = [name for name, digest in other.learners if ours.get(name, digest) != digest]
-        return f"its source of the learner {wrong[0]} differs" if wrong else ""
+        if self.learner != wanted.learner:
+            return "its source of a learner differs"
+        return "it plays the same rounds to other numbers" if self.canary != wanted.canary else ""
 
 
 class Cluster:
@@ -59,8 +57,9 @@ class Cluster:
             raise MissingExtra(
                 f"a cluster needs Dask, which is not installed; {how_to_install('cluster')}"
             ) from error
-        self._dask, self._fitness = distributed, fitness()
+        self._dask, self._address = distributed, address
         self._threads, self._looked = 1, -_LOOK
+        self._wanted: dict[object, Fitness] = {}
         try:
             self._client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
@@ -68,40 +67,29 @@ class Cluster:
                 f"dask = {address!r} was given; there is no scheduler ({_short(error)}), so give"
                 " the address that it printed when it was started, such as tcp://host:8786"
             ) from error
-        try:
-            self._client.wait_for_workers(1, timeout=_PATIENCE)
-            self._ask_all()
-        except TimeoutError as error:
-            self.close()
-            raise WorkersFailed(
-                f"the cluster at {address} has no workers; start some and run the same again"
-            ) from error
-        except BaseException:
-            self.close()
-            raise
-
-    def _ask_all(self) -> None:
-        """Refuse a cluster if one of its workers is not fit."""
-        said = self._client.run(fitness, on_error="return")
-        for worker, answer in said.items():
-            why = (
-                self._fitness.differs(Fitness(*answer))
-                if isinstance(answer, tuple)
-                else f"it failed ({_short(answer)})"
-            )
-            if why:
-                raise WorkersFailed(_unfit(worker, why))
 
     def prepare(self, cells: Iterable[Cell]) -> None:
-        """Note what learners of one's own the workers must agree on."""
-        own = {str(cell.learner): cell.learner for cell in cells}
-        digests = ((name, one.digest) for name, one in own.items() if isinstance(one, OwnLearner))
-        self._fitness = self._fitness._replace(learners=tuple(digests))
+        """Refuse the cluster if one of its workers is not fit for the cells."""
+        kept = [cell for cell in cells if _kind(cell) not in self._wanted]
+        self._wanted |= {_kind(cell): fitness(cell) for cell in kept}
+        try:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError as error:
+            raise WorkersFailed(
+                f"the cluster at {self._address} has no workers; start some and run the same again"
+            ) from error
+        wanted = [self._wanted[_kind(cell)] for cell in kept]
+        for worker, answer in self._client.run(unfit, kept, wanted, on_error="return").items():
+            why = answer if isinstance(answer, str) else f"it failed ({_short(answer)})"
+            if why:
+                raise WorkersFailed(_refusal(worker, why))
 
     def play(self, tasks: Iterator[Task]) -> Generator[list[Played], None, None]:
         """Play the tasks, with a few ahead of the workers."""
         futures = [self._submitted(task) for task in islice(tasks, self._window())]
-        ended = self._dask.as_completed(futures, with_results=True, raise_errors=False)
+        ended = self._dask.as_completed(
+            futures, loop=self._client.loop, with_results=True, raise_errors=False
+        )
         del futures  # The scheduler forgets a result that nobody holds.
         for future, answer in ended:
             if future.status != "finished":
@@ -117,8 +105,9 @@ class Cluster:
 
     def _submitted(self, task: Task) -> Any:
         what = digest_of([(one.cell.key, one.first, one.size) for one in task])
+        wanted = self._wanted[_kind(task[0].cell)]
         key = f"grbp-{task[0].cell.group[0]}-{what}"
-        return self._client.submit(work, task, self._fitness, key=key, retries=_RETRIES)
+        return self._client.submit(work, task, wanted, key=key, retries=_RETRIES)
 
     def _window(self) -> int:
         """Return how many tasks to have under way."""
@@ -128,38 +117,43 @@ class Cluster:
         return _AHEAD * self._threads
 
     def close(self) -> None:
-        """Leave the cluster; what is under way is cancelled."""
+        """Leave the cluster, which drops what is under way."""
         self._client.close()
 
 
-def fitness() -> Fitness:
-    """Return what this process is: a digest of its source, and one of its numbers."""
-    return Fitness(source_digest(), canary())
+def _kind(cell: Cell) -> object:
+    return cell.group, cell.engine
+
+
+def fitness(cell: Cell) -> Fitness:
+    """Return what this process is: digests of its source and of what it plays as the cell."""
+    return Fitness(source_digest(), digest_of(learner_as_json(cell.learner)), canary(cell))
+
+
+def unfit(cells: list[Cell], wanted: list[Fitness]) -> str:
+    """Say why this worker is not fit for some cells; nothing if it is."""
+    whys = (fitness(cell).differs(one) for cell, one in zip(cells, wanted, strict=True))
+    return next(filter(None, whys), "")
 
 
 def work(task: Task, wanted: Fitness) -> list[Played] | str:
-    """Play a task on a worker; a sentence where the worker is not fit."""
-    own = {str(one.cell.learner): one.cell.learner for one in task}
-    learners = tuple(
-        (name, one.digest) for name, one in own.items() if isinstance(one, OwnLearner)
-    )
-    why = fitness()._replace(learners=learners).differs(wanted)
-    return _unfit(_address(), why) if why else play(task)
+    """Play a task, whose cells are of one kind; return a sentence where a worker is not fit."""
+    why = unfit([task[0].cell], [wanted])
+    return _refusal(_own_address(), why) if why else play(task)
 
 
-def _address() -> str:
+def _own_address() -> str:
     with suppress(Exception):
         from distributed import get_worker  # noqa: PLC0415 (an extra)
 
         return str(get_worker().address)
-    return "a worker"
+    return "of the cluster"
 
 
-def _unfit(worker: str, why: str) -> str:
+def _refusal(worker: str, why: str) -> str:
     return (
-        f"the worker {worker} was refused: {why}, so that its results would not fit; install the"
-        " driver's version of grbp and its learners there, with the same NumPy and Numba, and run"
-        " the same again"
+        f"the worker {worker} was refused because {why}; install there the driver's grbp, NumPy,"
+        " Numba and learners, and run the same again"
     )
 
 
