@@ -49,6 +49,7 @@ def test_regret_kinds_openings_and_threads(capsys: pytest.CaptureFixture[str]) -
         (["--opening", "once"], {"opening": "once"}),
         (["--engine", "walk"], {"engine": "walk"}),
         (["--engine", "leap"], {"engine": "leap"}),
+        (["--engine", "draw"], {"engine": "draw"}),
         (["--threads", "1"], {}),
     ):
         answer = json.loads(said(capsys, *TWO, *option, "--json"))
@@ -96,7 +97,7 @@ def test_help_tells_of_engines(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     said = " ".join(" ".join(lines).split())
-    assert "--engine {auto,walk,leap}" in said
+    assert "--engine {auto,walk,leap,draw}" in said
     assert "with the same law" in said
 
 

@@ -37,7 +37,7 @@ def test_interpreted_replicas_are_the_compiled_ones_bit_for_bit(
     problem = UNEVEN if regret == "by-start" else FIGURE_4
     rounds, replicas = (60, 2) if name == "bayes-ucb" else (400, 4)
     checkpoints = [1, 2, 3, 10, rounds // 2 if problem is UNEVEN else rounds]
-    engines = ["walk"] if name == "ucb1-policies" else ["walk", "leap"]
+    engines = ["walk"] if name == "ucb1-policies" else ["walk", "leap", "draw"]
     asked: Any = (problem, name, checkpoints, replicas, 8)
     fast = [all_at_once(*asked, engine=engine, regret=regret) for engine in engines]
     monkeypatch.setattr(engine_module, "_compiled", lambda function, _name: function)

@@ -121,7 +121,7 @@ def test_a_result_says_which_engine_played(
         assert loaded.simulation.curves[name].final.tobytes() == curve.final.tobytes()
 
 
-@pytest.mark.parametrize("asked", ["auto", "walk", "leap"])
+@pytest.mark.parametrize("asked", ["auto", "walk", "leap", "draw"])
 def test_a_map_is_played_by_the_engine_asked_for(asked: Any, tmp_path: Path) -> None:
     spec = replace(GRID, p_c=(0.5,), p_f=(0.6,), engine=asked)
     result = run(spec, tmp_path)
@@ -139,8 +139,9 @@ def test_a_map_is_played_by_the_engine_asked_for(asked: Any, tmp_path: Path) -> 
     assert loaded.meta.engines == result.meta.engines == direct.engines
 
 
-def test_who_plays_no_thresholds_cannot_be_leapt(tmp_path: Path) -> None:
-    spec = replace(CURVES, learners=("getbe-sm", "ucb1-policies"), engine="leap")
+@pytest.mark.parametrize("engine", ["leap", "draw"])
+def test_who_plays_no_thresholds_is_walked(engine: Any, tmp_path: Path) -> None:
+    spec = replace(CURVES, learners=("getbe-sm", "ucb1-policies"), engine=engine)
     with pytest.raises(InvalidInput, match="ucb1-policies plays no thresholds") as refusal:
         run(spec, tmp_path / "new")
     one_sentence(refusal.value)

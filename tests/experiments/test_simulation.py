@@ -102,7 +102,7 @@ def test_the_engine_asked_for_plays_and_else_the_faster_one() -> None:
         for name in ("getbe-sm", "explore-then-commit", "oracle"):
             learner = find_learner(name, problem)
             assert choose_engine(problem, learner, rounds) == faster
-            for asked in ("walk", "leap"):
+            for asked in ("walk", "leap", "draw"):
                 assert choose_engine(problem, learner, rounds, asked) == asked
     policies = find_learner("ucb1-policies", FIGURE_4)
     assert {choose_engine(FIGURE_4, policies, 10**6, e) for e in ("auto", "walk")} == {"walk"}
@@ -149,12 +149,18 @@ def test_the_faster_engine_is_the_engine_of_its_name() -> None:
         ({"threads": 0}, "threads = 0 was given"),
         ({"threads": 1025}, "threads = 1025 was given"),
         ({"opening": "twice"}, "opening = 'twice' was given"),
-        ({"engine": "fly"}, "engine = 'fly' was given; it must be 'walk', 'leap' or 'auto'"),
+        (
+            {"engine": "fly"},
+            "engine = 'fly' was given; it must be 'walk', 'leap', 'draw' or 'auto'",
+        ),
         ({"engine": None}, "engine = None was given"),
         ({"engine": ["walk"]}, r"engine = \['walk'\] was given"),
-        (
-            {"engine": "leap", "learners": ["getbe-sm", "ucb1-policies"]},
-            "engine = 'leap' was given; ucb1-policies plays no thresholds and can only be walked",
+        *(
+            (
+                {"engine": engine, "learners": ["getbe-sm", "ucb1-policies"]},
+                f"engine = '{engine}' was given; ucb1-policies plays no thresholds and can only",
+            )
+            for engine in ("leap", "draw")
         ),
     ],
 )

@@ -46,6 +46,7 @@ def test_the_address_changes_with_all_that_is_asked(monkeypatch: pytest.MonkeyPa
         replace(CURVES, checkpoints=(200,)),
         replace(CURVES, engine="walk"),
         replace(CURVES, engine="leap"),
+        replace(CURVES, engine="draw"),
         GRID,
         replace(GRID, name="other"),
         replace(GRID, goal=5),

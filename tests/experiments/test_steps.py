@@ -111,7 +111,7 @@ def test_the_shell_writes_the_steps_of_what_it_shows(
     assert everything(file) == everything(frame)
 
 
-@pytest.mark.parametrize("also", [["--engine", "leap"], ["--splitting"]])
+@pytest.mark.parametrize("also", [["--engine", "leap"], ["--engine", "draw"], ["--splitting"]])
 def test_steps_are_written_of_walked_replicas_alone(
     tmp_path: Path, also: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

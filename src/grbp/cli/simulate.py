@@ -54,8 +54,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="first estimates: drawn at random, or from taking each action once (drawn)",
     )  # fmt: skip
     parser.add_argument(
-        "--engine", default="auto", choices=["auto", "walk", "leap"],
-        help="take every step, or leap over them with the same law (auto: the faster one)",
+        "--engine", default="auto", choices=["auto", "walk", "leap", "draw"],
+        help="take every step or, with the same law, leap over many, or draw each round whole, as a"
+        " GPU does (auto: walk or leap, the faster one)",
     )  # fmt: skip
     parser.add_argument(
         "--splitting", action="store_true", help="look for rare replicas that carry the mean"
@@ -102,8 +103,8 @@ def run(options: argparse.Namespace) -> None:
 
 def _check_steps(options: argparse.Namespace) -> Literal["walk"]:
     """Refuse what steps cannot be written of; return the engine that takes them."""
-    if options.engine == "leap" or options.splitting:
-        what = "--splitting" if options.splitting else "--engine leap"
+    if options.engine in {"leap", "draw"} or options.splitting:
+        what = "--splitting" if options.splitting else f"--engine {options.engine}"
         raise InvalidInput(
             f"--steps and {what} were given; steps are written of replicas that take every step,"
             " so leave one of the two out"

@@ -1,8 +1,8 @@
 """Play many replicas of many rounds on all threads, and count the decisions.
 
-Rounds are walked step by step or drawn in leaps, either way by one loop that Numba compiles
-together with the learner's decision or, where it cannot, Python interprets. Each replica has
-its own streams, one for the cases and one for the learner's draws, so that results depend
+Rounds are walked step by step, drawn in leaps or drawn one by one, each way by one loop that Numba
+compiles together with the learner's decision or, where it cannot, Python interprets. Each replica
+has its own streams, one for the cases and one for the learner's draws, so that results depend
 neither on threads nor on blocks, and all learners that are walked meet the same cases.
 """
 
@@ -34,11 +34,12 @@ from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
 
 R = TypeVar("R")
 
-Engine: TypeAlias = Literal["walk", "leap"]
-"""How rounds are played: step by step, or drawn whole and in batches. Both have one law."""
+Engine: TypeAlias = Literal["walk", "leap", "draw"]
+"""How rounds are played: step by step, drawn whole and in batches, or drawn whole one by one, with
+the learner asked in every round. All have one law."""
 
-EngineLike: TypeAlias = Literal["walk", "leap", "auto"]
-"""An engine, or the faster one."""
+EngineLike: TypeAlias = Literal["walk", "leap", "draw", "auto"]
+"""An engine, or the faster one of walking and leaping."""
 
 Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]
 """How a round counts: with the gap of its threshold, averaged over first states; with what was lost
@@ -92,9 +93,9 @@ def choose_engine(
     """Choose the engine that plays a learner's rounds: the one asked for, or else the faster."""
     check_choice("engine", asked, EngineLike)
     if isinstance(learner, PolicyLearner):
-        if asked == "leap":
+        if asked in {"leap", "draw"}:
             raise InvalidInput(
-                f"engine = 'leap' was given; {learner.name} plays no thresholds and can only be"
+                f"engine = {asked!r} was given; {learner.name} plays no thresholds and can only be"
                 " walked ('walk' or 'auto')"
             )
         return "walk"
@@ -110,6 +111,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     replicas: int,
     seed: int,
     *,
+    first: int = 0,
     engine: Engine = "walk",
     threads: int | None = None,
     regret: Kind = "realised",
@@ -118,12 +120,13 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     report: Report | None = None,
     block_size: int | None = None,
 ) -> Iterator[Decisions]:
-    """Yield the decisions of all replicas, block by block, up to each checkpoint.
+    """Yield the decisions of some replicas, block by block, up to each checkpoint.
 
-    They are counted as the kind of regret needs them. For realised regret and regret by first
-    state, the batches of a leap end at every checkpoint. If `counters` are given, with a row for
-    each replica, replicas go on from there (from round 1 where the row is zero), and the counters
-    with which they end take their place.
+    These are the replicas from `first` on; each has its own keys, so that replicas may be played
+    in chunks that begin anywhere. Decisions are counted as the kind of regret needs them. For
+    realised regret and regret by first state, the batches of a leap end at every checkpoint. If
+    `counters` are given, with a row for each replica, replicas go on from there (from round 1 where
+    the row is zero), and the counters with which they end take their place.
 
     Notes
     -----
@@ -140,19 +143,19 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     played = map if threads == 1 else pool.map
     try:
         most = block_size or BLOCK
-        for first in range(0, replicas, most):
-            size = min(most, replicas - first)
+        for begin in range(0, replicas, most):
+            size = min(most, replicas - begin)
             block = Recorder(
                 kept,
-                _keys(seed, range(first, first + size)),
+                _keys(seed, range(first + begin, first + begin + size)),
                 _zeros(size, len(kept), starts * choices),
                 _zeros(size, len(kept) if wins else 0),
-                _fresh(size) if counters is None else counters[first : first + size],
+                _fresh(size) if counters is None else counters[begin : begin + size],
                 choices if by_start else 0,
                 wins,
                 opening == "once",
             )
-            done = first
+            done = begin
             parts = list(_slices(block, engine))
             for part, answer in zip(parts, played(loop, parts), strict=True):
                 if answer != DONE:
@@ -200,7 +203,7 @@ _NO_REPLICAS: Final = Recorder(
 def _slices(block: Recorder, engine: Engine) -> Iterator[Recorder]:
     """Yield the block in pieces that a thread takes at once."""
     rounds = int(block.checkpoints[-1])
-    size = max(1, _SLICE // (rounds if engine == "walk" else min(rounds, _LEAPT)))
+    size = max(1, _SLICE // (min(rounds, _LEAPT) if engine == "leap" else rounds))
     for k in range(0, len(block.keys), size):
         part = slice(k, k + size)
         arrays = ("keys", "played", "won", "counters")
@@ -226,7 +229,7 @@ def _loop(
             lambda run, recorder: run(constants, world, starts, column, recorder),
             _NO_REPLICAS,
         )
-    leaps, plans = leaps_of(problem, choices), goal <= BATCH_GOAL
+    leaps, plans = leaps_of(problem, choices), engine == "leap" and goal <= BATCH_GOAL
     stable, thinning = (learner.stable, learner.thinning) if plans else (None, None)
     return compiled_or_not(
         learner,

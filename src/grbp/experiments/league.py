@@ -42,8 +42,8 @@ class LeagueSpec:
         The step of the grid: p_c and p_f are its multiples between 0 and 1.
     rounds, replicas, seed : int
         See `simulate`.
-    engine : {"auto", "walk", "leap"}
-        How rounds are played, see `simulate`.
+    engine : {"auto", "walk", "leap", "draw"}
+        How rounds are played, see `simulate`; "draw" draws every round whole, as a GPU does.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class Meta:
     constants : dict
         The constants of every learner: ``{learner: {constant: value}}``.
     engines : dict
-        The engine that played its rounds: ``{learner: "walk" or "leap"}``.
+        The engine that played its rounds: ``{learner: "walk", "leap" or "draw"}``.
     versions : dict
         The versions of Python, NumPy, Numba and this package.
     revision : str

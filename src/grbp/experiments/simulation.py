@@ -58,7 +58,7 @@ class Simulation(Shown):
     curves : dict of str to Curve
         The curve of every learner, by its name.
     engines : dict
-        The engine that played each learner's rounds: ``{learner: "walk" or "leap"}``.
+        The engine that played each learner's rounds: ``{learner: "walk", "leap" or "draw"}``.
 
     Notes
     -----
@@ -155,11 +155,12 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         Where the estimates before round 1 come from: a uniform draw from [0, 1], as in the
         paper's experiments, or taking each action once, as in its Algorithm 1, which is not
         counted as a round.
-    engine : {"auto", "walk", "leap"}
+    engine : {"auto", "walk", "leap", "draw"}
         How rounds are played. "walk" takes every step, and all learners meet the same cases.
         "leap" draws whole rounds, and many at once while a learner cannot change its mind: it
-        has the same law with other draws, and a billion rounds take it seconds. "auto" leaps
-        unless there is too little to play.
+        has the same law with other draws, and a billion rounds take it seconds. "draw" asks the
+        learner in every round and draws the round whole from a table, with the same law; it is
+        the engine that also runs on a GPU. "auto" leaps unless there is too little to play.
     splitting : bool
         Whether to look for rare replicas that carry the mean, by multilevel splitting. Where
         finishing in state 1 is right, a replica can be stuck with never finishing, and one in a

@@ -35,8 +35,8 @@ class Spec:
         See `simulate`; the seed is kept as a whole number.
     checkpoints : tuple of int, optional
         The rounds at which curves are kept; about a hundred of them by default.
-    engine : {"auto", "walk", "leap"}
-        How rounds are played, see `simulate`.
+    engine : {"auto", "walk", "leap", "draw"}
+        How rounds are played, see `simulate`; "draw" draws every round whole, as a GPU does.
     splitting : bool
         Whether rare replicas are looked for, see `simulate`.
 
@@ -117,8 +117,8 @@ class GridSpec:
         `Spec`.
     rounds, replicas, seed : int
         See `simulate`; the seed is kept as a whole number.
-    engine : {"auto", "walk", "leap"}
-        How rounds are played, see `simulate`.
+    engine : {"auto", "walk", "leap", "draw"}
+        How rounds are played, see `simulate`; "draw" draws every round whole, as a GPU does.
 
     Notes
     -----
