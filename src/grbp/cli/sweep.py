@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import grbp
-from grbp.cli.options import add_folder, add_json, loudness, number, whole
+from grbp.cli.options import add_folder, add_json, add_workers, loudness, number, whole
 from grbp.cli.printing import paragraph, print_json, table
 from grbp.cli.progress import ProgressBar
 from grbp.errors import InvalidInput
@@ -31,9 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what to play, as TOML; after 'merge', also the files of parts",
     )  # fmt: skip
     add_folder(parser)
-    who = parser.add_mutually_exclusive_group()
-    who.add_argument("--processes", metavar="N", help="processes to use (as many as cores)")
-    who.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster")
+    add_workers(parser.add_mutually_exclusive_group(), "as many as cores")
     parser.add_argument("--part", metavar="I/N", help="play part I of N, to be merged later")
     parser.add_argument(
         "--device", default="cpu", choices=["cpu", "cuda"], help="where rounds are played (cpu)"

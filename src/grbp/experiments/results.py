@@ -202,27 +202,6 @@ class GridResult(Shown):
     columns = COLUMNS
     """The columns of its table."""
 
-    @classmethod
-    def play(cls, spec: GridSpec, report: Report, threads: int | None) -> "GridResult":
-        """Simulate every cell of a specification."""
-        shape = (len(spec.p_f), len(spec.p_c))
-        mean, se = np.empty(shape), np.empty(shape)
-        for k, (i, j) in enumerate(np.ndindex(shape)):
-            p_c, p_f = spec.p_c[j], spec.p_f[i]
-            problem, seed = Problem(spec.goal, p_c, p_f), cell_seed(spec.seed, p_c, p_f)
-            sizes = (spec.rounds, spec.replicas, seed, (spec.rounds,), spec.engine)
-            cell = Spec(spec.name, problem, spec.learners, *sizes)
-            curve = _simulated(cell, threads).curves[spec.names[0]]
-            mean[i, j], se[i, j] = curve.mean[-1], curve.se[-1]
-            report((k + 1) * spec.replicas)
-        return cls(spec, mean, se, meta_now(spec))
-
-    @classmethod
-    def join(cls, spec: GridSpec, parts: "Sequence[GridResult]") -> "GridResult":
-        """Put the rows of a map together, in their order."""
-        mean, se = (np.vstack([getattr(part, name) for part in parts]) for name in ("mean", "se"))
-        return cls(spec, mean, se, meta_now(spec))
-
     def arrays(self) -> tuple[dict[str, Any], Arrays]:
         """Return the contents of a file: entries of its header, and arrays."""
         return {}, {"mean": self.mean, "se": self.se}
@@ -249,7 +228,7 @@ class GridResult(Shown):
             yield cell_row(problem, choices, (*how, seed, engine, False, "pseudo"), *found)
 
 
-def cell_row(  # noqa: PLR0913 (the columns of a table)
+def cell_row(
     problem: Problem, choices: Sequence[int], how: Row, at: int, mean: float, se: float
 ) -> Row:
     """Return the row of one cell of a map or a sweep, whose learner has some choices.

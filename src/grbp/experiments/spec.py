@@ -1,7 +1,7 @@
 """Say what an experiment is before it is run: frozen, comparable, written as plain JSON.
 
-A specification falls into parts that are specifications themselves, one learner or one row of
-the map each; the result of a part does not depend on the whole that it belongs to.
+That of curves falls into parts that are specifications themselves, one learner each; the result of
+a part does not depend on the whole that it belongs to.
 """
 
 import re
@@ -129,8 +129,8 @@ class GridSpec:
     --------
     >>> import grbp
     >>> spec = grbp.experiments.GridSpec("map", 4, (0.4, 0.6), (0.2, 0.3), "getbe-sm", 100, 20)
-    >>> [part.p_f for part in spec.parts]
-    [(0.2,), (0.3,)]
+    >>> spec.as_json()["kind"]
+    'grid'
     """
 
     name: str
@@ -150,21 +150,6 @@ class GridSpec:
             check = partial(check_probability, axis)
             _set(self, axis, several(axis, getattr(self, axis), check))
         _set(self, "learner", kept_learners([self.learner], self.goal)[0])
-
-    @property
-    def parts(self) -> "Sequence[GridSpec]":
-        """The same experiment for each p_f alone: the rows of the map."""
-        return [replace(self, p_f=(p_f,)) for p_f in self.p_f]
-
-    @property
-    def label(self) -> str:
-        """The name of a part."""
-        return f"p_f = {self.p_f[0]:g}"
-
-    @property
-    def work(self) -> int:
-        """The number of replicas that a part plays in all."""
-        return len(self.p_c) * self.replicas
 
     @property
     def learners(self) -> tuple[LearnerLike, ...]:

@@ -18,7 +18,7 @@ from grbp.experiments.regret import gap_per_threshold
 from grbp.experiments.results import cell_seed
 from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sums import Sums, price
-from grbp.learners.registry import AnyLearner, KeptLearner, find_learner
+from grbp.learners.registry import AnyLearner, LearnerLike, find_learner
 from grbp.model.problem import Problem
 
 Device: TypeAlias = Literal["cpu", "cuda"]
@@ -45,7 +45,7 @@ class Cell:
     """
 
     problem: Problem
-    learner: KeptLearner
+    learner: LearnerLike
     rounds: tuple[int, ...]
     seed: int
     engine: Engine
@@ -84,7 +84,7 @@ class Played(NamedTuple):
 
 def cells_of(
     problems: Iterable[Problem],
-    learners: Sequence[KeptLearner],
+    learners: Sequence[LearnerLike],
     rounds: tuple[int, ...],
     seed: int,
     engine: EngineLike,

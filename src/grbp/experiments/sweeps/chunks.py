@@ -128,7 +128,8 @@ class Queue:
 
     def _task(self, group: Group) -> Task:
         waiting, rate = self._waiting[group], self.rates[group]
-        room, task = self._room(rate), []
+        room = self._room(rate)
+        task: list[Chunk] = []
         while waiting and room > 0 and len(task) < _MOST_CHUNKS:
             cell, first, size = waiting[0]
             if size > room and not self.whole:

@@ -57,11 +57,12 @@ class Cluster:
             raise MissingExtra(
                 f"a cluster needs Dask, which is not installed; {how_to_install('cluster')}"
             ) from error
-        self._dask, self._address = distributed, address
+        self._dask: Any = distributed  # which does not say all its types
+        self._address = address
         self._threads, self._looked = 1, -_LOOK
         self._wanted: dict[object, Fitness] = {}
         try:
-            self._client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+            self._client: Any = self._dask.Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InvalidInput(
                 f"dask = {address!r} was given; there is no scheduler ({_short(error)}), so give"
@@ -144,9 +145,10 @@ def work(task: Task, wanted: Fitness) -> list[Played] | str:
 
 def _own_address() -> str:
     with suppress(Exception):
-        from distributed import get_worker  # noqa: PLC0415 (an extra)
+        import distributed  # noqa: PLC0415 (an extra)
 
-        return str(get_worker().address)
+        worker: Any = distributed.get_worker
+        return str(worker().address)
     return "of the cluster"
 
 

@@ -78,7 +78,7 @@ class Share:
         begin, end = (total * k // self.count for k in (self.index - 1, self.index))
         for k in range(begin // size, -(-end // size)):
             mine = range(max(0, begin - k * size), min(size, end - k * size))
-            if len(mine):
+            if mine:
                 yield cells[k], None if want.se is not None else mine
 
 
@@ -107,7 +107,7 @@ def look(file: SweepFile, cell: Cell, share: range | None, want: Want) -> Look:
     return Look(cell, share, len(wanted), gaps)
 
 
-def fill(  # noqa: PLR0913 (what to play, by whom, and whom to tell)
+def fill(
     file: SweepFile,
     cells: Sequence[tuple[Cell, range | None]],
     want: Want,
@@ -137,6 +137,14 @@ def fill(  # noqa: PLR0913 (what to play, by whom, and whom to tell)
         file.commit()
         # What was complete stays so; the others may need more now.
         cells = [(one.cell, one.share) for one in looks]
+
+
+def swept(file: SweepFile, cell: Cell, want: Want) -> SweptCell:
+    """Return a cell of which a file lacks nothing, with its regret."""
+    _, have = want.looked(file, cell)
+    sums = added(have)
+    mean, se = zip(*cell.priced(sums), strict=True)
+    return SweptCell(cell, sums, mean, se)
 
 
 def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
@@ -263,13 +271,8 @@ class Driver:
 
     def result(self) -> SweepResult:
         """Return the result of a file that lacks nothing."""
-        return SweepResult(self.spec, tuple(map(self._swept, self.cells)))
-
-    def _swept(self, cell: Cell) -> SweptCell:
-        _, have = self.want.looked(self.file, cell)
-        sums = added(have)
-        mean, se = zip(*cell.priced(sums), strict=True)
-        return SweptCell(cell, sums, mean, se)
+        cells = (swept(self.file, cell, self.want) for cell in self.cells)
+        return SweepResult(self.spec, tuple(cells))
 
 
 @contextmanager

@@ -10,11 +10,11 @@ import json
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from grbp._io import check_writable, make_folder, reason
+from grbp._io import check_writable, make_folder
 from grbp.errors import CannotWrite, Conflict, InvalidInput
 from grbp.experiments.provenance import source_digest
 from grbp.experiments.sums import Sums
@@ -219,9 +219,3 @@ def _damaged(path: Path) -> InvalidInput:
     return InvalidInput(
         f"{path} is damaged, or is not a file of a sweep; move it away to begin anew"
     )
-
-
-def remove(path: Path) -> None:
-    """Remove the file of a sweep that is done, if that is possible."""
-    with suppress(OSError):
-        path.unlink(missing_ok=True)

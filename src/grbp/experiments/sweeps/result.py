@@ -111,8 +111,8 @@ class SweepResult(Shown):
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of every cell and its sums: equal for equal results, however made."""
-        told = ([one.cell.key, [sums.as_json() for sums in one.sums]] for one in self.cells)
-        return digest_of(sorted(told, key=lambda pair: pair[0]))
+        told = {one.cell.key: [sums.as_json() for sums in one.sums] for one in self.cells}
+        return digest_of(told)  # The digest sorts keys, so that the order of cells is nothing.
 
     @property
     def imprecise(self) -> list[SweptCell]:

@@ -167,7 +167,11 @@ class SweepSpec:
         rounds: Any = self.rounds if isinstance(self.rounds, Iterable) else [self.rounds]
         kept = several("rounds", rounds, lambda one: check_count("rounds", one, 1, MOST_ROUNDS))
         learners = kept_learners(one_or_more(self.learners), grids[0].goal[0])
-        checked = {"problems": grids, "rounds": tuple(sorted(kept)), "learners": learners}
+        checked: dict[str, Any] = {
+            "problems": grids,
+            "rounds": tuple(sorted(kept)),
+            "learners": learners,
+        }
         if self.se is not None:
             checked["se"] = check_positive("se", self.se)
         for name, value in checked.items():
@@ -229,7 +233,7 @@ class SweepSpec:
             ) from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidInput(
-                f"{path} is no TOML ({' '.join(str(error).split())}); write it as name = \"tour\""
+                f'{path} is no TOML ({" ".join(str(error).split())}); write it as name = "tour"'
             ) from error
         try:
             return cls.from_json(data | changes)
@@ -258,7 +262,7 @@ class SweepSpec:
 
 def _checked_keys(what: str, given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
     """Return a mapping whose keys are fields of a class; refuse others, and missing ones."""
-    known = {one.name: one.default for one in fields(kind)}  # type: ignore[arg-type]
+    known = {one.name: one.default for one in fields(kind)}
     for key in given:
         if key not in known:
             meant = did_you_mean(str(key), known) or f"there is {', '.join(known)}"

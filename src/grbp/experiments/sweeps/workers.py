@@ -54,7 +54,7 @@ class Workers(Protocol):
 
 
 class Here:
-    """This process, one task after the other."""
+    """The process itself, one task after the other."""
 
     def __init__(self, device: Device = "cpu") -> None:
         self._device = device
