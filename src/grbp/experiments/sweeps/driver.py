@@ -238,7 +238,7 @@ class Driver:
         self.want = Want(spec.replicas, spec.se, spec.cap)
         check_device(self.cells, device)
         self.file = SweepFile(path)
-        self.file.put("asked", json.dumps(spec.as_json()))
+        self.file.put("asked", json.dumps(spec.as_json(), sort_keys=True))
 
     def __enter__(self) -> "Driver":
         return self

@@ -126,9 +126,10 @@ class SweepFile:
         return None if row is None else str(row[0])
 
     def put(self, name: str, value: str) -> None:
-        """Write an entry of the header."""
-        with self._said():
-            self._database.execute("INSERT OR REPLACE INTO header VALUES (?, ?)", (name, value))
+        """Write an entry of the header, unless it is there."""
+        if self.get(name) != value:
+            with self._said():
+                self._database.execute("INSERT OR REPLACE INTO header VALUES (?, ?)", (name, value))
 
     def add(self, played: Iterable[Played]) -> None:
         """Keep chunks that were played; they are committed within about a second."""

@@ -3,6 +3,7 @@
 This is for batch systems: every job of an array plays a part and knows nothing of the others.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,9 @@ from grbp.model.validation import check_whole
 
 MOST_PARTS: Final = 100_000
 """The largest number of parts of a sweep."""
+
+_SHOWN: Final = 10
+"""Parts that are named when they are missing."""
 
 
 def part_path(folder: Path, spec: SweepSpec, part: tuple[int, int]) -> Path:
@@ -116,10 +120,25 @@ def merge(
         if lacking:
             replicas = sum(gap.size for one in lacking for gap in one.gaps)
             raise InvalidInput(
-                f"{replicas:,} replicas of {len(lacking):,} cells are missing after merging"
-                f" {len(found):,} parts; run the jobs of the missing parts again and merge again,"
-                " or run the sweep without --part, which plays what is missing"
+                f"{_absent(found)}{replicas:,} replicas of {len(lacking):,} cells are missing after"
+                f" merging {len(found):,} files; play the missing parts and merge again, or run the"
+                " sweep without --part, which plays what is missing"
             )
         result = driver.result()
     write_result(folder, result)
     return result
+
+
+def _absent(files: Sequence[Path]) -> str:
+    """Say which parts are not among the files, as their names tell; nothing if none is."""
+    named = [re.search(r"\.part-(\d+)-of-(\d+)\.sweep$", file.name) for file in files]
+    counts = {int(one[2]) for one in named if one}
+    if len(counts) != 1:
+        return ""
+    (count,), there = counts, {int(one[1]) for one in named if one}
+    absent = [str(k) for k in range(1, count + 1) if k not in there]
+    if not absent:
+        return ""
+    shown = ", ".join(absent[:_SHOWN]) + (", ..." if len(absent) > _SHOWN else "")
+    which = f"part {shown} of {count} is" if len(absent) == 1 else f"parts {shown} of {count} are"
+    return f"{which} missing: "

@@ -36,7 +36,8 @@ DOUBLINGS: Final = 10
 """How often replicas are doubled for the sake of precision, unless a number is given."""
 
 _RANGE: Final = ("from", "to", "step")
-_AXES: Final = ("goal", "p_c", "p_f")
+_KEPT: Final = {"name", "digest"}
+"""What plain data say of a learner that others wrote."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ class SweepSpec:
         learners = given["learners"]
         if isinstance(learners, list | tuple):
             given["learners"] = [
-                learner_from_json(one) if set(one) == {"name", "digest"} else one
+                learner_from_json(one) if isinstance(one, Mapping) and set(one) == _KEPT else one
                 for one in learners
             ]
         return cls(**given)
