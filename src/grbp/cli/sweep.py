@@ -90,7 +90,7 @@ def _who(options: argparse.Namespace) -> dict[str, Any]:
         return {"dask": options.dask}
     if options.device != "cpu":
         return {}
-    return {"processes": whole(options.processes) or cpu_count() or 1}
+    return {"processes": cpu_count() if options.processes is None else whole(options.processes)}
 
 
 def _part(text: str) -> tuple[int, int]:
@@ -118,14 +118,19 @@ def _progress(options: argparse.Namespace, kept_in: Path) -> Iterator[ProgressBa
             f"\nInterrupted; {bar.done:,} of {bar.total:,} replicas are kept in {kept_in}.",
             file=sys.stderr,
         )
-        print(f"To go on: {shlex.join(['grbp', *_given()])}", file=sys.stderr)
+        print(f"To go on: {_command(options)}", file=sys.stderr)
         raise
     finally:
         bar.close()
 
 
-def _given() -> list[str]:
-    return sys.argv[1:]
+def _command(options: argparse.Namespace) -> str:
+    """Return the command that was given."""
+    words = ["grbp", "sweep", *options.files, "--out", options.out]
+    for name in ("processes", "dask", "part", "device", "se", "chunk"):
+        value = getattr(options, name)
+        words += [] if value is None else [f"--{name}", value]
+    return shlex.join(words)
 
 
 def _give(options: argparse.Namespace, result: grbp.SweepResult, folder: Path) -> None:
@@ -151,7 +156,7 @@ def _show(result: grbp.SweepResult) -> None:
         goal, p_c, p_f = one.worst_at
         at = f"{goal}: {p_c:.3g}, {p_f:.3g}"
         rows.append([one.learner, one.mean, one.se, one.worst, at])
-    table(["learner", "mean", "+-", "worst", "at G: p_c, p_f"], rows, first=22, width=14, digits=4)
+    table(["learner", "mean", "+-", "worst", "G: p_c, p_f"], rows, first=22, width=14, digits=4)
     print(f"\ndigest {result.digest}")
     if result.imprecise:
         paragraph(
