@@ -39,6 +39,9 @@ from grbp.experiments.simulation import (
 from grbp.experiments.steps import (
     step_log as step_log,
 )
+from grbp.experiments.sweeps.driver import sweep as sweep
+from grbp.experiments.sweeps.result import SweepResult as SweepResult
+from grbp.experiments.sweeps.spec import SweepSpec as SweepSpec
 from grbp.figures import (
     boundary_figure as boundary_figure,
     league_figure as league_figure,

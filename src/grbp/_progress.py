@@ -21,21 +21,25 @@ class ProgressBar:
 
     It is called as `simulate`, `run` and `run_league` call their argument `progress`. A learner
     may be compiled before its first replicas are done, so that the time up to its first report
-    does not count in the estimate of the time left. A quiet one shows nothing, and a verbose one
-    writes a line on whatever is done.
+    does not count in the estimate of the time left; `estimate` says whether there is one. A quiet
+    one shows nothing, and a verbose one writes a line on whatever is done.
     """
 
-    def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
+    def __init__(
+        self, *, quiet: bool = False, verbose: bool = False, estimate: bool = True
+    ) -> None:
         self._quiet, self._verbose = quiet, verbose
-        self._name, self._done, self._total = "", 0, 0
+        self._left = " {remaining} left" if estimate else ""
+        self._name, self.done, self.total = "", 0, 0
         self._began, self._may_compile = 0.0, False
         self._bar: Any = None  # tqdm does not say its types
 
     def __call__(self, name: str, done: int, total: int) -> None:
         """Show how much is done, and how much there is in all."""
         if self._quiet:
+            self.done, self.total = done, total
             return
-        if self._done == self._total or total != self._total or done < self._done:
+        if self.done == self.total or total != self.total or done < self.done:
             self.close()  # something else has begun
             self._began = time.monotonic()
         seconds = time.monotonic() - self._began
@@ -44,13 +48,13 @@ class ProgressBar:
         elif seconds > _PATIENCE and (bar := _bar_class()) is not None:
             self._bar = bar(
                 desc=name, total=total, initial=done, leave=False, smoothing=0.0, miniters=1,
-                bar_format="{desc} {percentage:3.0f}%|{bar}| {remaining} left", dynamic_ncols=True,
+                bar_format="{desc} {percentage:3.0f}%|{bar}|" + self._left, dynamic_ncols=True,
             )  # fmt: skip
         if done == total and (self._verbose or (seconds > _PATIENCE and self._bar is None)):
             whole = name.partition(": ")[0]
             write_line(f"{whole}: done in {seconds:.1f} s", sys.stderr)
         self._may_compile = name != self._name
-        self._name, self._done, self._total = name, done, total
+        self._name, self.done, self.total = name, done, total
 
     def _advance(self, name: str, done: int) -> None:
         bar = self._bar

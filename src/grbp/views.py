@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from grbp._words import with_interval
 from grbp.errors import GrbpError, InvalidInput, MissingExtra
 from grbp.experiments.league import League
+from grbp.experiments.league_table import Standing
 from grbp.experiments.results import COLUMNS, CurveResult, GridResult, curve_rows
 from grbp.experiments.simulation import Simulation
+from grbp.experiments.sweeps.result import SweepResult, SweepStanding
 from grbp.figures import records
 from grbp.figures.boundary import boundary_figure
 from grbp.figures.numbers import rounded
@@ -298,6 +300,32 @@ def _(thing: GridResult, ax: "Axes | None") -> "Figure":
     return regret_map_figure(spec.p_c, spec.p_f, thing.mean, spec.goal, ax=ax)
 
 
+# Sweeps.
+
+
+@table_of.register
+def _(thing: SweepResult) -> Rows:
+    return COLUMNS, thing.rows()
+
+
+@summary_of.register
+def _(thing: SweepResult) -> Rows:
+    return _summary(thing.standings())
+
+
+def _summary(standings: Sequence[Standing | SweepStanding]) -> Rows:
+    names = ("learner", "mean regret", "standard error", "worst", "at")
+    return names, (
+        (one.learner, one.mean, one.se, one.worst, "goal {}, {:g}, {:g}".format(*one.worst_at))
+        for one in standings
+    )
+
+
+@picture_of.register(SweepResult)
+def _(thing: SweepResult, ax: "Axes | None") -> "Figure":
+    return regret_map_figure(*thing.map(), thing.spec.problems[0].goal[0], ax=ax)
+
+
 # Leagues.
 
 
@@ -308,13 +336,7 @@ def _(thing: League) -> Rows:
 
 @summary_of.register
 def _(thing: League) -> Rows:
-    return ("learner", "mean regret", "standard error", "worst", "at"), _standings(thing)
-
-
-def _standings(league: League) -> Iterator[tuple[object, ...]]:
-    for one in league.table().standings:
-        goal, p_c, p_f = one.worst_at
-        yield one.learner, one.mean, one.se, one.worst, f"goal {goal}, {p_c:g}, {p_f:g}"
+    return _summary(thing.table().standings)
 
 
 @picture_of.register(League)

@@ -105,7 +105,7 @@ def test_wide_numbers_and_names_stay_within_80_columns(
         for k, name in enumerate(spec.players(4), start=1)
     }
     wide = League(spec, {4: maps, 10**7: maps})
-    monkeypatch.setattr(grbp, "run_league", lambda *_: wide)
+    monkeypatch.setattr(grbp, "run_league", lambda *_, **__: wide)
     assert main(["league", "--pairs", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -126,7 +126,7 @@ def test_help_is_at_most_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_interruption_says_how_to_go_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(grbp, "run_league", interrupt)

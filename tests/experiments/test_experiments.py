@@ -39,6 +39,8 @@ from grbp.model.problem import Problem
 
 # The function has the name of its module.
 RUN = import_module("grbp.experiments.results")
+WORKERS = import_module("grbp.experiments.sweeps.workers")
+PLAY = WORKERS.play
 BOTH = pytest.mark.parametrize("spec", [CURVES, GRID], ids=["curves", "grid"])
 
 
@@ -158,13 +160,12 @@ def test_a_second_run_finds_it(
     assert second.meta == first.meta
 
 
-@BOTH
-def test_an_interrupted_run_goes_on_to_the_same_bits(
-    spec: Spec | GridSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_interrupted_curves_go_on_to_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = run(spec, tmp_path / "whole")
+    whole = run(CURVES, tmp_path / "whole")
     folder = tmp_path / "interrupted"
-    last = len(spec.parts) - 1
+    last = len(CURVES.parts) - 1
 
     seen = set()
 
@@ -174,7 +175,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(spec, folder, interrupt)
+        run(CURVES, folder, interrupt)
     assert len(list((folder / PARTS).iterdir())) == last
     calls = []
 
@@ -183,11 +184,54 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(
         return simulate(*arguments, **named)
 
     monkeypatch.setattr(RUN, "simulate", counted)
-    resumed = run(spec, folder)
+    resumed = run(CURVES, folder)
     assert bits(resumed) == bits(whole)
-    # Only the last learner, or the last row of three cells.
-    assert len(calls) == (1 if isinstance(spec, Spec) else 3)
-    assert [path.name for path in folder.iterdir()] == [address(spec)]
+    assert len(calls) == 1
+    assert [path.name for path in folder.iterdir()] == [address(CURVES)]
+
+
+def test_an_interrupted_map_goes_on_to_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(GRID, tmp_path / "whole")
+    folder, kept = tmp_path / "interrupted", 0
+
+    def interrupt(_: str, done: int, total: int) -> None:
+        nonlocal kept
+        kept = done
+        if 2 * done > total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(GRID, folder, interrupt, threads=1)
+    assert [path.suffix for path in folder.iterdir()] == [".sweep"]
+    played = []
+
+    def counted(chunks: Any, *options: Any) -> Any:
+        played.extend(chunk.size for chunk in chunks)
+        return PLAY(chunks, *options)
+
+    monkeypatch.setattr(WORKERS, "play", counted)
+    assert bits(run(GRID, folder, threads=1)) == bits(whole)
+    assert sum(played) == 6 * GRID.replicas - kept
+    assert [path.name for path in folder.iterdir()] == [address(GRID)]
+
+
+def test_a_damaged_file_of_an_unfinished_map_is_set_aside(tmp_path: Path) -> None:
+    path = (tmp_path / address(GRID)).with_suffix(".sweep")
+    path.write_bytes(b"This is my diary, and long enough to be a file of SQLite." * 20)
+    with pytest.warns(RuntimeWarning, match=r"\.sweep is damaged.* set aside as"):
+        made = run(GRID, tmp_path)
+    assert bits(made) == bits(run(GRID, tmp_path / "clean"))
+    assert path.with_name(f"{path.name}.bad").read_bytes().startswith(b"This is my diary")
+
+
+def test_processes_change_no_bit_of_a_map(tmp_path: Path) -> None:
+    here, there = run(GRID, tmp_path / "1"), run(GRID, tmp_path / "2", processes=2)
+    assert bits(here) == bits(there)
+    with pytest.raises(InvalidInput, match="curves are played on threads") as refusal:
+        run(CURVES, tmp_path / "3", processes=2)  # type: ignore[call-overload]
+    one_sentence(refusal.value)
 
 
 @BOTH

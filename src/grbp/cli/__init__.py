@@ -38,6 +38,7 @@ _COMMANDS: Final = {
     "serve": "the same over HTTP, for a team and its programs",
     "token": "who may use a server: tokens made, listed, revoked",
     "explore": "a page with sliders to teach with, as one file",
+    "sweep": "learners over many problems, on many machines",
     "league": "every learner on many problems: who wins where",
     "reproduce": "every figure of the paper, and the verdict",
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import grbp
-from grbp.cli.options import add_folder, add_threads, loudness, number, whole, wholes
+from grbp.cli.options import add_folder, add_threads, add_workers, loudness, number, whole, wholes
 from grbp.cli.outputs import add_outputs, check_outputs, give
 from grbp.cli.printing import paragraph
 from grbp.cli.progress import progress_bar
@@ -30,7 +30,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", help=f"rounds in a replica ({usual.rounds:,})")
     parser.add_argument("--replicas", help=f"independent repetitions ({usual.replicas:,})")
     parser.add_argument("--seed", help=f"a whole number; same seed, same result ({usual.seed})")
-    add_threads(parser)
+    who = parser.add_mutually_exclusive_group()
+    add_threads(who)
+    add_workers(who)
     add_folder(parser)
     parser.add_argument("--pairs", action="store_true", help="list every two learners as well")
     picture = "draw who wins where, as PNG and SVG for each goal"
@@ -42,7 +44,14 @@ def run(options: argparse.Namespace) -> None:
     spec, data = _spec(options), Path(options.out) / "data"
     check_outputs(options, lambda path: league_paths(spec.goals, path).values())
     with progress_bar(data, **loudness(options)) as progress:
-        played = grbp.run_league(spec, data, progress, whole(options.threads))
+        played = grbp.run_league(
+            spec,
+            data,
+            progress,
+            whole(options.threads),
+            processes=whole(options.processes),
+            dask=options.dask,
+        )
     give(
         options,
         played.as_json,

@@ -71,9 +71,15 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_threads(parser: argparse.ArgumentParser) -> None:
+def add_threads(parser: argparse._ActionsContainer) -> None:
     """Add the option for how many threads to use."""
     parser.add_argument("--threads", help="threads to use (as many as cores)")
+
+
+def add_workers(parser: argparse._ActionsContainer, usual: str = "threads") -> None:
+    """Add the options for who else plays: processes, or a cluster."""
+    parser.add_argument("--processes", metavar="N", help=f"processes to use ({usual})")
+    parser.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster")
 
 
 def problem_of(options: argparse.Namespace) -> grbp.Problem:

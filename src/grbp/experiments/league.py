@@ -1,7 +1,7 @@
 """Play a league: learners over a grid of problems and several goals.
 
 A league is a set of maps of regret, one for each goal and learner. Each is an experiment of its
-own, found again if it was run before, in this league or another, and resumed row by row.
+own, found again if it was run before, in this league or another, and resumed chunk by chunk.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,11 @@ from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.league_table import Duel, LeagueTable, duel_of, table_of
 from grbp.experiments.results import GridResult, Row
-from grbp.experiments.runner import run
+from grbp.experiments.runner import run_map
 from grbp.experiments.simulation import MOST_REPLICAS
 from grbp.experiments.spec import GridSpec, kept_learners, several
 from grbp.experiments.store import FOLDER
+from grbp.experiments.sweeps.driver import workers_for
 from grbp.learners.registry import LEARNERS, LearnerLike, find_learner
 from grbp.model.validation import as_seed, check_count, check_goal, check_positive
 
@@ -215,11 +216,14 @@ def run_league(
     folder: Path = FOLDER,
     progress: ProgressLike = None,
     threads: int | None = None,
+    *,
+    processes: int | None = None,
+    dask: str | None = None,
 ) -> League:
     """Play a league, or as much of it as the folder does not hold already.
 
-    After an interruption the same call goes on with the next row of the map that was being
-    played; neither that nor the number of threads changes a bit.
+    After an interruption the same call goes on with the map that was being played, chunk by chunk;
+    neither that nor who plays changes a bit.
 
     Parameters
     ----------
@@ -232,6 +236,10 @@ def run_league(
         all).
     threads : int, optional
         The number of threads, by default one for each processor.
+    processes : int, optional
+        The number of processes that play, in place of threads.
+    dask : str, optional
+        The address of a Dask cluster that plays; see `sweep`.
 
     Returns
     -------
@@ -255,9 +263,11 @@ def run_league(
     todo = [(goal, learner) for goal in spec.goals for learner in spec.players(goal)]
     maps: dict[int, dict[str, GridResult]] = {goal: {} for goal in spec.goals}
     report = as_progress(progress)
-    for k, (goal, learner) in enumerate(todo, start=1):
-        told = _under_name(report, f"{k}/{len(todo)} {learner}, goal {goal}")
-        maps[goal][learner] = run(spec.map_spec(goal, learner), folder, told, threads)
+    with workers_for(processes, threads, dask) as workers:
+        for k, (goal, learner) in enumerate(todo, start=1):
+            told = _under_name(report, f"{k}/{len(todo)} {learner}, goal {goal}")
+            one = spec.map_spec(goal, learner)
+            maps[goal][learner] = run_map(one, Path(folder), told, workers)
     return League(spec, maps)
 
 

@@ -148,10 +148,10 @@ def curve_rows(simulation: Simulation) -> Iterator[Row]:
         how = (simulation.engines.get(name, ""), curve.weights is not None, simulation.kind)
         columns = (simulation.checkpoints, curve.mean, curve.se, *curve.band())
         for row in zip(*(column.tolist() for column in columns), strict=True):
-            yield *_said(problem), name, *sizes, *how, *row
+            yield *said(problem), name, *sizes, *how, *row
 
 
-def _said(problem: Problem) -> Row:
+def said(problem: Problem) -> Row:
     """Write a problem as the shell reads it: goal, p_c, p_f and start."""
     start: str | tuple[tuple[int, float], ...] = problem.canonical_start
     if not isinstance(start, str):
@@ -202,27 +202,6 @@ class GridResult(Shown):
     columns = COLUMNS
     """The columns of its table."""
 
-    @classmethod
-    def play(cls, spec: GridSpec, report: Report, threads: int | None) -> "GridResult":
-        """Simulate every cell of a specification."""
-        shape = (len(spec.p_f), len(spec.p_c))
-        mean, se = np.empty(shape), np.empty(shape)
-        for k, (i, j) in enumerate(np.ndindex(shape)):
-            p_c, p_f = spec.p_c[j], spec.p_f[i]
-            problem, seed = Problem(spec.goal, p_c, p_f), cell_seed(spec.seed, p_c, p_f)
-            sizes = (spec.rounds, spec.replicas, seed, (spec.rounds,), spec.engine)
-            cell = Spec(spec.name, problem, spec.learners, *sizes)
-            curve = _simulated(cell, threads).curves[spec.names[0]]
-            mean[i, j], se[i, j] = curve.mean[-1], curve.se[-1]
-            report((k + 1) * spec.replicas)
-        return cls(spec, mean, se, meta_now(spec))
-
-    @classmethod
-    def join(cls, spec: GridSpec, parts: "Sequence[GridResult]") -> "GridResult":
-        """Put the rows of a map together, in their order."""
-        mean, se = (np.vstack([getattr(part, name) for part in parts]) for name in ("mean", "se"))
-        return cls(spec, mean, se, meta_now(spec))
-
     def arrays(self) -> tuple[dict[str, Any], Arrays]:
         """Return the contents of a file: entries of its header, and arrays."""
         return {}, {"mean": self.mean, "se": self.se}
@@ -242,13 +221,23 @@ class GridResult(Shown):
         known = isinstance(spec.learner, str)
         choices = find_learner(spec.learner, spec.goal).choices(spec.goal) if known else (0, 1)
         for (i, j), mean in np.ndenumerate(self.mean):
-            problem, se = Problem(spec.goal, spec.p_c[j], spec.p_f[i]), float(self.se[i, j])
+            problem = Problem(spec.goal, spec.p_c[j], spec.p_f[i])
+            how = (str(spec.learner), spec.rounds, spec.replicas)
             seed = cell_seed(spec.seed, problem.p_c, problem.p_f)
-            unseen = most_unseen(problem, choices, np.array([spec.rounds]), spec.replicas)
-            room = 0.0 if unseen is None else float(unseen[0])
-            ends = (float(mean) - Z_95 * se, float(mean) + Z_95 * se + room)
-            how = (str(spec.learner), spec.rounds, spec.replicas, seed, engine, False, "pseudo")
-            yield *_said(problem), *how, spec.rounds, float(mean), se, *ends
+            found = (spec.rounds, float(mean), float(self.se[i, j]))
+            yield cell_row(problem, choices, (*how, seed, engine, False, "pseudo"), *found)
+
+
+def cell_row(
+    problem: Problem, choices: Sequence[int], how: Row, at: int, mean: float, se: float
+) -> Row:
+    """Return the row of one cell of a map or a sweep, whose learner has some choices.
+
+    `how` stands in the columns from "learner" to "regret", and its third entry are the replicas.
+    """
+    unseen = most_unseen(problem, choices, np.array([at]), int(how[2]))
+    room = 0.0 if unseen is None else float(unseen[0])
+    return *said(problem), *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room
 
 
 Result: TypeAlias = CurveResult | GridResult

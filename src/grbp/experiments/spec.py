@@ -1,7 +1,7 @@
 """Say what an experiment is before it is run: frozen, comparable, written as plain JSON.
 
-A specification falls into parts that are specifications themselves, one learner or one row of
-the map each; the result of a part does not depend on the whole that it belongs to.
+That of curves falls into parts that are specifications themselves, one learner each; the result of
+a part does not depend on the whole that it belongs to.
 """
 
 import re
@@ -96,7 +96,7 @@ class Spec:
 
     def as_json(self) -> dict[str, Any]:
         """Return the specification as plain data; `from_json` is the way back."""
-        learners = [_as_json(learner) for learner in self.learners]
+        learners = [learner_as_json(learner) for learner in self.learners]
         problem = self.problem.__getstate__()
         return {"kind": "curves", **vars(self), "problem": problem, "learners": learners}
 
@@ -129,8 +129,8 @@ class GridSpec:
     --------
     >>> import grbp
     >>> spec = grbp.experiments.GridSpec("map", 4, (0.4, 0.6), (0.2, 0.3), "getbe-sm", 100, 20)
-    >>> [part.p_f for part in spec.parts]
-    [(0.2,), (0.3,)]
+    >>> spec.as_json()["kind"]
+    'grid'
     """
 
     name: str
@@ -152,21 +152,6 @@ class GridSpec:
         _set(self, "learner", kept_learners([self.learner], self.goal)[0])
 
     @property
-    def parts(self) -> "Sequence[GridSpec]":
-        """The same experiment for each p_f alone: the rows of the map."""
-        return [replace(self, p_f=(p_f,)) for p_f in self.p_f]
-
-    @property
-    def label(self) -> str:
-        """The name of a part."""
-        return f"p_f = {self.p_f[0]:g}"
-
-    @property
-    def work(self) -> int:
-        """The number of replicas that a part plays in all."""
-        return len(self.p_c) * self.replicas
-
-    @property
     def learners(self) -> tuple[LearnerLike, ...]:
         """The one learner of the map."""
         return (self.learner,)
@@ -183,7 +168,7 @@ class GridSpec:
 
     def as_json(self) -> dict[str, Any]:
         """Return the specification as plain data; `from_json` is the way back."""
-        return {"kind": "grid", **vars(self), "learner": _as_json(self.learner)}
+        return {"kind": "grid", **vars(self), "learner": learner_as_json(self.learner)}
 
 
 AnySpec: TypeAlias = Spec | GridSpec
@@ -195,18 +180,20 @@ def from_json(data: dict[str, Any]) -> AnySpec:
     fields = dict(data)
     kind = fields.pop("kind")
     if kind == "grid":
-        return GridSpec(**fields | {"learner": _from_json(fields["learner"])})
+        return GridSpec(**fields | {"learner": learner_from_json(fields["learner"])})
     if kind != "curves":
         raise InvalidInput(f"a result of kind {kind!r} was given; there is 'curves' and 'grid'")
-    learners = tuple(map(_from_json, fields["learners"]))
+    learners = tuple(map(learner_from_json, fields["learners"]))
     return Spec(**fields | {"problem": Problem(**fields["problem"]), "learners": learners})
 
 
-def _as_json(learner: LearnerLike) -> str | dict[str, str]:
+def learner_as_json(learner: LearnerLike) -> str | dict[str, str]:
+    """Return a learner as plain data: its name or, where others wrote it, with a digest."""
     return learner.as_json() if isinstance(learner, OwnLearner) else str(learner)
 
 
-def _from_json(learner: Any) -> KeptLearner:
+def learner_from_json(learner: Any) -> KeptLearner:
+    """Read a learner that was written as plain data."""
     return (
         learner
         if isinstance(learner, str)
@@ -215,11 +202,16 @@ def _from_json(learner: Any) -> KeptLearner:
 
 
 def _check_sizes(spec: AnySpec) -> None:
+    _set(spec, "rounds", check_count("rounds", spec.rounds, 1, MOST_ROUNDS))
+    check_common(spec)
+
+
+def check_common(spec: Any) -> None:
+    """Check what every kind of specification has: a name, replicas, a seed and an engine."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(spec.name)):
         raise InvalidInput(
             f"the name {spec.name!r} was given; it must be small letters, digits and hyphens"
         )
-    _set(spec, "rounds", check_count("rounds", spec.rounds, 1, MOST_ROUNDS))
     _set(spec, "replicas", check_count("replicas", spec.replicas, 1, MOST_REPLICAS))
     _set(spec, "seed", as_seed(spec.seed))
     check_choice("engine", spec.engine, EngineLike)
@@ -247,5 +239,5 @@ def kept_learners(learners: Any, problem: Problem | int, least: int = 1) -> tupl
     return kept
 
 
-def _set(spec: AnySpec, field: str, value: object) -> None:
+def _set(spec: object, field: str, value: object) -> None:
     object.__setattr__(spec, field, value)

@@ -176,7 +176,7 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
             return None
         if isinstance(error.__cause__, OSError):
             raise
-        aside = _set_aside(path)
+        aside = set_aside(path)
         warnings.warn(
             f"{error}; it was set aside as {aside.name} and will be made anew",
             RuntimeWarning,
@@ -260,7 +260,7 @@ def _check_sizes(archive: zipfile.ZipFile) -> None:
             raise ValueError(f"{entry.filename} is not as long as it says")
 
 
-def _set_aside(path: Path) -> Path:
+def set_aside(path: Path) -> Path:
     """Rename a file that is in the way, overwriting nothing, and return its new name."""
     aside, count = path.with_name(f"{path.name}.bad"), 1
     while aside.exists():

@@ -1,0 +1,207 @@
+"""Play chunks of a sweep: what a worker does, whichever process or machine it is.
+
+A cell is a learner on a problem. A chunk is some of its replicas, played to whole-number sums,
+which are added in any order; so neither chunks nor workers change a bit of what comes out.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from grbp.engine.decisions import Engine, EngineLike, choose_engine, decisions
+from grbp.errors import InvalidInput
+from grbp.experiments.regret import gap_per_threshold
+from grbp.experiments.results import cell_seed
+from grbp.experiments.spec import learner_as_json
+from grbp.experiments.sums import Sums, price
+from grbp.learners.registry import AnyLearner, LearnerLike, find_learner
+from grbp.model.problem import Problem
+
+Device: TypeAlias = Literal["cpu", "cuda"]
+"""Where rounds are played."""
+
+_FORMAT: Final = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A learner on a problem, and all else that its numbers depend on.
+
+    Attributes
+    ----------
+    problem : Problem
+    learner : str or OwnLearner
+    rounds : tuple of int
+        The rounds at which regret is kept.
+    seed : int
+        The seed of this cell.
+    engine : {"walk", "leap", "draw"}
+    key : str
+        A digest of all of this. It depends on neither the number of replicas nor the chunks.
+    """
+
+    problem: Problem
+    learner: LearnerLike
+    rounds: tuple[int, ...]
+    seed: int
+    engine: Engine
+    key: str
+
+    @property
+    def group(self) -> tuple[str, int]:
+        """The learner and the goal: cells of a group take about equally long."""
+        return str(self.learner), self.problem.goal
+
+    def found(self) -> AnyLearner:
+        """Return the learner itself."""
+        return find_learner(self.learner, self.problem)
+
+    def priced(self, sums: Sequence[Sums]) -> list[tuple[float, float]]:
+        """Return the mean regret and its standard error at each of the rounds."""
+        gaps = gap_per_threshold(self.problem, self.found())
+        return [price(one, gaps) for one in sums]
+
+
+class Chunk(NamedTuple):
+    """Some replicas of a cell, from the first on."""
+
+    cell: Cell
+    first: int
+    size: int
+
+
+class Played(NamedTuple):
+    """A chunk that was played: its sums at each of the cell's rounds, and how long that took."""
+
+    chunk: Chunk
+    sums: tuple[Sums, ...]
+    seconds: float
+
+
+def cells_of(
+    problems: Iterable[Problem],
+    learners: Sequence[LearnerLike],
+    rounds: tuple[int, ...],
+    seed: int,
+    engine: EngineLike,
+) -> Iterator[Cell]:
+    """Yield the cells of a sweep: every learner on every problem."""
+    named = [(learner, learner_as_json(learner)) for learner in learners]
+    for problem in problems:
+        own_seed = cell_seed(seed, problem.p_c, problem.p_f)
+        for learner, said in named:
+            chosen = choose_engine(problem, find_learner(learner, problem), rounds[-1], engine)
+            what = {
+                "format": _FORMAT,
+                "problem": problem.__getstate__(),
+                "learner": said,
+                "rounds": rounds,
+                "seed": own_seed,
+                "engine": chosen,
+            }
+            yield Cell(problem, learner, rounds, own_seed, chosen, digest_of(what))
+
+
+def digest_of(what: object) -> str:
+    """Return the SHA-256 of plain data, written in the one canonical way."""
+    text = json.dumps(what, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_prepared: Final[set[object]] = set()
+_canaries: Final[dict[object, str]] = {}
+
+
+def prepare(cell: Cell) -> None:
+    """Compile what plays a cell, or load what was compiled before, once in a process."""
+    kind = (cell.group, cell.engine)
+    if kind in _prepared:
+        return
+    _prepared.add(kind)
+    for _ in decisions(
+        cell.problem, cell.found(), cell.rounds, 0, cell.seed, engine=cell.engine, threads=1
+    ):
+        pass
+
+
+def play(chunks: Sequence[Chunk], device: Device = "cpu") -> list[Played]:
+    """Play some chunks, on one thread or on a GPU."""
+    return list(_on_gpu(chunks) if device == "cuda" else map(_on_cpu, chunks))
+
+
+def _on_cpu(chunk: Chunk) -> Played:
+    cell, learner = chunk.cell, chunk.cell.found()
+    prepare(cell)  # Compiling is not playing, and is not measured.
+    began = time.perf_counter()
+    sums = [Sums.nothing(len(learner.choices(cell.problem.goal)))] * len(cell.rounds)
+    for block in decisions(
+        cell.problem,
+        learner,
+        cell.rounds,
+        chunk.size,
+        cell.seed,
+        engine=cell.engine,
+        threads=1,
+        regret="pseudo",
+        first=chunk.first,
+    ):
+        sums = [one + Sums.of(block.played[:, k]) for k, one in enumerate(sums)]
+    return Played(chunk, tuple(sums), time.perf_counter() - began)
+
+
+def _on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
+    """Play chunks on a GPU: all of one learner, goal and range of replicas in one call."""
+    from grbp.engine.cuda import cuda_sums  # noqa: PLC0415 (it needs a GPU)
+
+    def alike(chunk: Chunk) -> tuple[Any, ...]:
+        cell = chunk.cell
+        return (*cell.group, cell.found().choices(cell.problem.goal), *chunk[1:])
+
+    for _, group in groupby(sorted(chunks, key=alike), key=alike):
+        together = list(group)
+        cell, first, size = together[0]
+        began = time.perf_counter()
+        totals, products = cuda_sums(
+            [chunk.cell.problem for chunk in together],
+            cell.found(),
+            cell.rounds,
+            range(first, first + size),
+            [chunk.cell.seed for chunk in together],
+            cell.engine,
+        )
+        seconds = (time.perf_counter() - began) / len(together)
+        for chunk, total, product in zip(together, totals, products, strict=True):
+            sums = (Sums(size, *both) for both in zip(total, product, strict=True))
+            yield Played(chunk, tuple(sums), seconds)
+
+
+def check_device(cells: Iterable[Cell], device: Device) -> None:
+    """Refuse cells that a device cannot play."""
+    if device != "cuda":
+        return
+    from grbp.engine.cuda import check_cuda  # noqa: PLC0415 (it needs a GPU)
+
+    for learner, cell in {str(cell.learner): cell for cell in cells}.items():
+        if cell.engine == "leap":
+            raise InvalidInput(
+                f"device = 'cuda' was given; {learner} is played by the engine 'leap' here, which"
+                " no GPU plays, so give engine = 'draw' (or 'walk')"
+            )
+        check_cuda(cell.found())
+
+
+def canary(cell: Cell) -> str:
+    """Play a small chunk as this cell is played, and digest it: equal where numbers are equal.
+
+    It is the same chunk for all cells of a learner, goal and engine, played once in a process.
+    """
+    kind = (cell.group, cell.engine)
+    if kind not in _canaries:
+        problem = Problem(cell.problem.goal, 0.45, 0.3)
+        small = replace(cell, problem=problem, rounds=(20, 200), seed=7)
+        _canaries[kind] = digest_of([sums.as_json() for sums in _on_cpu(Chunk(small, 3, 8)).sums])
+    return _canaries[kind]

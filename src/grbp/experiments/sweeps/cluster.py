@@ -1,0 +1,164 @@
+"""Give tasks to the workers of a Dask cluster.
+
+A worker is fit if its source and its numbers are the driver's: it digests its copy of this
+package and plays a small chunk, the canary. All workers are asked before anything is played, and
+every task asks again, for workers that come later.
+"""
+
+import time
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from grbp.errors import InvalidInput, MissingExtra, how_to_install
+from grbp.experiments.provenance import source_digest
+from grbp.experiments.spec import learner_as_json
+from grbp.experiments.sweeps.cells import Cell, Played, canary, digest_of, play
+from grbp.experiments.sweeps.chunks import Task
+from grbp.experiments.sweeps.workers import WorkersFailed
+
+_PATIENCE: Final = 60
+"""Seconds to wait for the scheduler and for a first worker."""
+
+_AHEAD: Final = 2
+"""Tasks for every thread of the cluster, so that none waits for its next one."""
+
+_LOOK: Final = 5.0
+"""Seconds after which the size of the cluster is asked for again."""
+
+_RETRIES: Final = 3
+"""How often a task that failed is tried again."""
+
+
+class Fitness(NamedTuple):
+    """What a worker must agree on with the driver before it plays a kind of cell."""
+
+    source: str
+    learner: str
+    canary: str
+
+    def differs(self, wanted: "Fitness") -> str:
+        """Say in what this worker differs from what is wanted; nothing if it does not."""
+        if self.source != wanted.source:
+            return "its source of grbp differs"
+        if self.learner != wanted.learner:
+            return "its source of a learner differs"
+        return "it plays the same rounds to other numbers" if self.canary != wanted.canary else ""
+
+
+class Cluster:
+    """The workers of a Dask cluster."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import distributed  # noqa: PLC0415 (an extra)
+        except ImportError as error:
+            raise MissingExtra(
+                f"a cluster needs Dask, which is not installed; {how_to_install('cluster')}"
+            ) from error
+        self._dask: Any = distributed  # which does not say all its types
+        self._address = address
+        self._threads, self._looked = 1, -_LOOK
+        self._wanted: dict[object, Fitness] = {}
+        try:
+            self._client: Any = self._dask.Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise InvalidInput(
+                f"dask = {address!r} was given; there is no scheduler ({_short(error)}), so give"
+                " the address that it printed when it was started, such as tcp://host:8786"
+            ) from error
+
+    def prepare(self, cells: Iterable[Cell]) -> None:
+        """Refuse the cluster if one of its workers is not fit for the cells."""
+        kept = [cell for cell in cells if _kind(cell) not in self._wanted]
+        self._wanted |= {_kind(cell): fitness(cell) for cell in kept}
+        try:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError as error:
+            raise WorkersFailed(
+                f"the cluster at {self._address} has no workers; start some and run the same again"
+            ) from error
+        wanted = [self._wanted[_kind(cell)] for cell in kept]
+        for worker, answer in self._client.run(unfit, kept, wanted, on_error="return").items():
+            why = answer if isinstance(answer, str) else f"it failed ({_short(answer)})"
+            if why:
+                raise WorkersFailed(_refusal(worker, why))
+
+    def play(self, tasks: Iterator[Task]) -> Generator[list[Played], None, None]:
+        """Play the tasks, with a few ahead of the workers."""
+        futures = [self._submitted(task) for task in islice(tasks, self._window())]
+        ended = self._dask.as_completed(
+            futures, loop=self._client.loop, with_results=True, raise_errors=False
+        )
+        del futures  # The scheduler forgets a result that nobody holds.
+        for future, answer in ended:
+            if future.status != "finished":
+                raise WorkersFailed(
+                    f"a task failed on the cluster ({_short(future.exception())}); see the logs of"
+                    " its workers and run the same again, which goes on from here"
+                )
+            if isinstance(answer, str):
+                raise WorkersFailed(answer)
+            yield answer
+            for task in islice(tasks, max(0, self._window() - ended.count())):
+                ended.add(self._submitted(task))
+
+    def _submitted(self, task: Task) -> Any:
+        what = digest_of([(one.cell.key, one.first, one.size) for one in task])
+        wanted = self._wanted[_kind(task[0].cell)]
+        key = f"grbp-{task[0].cell.group[0]}-{what}"
+        return self._client.submit(work, task, wanted, key=key, retries=_RETRIES)
+
+    def _window(self) -> int:
+        """Return how many tasks to have under way."""
+        if time.monotonic() - self._looked > _LOOK:
+            self._threads = sum(self._client.nthreads().values()) or 1
+            self._looked = time.monotonic()
+        return _AHEAD * self._threads
+
+    def close(self) -> None:
+        """Leave the cluster, which drops what is under way."""
+        self._client.close()
+
+
+def _kind(cell: Cell) -> object:
+    return cell.group, cell.engine
+
+
+def fitness(cell: Cell) -> Fitness:
+    """Return what this process is: digests of its source and of what it plays as the cell."""
+    return Fitness(source_digest(), digest_of(learner_as_json(cell.learner)), canary(cell))
+
+
+def unfit(cells: list[Cell], wanted: list[Fitness]) -> str:
+    """Say why this worker is not fit for some cells; nothing if it is."""
+    whys = (fitness(cell).differs(one) for cell, one in zip(cells, wanted, strict=True))
+    return next(filter(None, whys), "")
+
+
+def work(task: Task, wanted: Fitness) -> list[Played] | str:
+    """Play a task, whose cells are of one kind; return a sentence where a worker is not fit."""
+    why = unfit([task[0].cell], [wanted])
+    return _refusal(_own_address(), why) if why else play(task)
+
+
+def _own_address() -> str:
+    with suppress(Exception):
+        import distributed  # noqa: PLC0415 (an extra)
+
+        worker: Any = distributed.get_worker
+        return str(worker().address)
+    return "of the cluster"
+
+
+def _refusal(worker: str, why: str) -> str:
+    return (
+        f"the worker {worker} was refused because {why}; install there the driver's grbp, NumPy,"
+        " Numba and learners, and run the same again"
+    )
+
+
+def _short(error: Any) -> str:
+    text = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,222 @@
+"""Keep a sweep in one SQLite file that the driver alone writes, chunk by chunk.
+
+The file is locked as long as a driver has it open. It has a rollback journal and not a write-ahead
+log, which needs memory shared between processes and so fails on many a network file system, where
+batch systems keep their files; with about one commit a second, speed does not matter. Commits are
+synchronous, so that what was said to be kept is kept through a power cut.
+"""
+
+import json
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from grbp._io import check_writable, make_folder
+from grbp.errors import CannotWrite, Conflict, InvalidInput
+from grbp.experiments.provenance import source_digest
+from grbp.experiments.sums import Sums
+from grbp.experiments.sweeps.cells import Cell, Played
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_APPLICATION: Final = 0x67726270
+"""The number by which SQLite's header tells our files: "grbp"."""
+
+_FORMAT: Final = 1
+
+_TABLES: Final = (
+    "CREATE TABLE header (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE chunks (cell TEXT NOT NULL, first INTEGER NOT NULL, size INTEGER NOT NULL,"
+    " sums TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (cell, first, size))"
+    " WITHOUT ROWID",
+)
+
+_EVERY: Final = 1.0
+"""Seconds after which what has come is committed, at the latest with the next chunk."""
+
+
+class Kept(NamedTuple):
+    """A chunk of a cell as the file keeps it."""
+
+    first: int
+    size: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        """The replica after the last one."""
+        return self.first + self.size
+
+    @property
+    def sums(self) -> tuple[Sums, ...]:
+        """The sums at each of the cell's rounds."""
+        return tuple(map(Sums.from_json, json.loads(self.text)))
+
+
+class SweepFile:
+    """An open file of a sweep; nobody else can open it meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._due = Path(path), 0.0
+        make_folder(self.path.parent)
+        check_writable(self.path)
+        self._database = _connected(self.path)
+        try:
+            with self._said():
+                self._open()
+        except BaseException:
+            self._database.close()
+            raise
+
+    def __enter__(self) -> "SweepFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        """Lock the file; make its tables, or check that they are ours and by this source."""
+        for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = DELETE", "synchronous = FULL"):
+            self._database.execute(f"PRAGMA {pragma}").fetchall()
+        self._database.execute("BEGIN EXCLUSIVE")
+        (tables,) = self._row("SELECT count(*) FROM sqlite_master")
+        (application,) = self._row("PRAGMA application_id")
+        if not tables and not application:
+            self._make()
+        elif application != _APPLICATION:
+            raise InvalidInput(
+                f"{self.path} is not a file of a sweep; move it away, or name another folder"
+            )
+        self._check()
+        self._database.commit()
+
+    def _make(self) -> None:
+        for statement in (
+            f"PRAGMA application_id = {_APPLICATION}",
+            f"PRAGMA user_version = {_FORMAT}",
+            *_TABLES,
+        ):
+            self._database.execute(statement)
+        self.put("source", source_digest())
+
+    def _check(self) -> None:
+        (version,) = self._row("PRAGMA user_version")
+        if version != _FORMAT:
+            raise InvalidInput(
+                f"{self.path} is written in format {version}; this version reads format {_FORMAT}"
+            )
+        (sound,) = self._row("PRAGMA quick_check(1)")
+        if sound != "ok":
+            raise _damaged(self.path)
+        if self.get("source") != source_digest():
+            raise InvalidInput(
+                f"{self.path} was made by other source code than this, so that its numbers may"
+                " differ; go on with the version that made it, or move it away to begin anew"
+            )
+
+    def get(self, name: str) -> str | None:
+        """Return an entry of the header."""
+        with self._said():
+            found = self._database.execute("SELECT value FROM header WHERE name = ?", (name,))
+            row = found.fetchone()
+        return None if row is None else str(row[0])
+
+    def put(self, name: str, value: str) -> None:
+        """Write an entry of the header, unless it is there."""
+        if self.get(name) != value:
+            with self._said():
+                self._database.execute("INSERT OR REPLACE INTO header VALUES (?, ?)", (name, value))
+
+    def add(self, played: Iterable[Played]) -> None:
+        """Keep chunks that were played; they are committed within about a second."""
+        texts = (
+            (one.chunk, json.dumps([sums.as_json() for sums in one.sums], separators=(",", ":")))
+            for one in played
+        )
+        self.add_kept(
+            (chunk.cell.key, Kept(chunk.first, chunk.size, text)) for chunk, text in texts
+        )
+
+    def add_kept(self, rows: Iterable[tuple[str, Kept]]) -> None:
+        """Keep chunks as they stand in a file; one that is there already stays."""
+        with self._said():
+            self._database.executemany(
+                "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)",
+                ((key, *kept, _checksum(key, kept)) for key, kept in rows),
+            )
+            if time.monotonic() >= self._due:
+                self._database.commit()
+                self._due = time.monotonic() + _EVERY
+
+    def commit(self) -> None:
+        """Commit what has come."""
+        with self._said():
+            self._database.commit()
+
+    def kept(self, cell: Cell) -> list[Kept]:
+        """Return the chunks of a cell, in order."""
+        with self._said():
+            rows = self._database.execute(
+                "SELECT first, size, sums, checksum FROM chunks WHERE cell = ? ORDER BY first",
+                (cell.key,),
+            ).fetchall()
+        found = []
+        for *row, checksum in rows:
+            found.append(Kept(*row))
+            if _checksum(cell.key, found[-1]) != checksum:
+                raise _damaged(self.path)
+        return found
+
+    def close(self) -> None:
+        """Commit, and let others open the file."""
+        try:
+            self.commit()
+        finally:
+            self._database.close()
+
+    def _row(self, query: str) -> tuple[Any, ...]:
+        row: tuple[Any, ...] = self._database.execute(query).fetchone()
+        return row
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        """Turn what SQLite raises into a sentence."""
+        import sqlite3  # noqa: PLC0415 (only sweeps need it)
+
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise Conflict(
+                    f"another sweep is writing to {self.path}; wait until it ends, or name another"
+                    " folder"
+                ) from error
+            raise CannotWrite(
+                f"{self.path} cannot be written ({error}); name a folder on a disk with room"
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise _damaged(self.path) from error
+
+
+def _connected(path: Path) -> "sqlite3.Connection":
+    import sqlite3  # noqa: PLC0415 (only sweeps need it)
+
+    try:
+        return sqlite3.connect(path, timeout=0.0)
+    except sqlite3.Error as error:
+        raise CannotWrite(f"{path} cannot be opened ({error}); name another folder") from error
+
+
+def _checksum(key: str, kept: Kept) -> int:
+    """Return a sum over a row by which a changed one is known."""
+    return zlib.crc32(f"{key} {kept.first} {kept.size} {kept.text}".encode())
+
+
+def _damaged(path: Path) -> InvalidInput:
+    return InvalidInput(
+        f"{path} is damaged, or is not a file of a sweep; move it away to begin anew"
+    )

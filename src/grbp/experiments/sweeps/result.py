@@ -1,0 +1,206 @@
+"""Hold the result of a sweep: whole-number sums of every cell, priced when they are asked for."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grbp._shown import Shown
+from grbp.errors import InvalidInput
+from grbp.experiments.provenance import source_digest
+from grbp.experiments.results import COLUMNS, Row, cell_row, said
+from grbp.experiments.sums import Sums
+from grbp.experiments.sweeps.cells import Cell, digest_of
+from grbp.experiments.sweeps.spec import SweepSpec
+from grbp.numerics.arrays import Floats
+
+
+class SweptCell(NamedTuple):
+    """A learner on a problem, played: the sums of its decisions at each of the rounds.
+
+    Attributes
+    ----------
+    cell : Cell
+    sums : tuple of Sums
+    mean, se : tuple of float
+        The mean regret at each of the rounds, and its standard error.
+    """
+
+    cell: Cell
+    sums: tuple[Sums, ...]
+    mean: tuple[float, ...]
+    se: tuple[float, ...]
+
+    @property
+    def replicas(self) -> int:
+        """The number of replicas."""
+        return self.sums[0].replicas
+
+
+class SweepStanding(NamedTuple):
+    """How one learner does over the problems of a sweep, at the last round.
+
+    Attributes
+    ----------
+    learner : str
+    mean, se : float
+        The mean regret over all problems, and its standard error.
+    worst : float
+    worst_at : tuple
+        The largest regret, and the goal, p_c and p_f that have it.
+    replicas : int
+        The replicas of all cells together.
+    """
+
+    learner: str
+    mean: float
+    se: float
+    worst: float
+    worst_at: tuple[int, float, float]
+    replicas: int
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResult(Shown):
+    """The regret of every learner on every problem of a sweep.
+
+    Attributes
+    ----------
+    spec : SweepSpec
+    cells : tuple of SweptCell
+        Every learner on every problem, in the order of the specification.
+
+    Notes
+    -----
+    `to_frame` has a row for each cell and round, with the columns of all tables of results; `plot`
+    draws the map of a sweep of one learner over one grid.
+
+    See Also
+    --------
+    sweep : Makes a result, or goes on with it.
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> grid = {"goal": 4, "p_c": [0.4, 0.6], "p_f": [0.2, 0.3, 0.5]}
+    >>> spec = grbp.SweepSpec("tour", grid, ["getbe-sm"], rounds=100, replicas=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = grbp.sweep(spec, folder)
+    >>> result
+    <SweepResult 'tour': 1 learner on 6 problems, 120 replicas of 100 rounds, seed 0>
+    """
+
+    spec: SweepSpec
+    cells: tuple[SweptCell, ...]
+
+    columns = COLUMNS
+    """The columns of its table."""
+
+    def __repr__(self) -> str:
+        spec, learners = self.spec, len(self.spec.learners)
+        count = sum(one.replicas for one in self.cells)
+        return (
+            f"<SweepResult {spec.name!r}: {learners} learner{'s' * (learners > 1)} on"
+            f" {len(self.cells) // learners:,} problems, {count:,} replicas of"
+            f" {spec.rounds[-1]:,} rounds, seed {spec.seed}>"
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of every cell and its sums: equal for equal results, however made."""
+        told = {one.cell.key: [sums.as_json() for sums in one.sums] for one in self.cells}
+        return digest_of(told)  # The digest sorts keys, so that the order of cells is nothing.
+
+    @property
+    def imprecise(self) -> list[SweptCell]:
+        """The cells whose standard error is still above the one asked for."""
+        wanted = self.spec.se
+        return [one for one in self.cells if wanted is not None and not one.se[-1] <= wanted]
+
+    def standings(self) -> list[SweepStanding]:
+        """Return how each learner does over all problems, the best first.
+
+        Returns
+        -------
+        list of SweepStanding
+        """
+        found = []
+        for name in map(str, self.spec.learners):
+            mine = [one for one in self.cells if str(one.cell.learner) == name]
+            worst = max(mine, key=lambda one: one.mean[-1])
+            at = worst.cell.problem
+            found.append(
+                SweepStanding(
+                    name,
+                    math.fsum(one.mean[-1] for one in mine) / len(mine),
+                    math.sqrt(math.fsum(one.se[-1] ** 2 for one in mine)) / len(mine),
+                    worst.mean[-1],
+                    (at.goal, at.p_c, at.p_f),
+                    sum(one.replicas for one in mine),
+                )
+            )
+        return sorted(found, key=lambda one: one.mean)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of its table: one for each cell and round."""
+        for one in self.cells:
+            cell = one.cell
+            choices = cell.found().choices(cell.problem.goal)
+            how = (str(cell.learner), cell.rounds[-1], one.replicas, cell.seed, cell.engine)
+            for found in zip(cell.rounds, one.mean, one.se, strict=True):
+                yield cell_row(cell.problem, choices, (*how, False, "pseudo"), *found)
+
+    def map(self) -> tuple[tuple[float, ...], tuple[float, ...], Floats]:
+        """Return the map of a sweep of one learner over one grid of one goal.
+
+        Returns
+        -------
+        p_c, p_f : tuple of float
+        mean : ndarray, shape (len(p_f), len(p_c))
+            The mean regret at the last round.
+
+        Raises
+        ------
+        InvalidInput
+            If the sweep is something else.
+        """
+        grid = self.spec.problems[0]
+        sizes = (len(self.spec.learners), len(self.spec.problems), len(grid.goal))
+        if sizes != (1, 1, 1) or min(len(grid.p_c), len(grid.p_f)) < 2:
+            raise InvalidInput(
+                f"the sweep {self.spec.name!r} cannot be drawn as a map, which needs one learner"
+                " and one grid of one goal; choose from its table with to_frame()"
+            )
+        mean = np.array([one.mean[-1] for one in self.cells])
+        return grid.p_c, grid.p_f, mean.reshape(len(grid.p_f), len(grid.p_c))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain data: what was asked, the digest, and every cell."""
+        return {
+            "spec": self.spec.as_json(),
+            "digest": self.digest,
+            "source": source_digest(),
+            "cells": [_cell_as_json(one) for one in self.cells],
+        }
+
+
+def _cell_as_json(one: SweptCell) -> dict[str, Any]:
+    goal, p_c, p_f, start = said(one.cell.problem)
+    cell = one.cell
+    return {
+        "goal": goal,
+        "p_c": p_c,
+        "p_f": p_f,
+        "start": start,
+        "learner": str(cell.learner),
+        "engine": cell.engine,
+        "seed": cell.seed,
+        "replicas": one.replicas,
+        "rounds": list(cell.rounds),
+        "mean": list(one.mean),
+        # One replica has no standard error, and JSON no word for that.
+        "se": [None if math.isnan(se) else se for se in one.se],
+    }

@@ -1,0 +1,130 @@
+"""A Dask cluster: the same result as one process, and no worker that would spoil it."""
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runs import one_sentence
+from sweeping import SPEC
+
+import grbp
+from grbp.errors import GrbpError
+from grbp.experiments.sweeps.cells import Chunk, canary, cells_of
+from grbp.experiments.sweeps.cluster import Fitness, fitness, work
+
+CLUSTER = import_module("grbp.experiments.sweeps.cluster")
+(CELL,) = cells_of([grbp.Problem(4, 0.4, 0.3)], ["getbe-sm"], (50,), 0, "auto")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two worker processes and a scheduler."""
+    dask = pytest.importorskip(
+        "distributed", reason="tests with a Dask cluster: distributed is missing"
+    )
+    with dask.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def digest(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return grbp.sweep(SPEC, tmp_path_factory.mktemp("one"), processes=1).digest
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", [1.0, 0.003])
+def test_a_cluster_plays_the_same_bits(
+    chunk: float, cluster: Any, digest: str, tmp_path: Path
+) -> None:
+    address = cluster.scheduler_address
+    assert grbp.sweep(SPEC, tmp_path, dask=address, chunk=chunk).digest == digest
+
+
+@pytest.mark.slow
+def test_a_worker_of_a_cluster_that_is_killed_changes_no_bit(
+    cluster: Any, digest: str, tmp_path: Path
+) -> None:
+    killed: list[int] = []
+
+    def kill(_: str, done: int, total: int) -> None:
+        if 4 * done > total and not killed:
+            worker = next(iter(cluster.workers.values()))
+            killed.append(worker.process.process.pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    address = cluster.scheduler_address
+    result = grbp.sweep(SPEC, tmp_path, dask=address, chunk=0.002, progress=kill)
+    assert killed
+    assert result.digest == digest
+
+
+@pytest.mark.slow
+def test_a_learner_of_ones_own_goes_to_the_cluster(cluster: Any, tmp_path: Path) -> None:
+    # A module that workers do not have is sent along, as long as it is this one.
+    import cloudpickle  # noqa: PLC0415 (it comes with Dask)
+
+    cloudpickle.register_pickle_by_value(import_module(__name__))
+    spec = replace(SPEC, learners=(grbp.Learner("patient", patient),), replicas=20)
+    there = grbp.sweep(spec, tmp_path / "there", dask=cluster.scheduler_address)
+    assert there.digest == grbp.sweep(spec, tmp_path / "here", threads=1).digest
+
+
+def patient(goal: int, constants: Any, n: grbp.Counters, key: int) -> int:  # noqa: ARG001
+    return 1 if n.rho > 100 else 0
+
+
+@pytest.mark.slow
+def test_a_cluster_whose_source_or_numbers_differ_is_refused(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for field, sentence in (("source", "its source of grbp differs"), ("canary", "other numbers")):
+        with monkeypatch.context() as other:
+            other.setattr(
+                CLUSTER, "fitness", lambda cell, f=field: fitness(cell)._replace(**{f: "other"})
+            )
+            with pytest.raises(GrbpError, match=f"the worker tcp.* was refused.*{sentence}") as no:
+                grbp.sweep(SPEC, tmp_path, dask=cluster.scheduler_address)
+        one_sentence(no.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "sentence"),
+    [("source", "its source of grbp differs"), ("learner", "of a learner"), ("canary", "numbers")],
+)
+def test_a_worker_that_comes_later_refuses_by_itself(field: str, sentence: str) -> None:
+    task = (Chunk(CELL, 0, 5),)
+    (done,) = work(task, fitness(CELL))
+    assert done.chunk == task[0]  # type: ignore[union-attr]
+    said = work(task, fitness(CELL)._replace(**{field: "other"}))
+    assert isinstance(said, str)
+    assert sentence in said
+    one_sentence(GrbpError(said))
+
+
+def test_the_canary_tells_learners_goals_and_engines_apart() -> None:
+    problems = [grbp.Problem(4, 0.4, 0.3), grbp.Problem(6, 0.4, 0.3)]
+    told = {
+        canary(cell)
+        for engine in ("walk", "draw")
+        for cell in cells_of(problems, ["getbe-sm", "no-explore"], (50,), 0, engine)  # type: ignore[arg-type]
+    }
+    assert len(told) == 8
+    assert Fitness("a", "b", "c").differs(Fitness("a", "b", "c")) == ""
+
+
+def test_an_address_without_a_scheduler_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed", reason="tests with a Dask cluster: distributed is missing")
+    monkeypatch.setattr(CLUSTER, "_PATIENCE", 1)
+    for address in ("tcp://127.0.0.1:1", "nonsense://"):
+        with pytest.raises(GrbpError, match="there is no scheduler") as refusal:
+            grbp.sweep(SPEC, tmp_path, dask=address)
+        one_sentence(refusal.value)
