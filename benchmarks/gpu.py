@@ -38,7 +38,7 @@ from grbp.learners.base import Learner
 from grbp.learners.comparison import log_of
 from grbp.learners.registry import find_learner
 from grbp.model.problem import Problem
-from grbp.numerics.rng import OPENING, WORLD, _purpose_key
+from grbp.numerics.rng import OPENING, WORLD, purpose_key
 from machine import cores, cpu, installed, system
 from measure import Effort, say
 from sections import Sections, run
@@ -105,7 +105,7 @@ def given_for(problems: Sequence[Problem]) -> Given:
     gamma = find_learner("getbe-sm", GOAL).constants.gamma
     # One round more is read than is played.
     due = [0, *(int(np.ceil(gamma * log_of(rho))) for rho in range(1, ROUNDS + 2))]
-    keys = [[_purpose_key(seed, p) for p in (WORLD, OPENING)] for seed in seeds_of(problems)]
+    keys = [[purpose_key(seed, p) for p in (WORLD, OPENING)] for seed in seeds_of(problems)]
     return Given(
         tables_of(problems, THRESHOLDS),
         np.array([[problem.p_c, problem.p_f] for problem in problems]),
@@ -242,7 +242,8 @@ def proof(effort: Effort) -> list[Columns]:
             try:
                 row = job.result()
             except Exception as error:
-                row = [name, *2 * [f"failed: {reason(error)}"]]
+                row = [name, "failed", "failed"]
+                table.notes.append(f"{name}: {reason(error)}.")
             say(": ".join(row))
             table.rows.append(row)
     equal = sum(row[1:] == ["0", "0"] for row in table.rows)
@@ -351,10 +352,9 @@ def limits(effort: Effort) -> list[Columns]:
     """Our kernel beside CUDA C by hand, and beside what bounds both."""
     problems, replicas = size(effort)
     count, passes = len(problems) * replicas * ROUNDS, effort.choose(1, 3)
-    own = ours(problems, "getbe-sm", replicas, passes)
-    wanted = packed_sums(*own.sums)
     others = list(by_hand(given_for(problems), replicas, passes))
-    own_time = min(own.kernel, ours(problems, "getbe-sm", replicas, passes).kernel)
+    own = ours(problems, "getbe-sm", replicas, passes)
+    own_time, wanted = own.kernel, packed_sums(*own.sums)
     table = Columns(
         f"GETBE-SM, {len(problems):,} problems x {replicas:,} replicas x {ROUNDS:,} rounds",
         ["kernel", "ms", "G rounds/s", "ours is", "sums"],
