@@ -11,6 +11,7 @@ All that is about CUDA is in this file. Numba-cuda compiles for it; its simulato
 
 import functools
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -64,8 +65,8 @@ THREADS: Final = 256
 GROUP: Final = 32
 """The replicas of a block that one thread adds up."""
 
-SHARED: Final = 32 * 1024
-"""The bytes of tables that a block copies to its own memory; larger ones stay where they are."""
+SHARED: Final = 48 * 1024
+"""The bytes of a block's own memory; tables for which it has no room stay where they are."""
 
 MOST_CHOICES: Final = 32
 """The most thresholds of a learner: a block has room for their counts."""
@@ -393,9 +394,8 @@ def check_cuda(
             "a GPU was asked for, and numba-cuda is not installed; " + how_to_install("cuda")
         )
     if not cuda.is_available():
-        raise InvalidInput(
-            f"a GPU was asked for, and there is none that can be used ({reason(cuda.cuda_error())})"
-        )
+        why = reason(cuda.cuda_error()).rstrip(".")
+        raise InvalidInput(f"a GPU was asked for, and there is none that can be used ({why})")
     if learner is not None:
         problem = Problem(goal, 0.5, 0.5)
         cuda_decisions([problem], learner, [1], range(0), [0], engine)
@@ -472,8 +472,8 @@ class _Game(NamedTuple):
         # Neither the sums of a launch nor those of all launches may overflow.
         most = min(_REPLICAS, _LARGEST // int(self.checkpoints[-1]) ** 2)
         kind: Any = np.int64 if len(replicas) <= most else object
-        starts = range(0, max(1, len(replicas)), most)
-        parts = [self._played(replicas[k : k + most], _zeros(0, 0, 0, 0)) for k in starts]
+        starts, no_room = range(0, max(1, len(replicas)), most), cuda.to_device(_zeros(0, 1, 1, 1))
+        parts = [self._played(replicas[k : k + most], no_room) for k in starts]
         return np.asarray(np.sum([part.astype(kind) for part in parts], axis=0, dtype=kind))
 
     def decisions(self, replicas: range) -> Ints:
@@ -498,7 +498,9 @@ class _Game(NamedTuple):
         )  # fmt: skip
         kernel = _compiled(run, arguments, self.learner.name)
         blocks = max(1, -(-len(replicas) // THREADS)), len(self.problems)
-        kernel[blocks, THREADS, 0, self.table](*arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # It warns that few replicas keep few threads busy.
+            kernel[blocks, THREADS, 0, self.table](*arguments)
         self._check(wrong.copy_to_host())
         return np.asarray(sums.copy_to_host())
 
@@ -531,7 +533,8 @@ def _games(
     playable = _playable(learner, goal, checkpoints[-1], engine)
     choices = playable.choices(goal)
     law_of: Callable[..., Drawn | Walked] = _walked if engine == "walk" else _drawn
-    size = max(1, min(_PROBLEMS, _BYTES // (16 * len(choices) * 4 * goal**3)))
+    each = 16 * goal if engine == "walk" else 64 * len(choices) * goal**3
+    size = max(1, min(_PROBLEMS, _BYTES // each))
     bundles = [slice(k, k + size) for k in range(0, len(problems), size)]
     with ThreadPoolExecutor(1) as pool:
         for part, law in zip(
@@ -562,7 +565,7 @@ def _game(  # noqa: PLR0913, PLR0917
         type(law)(*map(cuda.to_device, law)),
     )
     kept = np.asarray(checkpoints, dtype=np.int64)
-    fits = table if table <= SHARED else 0
+    fits = table if table + 4 * THREADS * len(choices) <= SHARED else 0
     return _Game(engine, problems, seeds, learner, choices, kept, fits, held)
 
 
