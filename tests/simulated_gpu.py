@@ -1,4 +1,4 @@
-"""A GPU as numba-cuda simulates it, against the CPU: a script, for the simulator is a process's own.
+"""Play on a GPU that numba-cuda simulates, and on the CPU: a script, run in its own process.
 
 It takes the names of functions below, and fails as an assertion in one of them does.
 """
@@ -7,6 +7,7 @@ import sys
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from runs import BUILT_IN, FIGURE_3, FIGURE_4, UNEVEN, all_at_once
 
 import grbp
@@ -88,25 +89,19 @@ def many_launches() -> None:
     check_sums(played, *parts)
     assert {part.dtype for part in whole} == {np.dtype(np.int64)}
     assert {part.dtype for part in parts} == {np.dtype(object)}
-    nothing = cuda.cuda_sums(*asked[:3], range(5, 5), *asked[4:])
+    nobody: Any = (*asked[:3], range(5, 5), *asked[4:])
+    nothing = cuda.cuda_sums(*nobody)
     assert not any(part.any() for part in nothing)
 
 
 def undeclared() -> None:
     learner = Learner("sly", lambda _goal, _, n, _key: 2 + n.rho // 8, thresholds=(0, 1, 2))
     for engine in ENGINES:
-        said = []
-        for play in (
-            lambda: all_at_once(FIGURE_3, learner, [30], 3, 5, engine=engine),
-            lambda: cuda.cuda_sums([FIGURE_3], learner, [30], range(3), [5], engine),
-        ):
-            try:
-                play()
-            except grbp.InvalidInput as error:
-                said.append(str(error))
-        assert len(said) == 2
-        assert said[0] == said[1]
-        assert "played threshold 3, which is not among" in said[0]
+        with pytest.raises(grbp.InvalidInput, match="sly played threshold 3, which") as on_cpu:
+            all_at_once(FIGURE_3, learner, [30], 3, 5, engine=engine)
+        with pytest.raises(grbp.InvalidInput) as on_gpu:
+            cuda.cuda_sums([FIGURE_3], learner, [30], range(3), [5], engine)
+        assert str(on_gpu.value) == str(on_cpu.value)
 
 
 if __name__ == "__main__":

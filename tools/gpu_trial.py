@@ -109,13 +109,12 @@ def versions():
     os.system("nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv")
 
 
-@step("equality")
-def equality():
+def compare(engines=("draw", "walk")):
     from grbp.engine import cuda as gc
 
     expected = np.load(args.expect) if Path(args.expect).exists() else {}
     for name, learner in learners().items():
-        for engine in ("draw", "walk"):
+        for engine in engines:
             try:
                 start = time.time()
                 got = gc.cuda_decisions(problems(), learner, CHECKPOINTS, REPS, SEEDS, engine)
@@ -138,6 +137,11 @@ def equality():
             except BaseException:  # noqa: BLE001
                 say("FAILED", name, engine)
                 traceback.print_exc()
+
+
+@step("equality")
+def equality():
+    compare()
 
 
 def grid():
@@ -233,3 +237,12 @@ def whole():
     start = time.time()
     gc._drawn(many, (0, 1, 3))
     say("their tables alone:", f"{time.time() - start:.3f} s")
+
+
+@step("fused equality")
+def fused():
+    from grbp.engine import cuda as gc
+
+    gc.FUSED = True
+    gc._DISPATCHERS.clear()
+    compare(("draw",))

@@ -90,17 +90,16 @@ def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hopper")
 @pytest.mark.parametrize("walked", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    "name", slow_but({"no-explore"}, [learner.name for learner in BUILT_IN if learner.name != "oracle"])
+    "name",
+    slow_but({"no-explore"}, [learner.name for learner in BUILT_IN if learner.name != "oracle"]),
 )
 def test_every_learner_compiles_for_a_gpu(name: str, walked: bool) -> None:
     learner: Any = find_learner(name, 4)
-    typeof = import_module("numba.cuda.typing.typeof").typeof
+    types = tuple(map(import_module("numba.cuda.typing.typeof").typeof, arguments(learner, walked)))
     run = cuda.playing(learner.decide, 4, learner.choices(4), walked, not walked)
     with cuda.compiling():
         cuda.register_kernels()
-        code, _ = cuda.cuda.compile(
-            run, tuple(map(typeof, arguments(learner, walked))), device=False, cc=(9, 0), abi="numba"
-        )
+        code, _ = cuda.cuda.compile(run, types, device=False, cc=(9, 0), abi="numba")
     assert ".entry" in code
     # Products and sums are rounded one by one, as they are on the CPU.
     assert "mul.rn.f64" in code or "mul.f64" not in code
@@ -110,6 +109,10 @@ def test_every_learner_compiles_for_a_gpu(name: str, walked: bool) -> None:
 
 def in_words(_goal: int, _: Any, _n: Any, _key: int) -> int:
     return {"never": 0}.get("never", 1)
+
+
+def halves(_goal: int, _: Any, _n: Any, _key: int) -> Any:
+    return 0.5
 
 
 @COMPILES
@@ -129,7 +132,7 @@ def test_learner_that_cannot_be_compiled_is_refused_with_the_reason() -> None:
         ("getbe-sm", 17, 9, "draw", "a goal of 17 .* up to a goal of 16; use engine = 'walk'"),
         ("getbe-sm", 4, 2**31, "walk", "2,147,483,648 rounds .* a GPU plays up to 2,147,483,647"),
         (Learner("all", in_words, thresholds=tuple(range(33))), 40, 9, "walk", "declares 33"),
-        (Learner("half", lambda *_: 0.5), 4, 9, "walk", "half decided 0.5; it must be a threshold"),
+        (Learner("half", halves), 4, 9, "walk", "half decided 0.5; it must be a threshold"),
     ],
 )
 def test_what_a_gpu_cannot_play_is_refused(

@@ -11,6 +11,7 @@ All that is about CUDA is in this file. Numba-cuda compiles for it; its simulato
 
 import functools
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -46,8 +47,8 @@ from grbp.numerics.rng import (
     OPENING,
     STEP,
     WORLD,
-    purpose_key,
     fold_in,
+    purpose_key,
     splitmix64,
     uniform,
 )
@@ -64,8 +65,8 @@ THREADS: Final = 256
 GROUP: Final = 32
 """The replicas of a block that one thread adds up."""
 
-SHARED: Final = 32 * 1024
-"""The bytes of tables that a block copies to its own memory; larger ones stay where they are."""
+SHARED: Final = 48 * 1024
+"""The bytes of a block's own memory; tables for which it has no room stay where they are."""
 
 MOST_CHOICES: Final = 32
 """The most thresholds of a learner: a block has room for their counts."""
@@ -89,9 +90,10 @@ def _numba_cuda() -> Any:
     if numba() is None:
         return None
     # NumPy 2.5 has no row_stack any more, which numba-cuda 0.30 names while it is imported.
-    lacking = not hasattr(np, "row_stack")
+    arrays: Any = np
+    lacking = not hasattr(arrays, "row_stack")
     if lacking:
-        np.row_stack = np.vstack  # type: ignore[attr-defined]
+        arrays.row_stack = arrays.vstack
     try:
         module = import_module("numba.cuda")
         # Numba has a part of that name, too, which is older.
@@ -102,7 +104,7 @@ def _numba_cuda() -> Any:
         pass
     finally:
         if lacking:
-            del np.row_stack  # type: ignore[attr-defined]
+            del arrays.row_stack
     return None
 
 
@@ -133,6 +135,7 @@ class Walked(NamedTuple):
     cumulative: Floats
 
 
+_SIMULATED: Final = cuda is not None and bool(cuda.config.ENABLE_CUDASIM)
 _WORD: Final = np.dtype(np.uint64)
 """The type of what a block copies; the simulator wants it so."""
 
@@ -180,72 +183,110 @@ def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked
 
 
 @inlined
-def _draw(words: Words, bits: int, wide: int, column: int, key: int) -> int:
-    """Look up the round that a key draws from a table, packed."""
-    # An index without a sign needs no look whether it counts from the end.
-    place = ((u64(column) << wide) + (u64(key) >> (u64(64) - bits))) * u64(2)
-    cut, both = words[place], words[place + u64(1)]
-    is_first = (u64(key) << bits) & WORD_MASK < cut
-    return u64(both) & u64(0xFFFFFFFF) if is_first else u64(both) >> u64(32)
+def _starts(law: Walked, problem: int) -> tuple[Ints, Floats]:
+    """Return the start table of a problem."""
+    length = law.lengths[problem]
+    return law.states[problem, :length], law.cumulative[problem, :length]
 
 
 @inlined
-def _totals(world: World, threshold: int, key: int, word: int) -> Totals:
-    """Unpack a round, walking it to its end if it is open."""
+def _walk_round(
+    starts: tuple[Ints, Floats], world: World, _column: int, threshold: int, key: int
+) -> Totals:
+    """Walk a round step by step."""
+    state = first_state(starts[0], starts[1], uniform(key, 0))
+    return as_totals(play(world.goal, world.p_c, world.p_f, threshold, state, key))
+
+
+@inlined
+def _tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
+    """Return the tables of a problem where they are."""
+    return law.words[problem], u64(law.bits[problem, 0]), u64(law.bits[problem, 1])
+
+
+@inlined
+def _near_tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
+    """Copy the tables of a problem to the memory of the block."""
+    words, bits, wide = _tables(law, problem)
+    # Aligned, a cell is read at once; the simulator knows no alignment.
+    near = cuda.shared.array(0, _WORD) if _SIMULATED else cuda.shared.array(0, _WORD, 16)
+    k = cuda.threadIdx.x
+    while k < len(words):
+        near[u64(k)] = words[u64(k)]
+        k += cuda.blockDim.x
+    cuda.syncthreads()
+    return near, bits, wide
+
+
+@inlined
+def _draw_round(
+    tables: tuple[Words, int, int], world: World, column: int, threshold: int, key: int
+) -> Totals:
+    """Draw a round whole, as `table_round` does; what it counts are floats, as in the counters."""
+    words, bits, wide = tables
+    # An index without a sign needs no look whether it counts from the end.
+    place = ((u64(column) << wide) + (u64(key) >> (u64(64) - bits))) * u64(2)
+    cut, both = u64(words[place]), u64(words[place + u64(1)])
+    word = both & u64(0xFFFFFFFF) if (u64(key) << bits) & WORD_MASK < cut else both >> u64(32)
     c, c_up = i64(word & u64(0x1FF)), i64((word >> u64(9)) & u64(0x1FF))
     if word & u64(1 << _OPEN):
         stands = i64(word >> u64(_STANDS))
-        one = as_totals(walk_on(world, threshold, key, stands, Round(0, 0, 0, c, c_up)))
-        return Totals(
-            1, float(one.won), float(one.f), float(one.f_goal), float(one.c), float(one.c_up)
-        )
+        t = as_totals(walk_on(world, threshold, key, stands, Round(0, 0, 0, c, c_up)))
+        return _as_floats(float(t.won), float(t.f), float(t.f_goal), float(t.c), float(t.c_up))
     won = 1.0 if word & u64(1 << _WON) else 0.0
     f = 1.0 if word & u64(1 << _F) else 0.0
     f_goal = won if word & u64(1 << _F) else 0.0
-    return Totals(1, won, f, f_goal, float(c), float(c_up))
+    return _as_floats(won, f, f_goal, float(c), float(c_up))
 
 
-def playing(
+@inlined
+def _as_floats(won: float, f: float, f_goal: float, c: float, c_up: float) -> Totals:
+    """Return the totals of one round: few conversions of 64 bits, which are slow on a GPU."""
+    return Totals(1, won, f, f_goal, c, c_up)  # type: ignore[arg-type]
+
+
+@inlined
+def _add_up(seen: Ints, choices: int, sums: Ints, problem: int, checkpoint: int) -> None:
+    """Add what a block has seen, and its products, to the sums; a group of replicas a thread."""
+    threads, sizes, k = cuda.blockDim.x, choices * (choices + 1), cuda.threadIdx.x
+    while k < sizes * (threads // GROUP):
+        i, j = (k % sizes) // (choices + 1), (k % sizes) % (choices + 1)
+        group, total = k // sizes * GROUP, 0
+        for r in range(group, group + GROUP):
+            factor = i64(seen[u64(j * threads + r)]) if j < choices else 1
+            total += i64(seen[u64(i * threads + r)]) * factor
+        cuda.atomic.add(sums, (problem, checkpoint, i, j), total)
+        k += threads
+
+
+def playing(  # noqa: C901 (the function inside counts)
     decide: Decide, goal: int, thresholds: tuple[int, ...], walked: bool, shared: bool
 ) -> Callable[..., None]:
     """Make the function of a thread: it plays one replica of one problem.
 
-    The goal and the thresholds are constants in it, as they are in the learner's decision.
+    The goal and the thresholds are constants in it. The replicas of a block are added up where
+    all of them have come to a checkpoint, so that every thread goes on to the last one.
     """
     inlined(decide)
     choices, room = len(thresholds), len(thresholds) * THREADS
-    sizes, simulated = choices * (choices + 1), bool(cuda.config.ENABLE_CUDASIM)
+    at_hand: Callable[..., Any] = _starts if walked else _near_tables if shared else _tables
+    play_round: Callable[..., Totals] = _walk_round if walked else _draw_round
 
-    def play_replica(  # noqa: C901, PLR0912, PLR0913, PLR0914, PLR0917 (a kernel is one function)
+    def play_replica(  # noqa: C901, PLR0913, PLR0917 (the function of a thread is one loop)
         constants: Any, worlds: Floats, keys: Words, law: Any, first: int, replicas: int,
         checkpoints: Ints, sums: Ints, kept: Ints, wrong: Ints,
     ) -> None:  # fmt: skip
-        problem, thread, threads = cuda.blockIdx.y, cuda.threadIdx.x, cuda.blockDim.x
-        replica = cuda.grid(1)
-        seen = cuda.shared.array(room, np.int32)
-        counts = cuda.local.array(choices, np.int32)
+        problem, replica = cuda.blockIdx.y, cuda.grid(1)
+        seen, counts = cuda.shared.array(room, np.int32), cuda.local.array(choices, np.int32)
         for j in range(choices):
             counts[j] = 0
-        if not walked:
-            bits, wide = u64(law.bits[problem, 0]), u64(law.bits[problem, 1])
-            words = law.words[problem]
-            if shared:
-                # Aligned, a cell is read at once; the simulator knows no alignment.
-                near = cuda.shared.array(0, _WORD) if simulated else cuda.shared.array(0, _WORD, 16)
-                k = thread
-                while k < len(words):
-                    near[u64(k)] = words[u64(k)]
-                    k += threads
-                words = near
-                cuda.syncthreads()
+        tables = at_hand(law, problem)
         world = World(goal, float(worlds[problem, 0]), float(worlds[problem, 1]))
-        world_key = fold_in(u64(keys[problem, 0]), first + replica)
         learner_key = fold_in(u64(keys[problem, 1]), first + replica)
-        n = first_counters(
-            world.p_c, world.p_f, False, fold_in(u64(keys[problem, 2]), first + replica)
-        )
+        opening_key = fold_in(u64(keys[problem, 2]), first + replica)
+        n = first_counters(world.p_c, world.p_f, False, opening_key)
         # The key of round rho is `fold_in(world_key, rho)`, whose counter grows by STEP.
-        counter = (world_key + STEP) & WORD_MASK
+        counter = (fold_in(u64(keys[problem, 0]), first + replica) + STEP) & WORD_MASK
         active = replica < replicas
         for checkpoint in range(len(checkpoints)):
             until = i64(checkpoints[checkpoint]) if active else 0
@@ -264,36 +305,17 @@ def playing(
                     counts[j] += column == j
                 key = splitmix64(counter)
                 counter = (counter + STEP) & WORD_MASK
-                if walked:
-                    length = law.lengths[problem]
-                    states, cumulative = law.states[problem], law.cumulative[problem]
-                    state = first_state(states[:length], cumulative[:length], uniform(key, 0))
-                    one = as_totals(play(goal, world.p_c, world.p_f, threshold, state, key))
-                else:
-                    word = _draw(words, bits, wide, column, key)
-                    one = _totals(world, threshold, key, word)
-                n = add_to(n, threshold, one)
-            # What the others leave is the last one's.
-            if active:
-                counts[choices - 1] = until
+                n = add_to(n, threshold, play_round(tables, world, column, threshold, key))
+            # What the others leave of the rounds is the last one's.
+            counts[choices - 1] = until
             for j in range(choices - 1):
                 counts[choices - 1] -= counts[j]
-            if len(kept) > 0 and replica < replicas:
-                for j in range(choices):
-                    kept[problem, replica, checkpoint, j] = counts[j]
-            # The block adds up its counts and their products, a group of replicas a thread.
             for j in range(choices):
-                seen[j * threads + thread] = counts[j]
+                seen[j * cuda.blockDim.x + cuda.threadIdx.x] = counts[j]
+                if len(kept) > 0 and replica < replicas:
+                    kept[problem, replica, checkpoint, j] = counts[j]
             cuda.syncthreads()
-            k = thread
-            while k < sizes * (threads // GROUP):
-                i, j = (k % sizes) // (choices + 1), (k % sizes) % (choices + 1)
-                group, total = k // sizes * GROUP, 0
-                for r in range(group, group + GROUP):
-                    factor = i64(seen[u64(j * threads + r)]) if j < choices else 1
-                    total += i64(seen[u64(i * threads + r)]) * factor
-                cuda.atomic.add(sums, (problem, checkpoint, i, j), total)
-                k += threads
+            _add_up(seen, choices, sums, problem, checkpoint)
             cuda.syncthreads()
 
     return play_replica
@@ -310,7 +332,7 @@ _LOCK: Final = threading.Lock()
 def _compiled(run: Callable[..., None], arguments: tuple[Any, ...], name: str) -> Any:
     """Compile the function of a thread for its arguments, once; the name is the learner's."""
     with compiling():
-        if cuda.config.ENABLE_CUDASIM:
+        if _SIMULATED:
             return cuda.jit(run)
         fingerprint = Fingerprint(run, KERNELS)
         if fingerprint.key not in _DISPATCHERS:
@@ -346,10 +368,10 @@ def register_kernels() -> None:
 def compiling() -> Iterator[None]:
     """Let numba-cuda compile as we need it: large arrays of a module, and every rounding kept."""
     with _LOCK:
-        if cuda.config.ENABLE_CUDASIM:
+        if _SIMULATED:
             yield
             return
-        nvvm = import_module("numba.cuda.cudadrv.nvvm")
+        nvvm: Any = import_module("numba.cuda.cudadrv.nvvm")
         space, compile_ir = nvvm.ADDRSPACE_CONSTANT, nvvm.compile_ir
         # The constant memory of a GPU has 64 kB, and a table of logarithms four times as much.
         nvvm.ADDRSPACE_CONSTANT = nvvm.ADDRSPACE_GLOBAL
@@ -372,15 +394,14 @@ def check_cuda(
             "a GPU was asked for, and numba-cuda is not installed; " + how_to_install("cuda")
         )
     if not cuda.is_available():
-        raise InvalidInput(
-            f"a GPU was asked for, and there is none that can be used ({reason(cuda.cuda_error())})"
-        )
+        why = reason(cuda.cuda_error()).rstrip(".")
+        raise InvalidInput(f"a GPU was asked for, and there is none that can be used ({why})")
     if learner is not None:
         problem = Problem(goal, 0.5, 0.5)
         cuda_decisions([problem], learner, [1], range(0), [0], engine)
 
 
-def cuda_sums(  # noqa: PLR0913, PLR0917 (each is a separate choice of the caller)
+def cuda_sums(
     problems: Sequence[Problem],
     learner: Learner | PolicyLearner,
     checkpoints: Sequence[int],
@@ -402,7 +423,7 @@ def cuda_sums(  # noqa: PLR0913, PLR0917 (each is a separate choice of the calle
     return sums[..., -1], sums[..., :-1]
 
 
-def cuda_decisions(  # noqa: PLR0913, PLR0917 (as above)
+def cuda_decisions(
     problems: Sequence[Problem],
     learner: Learner | PolicyLearner,
     checkpoints: Sequence[int],
@@ -451,9 +472,9 @@ class _Game(NamedTuple):
         # Neither the sums of a launch nor those of all launches may overflow.
         most = min(_REPLICAS, _LARGEST // int(self.checkpoints[-1]) ** 2)
         kind: Any = np.int64 if len(replicas) <= most else object
-        starts = range(0, max(1, len(replicas)), most)
-        parts = [self._played(replicas[k : k + most], _zeros(0, 0, 0, 0)) for k in starts]
-        return np.sum([part.astype(kind) for part in parts], axis=0, dtype=kind)
+        starts, no_room = range(0, max(1, len(replicas)), most), cuda.to_device(_zeros(0, 1, 1, 1))
+        parts = [self._played(replicas[k : k + most], no_room) for k in starts]
+        return np.asarray(np.sum([part.astype(kind) for part in parts], axis=0, dtype=kind))
 
     def decisions(self, replicas: range) -> Ints:
         """Play replicas, and return what each of them did."""
@@ -477,7 +498,9 @@ class _Game(NamedTuple):
         )  # fmt: skip
         kernel = _compiled(run, arguments, self.learner.name)
         blocks = max(1, -(-len(replicas) // THREADS)), len(self.problems)
-        kernel[blocks, THREADS, 0, self.table](*arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # It warns that few replicas keep few threads busy.
+            kernel[blocks, THREADS, 0, self.table](*arguments)
         self._check(wrong.copy_to_host())
         return np.asarray(sums.copy_to_host())
 
@@ -510,7 +533,8 @@ def _games(
     playable = _playable(learner, goal, checkpoints[-1], engine)
     choices = playable.choices(goal)
     law_of: Callable[..., Drawn | Walked] = _walked if engine == "walk" else _drawn
-    size = max(1, min(_PROBLEMS, _BYTES // (16 * len(choices) * 4 * goal**3)))
+    each = 16 * goal if engine == "walk" else 64 * len(choices) * goal**3
+    size = max(1, min(_PROBLEMS, _BYTES // each))
     bundles = [slice(k, k + size) for k in range(0, len(problems), size)]
     with ThreadPoolExecutor(1) as pool:
         for part, law in zip(
@@ -541,7 +565,7 @@ def _game(  # noqa: PLR0913, PLR0917
         type(law)(*map(cuda.to_device, law)),
     )
     kept = np.asarray(checkpoints, dtype=np.int64)
-    fits = table if table <= SHARED else 0
+    fits = table if table + 4 * THREADS * len(choices) <= SHARED else 0
     return _Game(engine, problems, seeds, learner, choices, kept, fits, held)
 
 
