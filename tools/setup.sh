@@ -67,10 +67,12 @@ docs)
 test)
     echo "Installing grbp with what its tests need ..."
     pip install --editable '.[dev,docs]'
-    echo "Installing the solvers the answers are checked against ..."
-    for package in $("$venv/bin/python" tools/extra.py crosscheck); do
-        pip install --only-binary :all: "$package" >/dev/null 2>&1 ||
-            echo "  $package is not to be had on this machine; the tests that need it will be left out."
+    echo "Installing the solvers the answers are checked against, and what compiles for GPUs ..."
+    for extra in crosscheck cuda-check; do
+        for package in $("$venv/bin/python" tools/extra.py "$extra"); do
+            pip install --only-binary :all: "$package" >/dev/null 2>&1 ||
+                echo "  $package is not to be had on this machine; the tests that need it will be left out."
+        done
     done
     ;;
 esac

@@ -10,6 +10,7 @@ Python refuses and compiled code does not (a division by zero, the logarithm of 
 
 import functools
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -27,7 +28,7 @@ R = TypeVar("R")
 STARTED: Final = time.time_ns()
 """The time at which the package began to be imported, about."""
 
-_KERNELS: dict[Callable[..., Any], bool] = {}
+KERNELS: dict[Callable[..., Any], bool] = {}
 """All functions that were marked, and whether each is inlined."""
 
 _REGISTERED: set[Callable[..., Any]] = set()
@@ -68,7 +69,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     0.75
     """
     if isinstance(function, FunctionType):
-        _KERNELS.setdefault(function, False)
+        KERNELS.setdefault(function, False)
     return function
 
 
@@ -99,7 +100,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     3
     """
     if isinstance(function, FunctionType) and function not in _REGISTERED:
-        _KERNELS[function] = True
+        KERNELS[function] = True
     return function
 
 
@@ -139,7 +140,7 @@ def compiled(
     if compiler is None or compiler.config.DISABLE_JIT:
         return function
     with _LOCK:
-        fingerprint = _OWN.get(function) or Fingerprint(function, _KERNELS)
+        fingerprint = _OWN.get(function) or Fingerprint(function, KERNELS)
         if fingerprint.own:  # This package does not change while it runs.
             _OWN[function] = fingerprint
         if fingerprint.key not in _DISPATCHERS:
@@ -159,8 +160,8 @@ def compiled(
 def _register_kernels(compiler: Any) -> None:
     """Make all kernels known to Numba."""
     templates = compiler.core.typing.templates.builtin_registry.functions
-    for function in _KERNELS.keys() - _REGISTERED:
-        compiler.extending.register_jitable(forceinline=_KERNELS[function], no_cfunc_wrapper=True)(
+    for function in KERNELS.keys() - _REGISTERED:
+        compiler.extending.register_jitable(forceinline=KERNELS[function], no_cfunc_wrapper=True)(
             function
         )
         _REGISTERED.add(function)
@@ -170,5 +171,5 @@ def _register_kernels(compiler: Any) -> None:
 
 def reason(error: BaseException) -> str:
     """Return the line of a compiler's report that says what it minds: the innermost."""
-    inner = str(error).rpartition("Failed in nopython mode")[2].partition("\n")[2] or str(error)
+    inner = re.split(r"Failed in (?:nopython|cuda) mode.*\n", str(error))[-1]
     return next((line.strip() for line in inner.splitlines() if line.strip()), type(error).__name__)

@@ -26,7 +26,8 @@ OVERRULE: Final = 4
 """The part of a seed that says which cases are not played as a learner decides."""
 
 _MASK: Final = 0xFFFFFFFFFFFFFFFF
-_STEP: Final = 0x9E3779B97F4A7C15
+STEP: Final = 0x9E3779B97F4A7C15
+"""What `fold_in` adds to a key for each index."""
 
 
 @inlined
@@ -40,7 +41,7 @@ def splitmix64(x: int) -> int:
 @inlined
 def fold_in(key: int, index: int) -> int:
     """Return the key of the index-th part of a key."""
-    return splitmix64((u64(key) + u64(index) * _STEP) & _MASK)
+    return splitmix64((u64(key) + u64(index) * STEP) & _MASK)
 
 
 @inlined
@@ -74,18 +75,18 @@ def uniform(key: int, index: int) -> float:
 
 def replica_key(seed: int, purpose: int, replica: int) -> int:
     """Return the key of one purpose in one replica of an experiment with a seed."""
-    return fold_in(_purpose_key(seed, purpose), replica)
+    return fold_in(purpose_key(seed, purpose), replica)
 
 
 def replica_keys(seed: int, purpose: int, replicas: range) -> Words:
     """Return the keys of one purpose in some replicas."""
     index = np.array(replicas, dtype=np.uint64)
     # The sum wraps around, as it does in `fold_in`.
-    counters = np.uint64(_purpose_key(seed, purpose)) + index * np.uint64(_STEP)
+    counters = np.uint64(purpose_key(seed, purpose)) + index * np.uint64(STEP)
     keys: Words = splitmix64(counters)  # type: ignore[arg-type,assignment]
     return keys
 
 
-def _purpose_key(seed: int, purpose: int) -> int:
+def purpose_key(seed: int, purpose: int) -> int:
     """Return the key of one purpose; a seed may have more than 64 bits."""
     return fold_in(fold_in(splitmix64(seed & _MASK), seed >> 64), purpose)

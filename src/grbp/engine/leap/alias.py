@@ -1,12 +1,20 @@
 """Alias tables (Walker 1977; Vose 1991): one 64-bit word draws from a discrete law."""
 
 import math
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 
-from grbp._numba.jit import kernel
+from grbp._numba.jit import compiled, kernel, u64
 from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.exact_sum import exact_sum
+
+_FEW: Final = 2**15
+"""So few cells are filled by the interpreter before a compiler has started."""
+
+_ALL: Final = 2.0**64
+_MASK: Final = 0xFFFFFFFFFFFFFFFF
 
 
 def bits_for(cells: int) -> int:
@@ -50,12 +58,46 @@ def alias_table(weights: Floats, bits: int) -> tuple[Words, Ints]:
     of the word moved to the front; the second has the index of the rest of the cell. All numbers
     are whole, so that the probabilities are those of the weights to the last of 64 bits.
     """
-    cells = 1 << bits
-    scale = math.fsum(weights)
-    left = [int(weight / scale * 2.0**64) for weight in weights.tolist()]
-    left[left.index(max(left))] += 2**64 - sum(left)
-    share = np.array(left + [0] * (cells - len(left)), dtype=object)
-    other, waiting = np.empty(cells, dtype=np.int64), np.empty(cells, dtype=np.int64)
-    pair_cells(share, 1 << (64 - bits), other, waiting)
-    moved = [min(part << bits, 2**64 - 1) for part in share.tolist()]
-    return np.array(moved, dtype=np.uint64), other
+    cut, other = np.empty(1 << bits, dtype=np.uint64), np.empty(1 << bits, dtype=np.int64)
+    fill = fill_alias if len(cut) <= _FEW else _compiled(fill_alias, "alias tables")
+    fill(weights, bits, cut, other, np.empty_like(other))
+    return cut, other
+
+
+_compiled = cache(compiled)
+
+
+@kernel
+def fill_alias(weights: Floats, bits: int, cut: Words, other: Ints, waiting: Ints) -> None:
+    """Write the two arrays of an alias table; `waiting` is a work array."""
+    largest = _share_out(weights, cut)
+    if u64(cut[largest]) == 0:  # It has all 2^64 words, one more than a word can count.
+        for i in range(len(other)):
+            other[i] = largest
+        cut[largest] = _MASK
+        return
+    full = u64(1) << u64(64 - bits)
+    pair_cells(cut, full, other, waiting)
+    for i in range(len(cut)):
+        share = u64(cut[i])
+        cut[i] = _MASK if share == full else share << u64(bits)
+
+
+@kernel
+def _share_out(weights: Floats, share: Words) -> int:
+    """Write how many of 2^64 words each index has, modulo 2^64; return which one has most.
+
+    That one also has the words that rounding left.
+    """
+    scale, most, largest, left = exact_sum(weights), -1.0, 0, u64(0)
+    for i in range(len(weights), len(share)):
+        share[i] = 0
+    for i in range(len(weights)):
+        part = weights[i] / scale * _ALL
+        part -= part % 1.0
+        share[i] = u64(part) if part < _ALL else u64(0)
+        left = (left - u64(share[i])) & _MASK
+        if part > most:
+            most, largest = part, i
+    share[largest] = (u64(share[largest]) + left) & _MASK
+    return largest

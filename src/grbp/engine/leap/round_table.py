@@ -8,17 +8,21 @@ state in which they stand; these are walked to their end, so that nothing is cut
 Rounds of a larger goal are drawn in hops; see `hops.py`.
 """
 
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import i64, inlined, kernel, u64
-from grbp.engine.leap.alias import alias_table, bits_for
+from grbp._numba.jit import compiled, i64, inlined, kernel, u64
+from grbp.engine.leap.alias import fill_alias
 from grbp.engine.recorder import World
 from grbp.learners.counters import Round, Totals
 from grbp.model.problem import Problem
 from grbp.model.transition import Action, next_state
-from grbp.numerics.arrays import Words
+from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
 
 TABLE_GOAL: Final = 16
@@ -35,6 +39,12 @@ _LONGEST: Final = 511
 
 _OPEN: Final = 63
 """The bit of a word that marks a round that is not over."""
+
+_FEW: Final = 6**3
+"""Problems times the goal's cube, up to which the interpreter is done before a compiler starts."""
+
+_PART: Final = 64
+"""Problems whose tables a thread makes at once."""
 
 WORD_MASK: Final = 0xFFFFFFFFFFFFFFFF
 
@@ -63,66 +73,186 @@ CUT, FIRST, SECOND, PLACES = 0, 1, 2, 3
 """The columns of `Table.cells`."""
 
 
+class Tables(NamedTuple):
+    """The tables of many problems of one goal, in one piece.
+
+    The table of problem i is ``Table(cells[i], shifts[i])``: it has the first cells, as many as
+    it would have alone, and is followed by zeros that are never read.
+
+    Attributes
+    ----------
+    cells : ndarray, shape (problems, thresholds, cells, 4)
+        As for `Table`, with the cells of the largest table.
+    shifts : ndarray, shape (problems,)
+    """
+
+    cells: Words
+    shifts: Ints
+
+
+class Law(NamedTuple):
+    """The rounds under one threshold: a list of them, which begins these arrays.
+
+    Attributes
+    ----------
+    weights : ndarray
+        Their probabilities.
+    words, places : ndarray
+        The rounds, as in `Table`.
+    """
+
+    weights: Floats
+    words: Words
+    places: Words
+
+
 def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
     """Make the table of a problem's rounds, below 300 kB a threshold; empty for a large goal."""
-    if problem.goal > TABLE_GOAL:
-        return Table(np.zeros((1, 1, 4), dtype=np.uint64), 0)
-    laws = [_law(problem, threshold) for threshold in thresholds]
-    bits = max(bits_for(len(law)) for law in laws)
-    cells = np.zeros((len(laws), 1 << bits, 4), dtype=np.uint64)
-    for column, law in enumerate(laws):
-        weights, words, starts, where = zip(*law, strict=True)
-        cells[column, :, CUT], other = alias_table(np.array(weights), bits)
-        cells[column, : len(law), FIRST] = np.array(words, dtype=np.uint64)
-        cells[column, :, SECOND] = cells[column, other, FIRST]
-        places = [start | stands << 8 for start, stands in zip(starts, where, strict=True)]
-        cells[column, : len(law), PLACES] = np.array(places, dtype=np.uint64)
-        cells[column, :, PLACES] |= cells[column, other, PLACES] << np.uint64(16)
-    return Table(cells, 64 - bits)
+    cells, shifts = tables_of([problem], thresholds)
+    return Table(cells[0], int(shifts[0]))
 
 
+def tables_of(
+    problems: Sequence[Problem], thresholds: tuple[int, ...], threads: int | None = None
+) -> Tables:
+    """Make the tables of the rounds of problems that have one goal; empty for a large one."""
+    goal, count = problems[0].goal, len(problems)
+    if goal > TABLE_GOAL:
+        return Tables(np.zeros((count, 1, 1, 4), dtype=np.uint64), np.zeros(count, dtype=np.int64))
+    chances = np.array([(problem.p_c, problem.p_f) for problem in problems])
+    starts = np.array([problem.start_probabilities for problem in problems])
+    few = count * goal**3 <= _FEW
+    columns, bits = np.array(thresholds), np.ones(count, dtype=np.int64)
+    fill = _fill_tables if few else _compiled(_fill_tables, "tables of rounds")
+    parts = [slice(k, k + _PART) for k in range(0, count, _PART)]
+
+    def cells_for(size: int) -> Words:
+        cells = np.zeros((count, len(columns), size, 4), dtype=np.uint64)
+        with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+            run = map if few or len(parts) == 1 else pool.map
+            tuple(
+                run(lambda k: fill(goal, chances[k], starts[k], columns, bits[k], cells[k]), parts)
+            )
+        return cells
+
+    cells_for(0)  # It finds how many bits are needed.
+    cells = cells_for(1 << int(bits.max()))
+    return Tables(cells, 64 - bits)
+
+
+_compiled = cache(compiled)
+
+
+def _fill_tables(
+    goal: int, chances: Floats, starts: Floats, thresholds: Ints, bits: Ints, tables: Words
+) -> None:
+    """Write the cells of each problem's table or, without room for any, how many bits they need."""
+    law, room = _no_law(goal), tables.shape[2]
+    cut, other = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int64)
+    waiting = np.empty(room, dtype=np.int64)
+    for i in range(len(bits)):
+        for column in range(len(thresholds)):
+            count = _list_rounds(goal, chances[i], starts[i], thresholds[column], law)
+            if room == 0:
+                while 1 << bits[i] < count:
+                    bits[i] += 1
+                continue
+            size = 1 << bits[i]
+            fill_alias(law.weights[:count], bits[i], cut[:size], other[:size], waiting[:size])
+            _fill_cells(law, count, cut, other, tables[i, column, :size])
+
+
+@kernel
+def _fill_cells(law: Law, count: int, cut: Words, other: Ints, cells: Words) -> None:
+    """Write the cells of a table."""
+    for k in range(count, len(cells)):
+        law.words[k], law.places[k] = 0, 0
+    for k in range(len(cells)):
+        cells[k, CUT], cells[k, FIRST] = cut[k], law.words[k]
+        cells[k, SECOND] = law.words[other[k]]
+        cells[k, PLACES] = law.places[k] | law.places[other[k]] << u64(16)
+
+
+@kernel
 def pack(won: int, f: int, f_goal: int, c: int, c_up: int) -> int:
     """Pack a round into one number, such that up to PACKED numbers add up as the rounds do."""
     return c | c_up << 17 | f << 34 | f_goal << 43 | won << 52
 
 
-def _law(problem: Problem, threshold: int) -> list[tuple[float, int, int, int]]:
-    """List the rounds: (probability, word, first state, the state it stands in if not over)."""
-    goal, p_c, p_f = problem.goal, problem.p_c, problem.p_f
-    law = []
+@kernel
+def _no_law(goal: int) -> Law:
+    """Return room for the rounds under any threshold."""
+    # A walk can be at either end every other step, which is the end of one round at the goal and of
+    # two at the threshold; some finish at once, some are not over. A table has up to twice as many.
+    most = 2 * (3 * goal * _LONGEST // 2 + 2 * goal + goal * goal)
+    return Law(np.empty(most), np.empty(most, dtype=np.uint64), np.empty(most, dtype=np.uint64))
 
-    def add(mass: float, start: int, n: int, end: int) -> None:
-        if end == goal:
-            law.append((mass, pack(1, 0, 0, n, (n + goal - start) // 2), start, 0))
-        elif end == 0:
-            law.append((mass, pack(0, 0, 0, n, (n - start) // 2), start, 0))
-        else:
-            up = (n + end - start) // 2 if n else 0
-            law.append((mass * p_f, pack(1, 1, 1, n, up), start, 0))
-            law.append((mass * (1.0 - p_f), pack(0, 1, 0, n, up), start, 0))
 
+@kernel
+def _list_rounds(goal: int, chances: Floats, starts: Floats, threshold: int, law: Law) -> int:
+    """List the rounds under a threshold, and return how many there are.
+
+    `chances` holds p_c and p_f.
+    """
+    p_c, p_f, count, left = float(chances[0]), float(chances[1]), 0, 0.0
     # [first state, state]: the rounds that are not over after n steps, by where they stand.
-    inside = np.zeros((goal + 1, goal + 1))
-    for state, q in zip(problem.states.tolist(), problem.start_probabilities.tolist(), strict=True):
-        if 0 < state <= threshold and q > 0.0:
-            add(q, state, 0, state)
-        else:
-            inside[state, state] = q
+    inside = np.zeros((goal, goal + 1))
+    for first in range(1, goal):
+        if first > threshold:
+            inside[first, first] = starts[first - 1]
+            left += starts[first - 1]
+        elif starts[first - 1] > 0.0:
+            count = _add_end(law, count, starts[first - 1], p_f, goal, first, 0, first)
     n = 0
-    while inside.sum() > _UNFINISHED and n < _LONGEST:
-        n += 1
-        after = np.zeros_like(inside)
-        after[:, 1:] += inside[:, :-1] * p_c
-        after[:, :-1] += inside[:, 1:] * (1.0 - p_c)
-        for end in (threshold, goal):
-            for start in np.flatnonzero(after[:, end]).tolist():
-                add(float(after[start, end]), start, n, end)
-            after[:, end] = 0.0
-        inside = after
-    for start, stands in np.argwhere(inside > 0.0).tolist():
-        left = pack(0, 0, 0, n, (n + stands - start) // 2) | 1 << _OPEN
-        law.append((float(inside[start, stands]), left, start, stands))
-    return law
+    while left > _UNFINISHED and n < _LONGEST:
+        n, left = n + 1, 0.0
+        for first in range(threshold + 1, goal):
+            lost = inside[first, threshold + 1] * (1.0 - p_c)
+            left += _step(inside[first], threshold, goal, p_c)
+            count = _add_end(law, count, lost, p_f, goal, first, n, threshold)
+        for first in range(threshold + 1, goal):
+            count = _add_end(law, count, inside[first, goal], p_f, goal, first, n, goal)
+            inside[first, goal] = 0.0
+    for first in range(threshold + 1, goal):
+        for state in range(threshold + 1, goal):
+            if inside[first, state] > 0.0:
+                word = u64(pack(0, 0, 0, n, (n + state - first) // 2)) | (u64(1) << u64(_OPEN))
+                count = _add(law, count, inside[first, state], word, first | state << 8)
+    return count
+
+
+@kernel
+def _step(inside: Floats, threshold: int, goal: int, p_c: float) -> float:
+    """Move what is inside by one step, and return how much still is; some is at the goal then."""
+    below, left = 0.0, 0.0
+    for state in range(threshold + 1, goal):
+        here = float(inside[state])
+        inside[state] = below * p_c + inside[state + 1] * (1.0 - p_c)
+        left += inside[state]
+        below = here
+    inside[goal] = below * p_c
+    return left
+
+
+@kernel
+def _add_end(  # noqa: PLR0913, PLR0917
+    law: Law, count: int, mass: float, p_f: float, goal: int, first: int, n: int, end: int
+) -> int:
+    """Add the rounds that are at an end of their interval after n steps, if there are any."""
+    up = (n + end - first) // 2
+    if mass == 0.0:
+        return count
+    if end in (0, goal):
+        return _add(law, count, mass, u64(pack(end // goal, 0, 0, n, up)), first)
+    count = _add(law, count, mass * p_f, u64(pack(1, 1, 1, n, up)), first)
+    return _add(law, count, mass * (1.0 - p_f), u64(pack(0, 1, 0, n, up)), first)
+
+
+@kernel
+def _add(law: Law, count: int, weight: float, word: int, places: int) -> int:
+    """Add a round to a list, and return how many it has."""
+    law.weights[count], law.words[count], law.places[count] = weight, word, places
+    return count + 1
 
 
 @inlined

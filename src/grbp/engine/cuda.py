@@ -1,0 +1,606 @@
+"""Play many replicas of many problems on a GPU: the same kernels, the same streams, whole sums.
+
+A block of threads plays one problem, and a thread one replica of it, asking the learner in every
+round. The functions are those that the CPU runs, and so are the keys and the tables, so that the
+decisions are the same: whole numbers, tables and + - * / are the same on both to the last bit.
+The logarithm and the exponential of the two may differ in their last digit; where a decision
+hangs by it, it may differ, and its law does not.
+
+All that is about CUDA is in this file. Numba-cuda compiles for it; its simulator serves the tests.
+"""
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from grbp._numba.fingerprint import Fingerprint, is_own
+from grbp._numba.jit import KERNELS, i64, inlined, numba, reason, u64
+from grbp.engine.decisions import decisions
+from grbp.engine.leap.lookahead import FOREVER
+from grbp.engine.leap.round_table import (
+    CUT,
+    FIRST,
+    PLACES,
+    SECOND,
+    TABLE_GOAL,
+    WORD_MASK,
+    tables_of,
+    walk_on,
+)
+from grbp.engine.recorder import World, first_counters
+from grbp.errors import InvalidInput, MissingExtra, how_to_install
+from grbp.learners.base import Decide, Learner
+from grbp.learners.counters import Round, Totals, add_to, as_totals, opening, play
+from grbp.learners.ucb1_policies import PolicyLearner
+from grbp.model.problem import Problem
+from grbp.model.transition import first_state
+from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.rng import (
+    LEARNER,
+    OPENING,
+    STEP,
+    WORLD,
+    fold_in,
+    purpose_key,
+    splitmix64,
+    uniform,
+)
+
+CudaEngine: TypeAlias = Literal["walk", "draw"]
+"""How a GPU plays rounds: step by step, or drawn whole."""
+
+FUSED: Final = False
+"""Whether a product and a sum may be rounded once: the CPU rounds both."""
+
+THREADS: Final = 256
+"""The threads of a block."""
+
+GROUP: Final = 32
+"""The replicas of a block that one thread adds up."""
+
+SHARED: Final = 48 * 1024
+"""The bytes of a block's own memory; tables for which it has no room stay where they are."""
+
+MOST_CHOICES: Final = 32
+"""The most thresholds of a learner: a block has room for their counts."""
+
+MOST_ROUNDS: Final = 2**31 - 1
+"""The most rounds of a replica: counts of 32 bits are quicker."""
+
+_PROBLEMS: Final = 2**12
+_BYTES: Final = 2**28
+"""The most problems of a launch, and the bytes of their tables, about."""
+
+_REPLICAS: Final = 2**30
+"""The most replicas of a launch."""
+
+_LARGEST: Final = 2**63 - 1
+"""The largest sum."""
+
+
+def _numba_cuda() -> Any:
+    """Import numba-cuda; return None where it is not installed."""
+    if numba() is None:
+        return None
+    # NumPy 2.5 has no row_stack any more, which numba-cuda 0.30 names while it is imported.
+    arrays: Any = np
+    lacking = not hasattr(arrays, "row_stack")
+    if lacking:
+        arrays.row_stack = arrays.vstack
+    try:
+        module = import_module("numba.cuda")
+        # Numba has a part of that name, too, which is older.
+        if getattr(module, "implementation", "") == "NVIDIA":
+            import_module("numba.cuda.np.arrayobj")
+            return module
+    except ImportError:
+        pass
+    finally:
+        if lacking:
+            del arrays.row_stack
+    return None
+
+
+cuda: Final[Any] = _numba_cuda()
+"""Numba-cuda; its simulator takes the place of this name while a kernel runs."""
+
+
+class Drawn(NamedTuple):
+    """The tables of some problems' rounds, in a form of their own for GPUs.
+
+    Attributes
+    ----------
+    bits : ndarray, shape (problems, 2)
+        How many bits choose a cell, and how many would choose one of all that there is room for.
+    words : ndarray, shape (problems, thresholds * cells * 2)
+        For each cell its CUT and its two rounds, of 32 bits each (see `_packed`).
+    """
+
+    bits: Ints
+    words: Words
+
+
+class Walked(NamedTuple):
+    """The start tables of some problems, padded to one length, and how long each is."""
+
+    lengths: Ints
+    states: Ints
+    cumulative: Floats
+
+
+_SIMULATED: Final = cuda is not None and bool(cuda.config.ENABLE_CUDASIM)
+_WORD: Final = np.dtype(np.uint64)
+"""The type of what a block copies; the simulator wants it so."""
+
+_F, _WON, _OPEN, _STANDS = 18, 19, 20, 21
+"""The bits of a round of 32 bits, above 9 bits of c and 9 bits of c_up."""
+
+
+def _packed(words: Words, places: Words) -> Words:
+    """Pack rounds of a table into 32 bits: c, c_up, f, won, whether it is open, where it stands."""
+
+    def field(word: Words, bit: int, mask: int, to: int) -> Words:
+        return ((word >> np.uint64(bit)) & np.uint64(mask)) << np.uint64(to)
+
+    return (
+        field(words, 0, 0x1FF, 0)
+        | field(words, 17, 0x1FF, 9)
+        | field(words, 34, 1, _F)
+        | field(words, 52, 1, _WON)
+        | field(words, 63, 1, _OPEN)
+        | field(places, 8, 0xFF, _STANDS)
+    )
+
+
+def _drawn(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> Drawn:
+    """Make the tables of some problems."""
+    cells, shifts = tables_of(problems, thresholds)
+    first = _packed(cells[..., FIRST], cells[..., PLACES])
+    second = _packed(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
+    words = np.stack([cells[..., CUT], first | second << np.uint64(32)], axis=-1)
+    bits = 64 - shifts
+    return Drawn(
+        np.column_stack([bits, np.full_like(bits, bits.max())]), words.reshape(len(problems), -1)
+    )
+
+
+def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked:
+    """Make the start tables of some problems."""
+    tables = [problem.start_table for problem in problems]
+    lengths = np.array([len(states) for states, _ in tables])
+    shape = len(problems), int(lengths.max())
+    states, cumulative = np.ones(shape, dtype=np.int64), np.ones(shape)
+    for row, (some, sums) in enumerate(tables):
+        states[row, : len(some)], cumulative[row, : len(some)] = some, sums
+    return Walked(lengths, states, cumulative)
+
+
+@inlined
+def _starts(law: Walked, problem: int) -> tuple[Ints, Floats]:
+    """Return the start table of a problem."""
+    length = law.lengths[problem]
+    return law.states[problem, :length], law.cumulative[problem, :length]
+
+
+@inlined
+def _walk_round(
+    starts: tuple[Ints, Floats], world: World, _column: int, threshold: int, key: int
+) -> Totals:
+    """Walk a round step by step."""
+    state = first_state(starts[0], starts[1], uniform(key, 0))
+    return as_totals(play(world.goal, world.p_c, world.p_f, threshold, state, key))
+
+
+@inlined
+def _tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
+    """Return the tables of a problem where they are."""
+    return law.words[problem], u64(law.bits[problem, 0]), u64(law.bits[problem, 1])
+
+
+@inlined
+def _near_tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
+    """Copy the tables of a problem to the memory of the block."""
+    words, bits, wide = _tables(law, problem)
+    # Aligned, a cell is read at once; the simulator knows no alignment.
+    near = cuda.shared.array(0, _WORD) if _SIMULATED else cuda.shared.array(0, _WORD, 16)
+    k = cuda.threadIdx.x
+    while k < len(words):
+        near[u64(k)] = words[u64(k)]
+        k += cuda.blockDim.x
+    cuda.syncthreads()
+    return near, bits, wide
+
+
+@inlined
+def _draw_round(
+    tables: tuple[Words, int, int], world: World, column: int, threshold: int, key: int
+) -> Totals:
+    """Draw a round whole, as `table_round` does; what it counts are floats, as in the counters."""
+    words, bits, wide = tables
+    # An index without a sign needs no look whether it counts from the end.
+    place = ((u64(column) << wide) + (u64(key) >> (u64(64) - bits))) * u64(2)
+    cut, both = u64(words[place]), u64(words[place + u64(1)])
+    word = both & u64(0xFFFFFFFF) if (u64(key) << bits) & WORD_MASK < cut else both >> u64(32)
+    c, c_up = i64(word & u64(0x1FF)), i64((word >> u64(9)) & u64(0x1FF))
+    if word & u64(1 << _OPEN):
+        stands = i64(word >> u64(_STANDS))
+        t = as_totals(walk_on(world, threshold, key, stands, Round(0, 0, 0, c, c_up)))
+        return _as_floats(float(t.won), float(t.f), float(t.f_goal), float(t.c), float(t.c_up))
+    won = 1.0 if word & u64(1 << _WON) else 0.0
+    f = 1.0 if word & u64(1 << _F) else 0.0
+    f_goal = won if word & u64(1 << _F) else 0.0
+    return _as_floats(won, f, f_goal, float(c), float(c_up))
+
+
+@inlined
+def _as_floats(won: float, f: float, f_goal: float, c: float, c_up: float) -> Totals:
+    """Return the totals of one round: few conversions of 64 bits, which are slow on a GPU."""
+    return Totals(1, won, f, f_goal, c, c_up)  # type: ignore[arg-type]
+
+
+@inlined
+def _add_up(seen: Ints, choices: int, sums: Ints, problem: int, checkpoint: int) -> None:
+    """Add what a block has seen, and its products, to the sums; a group of replicas a thread."""
+    threads, sizes, k = cuda.blockDim.x, choices * (choices + 1), cuda.threadIdx.x
+    while k < sizes * (threads // GROUP):
+        i, j = (k % sizes) // (choices + 1), (k % sizes) % (choices + 1)
+        group, total = k // sizes * GROUP, 0
+        for r in range(group, group + GROUP):
+            factor = i64(seen[u64(j * threads + r)]) if j < choices else 1
+            total += i64(seen[u64(i * threads + r)]) * factor
+        cuda.atomic.add(sums, (problem, checkpoint, i, j), total)
+        k += threads
+
+
+def playing(  # noqa: C901 (the function inside counts)
+    decide: Decide, goal: int, thresholds: tuple[int, ...], walked: bool, shared: bool
+) -> Callable[..., None]:
+    """Make the function of a thread: it plays one replica of one problem.
+
+    The goal and the thresholds are constants in it. The replicas of a block are added up where
+    all of them have come to a checkpoint, so that every thread goes on to the last one.
+    """
+    inlined(decide)
+    choices, room = len(thresholds), len(thresholds) * THREADS
+    at_hand: Callable[..., Any] = _starts if walked else _near_tables if shared else _tables
+    play_round: Callable[..., Totals] = _walk_round if walked else _draw_round
+
+    def play_replica(  # noqa: C901, PLR0913, PLR0917 (the function of a thread is one loop)
+        constants: Any, worlds: Floats, keys: Words, law: Any, first: int, replicas: int,
+        checkpoints: Ints, sums: Ints, kept: Ints, wrong: Ints,
+    ) -> None:  # fmt: skip
+        problem, replica = cuda.blockIdx.y, cuda.grid(1)
+        seen, counts = cuda.shared.array(room, np.int32), cuda.local.array(choices, np.int32)
+        for j in range(choices):
+            counts[j] = 0
+        tables = at_hand(law, problem)
+        world = World(goal, float(worlds[problem, 0]), float(worlds[problem, 1]))
+        learner_key = fold_in(u64(keys[problem, 1]), first + replica)
+        opening_key = fold_in(u64(keys[problem, 2]), first + replica)
+        n = first_counters(world.p_c, world.p_f, False, opening_key)
+        # The key of round rho is `fold_in(world_key, rho)`, whose counter grows by STEP.
+        counter = (fold_in(u64(keys[problem, 0]), first + replica) + STEP) & WORD_MASK
+        active = replica < replicas
+        for checkpoint in range(len(checkpoints)):
+            until = i64(checkpoints[checkpoint]) if active else 0
+            while n.rho <= until:
+                # Joined with 0, a bool is a number, and what is not whole is refused.
+                threshold = 0 | decide(goal, constants, n, fold_in(learner_key, n.rho))
+                column = np.int32(-1)
+                for j in range(choices):
+                    if threshold == thresholds[j]:
+                        column = np.int32(j)
+                if column < 0:
+                    cuda.atomic.min(wrong, problem, first + replica)
+                    active = False
+                    break
+                for j in range(choices - 1):
+                    counts[j] += column == j
+                key = splitmix64(counter)
+                counter = (counter + STEP) & WORD_MASK
+                n = add_to(n, threshold, play_round(tables, world, column, threshold, key))
+            # What the others leave of the rounds is the last one's.
+            counts[choices - 1] = until
+            for j in range(choices - 1):
+                counts[choices - 1] -= counts[j]
+            for j in range(choices):
+                seen[j * cuda.blockDim.x + cuda.threadIdx.x] = counts[j]
+                if len(kept) > 0 and replica < replicas:
+                    kept[problem, replica, checkpoint, j] = counts[j]
+            cuda.syncthreads()
+            _add_up(seen, choices, sums, problem, checkpoint)
+            cuda.syncthreads()
+
+    return play_replica
+
+
+_REGISTERED: Final[set[Callable[..., Any]]] = set()
+_REMEMBERED: Final[list[dict[Any, Any]]] = []
+_DISPATCHERS: Final[dict[tuple[Any, ...], tuple[Any, Fingerprint]]] = {}
+"""As in `grbp._numba.jit`, for GPUs."""
+
+_LOCK: Final = threading.Lock()
+
+
+def _compiled(run: Callable[..., None], arguments: tuple[Any, ...], name: str) -> Any:
+    """Compile the function of a thread for its arguments, once; the name is the learner's."""
+    with compiling():
+        if _SIMULATED:
+            return cuda.jit(run)
+        fingerprint = Fingerprint(run, KERNELS)
+        if fingerprint.key not in _DISPATCHERS:
+            dispatcher = cuda.jit(run, lto=False, launch_bounds=THREADS)
+            _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
+        register_kernels()
+        if not fingerprint.own:
+            for code in _REMEMBERED:
+                code.clear()
+        try:
+            return _DISPATCHERS[fingerprint.key][0].specialize(*arguments)
+        except Exception as error:  # Whatever the compiler raises: no replica was played.
+            raise InvalidInput(
+                f"{name} cannot be compiled for a GPU ({reason(error)}); play it on the CPU"
+            ) from error
+
+
+def register_kernels() -> None:
+    """Make all kernels known to numba-cuda."""
+    extending = import_module("numba.cuda.extending")
+    if not _REGISTERED:
+        extending.overload(u64)(lambda number: lambda number: np.uint64(number))  # noqa: ARG005, PLW0108
+        extending.overload(i64)(lambda number: lambda number: np.int64(number))  # noqa: ARG005, PLW0108
+    templates = import_module("numba.cuda.typing.templates").builtin_registry.functions
+    for function in KERNELS.keys() - _REGISTERED:
+        extending.register_jitable(forceinline=KERNELS[function])(function)
+        _REGISTERED.add(function)
+        if function.__closure__ or not is_own(function):
+            _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Let numba-cuda compile as we need it: large arrays of a module, and every rounding kept."""
+    with _LOCK:
+        if _SIMULATED:
+            yield
+            return
+        nvvm: Any = import_module("numba.cuda.cudadrv.nvvm")
+        space, compile_ir = nvvm.ADDRSPACE_CONSTANT, nvvm.compile_ir
+        # The constant memory of a GPU has 64 kB, and a table of logarithms four times as much.
+        nvvm.ADDRSPACE_CONSTANT = nvvm.ADDRSPACE_GLOBAL
+        nvvm.compile_ir = functools.partial(compile_ir, fma=FUSED)
+        try:
+            yield
+        finally:
+            nvvm.ADDRSPACE_CONSTANT, nvvm.compile_ir = space, compile_ir
+
+
+def check_cuda(
+    learner: Learner | PolicyLearner | None = None, goal: int = 4, engine: CudaEngine = "draw"
+) -> None:
+    """Refuse where a GPU, or what compiles for it, is missing, or a learner cannot be compiled.
+
+    The learner is compiled for one goal, which takes some seconds, and none if it was before.
+    """
+    if cuda is None:
+        raise MissingExtra(
+            "a GPU was asked for, and numba-cuda is not installed; " + how_to_install("cuda")
+        )
+    if not cuda.is_available():
+        why = reason(cuda.cuda_error()).rstrip(".")
+        raise InvalidInput(f"a GPU was asked for, and there is none that can be used ({why})")
+    if learner is not None:
+        problem = Problem(goal, 0.5, 0.5)
+        cuda_decisions([problem], learner, [1], range(0), [0], engine)
+
+
+def cuda_sums(
+    problems: Sequence[Problem],
+    learner: Learner | PolicyLearner,
+    checkpoints: Sequence[int],
+    replicas: range,
+    seeds: Sequence[int],
+    engine: CudaEngine,
+) -> tuple[Ints, Ints]:
+    """Play replicas of problems of one goal, and sum the decisions and their products.
+
+    Returns
+    -------
+    totals : ndarray, shape (problems, checkpoints, choices)
+        The sums over the replicas of the rounds played with each choice, up to each checkpoint.
+    products : ndarray, shape (problems, checkpoints, choices, choices)
+        The sums of their products. Both hold Python integers where 64 bits may not be enough.
+    """
+    games = _games(problems, learner, checkpoints, seeds, engine)
+    sums = np.concatenate([game.sums(replicas) for game in games])
+    return sums[..., -1], sums[..., :-1]
+
+
+def cuda_decisions(
+    problems: Sequence[Problem],
+    learner: Learner | PolicyLearner,
+    checkpoints: Sequence[int],
+    replicas: range,
+    seeds: Sequence[int],
+    engine: CudaEngine,
+) -> Ints:
+    """Play replicas of problems of one goal, and return the decisions of every replica.
+
+    Returns
+    -------
+    ndarray, shape (problems, replicas, checkpoints, choices)
+        How many rounds were played with each choice, up to each checkpoint.
+    """
+    games = _games(problems, learner, checkpoints, seeds, engine)
+    return np.concatenate([game.decisions(replicas) for game in games])
+
+
+class _Game(NamedTuple):
+    """A learner and some problems of one goal, as they lie in the memory of a GPU.
+
+    Attributes
+    ----------
+    engine : "walk" or "draw"
+    problems, seeds : sequence
+    learner : Learner
+    choices : tuple of int
+    checkpoints : ndarray
+    table : int
+        The bytes of the tables that a block copies to its own memory.
+    held : tuple
+        What every launch needs: constants, probabilities, keys and tables.
+    """
+
+    engine: CudaEngine
+    problems: Sequence[Problem]
+    seeds: Sequence[int]
+    learner: Learner
+    choices: tuple[int, ...]
+    checkpoints: Ints
+    table: int
+    held: tuple[Any, ...]
+
+    def sums(self, replicas: range) -> Ints:
+        """Play replicas, and return the sums of products and, in a last column, the totals."""
+        # Neither the sums of a launch nor those of all launches may overflow.
+        most = min(_REPLICAS, _LARGEST // int(self.checkpoints[-1]) ** 2)
+        kind: Any = np.int64 if len(replicas) <= most else object
+        starts, no_room = range(0, max(1, len(replicas)), most), cuda.to_device(_zeros(0, 1, 1, 1))
+        parts = [self._played(replicas[k : k + most], no_room) for k in starts]
+        return np.asarray(np.sum([part.astype(kind) for part in parts], axis=0, dtype=kind))
+
+    def decisions(self, replicas: range) -> Ints:
+        """Play replicas, and return what each of them did."""
+        shape = len(self.problems), len(replicas), len(self.checkpoints), len(self.choices)
+        kept = cuda.to_device(_zeros(*shape))
+        self._played(replicas, kept)
+        return np.asarray(kept.copy_to_host())
+
+    def _played(self, replicas: range, kept: Any) -> Ints:
+        """Play replicas in one launch, keep what they did if there is room, and return the sums."""
+        choices = len(self.choices)
+        sums = cuda.to_device(
+            _zeros(len(self.problems), len(self.checkpoints), choices, choices + 1)
+        )
+        wrong = cuda.to_device(np.full(len(self.problems), FOREVER))
+        checkpoints = cuda.to_device(self.checkpoints)
+        arguments = (*self.held, replicas.start, len(replicas), checkpoints, sums, kept, wrong)
+        run = playing(
+            self.learner.decide, self.problems[0].goal, self.choices, self.engine == "walk",
+            self.table > 0,
+        )  # fmt: skip
+        kernel = _compiled(run, arguments, self.learner.name)
+        blocks = max(1, -(-len(replicas) // THREADS)), len(self.problems)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # It warns that few replicas keep few threads busy.
+            kernel[blocks, THREADS, 0, self.table](*arguments)
+        self._check(wrong.copy_to_host())
+        return np.asarray(sums.copy_to_host())
+
+    def _check(self, wrong: Ints) -> None:
+        """Let the CPU play a replica that played an undeclared threshold: it says which one."""
+        for problem, seed, replica in zip(self.problems, self.seeds, wrong.tolist(), strict=True):
+            if replica < FOREVER:
+                list(
+                    decisions(
+                        problem, self.learner, self.checkpoints.tolist(), 1, seed,
+                        engine=self.engine, first=replica,
+                    )
+                )  # fmt: skip
+
+
+def _zeros(*shape: int) -> Ints:
+    return np.zeros(shape, dtype=np.int64)
+
+
+def _games(
+    problems: Sequence[Problem],
+    learner: Learner | PolicyLearner,
+    checkpoints: Sequence[int],
+    seeds: Sequence[int],
+    engine: CudaEngine,
+) -> Iterator[_Game]:
+    """Yield the problems in bundles; the tables of one are made while another is played."""
+    check_cuda()
+    goal = problems[0].goal
+    playable = _playable(learner, goal, checkpoints[-1], engine)
+    choices = playable.choices(goal)
+    law_of: Callable[..., Drawn | Walked] = _walked if engine == "walk" else _drawn
+    each = 16 * goal if engine == "walk" else 64 * len(choices) * goal**3
+    size = max(1, min(_PROBLEMS, _BYTES // each))
+    bundles = [slice(k, k + size) for k in range(0, len(problems), size)]
+    with ThreadPoolExecutor(1) as pool:
+        for part, law in zip(
+            bundles, pool.map(lambda part: law_of(problems[part], choices), bundles), strict=True
+        ):
+            yield _game(engine, problems[part], seeds[part], playable, choices, checkpoints, law)
+
+
+def _game(  # noqa: PLR0913, PLR0917
+    engine: CudaEngine,
+    problems: Sequence[Problem],
+    seeds: Sequence[int],
+    learner: Learner,
+    choices: tuple[int, ...],
+    checkpoints: Sequence[int],
+    law: Drawn | Walked,
+) -> _Game:
+    """Bring some problems to the GPU."""
+    table = 0
+    if isinstance(law, Drawn):
+        table = law.words[0].nbytes
+    worlds = np.array([[problem.p_c, problem.p_f] for problem in problems])
+    keys = [[purpose_key(seed, p) for p in (WORLD, LEARNER, OPENING)] for seed in seeds]
+    held = (
+        learner.constants,
+        cuda.to_device(worlds),
+        cuda.to_device(np.array(keys, dtype=np.uint64)),
+        type(law)(*map(cuda.to_device, law)),
+    )
+    kept = np.asarray(checkpoints, dtype=np.int64)
+    fits = table if table + 4 * THREADS * len(choices) <= SHARED else 0
+    return _Game(engine, problems, seeds, learner, choices, kept, fits, held)
+
+
+def _playable(
+    learner: Learner | PolicyLearner, goal: int, rounds: int, engine: CudaEngine
+) -> Learner:
+    """Return a learner that a GPU can play; refuse any other."""
+    if engine not in get_args(CudaEngine):
+        raise InvalidInput(
+            f"engine = {engine!r} was given; a GPU asks the learner in every round, so that it"
+            " must be 'walk' or 'draw'"
+        )
+    if isinstance(learner, PolicyLearner):
+        raise InvalidInput(
+            f"{learner.name} plays no thresholds and keeps a memory of its own, so that it cannot"
+            " be played on a GPU; play it on the CPU"
+        )
+    if engine == "draw" and goal > TABLE_GOAL:
+        raise InvalidInput(
+            f"a goal of {goal} and engine = 'draw' were given; a GPU draws rounds whole up to a"
+            f" goal of {TABLE_GOAL}; use engine = 'walk'"
+        )
+    if rounds > MOST_ROUNDS:
+        raise InvalidInput(
+            f"{rounds:,} rounds were asked for; a GPU plays up to {MOST_ROUNDS:,}, one by one;"
+            " more are leapt over on the CPU"
+        )
+    if len(learner.choices(goal)) > MOST_CHOICES:
+        raise InvalidInput(
+            f"the learner {learner.name} declares {len(learner.choices(goal))} thresholds; on a"
+            f" GPU it may declare up to {MOST_CHOICES}"
+        )
+    if not is_own(learner.decide):
+        answer: object = 0
+        with suppress(Exception):  # The compiler will say it.
+            answer = learner.decide(goal, learner.constants, opening(0.5, 0.5), 0)
+        learner.checked(answer)
+    return learner

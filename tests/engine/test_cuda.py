@@ -1,0 +1,164 @@
+"""The engine for GPUs: simulated against the CPU, compiled without a GPU, and what it refuses."""
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import simulated_gpu
+from runs import BUILT_IN, FIGURE_3, FIGURE_4, slow_but
+
+from grbp import InvalidInput, Learner, Problem
+from grbp.engine import cuda
+from grbp.errors import MissingExtra
+from grbp.learners.registry import find_learner
+
+INSTALLED = pytest.mark.skipif(
+    cuda.cuda is None, reason="tests with numba-cuda: it is not installed; see the extra cuda-check"
+)
+
+
+def can_compile() -> bool:
+    """Whether there is what numba-cuda compiles with, which is large."""
+    with suppress(Exception):
+        return bool(import_module("numba.cuda.cudadrv.nvvm").NVVM().get_version())
+    return False
+
+
+COMPILES = pytest.mark.skipif(
+    cuda.cuda is None or not can_compile(),
+    reason="tests that compile for a GPU: nvidia-nvvm is not installed; see the extra cuda-check",
+)
+
+
+@INSTALLED
+@pytest.mark.parametrize(
+    "case",
+    [
+        "getbe_sm",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in (
+                "every_learner",
+                "every_goal",
+                "own_learner",
+                "many_launches",
+                "undeclared",
+            )
+        ),
+    ],
+)
+def test_simulated_gpu_plays_as_the_cpu_does(case: str) -> None:
+    script = Path(simulated_gpu.__file__)
+    done = subprocess.run(
+        [sys.executable, script, case],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def arguments(learner: Learner, walked: bool) -> tuple[Any, ...]:
+    """Arguments of a thread's function, all of no use but for their types."""
+    law = (cuda._walked if walked else cuda._drawn)([FIGURE_3], learner.choices(4))
+    ints = np.zeros((1, 1, 1, 1), dtype=np.int64)
+    words = np.zeros((1, 3), dtype=np.uint64)
+    return (
+        learner.constants, np.zeros((1, 2)), words, law, 0, 0, ints[0, 0, 0], ints, ints,
+        ints[0, 0, 0],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let numba-cuda believe in a GPU, so far as it asks which one it compiles for."""
+    device = SimpleNamespace(compute_capability=(9, 0))
+    monkeypatch.setattr(
+        import_module("numba.cuda.dispatcher"), "get_current_device", lambda: device
+    )
+
+
+@COMPILES
+@pytest.mark.usefixtures("hopper")
+@pytest.mark.parametrize("walked", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    slow_but({"no-explore"}, [learner.name for learner in BUILT_IN if learner.name != "oracle"]),
+)
+def test_every_learner_compiles_for_a_gpu(name: str, walked: bool) -> None:
+    learner: Any = find_learner(name, 4)
+    types = tuple(map(import_module("numba.cuda.typing.typeof").typeof, arguments(learner, walked)))
+    run = cuda.playing(learner.decide, 4, learner.choices(4), walked, not walked)
+    with cuda.compiling():
+        cuda.register_kernels()
+        code, _ = cuda.cuda.compile(run, types, device=False, cc=(9, 0), abi="numba")
+    assert ".entry" in code
+    # Products and sums are rounded one by one, as they are on the CPU.
+    assert "mul.rn.f64" in code or "mul.f64" not in code
+    # A decision of few numbers needs no memory of a thread's own.
+    assert "__local_depot" not in code
+
+
+def in_words(_goal: int, _: Any, _n: Any, _key: int) -> int:
+    return {"never": 0}.get("never", 1)
+
+
+def halves(_goal: int, _: Any, _n: Any, _key: int) -> Any:
+    return 0.5
+
+
+@COMPILES
+@pytest.mark.usefixtures("hopper")
+def test_learner_that_cannot_be_compiled_is_refused_with_the_reason() -> None:
+    learner = Learner("in-words", in_words)
+    run = cuda.playing(learner.decide, 4, learner.choices(4), False, True)
+    with pytest.raises(InvalidInput, match=r"in-words cannot be compiled for a GPU \(.*DictType"):
+        cuda._compiled(run, arguments(learner, False), learner.name)
+
+
+@pytest.mark.parametrize(
+    ("learner", "goal", "rounds", "engine", "sentence"),
+    [
+        ("ucb1-policies", 4, 9, "walk", "ucb1-policies plays no thresholds and keeps a memory"),
+        ("getbe-sm", 4, 9, "leap", "engine = 'leap' was given; .* it must be 'walk' or 'draw'"),
+        ("getbe-sm", 17, 9, "draw", "a goal of 17 .* up to a goal of 16; use engine = 'walk'"),
+        ("getbe-sm", 4, 2**31, "walk", "2,147,483,648 rounds .* a GPU plays up to 2,147,483,647"),
+        (Learner("all", in_words, thresholds=tuple(range(33))), 40, 9, "walk", "declares 33"),
+        (Learner("half", halves), 4, 9, "walk", "half decided 0.5; it must be a threshold"),
+    ],
+)
+def test_what_a_gpu_cannot_play_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    learner: Any,
+    goal: int,
+    rounds: int,
+    engine: Any,
+    sentence: str,
+) -> None:
+    monkeypatch.setattr(cuda, "cuda", SimpleNamespace(is_available=lambda: True))
+    problem = Problem(goal, 0.5, 0.3)
+    found: Any = find_learner(learner, problem)
+    for play in (cuda.cuda_sums, cuda.cuda_decisions):
+        with pytest.raises(InvalidInput, match=sentence):
+            play([problem], found, [rounds], range(3), [5], engine)
+
+
+def test_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "cuda", None)
+    with pytest.raises(MissingExtra, match=r"numba-cuda is not installed; pip install 'grbp\[cuda"):
+        cuda.check_cuda()
+
+
+def test_missing_gpu_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = SimpleNamespace(is_available=lambda: False, cuda_error=lambda: OSError("no driver"))
+    monkeypatch.setattr(cuda, "cuda", none)
+    with pytest.raises(InvalidInput, match=r"there is none that can be used \(no driver\)"):
+        cuda.cuda_sums([FIGURE_4], BUILT_IN[0], [9], range(3), [5], "draw")
