@@ -69,7 +69,8 @@ def run(options: argparse.Namespace) -> None:
         print_json({"part": list(part), "file": str(path)})
     else:
         print(path)
-        paragraph(f"When all {part[1]:,} parts are there: grbp sweep merge {_again(file, folder)}")
+        print(f"When all {part[1]:,} parts are there:")
+        print(f"  {shlex.join(['grbp', 'sweep', _MERGE, file, '--out', options.out])}")
 
 
 def _files(given: list[str]) -> list[str]:
@@ -99,11 +100,6 @@ def _part(text: str) -> tuple[int, int]:
         raise InvalidInput(f"--part {text} was given; it must be I/N, such as 3/10")
     index, _, count = text.partition("/")
     return int(index), int(count)
-
-
-def _again(file: str, folder: Path) -> str:
-    out = "" if str(folder) == "results" else f" --out {shlex.quote(str(folder))}"
-    return shlex.quote(file) + out
 
 
 @contextmanager

@@ -134,7 +134,6 @@ def fill(
                 busy += sum(one.seconds for one in played)
                 left, elapsed = queue.work_left, time.monotonic() - began
                 told(total - queue.left, total, None if left is None else left * elapsed / busy)
-        file.commit()
         # What was complete stays so; the others may need more now.
         cells = [(one.cell, one.share) for one in looks]
 
@@ -239,6 +238,7 @@ class Driver:
         check_device(self.cells, device)
         self.file = SweepFile(path)
         self.file.put("asked", json.dumps(spec.as_json(), sort_keys=True))
+        self.file.commit()
 
     def __enter__(self) -> "Driver":
         return self

@@ -2,12 +2,11 @@
 
 The file is locked as long as a driver has it open. It has a rollback journal and not a write-ahead
 log, which needs memory shared between processes and so fails on many a network file system, where
-batch systems keep their files; with about one commit a second, speed does not matter. Commits are
-synchronous, so that what was said to be kept is kept through a power cut.
+batch systems keep their files; a task of a second leaves time enough. Every task is committed when
+it comes, and synchronously, so that it is kept through a kill and a power cut.
 """
 
 import json
-import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -35,9 +34,6 @@ _TABLES: Final = (
     " WITHOUT ROWID",
 )
 
-_EVERY: Final = 1.0
-"""Seconds after which what has come is committed, at the latest with the next chunk."""
-
 
 class Kept(NamedTuple):
     """A chunk of a cell as the file keeps it."""
@@ -61,7 +57,7 @@ class SweepFile:
     """An open file of a sweep; nobody else can open it meanwhile."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self._due = Path(path), 0.0
+        self.path = Path(path)
         make_folder(self.path.parent)
         check_writable(self.path)
         self._database = _connected(self.path)
@@ -132,7 +128,7 @@ class SweepFile:
                 self._database.execute("INSERT OR REPLACE INTO header VALUES (?, ?)", (name, value))
 
     def add(self, played: Iterable[Played]) -> None:
-        """Keep chunks that were played; they are committed within about a second."""
+        """Keep chunks that were played, all of them or, if this process is killed, none."""
         texts = (
             (one.chunk, json.dumps([sums.as_json() for sums in one.sums], separators=(",", ":")))
             for one in played
@@ -148,9 +144,7 @@ class SweepFile:
                 "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)",
                 ((key, *kept, _checksum(key, kept)) for key, kept in rows),
             )
-            if time.monotonic() >= self._due:
-                self._database.commit()
-                self._due = time.monotonic() + _EVERY
+            self._database.commit()
 
     def commit(self) -> None:
         """Commit what has come."""

@@ -114,8 +114,9 @@ def merge(
     with Driver(spec, whole) as driver:
         for file in found:
             with SweepFile(file) as part:
-                for cell in driver.cells:
-                    driver.file.add_kept((cell.key, kept) for kept in part.kept(cell))
+                driver.file.add_kept(
+                    (cell.key, kept) for cell in driver.cells for kept in part.kept(cell)
+                )
         lacking = list(driver.lacking())
         if lacking:
             replicas = sum(gap.size for one in lacking for gap in one.gaps)
