@@ -440,6 +440,14 @@ def test_who_plays_is_checked(who: dict[str, Any], sentence: str, tmp_path: Path
     one_sentence(refusal.value)
 
 
+def test_a_gpu_plays_no_leaps(tmp_path: Path) -> None:
+    spec = replace(SPEC, engine="leap")
+    with pytest.raises(GrbpError, match="so give engine = 'draw'") as refusal:
+        grbp.sweep(spec, tmp_path, device="cuda")
+    one_sentence(refusal.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_map_is_drawn_of_one_learner_over_one_grid(
     whole: grbp.SweepResult, tmp_path: Path
 ) -> None:
