@@ -4,6 +4,8 @@ It takes the names of functions below, and fails as an assertion in one of them 
 """
 
 import sys
+from dataclasses import replace
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,6 +104,16 @@ def undeclared() -> None:
         with pytest.raises(grbp.InvalidInput) as on_gpu:
             cuda.cuda_sums([FIGURE_3], learner, [30], range(3), [5], engine)
         assert str(on_gpu.value) == str(on_cpu.value)
+
+
+def swept() -> None:
+    grid: Any = {"goal": [3, 4], "p_c": [0.4, 0.6], "p_f": 0.3}
+    spec = grbp.SweepSpec("gpu", grid, ("getbe-sm", "oracle"), (5, 20), 7, 3, "draw")  # type: ignore[arg-type]
+    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+        on_gpu = grbp.sweep(spec, one, device="cuda")
+        assert on_gpu.digest == grbp.sweep(spec, other, processes=1).digest
+        more = replace(spec, replicas=9)
+        assert grbp.sweep(more, one, threads=1).digest == grbp.sweep(more, other).digest
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from grbp.errors import (
     NotFound as NotFound,
     ReadOnly as ReadOnly,
     TooLarge as TooLarge,
+    WorkersFailed as WorkersFailed,
 )
 from grbp.experiments.league import (
     League as League,

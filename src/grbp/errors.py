@@ -10,6 +10,7 @@ The tree::
     ├── ReadOnly        a live study cannot be written to, for a reason that it says
     ├── TooLarge        the question is well posed, but too large (also a ValueError)
     ├── MissingExtra    an optional dependency is not installed (also an ImportError)
+    ├── WorkersFailed   the workers of a sweep died, or are not fit for it
     └── CannotWrite     a file or folder cannot be written (also an OSError)
 
 Every message is one sentence: what was given, what is allowed, what to do.
@@ -134,6 +135,10 @@ class TooLarge(GrbpError, ValueError):
 
 class MissingExtra(GrbpError, ImportError):
     """An optional dependency that the call needs is not installed."""
+
+
+class WorkersFailed(GrbpError):
+    """The workers of a sweep died again and again, or are not fit for it."""
 
 
 def how_to_install(extra: str) -> str:

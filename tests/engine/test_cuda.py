@@ -50,6 +50,7 @@ COMPILES = pytest.mark.skipif(
                 "own_learner",
                 "many_launches",
                 "undeclared",
+                "swept",
             )
         ),
     ],

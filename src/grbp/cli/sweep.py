@@ -16,7 +16,7 @@ from grbp.cli.printing import paragraph, print_json, table
 from grbp.cli.progress import ProgressBar
 from grbp.errors import InvalidInput
 from grbp.experiments.sweeps.driver import CHUNK_SECONDS
-from grbp.experiments.sweeps.parts import merge, part_path, sweep_part
+from grbp.experiments.sweeps.parts import merge_parts, part_path, sweep_part
 
 _MERGE: Final = "merge"
 
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     spec = grbp.SweepSpec.read(Path(file), **changes)
     folder = Path(options.out)
     if merging:
-        _give(options, merge(spec, folder, parts), folder)
+        _give(options, merge_parts(spec, folder, parts), folder)
         return
     asked = _who(options) | {"device": options.device, "chunk": number(options.chunk)}
     kept_in = folder / f"{spec.name}.sweep"

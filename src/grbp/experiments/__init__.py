@@ -17,10 +17,11 @@ from grbp.experiments.results import CurveResult, GridResult, Result
 from grbp.experiments.runner import run
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.experiments.store import FOLDER, address, find, load, save, to_csv
+from grbp.experiments.sweeps.parts import merge_parts, sweep_part
 
 __all__ = [
     "EXPERIMENTS", "FIGURE_3", "FIGURE_4", "FIGURE_5", "FOLDER", "GROWTH_3",
     "GROWTH_3_OTHERS", "GROWTH_3_UCB", "GROWTH_4", "GROWTH_4_OTHERS", "AnySpec", "CurveResult",
     "GridResult", "GridSpec", "Meta", "Result", "Spec", "address", "as_printed", "find", "load",
-    "run", "save", "to_csv",
+    "merge_parts", "run", "save", "sweep_part", "to_csv",
 ]  # fmt: skip

@@ -21,15 +21,15 @@ from runs import one_sentence
 from sweeping import CELLS, GRID, SPEC
 
 import grbp
-from grbp.errors import GrbpError
+from grbp.errors import GrbpError, WorkersFailed
 from grbp.experiments import FIGURE_5
 from grbp.experiments.results import COLUMNS
 from grbp.experiments.sweeps.cells import Chunk, cells_of
 from grbp.experiments.sweeps.driver import Driver, duration, sweep_path
 from grbp.experiments.sweeps.file import SweepFile
-from grbp.experiments.sweeps.parts import merge, sweep_part
+from grbp.experiments.sweeps.parts import merge_parts, sweep_part
 from grbp.experiments.sweeps.spec import SweepSpec
-from grbp.experiments.sweeps.workers import Pool, Processes, WorkersFailed
+from grbp.experiments.sweeps.workers import Pool, Processes
 
 WORKERS = import_module("grbp.experiments.sweeps.workers")
 PLAY = WORKERS.play
@@ -268,12 +268,12 @@ def test_parts_are_put_together(whole: grbp.SweepResult, tmp_path: Path) -> None
     for index in (3, 1):
         sweep_part(SPEC, (index, 3), tmp_path, threads=1, chunk=0.01 * index)
     with pytest.raises(GrbpError, match=r"part 2 of 3 is missing.* replicas of ") as refusal:
-        merge(SPEC, tmp_path)
+        merge_parts(SPEC, tmp_path)
     one_sentence(refusal.value)
     path = sweep_part(SPEC, (2, 3), tmp_path, threads=1)
     assert path.name == "tour.part-2-of-3.sweep"
-    assert merge(SPEC, tmp_path).digest == whole.digest
-    assert merge(SPEC, tmp_path).digest == whole.digest
+    assert merge_parts(SPEC, tmp_path).digest == whole.digest
+    assert merge_parts(SPEC, tmp_path).digest == whole.digest
 
 
 def test_what_is_missing_of_parts_can_be_played_here(
@@ -281,7 +281,7 @@ def test_what_is_missing_of_parts_can_be_played_here(
 ) -> None:
     path = sweep_part(SPEC, (1, 4), tmp_path / "parts", threads=1)
     with pytest.raises(GrbpError, match="are missing"):
-        merge(SPEC, tmp_path, [path])
+        merge_parts(SPEC, tmp_path, [path])
     played.clear()
     assert grbp.sweep(SPEC, tmp_path, threads=1).digest == whole.digest
     assert replicas_of(played) == 400 * CELLS * 3 // 4
@@ -293,7 +293,7 @@ def test_parts_cut_differently_overlap_without_harm(
     for part in ((1, 2), (3, 3), (5, 7)):
         sweep_part(SPEC, part, tmp_path, threads=1)
     with pytest.raises(GrbpError, match="are missing"):
-        merge(SPEC, tmp_path)
+        merge_parts(SPEC, tmp_path)
     assert grbp.sweep(SPEC, tmp_path, threads=1).digest == whole.digest
 
 
@@ -312,7 +312,7 @@ def test_a_part_is_a_number_of_a_number(
 def test_without_parts_there_is_nothing_to_merge(tmp_path: Path) -> None:
     for files, sentence in (((), "has no parts of the sweep"), (("x.sweep",), "there is none")):
         with pytest.raises(GrbpError, match=sentence) as refusal:
-            merge(SPEC, tmp_path, files)
+            merge_parts(SPEC, tmp_path, files)
         one_sentence(refusal.value)
     assert not list(tmp_path.iterdir())
 
@@ -352,7 +352,7 @@ def test_precision_does_not_depend_on_the_order(
 def test_parts_reach_the_same_precision(precise: grbp.SweepResult, tmp_path: Path) -> None:
     for index in (2, 1):
         sweep_part(PRECISE, (index, 2), tmp_path, threads=1)
-    assert merge(PRECISE, tmp_path).digest == precise.digest
+    assert merge_parts(PRECISE, tmp_path).digest == precise.digest
 
 
 def test_a_closer_look_goes_on_from_the_one_before(tmp_path: Path, played: list[Chunk]) -> None:
@@ -438,6 +438,14 @@ def test_who_plays_is_checked(who: dict[str, Any], sentence: str, tmp_path: Path
     with pytest.raises(GrbpError, match=sentence) as refusal:
         grbp.sweep(SPEC, tmp_path, **who)
     one_sentence(refusal.value)
+
+
+def test_a_gpu_plays_no_leaps(tmp_path: Path) -> None:
+    spec = replace(SPEC, engine="leap")
+    with pytest.raises(GrbpError, match="so give engine = 'draw'") as refusal:
+        grbp.sweep(spec, tmp_path, device="cuda")
+    one_sentence(refusal.value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_map_is_drawn_of_one_learner_over_one_grid(

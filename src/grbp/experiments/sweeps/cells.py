@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from grbp.engine.decisions import Engine, EngineLike, choose_engine, decisions
 from grbp.errors import InvalidInput
@@ -155,7 +155,7 @@ def _on_cpu(chunk: Chunk) -> Played:
 
 def _on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
     """Play chunks on a GPU: all of one learner, goal and range of replicas in one call."""
-    from grbp.engine.cuda import cuda_sums  # noqa: PLC0415 (it needs a GPU)
+    from grbp.engine.cuda import CudaEngine, cuda_sums  # noqa: PLC0415 (it needs a GPU)
 
     def alike(chunk: Chunk) -> tuple[Any, ...]:
         cell = chunk.cell
@@ -171,7 +171,7 @@ def _on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
             cell.rounds,
             range(first, first + size),
             [chunk.cell.seed for chunk in together],
-            cell.engine,
+            cast("CudaEngine", cell.engine),
         )
         seconds = (time.perf_counter() - began) / len(together)
         for chunk, total, product in zip(together, totals, products, strict=True):
@@ -185,13 +185,13 @@ def check_device(cells: Iterable[Cell], device: Device) -> None:
         return
     from grbp.engine.cuda import check_cuda  # noqa: PLC0415 (it needs a GPU)
 
-    for learner, cell in {str(cell.learner): cell for cell in cells}.items():
+    for (learner, goal), cell in {cell.group: cell for cell in cells}.items():
         if cell.engine == "leap":
             raise InvalidInput(
                 f"device = 'cuda' was given; {learner} is played by the engine 'leap' here, which"
                 " no GPU plays, so give engine = 'draw' (or 'walk')"
             )
-        check_cuda(cell.found())
+        check_cuda(cell.found(), goal, cell.engine)
 
 
 def canary(cell: Cell) -> str:

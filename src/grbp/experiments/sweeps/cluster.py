@@ -11,12 +11,11 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from grbp.errors import InvalidInput, MissingExtra, how_to_install
+from grbp.errors import InvalidInput, MissingExtra, WorkersFailed, how_to_install
 from grbp.experiments.provenance import source_digest
 from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sweeps.cells import Cell, Played, canary, digest_of, play
 from grbp.experiments.sweeps.chunks import Task
-from grbp.experiments.sweeps.workers import WorkersFailed
 
 _PATIENCE: Final = 60
 """Seconds to wait for the scheduler and for a first worker."""

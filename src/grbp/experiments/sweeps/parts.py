@@ -56,11 +56,11 @@ def sweep_part(
     Returns
     -------
     Path
-        The file ``NAME.part-I-of-N.sweep``, for `merge`.
+        The file ``NAME.part-I-of-N.sweep``, for `merge_parts`.
 
     See Also
     --------
-    merge : Puts the parts together.
+    merge_parts : Puts the parts together.
     """
     spec = as_spec(spec)
     count = check_whole("the number of parts", part[1], 1, MOST_PARTS)
@@ -72,7 +72,7 @@ def sweep_part(
     return path
 
 
-def merge(
+def merge_parts(
     spec: SweepSpec | Path | str,
     folder: Path | str = FOLDER,
     files: Sequence[Path | str] = (),

@@ -5,7 +5,6 @@ yields what was played, in any order.
 """
 
 import logging
-import multiprocessing
 import os
 import signal
 import sys
@@ -15,17 +14,15 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
+    BrokenExecutor,
     Executor,
     Future,
-    ProcessPoolExecutor,
     ThreadPoolExecutor,
     wait,
 )
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait as wait_for
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from grbp.errors import GrbpError, InvalidInput
+from grbp.errors import InvalidInput, WorkersFailed
 from grbp.experiments.sweeps.cells import Cell, Device, Played, play, prepare
 from grbp.experiments.sweeps.chunks import Task
 
@@ -34,10 +31,6 @@ _DEATHS: Final = 4
 
 _AHEAD: Final = 2
 """Tasks for every worker, so that none waits for its next one."""
-
-
-class WorkersFailed(GrbpError):
-    """The workers of a sweep died, or are not fit for it."""
 
 
 class Workers(Protocol):
@@ -106,7 +99,7 @@ class Pool:
                     task, executor = running.pop(future)
                     try:
                         played = future.result()
-                    except BrokenProcessPool as error:
+                    except BrokenExecutor as error:
                         self._bury(task, executor, error)
                         again.append(task)
                         continue
@@ -154,7 +147,10 @@ class Processes(Pool):
     """Processes of this machine."""
 
     def __init__(self, count: int) -> None:
-        spawn = multiprocessing.get_context("spawn")
+        from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 (slow to import)
+        from multiprocessing import get_context  # noqa: PLC0415 (slow to import)
+
+        spawn = get_context("spawn")
         super().__init__(lambda: ProcessPoolExecutor(count, spawn, _begin), count)
 
     def prepare(self, cells: Iterable[Cell]) -> None:
@@ -197,6 +193,9 @@ def _begin() -> None:
 
 
 def _end_with_driver() -> None:
-    driver: Any = multiprocessing.parent_process()
-    wait_for([driver.sentinel])
-    os._exit(1)
+    from multiprocessing import parent_process  # noqa: PLC0415 (slow to import)
+
+    driver = parent_process()
+    if driver is not None:
+        driver.join()
+        os._exit(1)
