@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from grbp.errors import InvalidInput, did_you_mean
@@ -145,6 +146,7 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     return _with_settings(learner, known, settings) if settings else learner
 
 
+@lru_cache(maxsize=1024)
 def learner_name(given: str) -> str:
     """Return the name of a learner as it is written here: "getbe-sm" for "GETBE-SM"."""
     name, colon, settings = given.partition(":")

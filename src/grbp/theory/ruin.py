@@ -35,8 +35,11 @@ def _in_pieces(formula: Callable[..., Floats]) -> Callable[..., Floats]:
 
     @functools.wraps(formula)
     def pieced(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+        # Broadcasting takes longer than the formula does of a few positions.
+        if max(np.size(i), np.size(n), np.size(log_r)) <= _PIECE:
+            return formula(i, n, log_r)
         places = np.broadcast_arrays(i, n, log_r)
-        if places[0].size <= _PIECE or places[0].ndim != 1:
+        if places[0].ndim != 1:
             return formula(i, n, log_r)
         cuts = range(0, len(places[0]), _PIECE)
         return np.concatenate([formula(*(x[k : k + _PIECE] for x in places)) for k in cuts])
