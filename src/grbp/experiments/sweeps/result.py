@@ -149,9 +149,10 @@ class SweepResult(Shown):
         for one in self.cells:
             cell = one.cell
             choices = cell.found().choices(cell.problem.goal)
+            lost = None if cell.gaps is None or 0 not in choices else cell.gaps[choices.index(0)]
             how = (str(cell.learner), cell.rounds[-1], one.replicas, cell.seed, cell.engine)
             for found in zip(cell.rounds, one.mean, one.se, strict=True):
-                yield cell_row(cell.problem, choices, (*how, False, "pseudo"), *found)
+                yield cell_row(cell.problem, choices, (*how, False, "pseudo"), found, lost)
 
     def map(self) -> tuple[tuple[float, ...], tuple[float, ...], Floats]:
         """Return the map of a sweep of one learner over one grid of one goal.
