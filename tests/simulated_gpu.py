@@ -108,7 +108,7 @@ def undeclared() -> None:
 
 def swept() -> None:
     grid: Any = {"goal": [3, 4], "p_c": [0.4, 0.6], "p_f": 0.3}
-    spec = grbp.SweepSpec("gpu", grid, ("getbe-sm", "oracle"), (5, 20), 7, 3, "draw")  # type: ignore[arg-type]
+    spec = grbp.SweepSpec("gpu", grid, ("getbe-sm", "oracle"), (5, 20), 7, 3, "draw")
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
         on_gpu = grbp.sweep(spec, one, device="cuda")
         assert on_gpu.digest == grbp.sweep(spec, other, processes=1).digest

@@ -323,7 +323,7 @@ def _summary(standings: Sequence[Standing | SweepStanding]) -> Rows:
 
 @picture_of.register(SweepResult)
 def _(thing: SweepResult, ax: "Axes | None") -> "Figure":
-    return regret_map_figure(*thing.map(), thing.spec.problems[0].goal[0], ax=ax)
+    return regret_map_figure(*thing.map(), thing.spec.grids[0].goal[0], ax=ax)
 
 
 # Leagues.

@@ -205,7 +205,7 @@ def test_an_interrupted_map_goes_on_to_the_same_bits(
     with pytest.raises(KeyboardInterrupt):
         run(GRID, folder, interrupt, threads=1)
     assert [path.suffix for path in folder.iterdir()] == [".sweep"]
-    played = []
+    played: list[int] = []
 
     def counted(chunks: Any, *options: Any) -> Any:
         played.extend(chunk.size for chunk in chunks)

@@ -16,7 +16,8 @@ from draws import goals, probabilities, problems
 from hypothesis import example, given, strategies as st
 
 import grbp
-from grbp import Problem
+from grbp import Problem, StartLike
+from grbp.theory.gaps import threshold_gaps
 
 
 @given(problems())
@@ -79,3 +80,13 @@ def test_gaps_of_policies_that_differ_only_where_nobody_comes_are_equal() -> Non
 def test_gaps_are_never_negative(problem: Problem) -> None:
     for policy in (0, 1, problem.goal - 1, [s % 2 for s in range(1, problem.goal)]):
         assert (grbp.gap_at(problem, policy) >= 0.0).all()
+
+
+def test_gaps_of_many_problems_are_those_of_each() -> None:
+    points = (0.0, 0.3, 0.45, 0.5, 0.5 + 1e-9, 0.7, 1.0)
+    cases: list[tuple[int, StartLike]] = [(2, 1), (4, "uniform"), (4, {1: 0.5, 3: 0.5}), (30, 7)]
+    for goal, start in cases:
+        many = [Problem(goal, p_c, p_f, start) for p_c in points for p_f in points]
+        thresholds = sorted({0, 1, goal - 1})
+        each = [[grbp.gap(problem, threshold) for threshold in thresholds] for problem in many]
+        assert threshold_gaps(many, thresholds).tolist() == each

@@ -142,7 +142,7 @@ def _give(options: argparse.Namespace, result: grbp.SweepResult, folder: Path) -
 
 def _show(result: grbp.SweepResult) -> None:
     spec = result.spec
-    problems, last = len(result.cells) // len(spec.learners), spec.rounds[-1]
+    problems, last = len(result.cells) // len(spec.learners), spec.checkpoints[-1]
     replicas = sorted({one.replicas for one in result.cells})
     many = " to ".join(f"{count:,}" for count in dict.fromkeys((replicas[0], replicas[-1])))
     print(f"{problems:,} problems, {many} replicas of {last:,} rounds, seed {spec.seed}")

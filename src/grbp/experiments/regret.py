@@ -276,15 +276,21 @@ def _rows(numbers: Ints) -> Ints:
 
 
 def most_unseen(
-    problem: Problem, choices: Sequence[int], checkpoints: Floats | Ints, replicas: int
+    problem: Problem,
+    choices: Sequence[int],
+    checkpoints: Floats | Ints,
+    replicas: int,
+    lost: float | None = None,
 ) -> Floats | None:
     """Bound what stuck replicas could add to a mean although none is among those played.
 
     Where finishing in state 1 is right, a learner that does not finish learns nothing about FINISH,
     so that a replica may do so for ever. If none of n does, the chance of it is below
-    1 - .025^(1/n), with a confidence of 97.5 %. The choices are those of the learner.
+    1 - .025^(1/n), with a confidence of 97.5 %. The choices are those of the learner; who knows the
+    gap of never finishing may give it.
     """
     if optimal_threshold(problem) == 0 or 0 not in choices or len(choices) == 1:
         return None
     chance = -math.expm1(math.log(0.025) / replicas)
-    return chance * _gap(problem, 0) * checkpoints.astype(np.float64)
+    lost = _gap(problem, 0) if lost is None else lost
+    return chance * lost * checkpoints.astype(np.float64)

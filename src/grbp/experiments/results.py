@@ -225,17 +225,23 @@ class GridResult(Shown):
             how = (str(spec.learner), spec.rounds, spec.replicas)
             seed = cell_seed(spec.seed, problem.p_c, problem.p_f)
             found = (spec.rounds, float(mean), float(self.se[i, j]))
-            yield cell_row(problem, choices, (*how, seed, engine, False, "pseudo"), *found)
+            yield cell_row(problem, choices, (*how, seed, engine, False, "pseudo"), found)
 
 
 def cell_row(
-    problem: Problem, choices: Sequence[int], how: Row, at: int, mean: float, se: float
+    problem: Problem,
+    choices: Sequence[int],
+    how: Row,
+    found: tuple[int, float, float],
+    lost: float | None = None,
 ) -> Row:
     """Return the row of one cell of a map or a sweep, whose learner has some choices.
 
-    `how` stands in the columns from "learner" to "regret", and its third entry are the replicas.
+    `how` stands in the columns from "learner" to "regret", and its third entry are the replicas;
+    `found` are the round, the mean regret and its standard error; `lost` is as for `most_unseen`.
     """
-    unseen = most_unseen(problem, choices, np.array([at]), int(how[2]))
+    at, mean, se = found
+    unseen = most_unseen(problem, choices, np.array([at]), int(how[2]), lost)
     room = 0.0 if unseen is None else float(unseen[0])
     return *said(problem), *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room
 

@@ -31,7 +31,8 @@ class Segments(NamedTuple):
     up, down : ndarray of float
         The probability that the walk from s ends in b, and in a.
     log_r : ndarray of float
-        The logarithm of the failure ratio.
+        The logarithm of the failure ratio. Of several problems it is a column, and what depends on
+        it has a row for each of them.
     """
 
     goal: int
@@ -49,15 +50,24 @@ class Segments(NamedTuple):
         It is worth `dead_end` in state 0, `goal` at the goal, and `stop` in a state that
         finishes: one number, or one for every state.
         """
-        worth = np.concatenate(([dead_end], np.broadcast_to(stop, self.goal - 1), [goal]))
-        return self.down * worth[self.a] + self.up * worth[self.b]
+        stops = np.broadcast_to(stop, self.up.shape if np.ndim(stop) > 1 else self.goal - 1)
+        ends = [np.full((*stops.shape[:-1], 1), end) for end in (dead_end, goal)]
+        worth: Floats = np.concatenate((ends[0], stops, ends[1]), axis=-1)
+        return self.down * worth[..., self.a] + self.up * worth[..., self.b]
 
 
 def segments(
     problem: Problem, policy: Policy, states: Sequence[int] | Ints | None = None
 ) -> Segments:
     """Find the segment that a round walks in under a policy, from every state or from some."""
-    goal, s = problem.goal, problem.states
+    return segments_of(problem.goal, log_failure_ratio(problem.p_c), policy, states)
+
+
+def segments_of(
+    goal: int, log_r: Floats, policy: Policy, states: Sequence[int] | Ints | None = None
+) -> Segments:
+    """Find the same for one log r, or for a column of them."""
+    s = np.arange(1, goal, dtype=np.int64)
     finish = finish_mask(goal, policy)
     a = np.maximum.accumulate(np.where(finish, s, 0))
     b = np.minimum.accumulate(np.where(finish, s, goal)[::-1])[::-1]
@@ -65,5 +75,4 @@ def segments(
         s = np.array([check_whole("state", state, 1, goal - 1) for state in states], dtype=np.int64)
         a, b = a[s - 1], b[s - 1]
     i, n = s - a, np.maximum(b - a, 1)
-    log_r = log_failure_ratio(problem.p_c)
     return Segments(goal, a, b, i, n, hit(i, n, log_r), hit(n - i, n, -log_r), log_r)

@@ -10,9 +10,9 @@ from grbp.experiments.sweeps.spec import SweepSpec
 GRID = {"goal": 4, "p_c": [0.3, 0.5, 0.7], "p_f": [0.2, 0.6]}
 SPEC = SweepSpec(
     "tour",
-    GRID,  # type: ignore[arg-type]
+    GRID,
     ("getbe-sm", "getbe-ps", "no-explore"),
-    rounds=(20, 300),  # type: ignore[arg-type]
+    rounds=(20, 300),
     replicas=400,
     seed=3,
 )

@@ -61,7 +61,8 @@ def test_tasks_hold_every_replica_once(
         counted.update((c.cell.key, c.first + k) for c in task for k in range(c.size))
     wanted = {(cell.key, 7 + k) for cell, n in zip(cells, sizes, strict=True) for k in range(n)}
     assert counted == Counter(wanted)
-    assert (queue.left, queue.work_left) == (0, 0.0)
+    assert not queue.left
+    assert not queue.work_left
 
 
 def test_nothing_is_said_of_the_time_left_until_every_learner_was_measured() -> None:

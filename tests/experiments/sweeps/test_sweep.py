@@ -77,7 +77,7 @@ def test_every_cell_is_the_end_of_a_simulation(whole: grbp.SweepResult) -> None:
 def test_the_cells_of_figure_5_keep_their_seeds(tmp_path: Path) -> None:
     spec = replace(FIGURE_5, p_c=FIGURE_5.p_c[8:10], p_f=FIGURE_5.p_f[3:5], replicas=10)
     grid = {"goal": 4, "p_c": {"from": 0.45, "to": 0.5, "step": 0.05}, "p_f": [0.2, 0.25]}
-    same = SweepSpec("five", grid, ["getbe-sm"], 1000, 10)  # type: ignore[arg-type]
+    same = SweepSpec("five", grid, ["getbe-sm"], 1000, 10)
     swept = grbp.sweep(same, tmp_path)
     figure = grbp.experiments.run(spec, tmp_path)
     assert [one.mean[-1] for one in swept.cells] == figure.mean.ravel().tolist()
@@ -107,7 +107,7 @@ def test_the_order_of_learners_and_problems_is_nothing(
     whole: grbp.SweepResult, tmp_path: Path
 ) -> None:
     grid = GRID | {"p_c": [0.7, 0.5, 0.3]}
-    turned = replace(SPEC, learners=SPEC.learners[::-1], problems=grid)  # type: ignore[arg-type]
+    turned = replace(SPEC, learners=SPEC.learners[::-1], problems=grid)
     assert grbp.sweep(turned, tmp_path).digest == whole.digest
 
 
@@ -183,7 +183,7 @@ def test_a_worker_that_is_killed_costs_its_chunks_alone(
 
     def kill(_: str, done: int, total: int) -> None:
         if 4 * done > total and len(killed) < 1:
-            (victim, *_) = multiprocessing.active_children()
+            victim = multiprocessing.active_children()[0]
             assert victim.pid is not None
             os.kill(victim.pid, signal.SIGKILL)
             killed.append(victim.pid)
@@ -412,7 +412,7 @@ def test_a_file_that_is_damaged_or_others_is_refused_and_stays(
 
 
 def test_a_second_driver_is_refused(whole: grbp.SweepResult, tmp_path: Path) -> None:
-    refused = []
+    refused: list[str] = []
 
     def second(*_: object) -> None:
         if not refused:

@@ -12,7 +12,7 @@ from grbp.experiments.sweeps.cells import cells_of
 from grbp.experiments.sweeps.spec import ProblemGrid, SweepSpec
 
 GRID = {"goal": 4, "p_c": [0.4, 0.6], "p_f": 0.3}
-SMALL = SweepSpec("tour", GRID, ["getbe-sm"], rounds=100, replicas=20)  # type: ignore[arg-type]
+SMALL = SweepSpec("tour", GRID, ["getbe-sm"], rounds=100, replicas=20)
 TEXT = """
 name = "tour"
 rounds = 100
@@ -39,7 +39,7 @@ def test_a_file_says_what_python_says(tmp_path: Path) -> None:
 
 def test_a_range_hits_the_floats_that_are_written_out(tmp_path: Path) -> None:
     text = TEXT.replace("[0.4, 0.6]", "{from = .05, to = .95, step = .05}".replace(" .", " 0."))
-    (grid,) = SweepSpec.read(written(tmp_path, text)).problems
+    (grid,) = SweepSpec.read(written(tmp_path, text)).grids
     assert grid.p_c == tuple(k / 20 for k in range(1, 20))
     fine = ProblemGrid(4, {"from": 0.005, "to": 0.995, "step": 0.005}, 0.3)  # type: ignore[arg-type]
     assert fine.p_c == tuple(k / 200 for k in range(1, 200))
@@ -55,7 +55,7 @@ def test_several_grids_make_a_union(tmp_path: Path) -> None:
     pairs = [(one.goal, one.p_c) for one in spec.each_problem()]
     assert pairs == [(4, 0.4), (4, 0.6), (5, 0.4)]
     assert len(spec) == 3
-    single = SweepSpec("tour", [grbp.Problem(4, 0.4, 0.3)], ["getbe-sm"], 100, 20)  # type: ignore[arg-type]
+    single = SweepSpec("tour", [grbp.Problem(4, 0.4, 0.3)], ["getbe-sm"], 100, 20)
     assert list(single.each_problem()) == [grbp.Problem(4, 0.4, 0.3)]
 
 

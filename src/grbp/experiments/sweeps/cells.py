@@ -8,8 +8,8 @@ import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass, field, replace
+from itertools import groupby, islice
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from grbp.engine.decisions import Engine, EngineLike, choose_engine, decisions
@@ -18,13 +18,19 @@ from grbp.experiments.regret import gap_per_threshold
 from grbp.experiments.results import cell_seed
 from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sums import Sums, price
+from grbp.learners.base import Learner
 from grbp.learners.registry import AnyLearner, LearnerLike, find_learner
 from grbp.model.problem import Problem
+from grbp.numerics.arrays import Floats
+from grbp.theory.gaps import threshold_gaps
 
 Device: TypeAlias = Literal["cpu", "cuda"]
 """Where rounds are played."""
 
 _FORMAT: Final = 1
+
+_STATES: Final = 2**20
+"""States of problems whose gaps are computed at once."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Cell:
     engine : {"walk", "leap", "draw"}
     key : str
         A digest of all of this. It depends on neither the number of replicas nor the chunks.
+    gaps : ndarray, shape (choices,), or None
+        What a round costs under each choice; None where that is computed when it is needed.
     """
 
     problem: Problem
@@ -50,6 +58,7 @@ class Cell:
     seed: int
     engine: Engine
     key: str
+    gaps: Floats | None = field(default=None, compare=False, repr=False)
 
     @property
     def group(self) -> tuple[str, int]:
@@ -62,7 +71,9 @@ class Cell:
 
     def priced(self, sums: Sequence[Sums]) -> list[tuple[float, float]]:
         """Return the mean regret and its standard error at each of the rounds."""
-        gaps = gap_per_threshold(self.problem, self.found())
+        gaps = self.gaps
+        if gaps is None:
+            gaps = gap_per_threshold(self.problem, self.found())
         return [price(one, gaps) for one in sums]
 
 
@@ -91,19 +102,35 @@ def cells_of(
 ) -> Iterator[Cell]:
     """Yield the cells of a sweep: every learner on every problem."""
     named = [(learner, learner_as_json(learner)) for learner in learners]
-    for problem in problems:
-        own_seed = cell_seed(seed, problem.p_c, problem.p_f)
-        for learner, said in named:
-            chosen = choose_engine(problem, find_learner(learner, problem), rounds[-1], engine)
-            what = {
-                "format": _FORMAT,
-                "problem": problem.__getstate__(),
-                "learner": said,
-                "rounds": rounds,
-                "seed": own_seed,
-                "engine": chosen,
-            }
-            yield Cell(problem, learner, rounds, own_seed, chosen, digest_of(what))
+    for together in _of_one_goal(problems):
+        gaps: dict[tuple[int, ...], Floats] = {}
+        for k, problem in enumerate(together):
+            own_seed = cell_seed(seed, problem.p_c, problem.p_f)
+            for learner, said in named:
+                found = find_learner(learner, problem)
+                chosen = choose_engine(problem, found, rounds[-1], engine)
+                what = {
+                    "format": _FORMAT,
+                    "problem": problem.__getstate__(),
+                    "learner": said,
+                    "rounds": rounds,
+                    "seed": own_seed,
+                    "engine": chosen,
+                }
+                price = None
+                if isinstance(found, Learner):
+                    choices = found.choices(problem.goal)
+                    if choices not in gaps:
+                        gaps[choices] = threshold_gaps(together, choices)
+                    price = gaps[choices][k]
+                yield Cell(problem, learner, rounds, own_seed, chosen, digest_of(what), price)
+
+
+def _of_one_goal(problems: Iterable[Problem]) -> Iterator[list[Problem]]:
+    """Yield problems in their order, as many of one goal together as fit into memory easily."""
+    for goal, group in groupby(problems, key=lambda problem: problem.goal):
+        while together := list(islice(group, max(1, _STATES // goal))):
+            yield together
 
 
 def digest_of(what: object) -> str:

@@ -207,6 +207,7 @@ def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
     ...     result = grbp.sweep(spec, folder)
     ...     again = grbp.sweep(spec, folder)
     >>> [f"{one.mean[-1]:.1f}" for one in result.cells]
+    ['1.1', '4.4', '13.8', '34.3', '50.6']
     >>> again.digest == result.digest
     True
     """
@@ -232,7 +233,7 @@ class Driver:
         check_choice("device", device, Device)
         self._queue = Queue(check_positive("chunk", chunk), whole=device == "cuda")
         self.spec, self._device, self._told = spec, device, as_progress(progress)
-        sizes = (spec.rounds, spec.seed, spec.engine)
+        sizes = (spec.checkpoints, spec.seed, spec.engine)
         self.cells = list(cells_of(spec.each_problem(), spec.learners, *sizes))
         self.want = Want(spec.replicas, spec.se, spec.cap)
         check_device(self.cells, device)

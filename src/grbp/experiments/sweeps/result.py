@@ -105,7 +105,7 @@ class SweepResult(Shown):
         return (
             f"<SweepResult {spec.name!r}: {learners} learner{'s' * (learners > 1)} on"
             f" {len(self.cells) // learners:,} problems, {count:,} replicas of"
-            f" {spec.rounds[-1]:,} rounds, seed {spec.seed}>"
+            f" {spec.checkpoints[-1]:,} rounds, seed {spec.seed}>"
         )
 
     @cached_property
@@ -149,9 +149,10 @@ class SweepResult(Shown):
         for one in self.cells:
             cell = one.cell
             choices = cell.found().choices(cell.problem.goal)
+            lost = None if cell.gaps is None or 0 not in choices else cell.gaps[choices.index(0)]
             how = (str(cell.learner), cell.rounds[-1], one.replicas, cell.seed, cell.engine)
             for found in zip(cell.rounds, one.mean, one.se, strict=True):
-                yield cell_row(cell.problem, choices, (*how, False, "pseudo"), *found)
+                yield cell_row(cell.problem, choices, (*how, False, "pseudo"), found, lost)
 
     def map(self) -> tuple[tuple[float, ...], tuple[float, ...], Floats]:
         """Return the map of a sweep of one learner over one grid of one goal.
@@ -167,8 +168,8 @@ class SweepResult(Shown):
         InvalidInput
             If the sweep is something else.
         """
-        grid = self.spec.problems[0]
-        sizes = (len(self.spec.learners), len(self.spec.problems), len(grid.goal))
+        grid = self.spec.grids[0]
+        sizes = (len(self.spec.learners), len(self.spec.grids), len(grid.goal))
         if sizes != (1, 1, 1) or min(len(grid.p_c), len(grid.p_f)) < 2:
             raise InvalidInput(
                 f"the sweep {self.spec.name!r} cannot be drawn as a map, which needs one learner"

@@ -6,13 +6,13 @@ the same floats as 0.05, 0.1, 0.15 written out.
 
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from grbp._io import reason
 from grbp.engine.decisions import EngineLike
@@ -103,6 +103,12 @@ class ProblemGrid:
                     yield Problem(goal, p_c, p_f, self.start)
 
 
+ProblemsLike: TypeAlias = (
+    Mapping[str, Any] | Problem | ProblemGrid | Sequence[Mapping[str, Any] | Problem | ProblemGrid]
+)
+"""Problems in any form in which a specification takes them."""
+
+
 @dataclass(frozen=True)
 class SweepSpec:
     """Specify a sweep: learners over many problems.
@@ -144,9 +150,9 @@ class SweepSpec:
     """
 
     name: str
-    problems: tuple[ProblemGrid, ...]
-    learners: tuple[LearnerLike, ...]
-    rounds: tuple[int, ...]
+    problems: ProblemsLike
+    learners: Sequence[LearnerLike]
+    rounds: int | Sequence[int]
     replicas: int
     seed: int = 0
     engine: EngineLike = "auto"
@@ -157,7 +163,8 @@ class SweepSpec:
         many = isinstance(self.problems, Iterable) and not isinstance(
             self.problems, Mapping | ProblemGrid
         )
-        grids = tuple(map(ProblemGrid.of, self.problems if many else [self.problems]))
+        given: Any = self.problems if many else [self.problems]
+        grids = tuple(map(ProblemGrid.of, given))
         if not grids:
             raise InvalidInput("problems = () was given; it must be one grid or several")
         if (count := sum(map(len, grids))) > MOST_PROBLEMS:
@@ -192,12 +199,22 @@ class SweepSpec:
         """Return the number of problems."""
         return sum(1 for _ in self.each_problem())
 
+    @property
+    def grids(self) -> tuple[ProblemGrid, ...]:
+        """The problems in the form in which they are kept, however they were given."""
+        return cast("tuple[ProblemGrid, ...]", self.problems)
+
+    @property
+    def checkpoints(self) -> tuple[int, ...]:
+        """The rounds at which regret is kept, in order."""
+        return cast("tuple[int, ...]", self.rounds)
+
     def each_problem(self) -> Iterator[Problem]:
         """Yield every problem once, in the order of the grids."""
-        if len(self.problems) == 1:
-            yield from self.problems[0]
+        if len(self.grids) == 1:
+            yield from self.grids[0]
             return
-        yield from dict.fromkeys(problem for grid in self.problems for problem in grid)
+        yield from dict.fromkeys(problem for grid in self.grids for problem in grid)
 
     @property
     def cap(self) -> int:
@@ -244,7 +261,7 @@ class SweepSpec:
     def as_json(self) -> dict[str, Any]:
         """Return the specification as plain data; `from_json` is the way back."""
         learners = [learner_as_json(learner) for learner in self.learners]
-        return {**vars(self), "problems": [dict(vars(one)) for one in self.problems]} | {
+        return {**vars(self), "problems": [dict(vars(one)) for one in self.grids]} | {
             "learners": learners
         }
 
