@@ -44,6 +44,7 @@ from grbp.experiments.sweeps.driver import sweep as sweep
 from grbp.experiments.sweeps.result import SweepResult as SweepResult
 from grbp.experiments.sweeps.spec import SweepSpec as SweepSpec
 from grbp.figures import (
+    best_learner_figure as best_learner_figure,
     boundary_figure as boundary_figure,
     league_figure as league_figure,
     regret_figure as regret_figure,

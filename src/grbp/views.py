@@ -17,6 +17,7 @@ from grbp.experiments.results import COLUMNS, CurveResult, GridResult, curve_row
 from grbp.experiments.simulation import Simulation
 from grbp.experiments.sweeps.result import SweepResult, SweepStanding
 from grbp.figures import records
+from grbp.figures.best_map import best_learner_figure
 from grbp.figures.boundary import boundary_figure
 from grbp.figures.numbers import rounded
 from grbp.figures.planning import knowing_figure
@@ -323,7 +324,12 @@ def _summary(standings: Sequence[Standing | SweepStanding]) -> Rows:
 
 @picture_of.register(SweepResult)
 def _(thing: SweepResult, ax: "Axes | None") -> "Figure":
-    return regret_map_figure(*thing.map(), thing.spec.grids[0].goal[0], ax=ax)
+    p_c, p_f, mean, _ = thing.maps()
+    goal = thing.spec.grids[0].goal[0]
+    if len(mean) == 1:
+        return regret_map_figure(p_c, p_f, mean[0], goal, ax=ax)
+    names = [str(learner) for learner in thing.spec.learners]
+    return best_learner_figure(p_c, p_f, *thing.winners(), names, goal, ax=ax)
 
 
 # Leagues.

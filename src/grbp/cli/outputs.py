@@ -56,8 +56,15 @@ def check_outputs(
         raise InvalidInput("--csv - and --json were given; only one can be on standard output")
     if options.csv not in (None, "-"):
         check_writable(Path(options.csv))
-    if options.plot is not None:
-        for path in pictures(Path(options.plot)):
+    check_plot(options.plot, pictures)
+
+
+def check_plot(
+    plot: str | None, pictures: Callable[[Path], Iterable[Path]] = lambda path: [path]
+) -> None:
+    """Refuse a picture that cannot be written or drawn, before the work."""
+    if plot is not None:
+        for path in pictures(Path(plot)):
             for file in picture_files(path).values():
                 check_writable(file)
         check_matplotlib()

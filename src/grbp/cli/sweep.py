@@ -12,11 +12,13 @@ from typing import Any, Final
 
 import grbp
 from grbp.cli.options import add_folder, add_json, add_workers, loudness, number, whole
+from grbp.cli.outputs import check_plot
 from grbp.cli.printing import paragraph, print_json, table
 from grbp.cli.progress import ProgressBar
 from grbp.errors import InvalidInput
 from grbp.experiments.sweeps.driver import CHUNK_SECONDS
 from grbp.experiments.sweeps.parts import merge_parts, part_path, sweep_part
+from grbp.figures.canvas import save
 
 _MERGE: Final = "merge"
 
@@ -42,6 +44,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"seconds that a task takes ({CHUNK_SECONDS:g}); more for large clusters",
     )  # fmt: skip
     add_json(parser)
+    parser.add_argument(
+        "--plot", metavar="FILE",
+        help="draw a sweep over one grid, as PNG and SVG; .png, .svg or .pdf for one",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> None:
@@ -50,6 +56,7 @@ def run(options: argparse.Namespace) -> None:
     changes = {} if options.se is None else {"se": number(options.se)}
     spec = grbp.SweepSpec.read(Path(file), **changes)
     folder = Path(options.out)
+    check_plot(options.plot)
     if merging:
         _give(options, merge_parts(spec, folder, parts), folder)
         return
@@ -123,7 +130,7 @@ def _progress(options: argparse.Namespace, kept_in: Path) -> Iterator[ProgressBa
 def _command(options: argparse.Namespace) -> str:
     """Return the command that was given."""
     words = ["grbp", "sweep", *options.files, "--out", options.out]
-    for name in ("processes", "dask", "part", "device", "se", "chunk"):
+    for name in ("processes", "dask", "part", "device", "se", "chunk", "plot"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", value]
     return shlex.join(words)
@@ -133,11 +140,14 @@ def _give(options: argparse.Namespace, result: grbp.SweepResult, folder: Path) -
     """Print a result."""
     if options.json:
         print_json(result.as_json())
-        return
-    _show(result)
-    print()
-    for kind in ("csv", "json", "sweep"):
-        print(folder / f"{result.spec.name}.{kind}")
+    else:
+        _show(result)
+        print()
+    files = [folder / f"{result.spec.name}.{kind}" for kind in ("csv", "json", "sweep")]
+    if options.plot is not None:
+        files += save(result.plot(), Path(options.plot))
+    if not options.json:
+        print(*files, sep="\n")
 
 
 def _show(result: grbp.SweepResult) -> None:
@@ -151,9 +161,10 @@ def _show(result: grbp.SweepResult) -> None:
     for one in result.standings():
         goal, p_c, p_f = one.worst_at
         at = f"{goal}: {p_c:.3g}, {p_f:.3g}"
-        rows.append([one.learner, one.mean, one.se, one.worst, at])
+        rows.append([one.learner, one.mean, one.half, one.worst, at])
     table(["learner", "mean", "+-", "worst", "G: p_c, p_f"], rows, first=22, width=14, digits=4)
-    print(f"\ndigest {result.digest}")
+    print("\n+- is half a 95 % interval.")
+    print(f"digest {result.digest}")
     if result.imprecise:
         paragraph(
             f"{len(result.imprecise):,} cells stopped at {spec.cap:,} replicas with a standard"

@@ -4,6 +4,7 @@ Numbers come from the floors below; here is only computed where things are drawn
 imported when a figure is asked for, so that importing this package costs nothing.
 """
 
+from grbp.figures.best_map import best_learner_figure
 from grbp.figures.boundary import MOST_CURVES, boundary_figure
 from grbp.figures.canvas import save
 from grbp.figures.league_map import league_figure, save_league
@@ -13,6 +14,7 @@ from grbp.figures.transition import transition_figure
 
 __all__ = [
     "MOST_CURVES",
+    "best_learner_figure",
     "boundary_figure",
     "league_figure",
     "regret_figure",

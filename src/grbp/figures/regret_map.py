@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 _SAMPLES: Final = 401
 """How many points of the boundary are drawn."""
 
+_FINE: Final = 60**2
+"""Points from which on no lines are drawn on a surface."""
+
+_MANY: Final = 100**2
+"""Points from which on a map is a picture, also in a drawing."""
+
 Grid: TypeAlias = tuple[Floats, Floats, Floats]
 """The p_c of the columns, the p_f of the rows, and the regret: [p_f, p_c]."""
 
@@ -66,7 +72,7 @@ def regret_map_figure(
     >>> len(figure.axes)  # the map, its scale and the surface
     3
     """
-    goal, grid = check_goal(goal), _check_grid(p_c, p_f, mean)
+    goal, grid = check_goal(goal), check_map(p_c, p_f, mean)
     with drawing():
         from matplotlib.colors import Normalize  # noqa: PLC0415
 
@@ -97,7 +103,7 @@ def regret_map_figure(
         return figure
 
 
-def _check_grid(p_c: ArrayLike, p_f: ArrayLike, mean: ArrayLike) -> Grid:
+def check_map(p_c: ArrayLike, p_f: ArrayLike, mean: ArrayLike) -> Grid:
     """Return the three arrays, or refuse them if they do not fit together."""
     x, y = check_probabilities("p_c", p_c), check_probabilities("p_f", p_f)
     z = np.asarray(mean, dtype=np.float64)
@@ -124,8 +130,11 @@ def draw_cells(axes: "Axes", grid: Grid, **how: Any) -> None:
     """Colour the cell around every pair (p_c, p_f), and end the axes where the cells end."""
     p_c, p_f, values = grid
     x, y = _cell_ends(p_c), _cell_ends(p_f)
-    # Without an outline of its own colour, a cell shows thin white gaps in some viewers.
-    axes.pcolormesh(x, y, values, shading="flat", edgecolor="face", **how)
+    # Without an outline of its own colour, a cell shows thin white gaps in some viewers. Tens of
+    # thousands of cells are a picture inside a drawing, which would be too large.
+    axes.pcolormesh(
+        x, y, values, shading="flat", edgecolor="face", rasterized=values.size > _MANY, **how
+    )
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
 
 
@@ -137,9 +146,14 @@ def _cell_ends(centres: Floats) -> Floats:
 
 
 def _draw_map(axes: "Axes", grid: Grid, goal: int, **how: Any) -> None:
+    draw_cells(axes, grid, linewidth=0.3, **how)
+    label_map(axes, goal)
+
+
+def label_map(axes: "Axes", goal: int) -> None:
+    """Draw the boundary into a map, and name its axes and the two regions."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
-    draw_cells(axes, grid, linewidth=0.3, **how)
     along = np.linspace(*axes.get_xlim(), _SAMPLES)
     axes.plot(along, boundary(goal, along), color="black", linewidth=2.0, label="boundary")
     axes.set_xlabel("$p_C$, the chance that CONTINUE moves up", size=10.5)
@@ -169,8 +183,10 @@ def _draw_surface(axes: Any, grid: Grid, goal: int, **how: Any) -> None:
 
     x, y, z = grid
     axes.plot_surface(
-        *np.meshgrid(x, y), z, rstride=1, cstride=1, linewidth=0.25, edgecolor="#00000030",
-        antialiased=True, shade=False, zorder=1, **how,
+        *np.meshgrid(x, y), z, rstride=1, cstride=1, edgecolor="#00000030", shade=False, zorder=1,
+        # The lines of a fine grid would blacken it.
+        linewidth=0.25 if z.size <= _FINE else 0.0, antialiased=z.size <= _FINE,
+        rasterized=z.size > _MANY, **how,
     )  # fmt: skip
     along = np.linspace(x[0], x[-1], _SAMPLES)
     line = boundary(goal, along)

@@ -1,5 +1,6 @@
 """Sweeps: one result, whoever played it, in whatever order, and whatever was killed meanwhile."""
 
+import math
 import multiprocessing
 import os
 import signal
@@ -448,19 +449,40 @@ def test_a_gpu_plays_no_leaps(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_map_is_drawn_of_one_learner_over_one_grid(
-    whole: grbp.SweepResult, tmp_path: Path
-) -> None:
+def test_a_map_is_drawn_of_one_learner_over_one_grid(tmp_path: Path) -> None:
     one = grbp.sweep(replace(SPEC, learners=("getbe-sm",)), tmp_path)
-    p_c, p_f, mean = one.map()
-    assert (p_c, p_f, mean.shape) == ((0.3, 0.5, 0.7), (0.2, 0.6), (2, 3))
-    assert mean[1, 0] == one.cells[3].mean[-1]
-    assert one.plot().axes
+    p_c, p_f, mean, se = one.maps()
+    assert (p_c.tolist(), p_f.tolist()) == ([0.3, 0.5, 0.7], [0.2, 0.6])
+    assert mean.shape == se.shape == (1, 2, 3)
+    assert mean[0, 1, 0] == one.cells[3].mean[-1]
+    assert len(one.plot().axes) == 3
+    with pytest.raises(GrbpError, match="has one learner"):
+        one.winners()
+    row = replace(SPEC, problems={"goal": 4, "p_c": [0.3, 0.5], "p_f": 0.2}, replicas=2)
     with pytest.raises(GrbpError, match="cannot be drawn as a map") as refusal:
-        whole.plot()
+        grbp.sweep(replace(row, name="row"), tmp_path).plot()
     one_sentence(refusal.value)
 
 
 def test_a_time_is_said_as_a_person_says_it() -> None:
     said = [duration(seconds) for seconds in (0.2, 40.0, 150.0, 6000.0, 9000.0, 900_000.0)]
     assert said == ["1 s", "40 s", "2 min", "100 min", "2.5 h", "2.5e+02 h"]
+
+
+def test_the_best_learner_has_the_least_regret_and_is_clear_beyond_chance(
+    whole: grbp.SweepResult,
+) -> None:
+    names = [str(learner) for learner in whole.spec.learners]
+    _, _, mean, se = whole.maps()
+    best, clear = whole.winners()
+    for k in range(best.size):
+        # The learners of a problem follow each other.
+        cells = sorted(whole.cells[3 * k : 3 * k + 3], key=lambda one: one.mean[-1])
+        assert names[best.flat[k]] == str(cells[0].cell.learner)
+        apart = cells[1].mean[-1] - cells[0].mean[-1]
+        assert clear.flat[k] == (apart > 1.96 * math.hypot(cells[0].se[-1], cells[1].se[-1]))
+    assert mean.shape == se.shape == (len(names), *best.shape)
+    legend = whole.plot().axes[0].get_legend()
+    assert legend is not None
+    words = [text.get_text() for text in legend.get_texts()]
+    assert sorted(word.partition(": ")[0] for word in words) == sorted(names)

@@ -7,15 +7,17 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.experiments.provenance import source_digest
+from grbp.experiments.regret import Z_95
 from grbp.experiments.results import COLUMNS, Row, cell_row, said
 from grbp.experiments.sums import Sums
 from grbp.experiments.sweeps.cells import Cell, digest_of
 from grbp.experiments.sweeps.spec import SweepSpec
-from grbp.numerics.arrays import Floats
+from grbp.numerics.arrays import Floats, Ints
 
 
 class SweptCell(NamedTuple):
@@ -62,6 +64,11 @@ class SweepStanding(NamedTuple):
     worst_at: tuple[int, float, float]
     replicas: int
 
+    @property
+    def half(self) -> float:
+        """Half the width of the 95 % interval of the mean."""
+        return Z_95 * self.se
+
 
 @dataclass(frozen=True, repr=False)
 class SweepResult(Shown):
@@ -76,7 +83,7 @@ class SweepResult(Shown):
     Notes
     -----
     `to_frame` has a row for each cell and round, with the columns of all tables of results; `plot`
-    draws the map of a sweep of one learner over one grid.
+    draws a sweep over one grid: the regret of one learner, or which of several is best where.
 
     See Also
     --------
@@ -154,14 +161,14 @@ class SweepResult(Shown):
             for found in zip(cell.rounds, one.mean, one.se, strict=True):
                 yield cell_row(cell.problem, choices, (*how, False, "pseudo"), found, lost)
 
-    def map(self) -> tuple[tuple[float, ...], tuple[float, ...], Floats]:
-        """Return the map of a sweep of one learner over one grid of one goal.
+    def maps(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the maps of a sweep over one grid of one goal.
 
         Returns
         -------
-        p_c, p_f : tuple of float
-        mean : ndarray, shape (len(p_f), len(p_c))
-            The mean regret at the last round.
+        p_c, p_f : ndarray
+        mean, se : ndarray, shape (learners, len(p_f), len(p_c))
+            The mean regret at the last round, and its standard error.
 
         Raises
         ------
@@ -169,14 +176,44 @@ class SweepResult(Shown):
             If the sweep is something else.
         """
         grid = self.spec.grids[0]
-        sizes = (len(self.spec.learners), len(self.spec.grids), len(grid.goal))
-        if sizes != (1, 1, 1) or min(len(grid.p_c), len(grid.p_f)) < 2:
+        if (
+            len(self.spec.grids) > 1
+            or len(grid.goal) > 1
+            or min(map(len, (grid.p_c, grid.p_f))) < 2
+        ):
             raise InvalidInput(
-                f"the sweep {self.spec.name!r} cannot be drawn as a map, which needs one learner"
-                " and one grid of one goal; choose from its table with to_frame()"
+                f"the sweep {self.spec.name!r} cannot be drawn as a map, which needs one grid of"
+                " one goal; choose from its table with to_frame()"
             )
-        mean = np.array([one.mean[-1] for one in self.cells])
-        return grid.p_c, grid.p_f, mean.reshape(len(grid.p_f), len(grid.p_c))
+        shape = (len(grid.p_f), len(grid.p_c), len(self.spec.learners))
+        mean, se = (
+            np.array([getattr(one, name)[-1] for one in self.cells]).reshape(shape)
+            for name in ("mean", "se")
+        )
+        return (
+            np.array(grid.p_c),
+            np.array(grid.p_f),
+            np.moveaxis(mean, 2, 0),
+            np.moveaxis(se, 2, 0),
+        )
+
+    def winners(self) -> tuple[Ints, NDArray[np.bool_]]:
+        """Return which learner has the least mean regret at every point of the map.
+
+        Returns
+        -------
+        best : ndarray of int, shape (len(p_f), len(p_c))
+            The place of the learner in ``spec.learners``.
+        clear : ndarray of bool, shape (len(p_f), len(p_c))
+            Whether the second best is worse by more than chance may have made it: by 1.96 standard
+            errors of the difference.
+        """
+        _, _, mean, se = self.maps()
+        if len(mean) < 2:
+            raise InvalidInput(f"the sweep {self.spec.name!r} has one learner; two can be compared")
+        order = np.argsort(mean, axis=0, kind="stable")[:2]
+        (first, second), (s, t) = (np.take_along_axis(one, order, 0) for one in (mean, se))
+        return order[0], second - first > Z_95 * np.hypot(s, t)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain data: what was asked, the digest, and every cell."""
