@@ -106,7 +106,8 @@ def best_learner_figure(  # noqa: PLR0913, PLR0917 (a picture is of all this)
 
 def _palette(names: list[str]) -> list[str]:
     """Return the colours of learners: their own where these differ and are not black."""
-    free, given = iter(_COLOURS * len(names)), []
+    free = iter(_COLOURS * len(names))
+    given: list[str] = []
     for colour, _ in look_of(names).values():
         given.append(next(free) if colour in (*given, "#000000") else colour)
     return given
