@@ -22,9 +22,10 @@ from columns import Columns
 from grbp.engine.decisions import choose_engine, decisions
 from grbp.experiments import EXPERIMENTS, FIGURE_5, CurveResult, Spec
 from grbp.experiments.provenance import meta_now
-from grbp.experiments.regret import Curve, gap_per_threshold, most_unseen, weighted_sum
+from grbp.experiments.regret import Curve, gap_per_threshold, most_unseen
 from grbp.experiments.simulation import checkpoints_up_to
 from grbp.experiments.splitting import BATCHES, play_batches
+from grbp.experiments.sums import weighted_sum
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import growth
 from measure import Effort, say

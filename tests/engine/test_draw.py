@@ -1,5 +1,6 @@
 """Drawing every round whole, and playing replicas in chunks."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -31,14 +32,26 @@ def test_drawing_is_leaping_bit_for_bit_where_no_batch_is_long(name: str) -> Non
             np.testing.assert_array_equal(drawn.won, leapt.won)
 
 
+@pytest.mark.parametrize("name", slow_but({"getbe-sm"}, ["getbe-sm", "getbe-ps"]))
+def test_drawing_is_leaping_of_who_says_nothing_of_later_rounds(name: str) -> None:
+    learner = next(one for one in BUILT_IN if one.name == name)
+    asked: Any = ([1, 30, 5000], 40, 5)
+    silent = replace(learner, stable=None, thinning=None)
+    drawn = all_at_once(FIGURE_4, learner, *asked, engine="draw")
+    leapt = all_at_once(FIGURE_4, silent, *asked, engine="leap")
+    np.testing.assert_array_equal(drawn.played, leapt.played)
+    np.testing.assert_array_equal(drawn.won, leapt.won)
+    assert (all_at_once(FIGURE_4, learner, *asked, engine="leap").won != drawn.won).any()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*DRAWING, "getbe-sm"])
 @pytest.mark.parametrize("problem", [FIGURE_4, LARGE])
 def test_drawing_has_the_law_of_leaping(name: str, problem: Problem) -> None:
     """Within 4 standard errors, where the draws are others."""
-    asked: Any = (problem, [name], 5000, 2000, 5)
-    drawn = simulate(*asked, engine="draw", checkpoints=[50]).curves[name]
-    leapt = simulate(*asked, engine="leap", checkpoints=[50]).curves[name]
+    asked: Any = {"rounds": 5000, "replicas": 2000, "checkpoints": [50]}
+    drawn = simulate(problem, name, seed=5, engine="draw", **asked).curves[name]
+    leapt = simulate(problem, name, seed=6, engine="leap", **asked).curves[name]
     assert (np.abs(drawn.mean - leapt.mean) <= 4 * np.hypot(drawn.se, leapt.se)).all()
     assert (drawn.final != leapt.final).any()
 

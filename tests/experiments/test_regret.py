@@ -1,7 +1,9 @@
 """From decisions to regret: gaps, sums, errors and bands."""
 
 import math
-from typing import get_args
+from fractions import Fraction
+from functools import partial
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,10 +12,13 @@ from scipy import stats
 
 from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
-from grbp.engine.decisions import Kind
-from grbp.experiments.regret import Curve, gap_per_threshold
+from grbp.engine.decisions import Kind, choose_engine, decisions
+from grbp.experiments.regret import Curve, curve, gap_per_threshold
 from grbp.experiments.simulation import simulate
+from grbp.experiments.sums import Sums, price
 from grbp.learners.getbe import SAMPLE_MEAN
+from grbp.learners.registry import find_learner
+from grbp.theory.values import optimal_threshold
 
 
 def test_prices_are_the_exact_gaps() -> None:
@@ -105,6 +110,77 @@ def test_errors_are_those_of_numpy_on_the_raw_decisions(monkeypatch: pytest.Monk
     ).curves["getbe-ps"]
     np.testing.assert_allclose(curve.mean, realised.mean(axis=0), rtol=1e-10)
     np.testing.assert_allclose(curve.se, stats.sem(realised), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("problem", "name", "kind"),
+    [
+        *((FIGURE_4, "getbe-ps", kind) for kind in get_args(Kind)),
+        (UNEVEN, "getbe-ps", "by-start"),  # too many columns to multiply: replicas are priced
+        (FIGURE_4, "ucb1-policies", "pseudo"),
+        (Problem(6, 0.45, 0.3), "ucb1-policies", "pseudo"),  # the same
+        (FIGURE_4, "threshold-0", "pseudo"),  # nothing costs anything
+    ],
+)
+def test_blocks_and_their_order_change_no_bit(problem: Problem, name: str, kind: Kind) -> None:
+    learner, checkpoints = find_learner(name, problem), np.array([1.0, 9.0, 200.0])
+    played = partial(decisions, problem, learner, [1, 9, 200], 90, 4, regret=kind)
+    whole = curve(problem, learner, checkpoints, played(), kind)
+    for size in (1, 7, 4096):
+        blocks = list(played(block_size=size))
+        mixed = np.random.default_rng(size).permutation(len(blocks)).tolist()
+        for order in (blocks, blocks[::-1], [blocks[k] for k in mixed]):
+            again = curve(problem, learner, checkpoints, order, kind)
+            assert again.mean.tobytes() == whole.mean.tobytes()
+            assert again.covariance.tobytes() == whole.covariance.tobytes()
+            assert again.threshold_share == whole.threshold_share
+            assert sorted(again.final) == sorted(whole.final)
+            if kind == "by-start":
+                assert again.by_start is not None
+                assert whole.by_start is not None
+                assert again.by_start.tobytes() == whole.by_start.tobytes()
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("problem", [FIGURE_4, UNEVEN])
+def test_regret_is_that_of_exact_arithmetic(problem: Problem, kind: Kind) -> None:
+    checkpoints, replicas = [1, 30, 200], 11
+    asked: Any = (problem, "getbe-ps", checkpoints, replicas, 4)
+    block = all_at_once(*asked, regret=kind)
+    gaps = gap_per_threshold(problem, find_learner("getbe-ps", problem), kind == "by-start")
+    best = Fraction(value(problem, optimal_threshold(problem)))
+
+    def cost(r: int, k: int) -> Fraction:
+        if kind == "realised":
+            return best * checkpoints[k] - int(block.won[r, k])
+        pairs = zip(block.played[r, k].ravel().tolist(), gaps.ravel().tolist(), strict=True)
+        return sum((count * Fraction(gap) for count, gap in pairs), Fraction())
+
+    costs = [[cost(r, k) for r in range(replicas)] for k in range(3)]
+    means = [sum(one) / replicas for one in costs]
+    found = simulate(
+        problem, "getbe-ps", 200, replicas, 4, checkpoints=checkpoints, regret=kind, engine="walk"
+    ).curves["getbe-ps"]
+    np.testing.assert_allclose(found.mean, [float(mean) for mean in means], rtol=1e-12)
+    for i, j in np.ndindex(3, 3):
+        pairs = zip(costs[i], costs[j], strict=True)
+        products = sum((a - means[i]) * (b - means[j]) for a, b in pairs)
+        exact = float(products / replicas / (replicas - 1))
+        assert found.covariance[i, j] == pytest.approx(exact, rel=1e-11, abs=1e-15)
+
+
+def test_the_end_of_a_curve_is_the_price_of_that_round_alone() -> None:
+    for problem, name, rounds in (
+        (FIGURE_3, "getbe-sm", 5000),
+        (FIGURE_4, "getbe-sm", 10**9),
+        (FIGURE_4, "ucb1-policies", 100),
+    ):
+        learner = find_learner(name, problem)
+        ends = simulate(problem, name, rounds, 60, 2).curves[name]
+        engine = choose_engine(problem, learner, rounds)
+        played = all_at_once(problem, name, [rounds], 60, 2, engine=engine, regret="pseudo").played
+        alone = price(Sums.of(played[:, 0]), gap_per_threshold(problem, learner))
+        assert alone == (ends.mean[-1], ends.se[-1])
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

@@ -81,7 +81,7 @@ def test_checkpoints_are_those_asked_for_and_the_last_round(name: str, engine: E
     some = simulate(*asked, checkpoints=[3, 17, 280], engine=engine)
     assert some.checkpoints.tolist() == [3, 17, 280, 500]
     mean = every.curves[name].mean
-    np.testing.assert_allclose(some.curves[name].mean, mean[[2, 16, 279, 499]], rtol=1e-12)
+    np.testing.assert_array_equal(some.curves[name].mean, mean[[2, 16, 279, 499]])
     np.testing.assert_array_equal(some.curves[name].final, every.curves[name].final)
 
 

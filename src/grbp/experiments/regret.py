@@ -8,13 +8,13 @@ costs V* - p_f.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import compiled, numba
 from grbp.engine.decisions import Decisions, Kind
+from grbp.experiments.sums import Sums, Wholes, added, prices, total_of, weighted_sum
 from grbp.learners.registry import AnyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
@@ -25,6 +25,12 @@ _BAND_DRAWS = 20_000
 
 _SURE: Final = 0.15
 """The largest standard error after splitting, as a share of the mean, that can be trusted."""
+
+_FEW: Final = 8
+"""The most choices that cost something, for which the rounds of every two are multiplied."""
+
+_FINE: Final = 60
+"""Bits of a priced replica, where there are more."""
 
 Z_95: Final = 1.959963984540054
 """The half-width of a 95 % interval in standard errors: the normal quantile at .975."""
@@ -182,43 +188,68 @@ def curve(
     blocks: Iterable[Decisions],
     kind: Kind = "pseudo",
 ) -> Curve:
-    """Compute the regret of all replicas, holding only one block of decisions at a time."""
-    gaps = gap_per_threshold(problem, learner, kind == "by-start")
-    pieces: list[Floats] = []
-    total, products = np.zeros(len(checkpoints)), np.zeros((len(checkpoints), len(checkpoints)))
-    # Sums of squares are taken about the first block's mean, lest they cancel.
-    centre = None
-    choices = learner.choices(problem.goal)
-    shares, starts, count = np.zeros(len(choices)), None, 0
+    """Compute the regret of all replicas, holding only one block of decisions at a time.
+
+    Whole numbers are summed, and priced at the end, so that neither the size of the blocks nor
+    their order changes a bit, except that `Curve.final` has the order of the blocks.
+    """
+    rounds, gaps = int(checkpoints[-1]), gap_per_threshold(problem, learner, kind == "by-start")
+    numbers, costs = _whole_numbers(kind, gaps, rounds)
+    # Of what was played before the last checkpoint, only the parts by first state are asked for.
+    asked = slice(None) if kind == "by-start" else slice(-1, None)
+    best = value(problem, optimal_threshold(problem)) * checkpoints
+    sums, final = Sums.nothing(len(checkpoints) * len(costs)), []
+    played: Wholes = np.zeros(1, dtype=np.int64)
     for block in blocks:
+        sums += Sums.of(numbers(block).reshape(len(block.played), -1))
+        played = added(played, total_of(block.played[:, asked]))
         if kind == "realised":
-            regret = value(problem, optimal_threshold(problem)) * checkpoints - block.won
+            final.append(best[-1] - block.won[:, -1])
         else:
-            regret = weighted_sum(block.played, gaps)
-            if kind == "by-start":
-                starts = regret.sum(axis=0) + (0.0 if starts is None else starts)
-                regret = weighted_sum(regret, np.ones(regret.shape[2]))
-        centre = regret.sum(axis=0) / len(regret) if centre is None else centre
-        off = regret - centre
-        total += off.sum(axis=0)
-        products += products_of(off)
-        pieces.append(regret[:, -1].copy())
-        shares += block.played[:, -1].reshape(-1, len(shares)).sum(axis=0)
-        count += len(regret)
-    mean = total / count
-    # One replica does not say how far replicas lie apart.
-    covariance = (products - count * np.outer(mean, mean)) / (count - 1 or math.nan) / count
+            final.append(weighted_sum(_flat(block)[:, -1], gaps.ravel()))
+    mean, covariance = prices(sums, costs)
+    choices = learner.choices(problem.goal)
+    shares = total_of(played[-1].reshape(-1, len(choices))).astype(object)
     return Curve(
-        mean=mean + (0.0 if centre is None else centre),
+        mean=best + mean if kind == "realised" else mean,
         covariance=covariance,
-        final=np.concatenate(pieces),
-        threshold_share={
-            choice: float(share / count / checkpoints[-1])
-            for choice, share in zip(choices, shares, strict=True)
-        },
-        by_start=None if starts is None else starts / count,
-        unseen=most_unseen(problem, choices, checkpoints, count),
+        final=np.concatenate(final),
+        threshold_share=dict(
+            zip(choices, (shares / (rounds * sums.replicas)).tolist(), strict=True)
+        ),
+        by_start=(
+            weighted_sum(played.astype(np.float64), gaps) / sums.replicas
+            if kind == "by-start"
+            else None
+        ),
+        unseen=most_unseen(problem, choices, checkpoints, sums.replicas),
     )
+
+
+def _whole_numbers(
+    kind: Kind, gaps: Floats, rounds: int
+) -> tuple[Callable[[Decisions], Ints], Floats]:
+    """Choose the whole numbers to sum at each checkpoint; return also what each of them costs."""
+    if kind == "realised":
+        return lambda block: block.won, np.array([-1.0])
+    flat = gaps.ravel()
+    # What costs nothing is left out, unless nothing costs anything.
+    costly = np.flatnonzero(flat) if flat.any() else np.array([0])
+    if len(costly) <= _FEW:
+        return lambda block: _flat(block).take(costly, axis=2), flat[costly]
+    # The products of many columns would be too many. So every replica is priced, and its regret
+    # rounded to a multiple of a power of two: a whole number of up to 60 bits.
+    quantum = 2.0 ** (math.frexp(rounds * float(flat.max()))[1] - _FINE)
+
+    def rounded(block: Decisions) -> Ints:
+        return np.rint(weighted_sum(_flat(block), flat) / quantum).astype(np.int64)
+
+    return rounded, np.array([quantum])
+
+
+def _flat(block: Decisions) -> Ints:
+    """Return the rounds played by [replica, checkpoint, column], first states side by side."""
+    return block.played.reshape(*block.played.shape[:2], -1)
 
 
 def most_unseen(
@@ -234,45 +265,3 @@ def most_unseen(
         return None
     chance = -math.expm1(math.log(0.025) / replicas)
     return chance * _gap(problem, 0) * checkpoints.astype(np.float64)
-
-
-def _products_in_order(numbers: Floats) -> Floats:
-    """Sum over rows the products of every two columns: [column, column].
-
-    The rows are added in order, for the reason given at `weighted_sum`.
-    """
-    rows, columns = numbers.shape
-    products = np.zeros((columns, columns))
-    for r in range(rows):
-        for k in range(columns):
-            x = numbers[r, k]
-            for j in range(columns):
-                products[k, j] += x * numbers[r, j]
-    return products
-
-
-def products_of(numbers: Floats) -> Floats:
-    """Sum over rows the products of every two columns: [column, column]."""
-    return _products()(numbers)
-
-
-@cache
-def _products() -> Callable[[Floats], Floats]:
-    """Compile the sum; without Numba, use NumPy, which adds in the same order."""
-    if numba() is not None:
-        return compiled(_products_in_order, "the curves")
-    return lambda numbers: np.stack(
-        [(numbers * numbers[:, k : k + 1]).sum(axis=0) for k in range(numbers.shape[1])]
-    )
-
-
-def weighted_sum(counts: Floats | Ints, weights: Floats) -> Floats:
-    """Sum counts times weights over the last axis, in order.
-
-    This is not a matrix product: the library behind those adds in an order, and rounds in a way,
-    that depends on the machine and its threads.
-    """
-    total: Floats = np.zeros(counts.shape[:-1])
-    for k in range(counts.shape[-1]):
-        total = total + counts[..., k] * weights[..., k]
-    return total

@@ -26,7 +26,8 @@ import numpy as np
 
 from grbp.engine.decisions import Engine, decisions
 from grbp.errors import InvalidInput
-from grbp.experiments.regret import Curve, gap_per_threshold, products_of, weighted_sum
+from grbp.experiments.regret import Curve, gap_per_threshold
+from grbp.experiments.sums import weighted_sum
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters
 from grbp.learners.registry import AnyLearner
@@ -79,10 +80,12 @@ def split_curve(
     """Measure the regret of a learner at each checkpoint, by splitting; see `play_batches`."""
     played = play_batches(problem, learner, checkpoints, *sizes, **options)
     mean = weighted_sum(played.means, np.ones(BATCHES)) / BATCHES
-    off = played.means - mean[:, None]
+    covariance = np.zeros((len(mean), len(mean)))
+    for off in (played.means - mean[:, None]).T:
+        covariance += np.outer(off, off)
     return Curve(
         mean=mean,
-        covariance=products_of(off.T) / (BATCHES - 1) / BATCHES,
+        covariance=covariance / (BATCHES - 1) / BATCHES,
         final=played.final,
         threshold_share=dict(
             zip(learner.choices(problem.goal), played.shares.tolist(), strict=True)

@@ -6,6 +6,7 @@ depends neither on blocks of replicas nor on processes, machines or devices, to 
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,11 +17,15 @@ from grbp.numerics.arrays import Floats, Ints
 Wholes: TypeAlias = NDArray[Any]
 """An array of 64-bit integers, or of Python's integers."""
 
-_ROWS: Final = 4096
-"""Rows that are multiplied at once; so many leave room for limbs of 20 bits."""
+_LIMB: Final = 21
+"""Bits of a limb: two limbs hold a number of rounds."""
 
-_EXACT: Final = 53
-"""Bits of a whole number that a float holds."""
+_PIECE: Final = 2**10
+"""Rows that are multiplied at once: so many products of two limbs add up to 2^52 at most. Of few
+columns, it is also too little for the library behind matrix products to start threads."""
+
+_ROWS: Final = 2**18
+"""Rows whose products fit into 64 bits, limb by limb."""
 
 _LIMIT: Final = 2**63
 """The first whole number that does not fit into 64 bits."""
@@ -53,11 +58,10 @@ class Sums(NamedTuple):
     @classmethod
     def of(cls, numbers: Ints) -> "Sums":
         """Sum a matrix of whole numbers, with a row for each replica."""
-        sums = cls.nothing(numbers.shape[1])
-        for first in range(0, len(numbers), _ROWS):
-            rows = numbers[first : first + _ROWS]
-            sums += cls(len(rows), total_of(rows), _products(rows))
-        return sums
+        parts = (numbers[k : k + _ROWS] for k in range(0, max(len(numbers), 1), _ROWS))
+        return reduce(
+            Sums.__add__, (cls(len(rows), total_of(rows), _products(rows)) for rows in parts)
+        )
 
     def __add__(self, other: "Sums") -> "Sums":  # type: ignore[override]
         """Return the sums over the replicas of both."""
@@ -155,27 +159,37 @@ def _products(rows: Ints) -> Wholes:
     Numbers are taken apart into limbs, so short that no partial sum of a matrix product of floats
     exceeds 2^53: it is exact, in whatever order it is added up.
     """
-    largest, width = _largest(rows), (_EXACT - len(rows).bit_length()) // 2
+    largest, columns = _largest(rows), rows.shape[1]
+    shifts = range(0, max(largest.bit_length(), 1), _LIMB)
+    parts = np.zeros((2 * len(shifts) - 1, columns, columns), dtype=np.int64)
+    for first in range(0, len(rows), _PIECE):
+        limbs = [_limb(rows[first : first + _PIECE], k, k == shifts[-1]) for k in shifts]
+        for i, one in enumerate(limbs):
+            for j, other in enumerate(limbs[: i + 1]):
+                part = (one.T @ other).astype(np.int64)
+                parts[i + j] += part if i == j else part + part.T
     fits = len(rows) * largest**2 < _LIMIT
-    limbs, bits = [], largest.bit_length()
-    for shift in range(0, max(bits, 1), width):
-        limb = rows >> shift
-        limbs.append((limb & (1 << width) - 1 if shift + width < bits else limb).astype(np.float64))
-    total: Wholes = np.zeros((rows.shape[1],) * 2, dtype=np.int64 if fits else object)
-    for i, one in enumerate(limbs):
-        for j, other in enumerate(limbs[: i + 1]):
-            part = (one.T @ other).astype(np.int64)
-            part = part if i == j else part + part.T
-            total += part.astype(total.dtype) << width * (i + j)
+    total: Wholes = parts[-1] if fits else parts[-1].astype(object)
+    for part in parts[-2::-1]:
+        total = (total << _LIMB) + part
     return total
+
+
+def _limb(rows: Ints, shift: int, last: bool) -> Floats:
+    """Return some bits of whole numbers, or all from there on, with the sign, if it is the last."""
+    limb = rows >> shift
+    return (limb if last else limb & (1 << _LIMB) - 1).astype(np.float64)
 
 
 def _apart(sums: Sums) -> Floats:
     """Compute R Q - S S, which says how far R replicas lie apart, exactly and then as floats."""
     replicas, totals, products = sums
-    fits = replicas * _largest(products) + _largest(totals) ** 2 < _LIMIT
-    totals, products = (one.astype(np.int64 if fits else object) for one in (totals, products))
-    apart = np.empty(products.shape)
-    for k, row in enumerate(products):
-        apart[k] = replicas * row - totals[k] * totals
+    apart: Floats = np.empty(products.shape)
+    if replicas * _largest(products) + _largest(totals) ** 2 < _LIMIT:
+        apart[:] = replicas * products - np.outer(totals, totals)
+        return apart
+    totals = totals.astype(object)
+    # Python's integers are slow, and half of them will do.
+    i, j = np.triu_indices(len(totals))
+    apart[i, j] = apart[j, i] = replicas * products[i, j].astype(object) - totals[i] * totals[j]
     return apart
