@@ -4,10 +4,10 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from pathlib import Path
 
 from columns import Columns
+from machine import installed
 from measure import Effort, say
 
 Sections = Mapping[str, tuple[str, Callable[[Effort], list[Columns]]]]
@@ -20,7 +20,7 @@ def run(script: str, title: str, legend: str, sections: Sections) -> None:
     parser.add_argument("--quick", action="store_true", help="little of everything; only prints")
     parser.add_argument("--only", choices=list(sections), help="one section; only prints")
     asked = parser.parse_args()
-    versions = ", ".join(f"{name} {version(name)}" for name in ("grbp", "numpy", "numba"))
+    versions = ", ".join(f"{name} {installed(name)}" for name in ("grbp", "numpy", "numba"))
     written = f"Written by one run of `benchmarks/{Path(script).name}` with {versions}. {legend}"
     lines = [f"# {title}", "", written, ""]
     for name in [asked.only] if asked.only else sections:

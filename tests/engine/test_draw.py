@@ -1,5 +1,6 @@
 """Drawing every round whole, and playing replicas in chunks."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -29,6 +30,18 @@ def test_drawing_is_leaping_bit_for_bit_where_no_batch_is_long(name: str) -> Non
             )
             np.testing.assert_array_equal(drawn.played, leapt.played)
             np.testing.assert_array_equal(drawn.won, leapt.won)
+
+
+@pytest.mark.parametrize("name", slow_but({"getbe-sm"}, ["getbe-sm", "getbe-ps"]))
+def test_drawing_is_leaping_of_who_says_nothing_of_later_rounds(name: str) -> None:
+    learner = next(one for one in BUILT_IN if one.name == name)
+    asked: Any = ([1, 30, 5000], 40, 5)
+    silent = replace(learner, stable=None, thinning=None)
+    drawn = all_at_once(FIGURE_4, learner, *asked, engine="draw")
+    leapt = all_at_once(FIGURE_4, silent, *asked, engine="leap")
+    np.testing.assert_array_equal(drawn.played, leapt.played)
+    np.testing.assert_array_equal(drawn.won, leapt.won)
+    assert (all_at_once(FIGURE_4, learner, *asked, engine="leap").won != drawn.won).any()
 
 
 @pytest.mark.slow

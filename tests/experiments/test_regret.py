@@ -13,7 +13,7 @@ from scipy import stats
 from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Kind, choose_engine, decisions
-from grbp.experiments.regret import Curve, curve, gap_per_threshold
+from grbp.experiments.regret import Curve, curve, gap_per_threshold, whole_numbers
 from grbp.experiments.simulation import simulate
 from grbp.experiments.sums import Sums, price
 from grbp.learners.getbe import SAMPLE_MEAN
@@ -174,13 +174,19 @@ def test_the_end_of_a_curve_is_the_price_of_that_round_alone() -> None:
         (FIGURE_3, "getbe-sm", 5000),
         (FIGURE_4, "getbe-sm", 10**9),
         (FIGURE_4, "ucb1-policies", 100),
+        (Problem(6, 0.45, 0.3), "ucb1-policies", 100),
     ):
         learner = find_learner(name, problem)
         ends = simulate(problem, name, rounds, 60, 2).curves[name]
         engine = choose_engine(problem, learner, rounds)
-        played = all_at_once(problem, name, [rounds], 60, 2, engine=engine, regret="pseudo").played
-        alone = price(Sums.of(played[:, 0]), gap_per_threshold(problem, learner))
-        assert alone == (ends.mean[-1], ends.se[-1])
+        block = all_at_once(problem, name, [rounds], 60, 2, engine=engine, regret="pseudo")
+        gaps = gap_per_threshold(problem, learner)
+        numbers, costs = whole_numbers("pseudo", gaps, rounds)
+        assert price(Sums.of(numbers(block)), costs) == (ends.mean[-1], ends.se[-1])
+        counted = price(Sums.of(block.played[:, 0]), gaps)
+        if problem.goal == 4:
+            assert counted == (ends.mean[-1], ends.se[-1])
+        assert counted == pytest.approx((ends.mean[-1], ends.se[-1]), rel=1e-12)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

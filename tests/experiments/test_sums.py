@@ -38,6 +38,13 @@ def test_sums_are_those_of_python(numbers: Any) -> None:
     assert Sums.of(numbers).as_json() == in_python(numbers)
 
 
+@pytest.mark.parametrize("most", [2**21, 2**42 - 1, 10**12, 2**63 - 1])
+def test_sums_of_many_rows_are_those_of_python(most: int) -> None:
+    numbers = np.random.default_rng(1).integers(most - most // 8, most, (3000, 3), endpoint=True)
+    assert Sums.of(numbers).as_json() == in_python(numbers)
+    assert Sums.of(-numbers).as_json() == in_python(-numbers)
+
+
 @given(matrices(), st.data())
 def test_parts_add_up_to_the_whole_in_any_order(numbers: Any, data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(numbers)), max_size=4))

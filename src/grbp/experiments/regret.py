@@ -194,19 +194,19 @@ def curve(
     their order changes a bit, except that `Curve.final` has the order of the blocks.
     """
     rounds, gaps = int(checkpoints[-1]), gap_per_threshold(problem, learner, kind == "by-start")
-    numbers, costs = _whole_numbers(kind, gaps, rounds)
+    numbers, costs = whole_numbers(kind, gaps, rounds)
     # Of what was played before the last checkpoint, only the parts by first state are asked for.
     asked = slice(None) if kind == "by-start" else slice(-1, None)
     best = value(problem, optimal_threshold(problem)) * checkpoints
     sums, final = Sums.nothing(len(checkpoints) * len(costs)), []
     played: Wholes = np.zeros(1, dtype=np.int64)
     for block in blocks:
-        sums += Sums.of(numbers(block).reshape(len(block.played), -1))
+        sums += Sums.of(numbers(block))
         played = added(played, total_of(block.played[:, asked]))
         if kind == "realised":
             final.append(best[-1] - block.won[:, -1])
         else:
-            final.append(weighted_sum(_flat(block)[:, -1], gaps.ravel()))
+            final.append(weighted_sum(_columns(block)[:, -1], gaps.ravel()))
     mean, covariance = prices(sums, costs)
     choices = learner.choices(problem.goal)
     shares = total_of(played[-1].reshape(-1, len(choices))).astype(object)
@@ -226,30 +226,53 @@ def curve(
     )
 
 
-def _whole_numbers(
+def whole_numbers(
     kind: Kind, gaps: Floats, rounds: int
 ) -> tuple[Callable[[Decisions], Ints], Floats]:
-    """Choose the whole numbers to sum at each checkpoint; return also what each of them costs."""
+    """Choose the whole numbers of which `Sums` are made, and from which regret is priced.
+
+    Parameters
+    ----------
+    kind : {"pseudo", "realised", "by-start"}
+        The kind of regret.
+    gaps : ndarray
+        See `gap_per_threshold`.
+    rounds : int
+        The number of rounds.
+
+    Returns
+    -------
+    numbers : callable
+        It makes a matrix from a block of decisions, with a row for each replica, and the same
+        columns for every checkpoint.
+    costs : ndarray, shape (columns,)
+        What a unit of each of them costs.
+    """
     if kind == "realised":
         return lambda block: block.won, np.array([-1.0])
     flat = gaps.ravel()
     # What costs nothing is left out, unless nothing costs anything.
     costly = np.flatnonzero(flat) if flat.any() else np.array([0])
     if len(costly) <= _FEW:
-        return lambda block: _flat(block).take(costly, axis=2), flat[costly]
+        return lambda block: _rows(_columns(block).take(costly, axis=2)), flat[costly]
     # The products of many columns would be too many. So every replica is priced, and its regret
     # rounded to a multiple of a power of two: a whole number of up to 60 bits.
     quantum = 2.0 ** (math.frexp(rounds * float(flat.max()))[1] - _FINE)
 
     def rounded(block: Decisions) -> Ints:
-        return np.rint(weighted_sum(_flat(block), flat) / quantum).astype(np.int64)
+        return np.rint(weighted_sum(_columns(block), flat) / quantum).astype(np.int64)
 
     return rounded, np.array([quantum])
 
 
-def _flat(block: Decisions) -> Ints:
+def _columns(block: Decisions) -> Ints:
     """Return the rounds played by [replica, checkpoint, column], first states side by side."""
     return block.played.reshape(*block.played.shape[:2], -1)
+
+
+def _rows(numbers: Ints) -> Ints:
+    """Return an array by [replica, column], checkpoints side by side."""
+    return numbers.reshape(len(numbers), -1)
 
 
 def most_unseen(

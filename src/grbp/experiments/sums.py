@@ -18,11 +18,12 @@ Wholes: TypeAlias = NDArray[Any]
 """An array of 64-bit integers, or of Python's integers."""
 
 _LIMB: Final = 21
-"""Bits of a limb: two limbs hold a number of rounds."""
+"""Bits of a limb: two limbs hold a number of rounds, and a piece of products adds up to 2^50."""
 
-_PIECE: Final = 2**10
-"""Rows that are multiplied at once: so many products of two limbs add up to 2^52 at most. Of few
-columns, it is also too little for the library behind matrix products to start threads."""
+_PIECE: Final = 256
+_TILE: Final = 31
+"""Rows and columns that are multiplied at once. The library behind matrix products starts no
+threads for so little; on a busy machine, these would wait for each other longer than they work."""
 
 _ROWS: Final = 2**18
 """Rows whose products fit into 64 bits, limb by limb."""
@@ -164,15 +165,22 @@ def _products(rows: Ints) -> Wholes:
     parts = np.zeros((2 * len(shifts) - 1, columns, columns), dtype=np.int64)
     for first in range(0, len(rows), _PIECE):
         limbs = [_limb(rows[first : first + _PIECE], k, k == shifts[-1]) for k in shifts]
-        for i, one in enumerate(limbs):
-            for j, other in enumerate(limbs[: i + 1]):
-                part = (one.T @ other).astype(np.int64)
-                parts[i + j] += part if i == j else part + part.T
+        for i, j in np.ndindex(len(limbs), len(limbs)):
+            _add_products(parts[i + j], limbs[i], limbs[j])
     fits = len(rows) * largest**2 < _LIMIT
     total: Wholes = parts[-1] if fits else parts[-1].astype(object)
     for part in parts[-2::-1]:
         total = (total << _LIMB) + part
-    return total
+    return np.triu(total) + np.triu(total, 1).T
+
+
+def _add_products(total: Ints, one: Floats, other: Floats) -> None:
+    """Add the products of two pieces on and above the diagonal, which will be mirrored."""
+    columns = range(0, len(total), _TILE)
+    for k in columns:
+        for j in columns[k // _TILE :]:
+            product = one[:, k : k + _TILE].T @ other[:, j : j + _TILE]
+            total[k : k + _TILE, j : j + _TILE] += product.astype(np.int64)
 
 
 def _limb(rows: Ints, shift: int, last: bool) -> Floats:
