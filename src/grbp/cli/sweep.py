@@ -22,6 +22,14 @@ from grbp.figures.canvas import save
 
 _MERGE: Final = "merge"
 
+_CHUNK: Final = f"{CHUNK_SECONDS:g}"
+
+_WHO: Final = {
+    "processes": None, "dask": None, "part": None, "device": "cpu", "se": None, "chunk": _CHUNK,
+    "plot": None,
+}  # fmt: skip
+"""The options that a command that goes on repeats, with what they are if nobody gives them."""
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
@@ -40,8 +48,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--se", metavar="X", help="double replicas until standard errors are X")
     parser.add_argument(
-        "--chunk", metavar="SECONDS", default=f"{CHUNK_SECONDS:g}",
-        help=f"seconds that a task takes ({CHUNK_SECONDS:g}); more for large clusters",
+        "--chunk", metavar="SECONDS", default=_CHUNK,
+        help=f"seconds that a task takes ({_CHUNK}); more for large clusters",
     )  # fmt: skip
     add_json(parser)
     parser.add_argument(
@@ -130,9 +138,9 @@ def _progress(options: argparse.Namespace, kept_in: Path) -> Iterator[ProgressBa
 def _command(options: argparse.Namespace) -> str:
     """Return the command that was given."""
     words = ["grbp", "sweep", *options.files, "--out", options.out]
-    for name in ("processes", "dask", "part", "device", "se", "chunk", "plot"):
+    for name, usual in _WHO.items():
         value = getattr(options, name)
-        words += [] if value is None else [f"--{name}", value]
+        words += [] if value == usual else [f"--{name}", value]
     return shlex.join(words)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from itertools import zip_longest
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -514,6 +515,10 @@ class _Game(NamedTuple):
                         engine=self.engine, first=replica,
                     )
                 )  # fmt: skip
+                raise InvalidInput(
+                    f"the learner {self.learner.name} played a threshold on the GPU which is not"
+                    " among the thresholds that it declares"
+                )
 
 
 def _zeros(*shape: int) -> Ints:
@@ -535,11 +540,13 @@ def _games(
     law_of: Callable[..., Drawn | Walked] = _walked if engine == "walk" else _drawn
     each = 16 * goal if engine == "walk" else 64 * len(choices) * goal**3
     size = max(1, min(_PROBLEMS, _BYTES // each))
-    bundles = [slice(k, k + size) for k in range(0, len(problems), size)]
+    parts = [slice(k, k + size) for k in range(0, len(problems), size)]
     with ThreadPoolExecutor(1) as pool:
-        for part, law in zip(
-            bundles, pool.map(lambda part: law_of(problems[part], choices), bundles), strict=True
-        ):
+        coming = pool.submit(law_of, problems[parts[0]], choices)
+        for part, after in zip_longest(parts, parts[1:]):
+            law = coming.result()
+            if after is not None:
+                coming = pool.submit(law_of, problems[after], choices)
             yield _game(engine, problems[part], seeds[part], playable, choices, checkpoints, law)
 
 
@@ -553,11 +560,9 @@ def _game(  # noqa: PLR0913, PLR0917
     law: Drawn | Walked,
 ) -> _Game:
     """Bring some problems to the GPU."""
-    table = 0
-    if isinstance(law, Drawn):
-        table = law.words[0].nbytes
+    table = law.words[0].nbytes if isinstance(law, Drawn) else 0
     worlds = np.array([[problem.p_c, problem.p_f] for problem in problems])
-    keys = [[purpose_key(seed, p) for p in (WORLD, LEARNER, OPENING)] for seed in seeds]
+    keys = [[purpose_key(int(seed), p) for p in (WORLD, LEARNER, OPENING)] for seed in seeds]
     held = (
         learner.constants,
         cuda.to_device(worlds),

@@ -120,11 +120,13 @@ class Queue:
         return sum(one.left * one.each for one in rates) if all(r.replicas for r in rates) else None
 
     def tasks(self) -> Iterator[Task]:
-        """Yield tasks, of every group one small one first, then as large as they should be."""
-        for group in list(self._waiting):
-            yield self._task(group)
-        while group := next((g for g, waiting in self._waiting.items() if waiting), None):  # type: ignore[assignment]
-            yield self._task(group)
+        """Yield tasks, of every group a small one first, then as large as they should be."""
+        for group, waiting in self._waiting.items():
+            if waiting and not self.rates[group].replicas:
+                yield self._task(group)
+        for group, waiting in self._waiting.items():
+            while waiting:
+                yield self._task(group)
 
     def _task(self, group: Group) -> Task:
         waiting, rate = self._waiting[group], self.rates[group]
