@@ -16,7 +16,10 @@ from runs import BUILT_IN, FIGURE_3, FIGURE_4, slow_but
 
 from grbp import InvalidInput, Learner, Problem
 from grbp.engine import cuda
+from grbp.engine.leap.round_table import CUT, Table, table_round, tables_of
+from grbp.engine.recorder import World
 from grbp.errors import MissingExtra
+from grbp.learners.counters import as_totals
 from grbp.learners.registry import find_learner
 
 INSTALLED = pytest.mark.skipif(
@@ -65,6 +68,33 @@ def test_simulated_gpu_plays_as_the_cpu_does(case: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    "problems",
+    [
+        [FIGURE_3, Problem(4, 1.0, 0.5), Problem(4, 0.0, 0.0), Problem(4, 0.5, 1.0, 2)],
+        [Problem(9, 0.5, 0.3)],
+    ],
+)
+def test_packed_tables_draw_what_tables_draw_at_the_edges_of_their_cells(
+    problems: list[Problem],
+) -> None:
+    thresholds = (0, 1, problems[0].goal - 1)
+    packed, tables = cuda._drawn(problems, thresholds), tables_of(problems, thresholds)
+    for i, problem in enumerate(problems):
+        table, world = Table(tables.cells[i], int(tables.shifts[i])), World(problem.goal, 0.5, 0.3)
+        for column, threshold in enumerate(thresholds):
+            for cell in range(1 << (64 - table.shift)):
+                begin, cut = cell << table.shift, int(table.cells[column, cell, CUT])
+                edge = begin + (cut >> (64 - table.shift))
+                keys = {begin, edge - 1, edge, edge + 1, begin + (1 << table.shift) - 1}
+                for key in keys:
+                    if key >> table.shift != cell:
+                        continue
+                    wanted = as_totals(table_round(table, world, column, threshold, key))
+                    at_hand = cuda._tables(packed, i)
+                    assert cuda._draw_round(at_hand, world, column, threshold, key) == wanted
 
 
 def arguments(learner: Learner, walked: bool) -> tuple[Any, ...]:

@@ -38,7 +38,7 @@ from grbp.engine.leap.round_table import (
 from grbp.engine.recorder import World, first_counters
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.learners.base import Decide, Learner
-from grbp.learners.counters import Round, Totals, add_to, as_totals, opening, play
+from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals, opening, play
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.transition import first_state
@@ -62,6 +62,9 @@ FUSED: Final = False
 
 THREADS: Final = 256
 """The threads of a block."""
+
+BLOCKS: Final = 5
+"""The blocks for whose registers a multiprocessor has room; what is spilled is used seldom."""
 
 GROUP: Final = 32
 """The replicas of a block that one thread adds up."""
@@ -118,13 +121,14 @@ class Drawn(NamedTuple):
 
     Attributes
     ----------
-    bits : ndarray, shape (problems, 2)
-        How many bits choose a cell, and how many would choose one of all that there is room for.
+    sizes : ndarray, shape (problems, 2)
+        64 less the number of bits that choose a cell, and the cells of one threshold.
     words : ndarray, shape (problems, thresholds * cells * 2)
-        For each cell its CUT and its two rounds, of 32 bits each (see `_packed`).
+        For each cell the last key of its first round, and its two rounds, of 32 bits each (see
+        `_packed`).
     """
 
-    bits: Ints
+    sizes: Ints
     words: Words
 
 
@@ -140,23 +144,24 @@ _SIMULATED: Final = cuda is not None and bool(cuda.config.ENABLE_CUDASIM)
 _WORD: Final = np.dtype(np.uint64)
 """The type of what a block copies; the simulator wants it so."""
 
-_F, _WON, _OPEN, _STANDS = 18, 19, 20, 21
-"""The bits of a round of 32 bits, above 9 bits of c and 9 bits of c_up."""
+_STANDS, _F, _F_GOAL, _WON, _OPEN, _C_UP = 9, 16, 17, 18, 19, 22
+"""The bits of a round of 31 bits: 9 of c, 4 of where it stands, flags, 9 of c_up."""
 
 
 def _packed(words: Words, places: Words) -> Words:
-    """Pack rounds of a table into 32 bits: c, c_up, f, won, whether it is open, where it stands."""
+    """Pack rounds of a table into 32 bits."""
 
     def field(word: Words, bit: int, mask: int, to: int) -> Words:
         return ((word >> np.uint64(bit)) & np.uint64(mask)) << np.uint64(to)
 
     return (
         field(words, 0, 0x1FF, 0)
-        | field(words, 17, 0x1FF, 9)
+        | field(places, 8, 0xF, _STANDS)
         | field(words, 34, 1, _F)
+        | field(words, 43, 1, _F_GOAL)
         | field(words, 52, 1, _WON)
         | field(words, 63, 1, _OPEN)
-        | field(places, 8, 0xFF, _STANDS)
+        | field(words, 17, 0x1FF, _C_UP)
     )
 
 
@@ -165,11 +170,13 @@ def _drawn(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> Drawn:
     cells, shifts = tables_of(problems, thresholds)
     first = _packed(cells[..., FIRST], cells[..., PLACES])
     second = _packed(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
-    words = np.stack([cells[..., CUT], first | second << np.uint64(32)], axis=-1)
-    bits = 64 - shifts
-    return Drawn(
-        np.column_stack([bits, np.full_like(bits, bits.max())]), words.reshape(len(problems), -1)
-    )
+    cut, shift = cells[..., CUT], shifts.astype(np.uint64)[:, None, None]
+    # The rest of a key, shifted up, is below the cut just if it is at most (cut - 1) shifted down.
+    last = np.arange(cells.shape[2], dtype=np.uint64) << shift
+    last = last | (cut - np.uint64(1)) >> (np.uint64(64) - shift)
+    both = np.where(cut == 0, second, first) | second << np.uint64(32)
+    sizes = np.column_stack([shifts, np.full_like(shifts, cells.shape[2])])
+    return Drawn(sizes, np.stack([last, both], axis=-1).reshape(len(problems), -1))
 
 
 def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked:
@@ -202,13 +209,39 @@ def _walk_round(
 @inlined
 def _tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
     """Return the tables of a problem where they are."""
-    return law.words[problem], u64(law.bits[problem, 0]), u64(law.bits[problem, 1])
+    return law.words[problem], u64(law.sizes[problem, 0]), u64(law.sizes[problem, 1])
+
+
+def _hold(_: Any, near: Any) -> Any:
+    """Hide where an array in the memory of a block is, so that its address is held on to.
+
+    Otherwise a GPU finds it anew in every round, which takes four instructions.
+    """
+    ir = import_module("llvmlite.ir")
+
+    def lower(context: Any, builder: Any, _: Any, values: Any) -> Any:
+        array, number = context.make_array(near)(context, builder, values[0]), ir.IntType(64)
+        here = array.data.type.pointee.as_pointer(3)
+        address = builder.ptrtoint(builder.addrspacecast(array.data, here), number)
+        kind = ir.FunctionType(number, [number])
+        hidden = builder.asm(kind, "mov.b64 $0, $1;", "=l,l", [address], side_effect=True)
+        array.data = builder.addrspacecast(builder.inttoptr(hidden, here), array.data.type)
+        return array._getvalue()
+
+    return near(near), lower
+
+
+_held: Final[Any] = (
+    import_module("numba.cuda.extending").intrinsic(_hold)
+    if cuda and not _SIMULATED
+    else np.asarray
+)
 
 
 @inlined
 def _near_tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
     """Copy the tables of a problem to the memory of the block."""
-    words, bits, wide = _tables(law, problem)
+    words, shift, cells = _tables(law, problem)
     # Aligned, a cell is read at once; the simulator knows no alignment.
     near = cuda.shared.array(0, _WORD) if _SIMULATED else cuda.shared.array(0, _WORD, 16)
     k = cuda.threadIdx.x
@@ -216,7 +249,7 @@ def _near_tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
         near[u64(k)] = words[u64(k)]
         k += cuda.blockDim.x
     cuda.syncthreads()
-    return near, bits, wide
+    return _held(near), shift, cells
 
 
 @inlined
@@ -224,26 +257,37 @@ def _draw_round(
     tables: tuple[Words, int, int], world: World, column: int, threshold: int, key: int
 ) -> Totals:
     """Draw a round whole, as `table_round` does; what it counts are floats, as in the counters."""
-    words, bits, wide = tables
+    words, shift, cells = tables
     # An index without a sign needs no look whether it counts from the end.
-    place = ((u64(column) << wide) + (u64(key) >> (u64(64) - bits))) * u64(2)
-    cut, both = u64(words[place]), u64(words[place + u64(1)])
-    word = both & u64(0xFFFFFFFF) if (u64(key) << bits) & WORD_MASK < cut else both >> u64(32)
-    c, c_up = i64(word & u64(0x1FF)), i64((word >> u64(9)) & u64(0x1FF))
-    if word & u64(1 << _OPEN):
-        stands = i64(word >> u64(_STANDS))
-        t = as_totals(walk_on(world, threshold, key, stands, Round(0, 0, 0, c, c_up)))
-        return _as_floats(float(t.won), float(t.f), float(t.f_goal), float(t.c), float(t.c_up))
-    won = 1.0 if word & u64(1 << _WON) else 0.0
-    f = 1.0 if word & u64(1 << _F) else 0.0
-    f_goal = won if word & u64(1 << _F) else 0.0
-    return _as_floats(won, f, f_goal, float(c), float(c_up))
+    place = (u64(column) * cells + (u64(key) >> shift)) * u64(2)
+    last, both = u64(words[place]), u64(words[place + u64(1)])
+    # Numbers of 32 bits are quicker.
+    first, second = np.int32(both & u64(0xFFFFFFFF)), np.int32(both >> u64(32))
+    word: Any = first if u64(key) <= last else second
+    c, c_up = np.uint32(word & 0x1FF), np.uint32(word >> _C_UP)
+    if word & (1 << _OPEN):
+        begun = Round(0, 0, 0, i64(int(c)), i64(int(c_up)))
+        one = walk_on(world, threshold, key, (word >> _STANDS) & 0xF, begun)
+        c, c_up = np.uint32(one.c), np.uint32(one.c_up)
+        word = np.int32(one.f << _F | (one.f & one.won) << _F_GOAL | one.won << _WON)
+    won = 1.0 if word & (1 << _WON) else 0.0
+    f = 1.0 if word & (1 << _F) else 0.0
+    f_goal = 1.0 if word & (1 << _F_GOAL) else 0.0
+    return Totals(1, won, f, f_goal, float(c), float(c_up))  # type: ignore[arg-type]
 
 
 @inlined
-def _as_floats(won: float, f: float, f_goal: float, c: float, c_up: float) -> Totals:
-    """Return the totals of one round: few conversions of 64 bits, which are slow on a GPU."""
-    return Totals(1, won, f, f_goal, c, c_up)  # type: ignore[arg-type]
+def _in_round(n: Counters, rho: int) -> Counters:
+    """Return the counters with the number of the round: 32 bits are counted sooner than 64."""
+    return Counters(rho, n.f, n.f_goal, n.c, n.c_up, n.plays_0, n.wins_0, n.plays_1, n.wins_1)
+
+
+@inlined
+def _short(threshold: int) -> int:
+    """Return a threshold as a number of 32 bits; -1 for what is none."""
+    short: Any = np.int32(threshold)
+    other: Any = np.int32(-1)
+    return short if threshold == short else other  # type: ignore[no-any-return]
 
 
 @inlined
@@ -270,10 +314,12 @@ def playing(  # noqa: C901 (the function inside counts)
     """
     inlined(decide)
     choices, room = len(thresholds), len(thresholds) * THREADS
+    # A threshold that is declared twice, as for a goal of 2, is counted once.
+    columns = tuple({threshold: j for j, threshold in enumerate(thresholds)}.values())
     at_hand: Callable[..., Any] = _starts if walked else _near_tables if shared else _tables
     play_round: Callable[..., Totals] = _walk_round if walked else _draw_round
 
-    def play_replica(  # noqa: C901, PLR0913, PLR0917 (the function of a thread is one loop)
+    def play_replica(  # noqa: PLR0913, PLR0917 (the function of a thread is one loop)
         constants: Any, worlds: Floats, keys: Words, law: Any, first: int, replicas: int,
         checkpoints: Ints, sums: Ints, kept: Ints, wrong: Ints,
     ) -> None:  # fmt: skip
@@ -288,29 +334,28 @@ def playing(  # noqa: C901 (the function inside counts)
         n = first_counters(world.p_c, world.p_f, False, opening_key)
         # The key of round rho is `fold_in(world_key, rho)`, whose counter grows by STEP.
         counter = (fold_in(u64(keys[problem, 0]), first + replica) + STEP) & WORD_MASK
-        active = replica < replicas
+        rho: Any = np.uint32(1)
         for checkpoint in range(len(checkpoints)):
-            until = i64(checkpoints[checkpoint]) if active else 0
-            while n.rho <= until:
+            until: Any = np.uint32(checkpoints[checkpoint] if replica < replicas else 0)
+            while rho <= until:
+                n = _in_round(n, i64(rho))
                 # Joined with 0, a bool is a number, and what is not whole is refused.
-                threshold = 0 | decide(goal, constants, n, fold_in(learner_key, n.rho))
-                column = np.int32(-1)
-                for j in range(choices):
-                    if threshold == thresholds[j]:
-                        column = np.int32(j)
-                if column < 0:
-                    cuda.atomic.min(wrong, problem, first + replica)
-                    active = False
-                    break
-                for j in range(choices - 1):
-                    counts[j] += column == j
+                asked = _short(0 | decide(goal, constants, n, fold_in(learner_key, n.rho)))
+                # What is not declared is not counted; it is refused at the next checkpoint.
+                column, threshold = np.int32(0), thresholds[0]
+                for j in columns:
+                    if asked == np.int32(thresholds[j]):
+                        column, threshold = np.int32(j), thresholds[j]
+                    counts[j] += np.int32(asked == np.int32(thresholds[j]))
                 key = splitmix64(counter)
                 counter = (counter + STEP) & WORD_MASK
                 n = add_to(n, threshold, play_round(tables, world, column, threshold, key))
-            # What the others leave of the rounds is the last one's.
-            counts[choices - 1] = until
-            for j in range(choices - 1):
-                counts[choices - 1] -= counts[j]
+                rho = np.uint32(rho + 1)
+            undeclared = i64(until)
+            for j in range(choices):
+                undeclared -= counts[j]
+            if undeclared > 0:
+                cuda.atomic.min(wrong, problem, first + replica)
             for j in range(choices):
                 seen[j * cuda.blockDim.x + cuda.threadIdx.x] = counts[j]
                 if len(kept) > 0 and replica < replicas:
@@ -337,7 +382,7 @@ def _compiled(run: Callable[..., None], arguments: tuple[Any, ...], name: str) -
             return cuda.jit(run)
         fingerprint = Fingerprint(run, KERNELS)
         if fingerprint.key not in _DISPATCHERS:
-            dispatcher = cuda.jit(run, lto=False, launch_bounds=THREADS)
+            dispatcher = cuda.jit(run, lto=False, launch_bounds=(THREADS, BLOCKS))
             _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
         register_kernels()
         if not fingerprint.own:
@@ -359,7 +404,15 @@ def register_kernels() -> None:
         extending.overload(i64)(lambda number: lambda number: np.int64(number))  # noqa: ARG005, PLW0108
     templates = import_module("numba.cuda.typing.templates").builtin_registry.functions
     for function in KERNELS.keys() - _REGISTERED:
-        extending.register_jitable(forceinline=KERNELS[function])(function)
+        # What is true or false would be made a number and taken for one, in every round.
+        options: dict[str, Any] = {"forceinline": KERNELS[function]}
+        if (
+            is_own(function)
+            and KERNELS[function]
+            and function.__annotations__.get("return") is bool
+        ):
+            options = {"inline": "always"}
+        extending.register_jitable(**options)(function)
         _REGISTERED.add(function)
         if function.__closure__ or not is_own(function):
             _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))
