@@ -43,7 +43,7 @@ def on_cluster(spec: grbp.SweepSpec, small: grbp.SweepSpec) -> tuple[float, floa
     """The same on two workers of Dask, whose scheduler is a thread of this process."""
     from distributed import LocalCluster  # noqa: PLC0415 (an extra)
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         address = cluster.scheduler_address
         played(small, dask=address)  # The workers load what is compiled.
         return played(spec, dask=address)
