@@ -26,7 +26,7 @@ _BAND_DRAWS = 20_000
 _SURE: Final = 0.15
 """The largest standard error after splitting, as a share of the mean, that can be trusted."""
 
-_FEW: Final = 8
+FEW: Final = 8
 """The most choices that cost something, for which the rounds of every two are multiplied."""
 
 _FINE: Final = 60
@@ -253,7 +253,7 @@ def whole_numbers(
     flat = gaps.ravel()
     # What costs nothing is left out, unless nothing costs anything.
     costly = np.flatnonzero(flat) if flat.any() else np.array([0])
-    if len(costly) <= _FEW:
+    if len(costly) <= FEW:
         return lambda block: _rows(_columns(block).take(costly, axis=2)), flat[costly]
     # The products of many columns would be too many. So every replica is priced, and its regret
     # rounded to a multiple of a power of two: a whole number of up to 60 bits.

@@ -28,7 +28,7 @@ def cluster() -> Iterator[Any]:
         "distributed", reason="tests with a Dask cluster: distributed is missing"
     )
     with dask.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     ) as made:
         yield made
 

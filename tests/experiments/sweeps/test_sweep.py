@@ -75,6 +75,17 @@ def test_every_cell_is_the_end_of_a_simulation(whole: grbp.SweepResult) -> None:
         assert (one.mean, one.se) == (tuple(curve.mean), tuple(curve.se))
 
 
+def test_a_learner_of_many_choices_is_the_end_of_a_simulation_too(tmp_path: Path) -> None:
+    grid = {"goal": 7, "p_c": 0.45, "p_f": 0.3}
+    spec = SweepSpec("many", grid, ["ucb1-policies"], (50, 200), 30)
+    for who in ({"threads": 1}, {"threads": 2, "chunk": 1e-4}):
+        (one,) = grbp.sweep(spec, tmp_path / str(len(who)), **who).cells
+        asked = (one.cell.problem, "ucb1-policies", 200, 30, one.cell.seed)
+        (curve,) = grbp.simulate(*asked, checkpoints=[50]).curves.values()
+        assert (one.mean, one.se) == (tuple(curve.mean), tuple(curve.se))
+        assert len(one.sums[0].totals) == 1
+
+
 def test_the_cells_of_figure_5_keep_their_seeds(tmp_path: Path) -> None:
     spec = replace(FIGURE_5, p_c=FIGURE_5.p_c[8:10], p_f=FIGURE_5.p_f[3:5], replicas=10)
     grid = {"goal": 4, "p_c": {"from": 0.45, "to": 0.5, "step": 0.05}, "p_f": [0.2, 0.25]}

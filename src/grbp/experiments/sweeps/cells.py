@@ -7,21 +7,21 @@ which are added in any order; so neither chunks nor workers change a bit of what
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
-from grbp.engine.decisions import Engine, EngineLike, choose_engine, decisions
+from grbp.engine.decisions import Decisions, Engine, EngineLike, choose_engine, decisions
 from grbp.errors import InvalidInput
-from grbp.experiments.regret import gap_per_threshold
+from grbp.experiments.regret import FEW, gap_per_threshold, whole_numbers
 from grbp.experiments.results import cell_seed
 from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sums import Sums, price
 from grbp.learners.base import Learner
 from grbp.learners.registry import AnyLearner, LearnerLike, find_learner
 from grbp.model.problem import Problem
-from grbp.numerics.arrays import Floats
+from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.gaps import threshold_gaps
 
 Device: TypeAlias = Literal["cpu", "cuda"]
@@ -49,7 +49,7 @@ class Cell:
     key : str
         A digest of all of this. It depends on neither the number of replicas nor the chunks.
     gaps : ndarray, shape (choices,), or None
-        What a round costs under each choice; None where that is computed when it is needed.
+        What a round costs under each choice; None where there are too many choices.
     """
 
     problem: Problem
@@ -71,10 +71,8 @@ class Cell:
 
     def priced(self, sums: Sequence[Sums]) -> list[tuple[float, float]]:
         """Return the mean regret and its standard error at each of the rounds."""
-        gaps = self.gaps
-        if gaps is None:
-            gaps = gap_per_threshold(self.problem, self.found())
-        return [price(one, gaps) for one in sums]
+        costs = _summed(self)[1] if self.gaps is None else self.gaps
+        return [price(one, costs) for one in sums]
 
 
 class Chunk(NamedTuple):
@@ -118,8 +116,8 @@ def cells_of(
                     "engine": chosen,
                 }
                 price = None
-                if isinstance(found, Learner):
-                    choices = found.choices(problem.goal)
+                choices = found.choices(problem.goal)
+                if isinstance(found, Learner) and len(choices) <= FEW:
                     if choices not in gaps:
                         gaps[choices] = threshold_gaps(together, choices)
                     price = gaps[choices][k]
@@ -161,13 +159,14 @@ def play(chunks: Sequence[Chunk], device: Device = "cpu") -> list[Played]:
 
 
 def _on_cpu(chunk: Chunk) -> Played:
-    cell, learner = chunk.cell, chunk.cell.found()
+    cell = chunk.cell
     prepare(cell)  # Compiling is not playing, and is not measured.
     began = time.perf_counter()
-    sums = [Sums.nothing(len(learner.choices(cell.problem.goal)))] * len(cell.rounds)
+    numbers, costs = _summed(cell)
+    sums = [Sums.nothing(len(costs))] * len(cell.rounds)
     for block in decisions(
         cell.problem,
-        learner,
+        cell.found(),
         cell.rounds,
         chunk.size,
         cell.seed,
@@ -176,8 +175,21 @@ def _on_cpu(chunk: Chunk) -> Played:
         regret="pseudo",
         first=chunk.first,
     ):
-        sums = [one + Sums.of(block.played[:, k]) for k, one in enumerate(sums)]
+        table = numbers(block).reshape(len(block.played), len(sums), len(costs))
+        sums = [one + Sums.of(table[:, k]) for k, one in enumerate(sums)]
     return Played(chunk, tuple(sums), time.perf_counter() - began)
+
+
+def _summed(cell: Cell) -> tuple[Callable[[Decisions], Ints], Floats]:
+    """Return the whole numbers that are summed for a cell, and what each of them costs.
+
+    They are the rounds played with each choice, which depend on no rounding at all; where these
+    are too many to multiply, they are those of a curve.
+    """
+    if cell.gaps is not None:
+        return lambda block: block.played, cell.gaps
+    gaps = gap_per_threshold(cell.problem, cell.found())
+    return whole_numbers("pseudo", gaps, cell.rounds[-1])
 
 
 def _on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
@@ -219,6 +231,11 @@ def check_device(cells: Iterable[Cell], device: Device) -> None:
                 " no GPU plays, so give engine = 'draw' (or 'walk')"
             )
         check_cuda(cell.found(), goal, cell.engine)
+        if cell.gaps is None:
+            raise InvalidInput(
+                f"device = 'cuda' was given; {learner} has more than {FEW} thresholds, whose sums"
+                " only processors round, so give device = 'cpu'"
+            )
 
 
 def canary(cell: Cell) -> str:

@@ -1,0 +1,105 @@
+"""How sweeps scale: one result, two processes against one, and what a Dask cluster costs.
+
+.venv/bin/python benchmarks/sweep.py            # prints, and writes sweep.md
+.venv/bin/python benchmarks/sweep.py --quick    # a tenth of the replicas, which only prints
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import grbp
+import machine
+from columns import Columns
+from measure import Effort, say
+
+GRID = {"goal": 4, "p_c": [k / 10 for k in range(1, 10)], "p_f": [k / 10 for k in range(1, 10)]}
+LEARNERS = ("getbe-sm", "getbe-ps")
+
+
+def spec_of(replicas: int) -> grbp.SweepSpec:
+    """The sweep that is measured: every round is asked for, so that the work is even."""
+    return grbp.SweepSpec("scaling", GRID, LEARNERS, 1000, replicas, engine="draw")
+
+
+def played(spec: grbp.SweepSpec, **who: Any) -> tuple[float, float, str]:
+    """The seconds of a sweep, the processor's seconds that driving it took here, and the digest.
+
+    What it takes here to find everything played and write the tables is not counted as driving.
+    """
+    with TemporaryDirectory() as folder:
+        began, busy = time.perf_counter(), time.process_time()
+        result = grbp.sweep(spec, folder, **who)
+        seconds, between = time.perf_counter() - began, time.process_time()
+        grbp.sweep(spec, folder, processes=1)
+        driving = between - busy - (time.process_time() - between)
+    return seconds, driving, result.digest
+
+
+def on_cluster(spec: grbp.SweepSpec, small: grbp.SweepSpec) -> tuple[float, float, str]:
+    """The same on two workers of Dask, whose scheduler is a thread of this process."""
+    from distributed import LocalCluster  # noqa: PLC0415 (an extra)
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        address = cluster.scheduler_address
+        played(small, dask=address)  # The workers load what is compiled.
+        return played(spec, dask=address)
+
+
+def measured(effort: Effort) -> Columns:
+    """The seconds of a sweep, by who plays it."""
+    spec, small = spec_of(effort.choose(2000, 20_000)), spec_of(20)
+    say("compiling")
+    played(small, processes=1)
+    ways: dict[str, tuple[float, float, str]] = {}
+    for name, who in (
+        ("one process", {"processes": 1}),
+        ("two processes", {"processes": 2}),
+        ("two threads", {"threads": 2}),
+        ("one process, chunks of .2 s", {"processes": 1, "chunk": 0.2}),
+    ):
+        say(name)
+        ways[name] = played(spec, **who)
+    say("Dask")
+    ways["Dask, two workers"] = on_cluster(spec, small)
+    one = ways["one process"]
+    rows = [
+        [name, f"{seconds:.1f}", f"{one[0] / seconds:.2f}", digest[:16]]
+        for name, (seconds, _, digest) in ways.items()
+    ]
+    dask = ways["Dask, two workers"]
+    return Columns(
+        f"162 cells, {spec.replicas:,} replicas of 1,000 rounds, every round drawn whole",
+        ["who plays", "seconds", "times as fast", "digest"],
+        rows,
+        [
+            f"The driver and the scheduler of Dask, in one process, kept a processor busy for"
+            f" {dask[1]:.2f} s, which is {100 * dask[1] / one[0]:.1f} % of the work itself, with"
+            " tasks of a second. All digests are equal:"
+            f" {'yes' if len({way[2] for way in ways.values()}) == 1 else 'NO'}."
+        ],
+    )
+
+
+def main() -> None:
+    """Measures, prints and, after a whole run, writes."""
+    parser = argparse.ArgumentParser(description="How sweeps scale")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work; only prints")
+    quick = parser.parse_args().quick
+    table = measured(Effort(quick))
+    sys.stdout.write(table.text())
+    if quick:
+        return
+    kept = ("date", "CPU", "cores", "busy before", "system", "Python", "grbp", "numpy", "numba")
+    facts = [f"- {name}: {fact}" for name, fact in machine.describe() if name in kept]
+    lines = ["# How sweeps scale", "", *facts, "", table.markdown().removeprefix("#")]
+    file = Path(__file__).with_suffix(".md")
+    file.write_text("\n".join(lines), "utf-8")
+    say(f"wrote {file}")
+
+
+if __name__ == "__main__":
+    main()
