@@ -369,7 +369,7 @@ def limits(effort: Effort) -> list[Columns]:
         table.rows.append([name, f"{1e3 * seconds:.1f}", speed(count, seconds), share, equal])
     targets = {
         "stored draws": ("the random words with a draw from the package's tables", 0.6),
-        "packed draws": ("the same with tables packed into half, in the memory of a block", 0.6),
+        "packed draws": ("the same with tables packed into half, in the memory of a block", None),
         "same": ("CUDA C by hand with the same operations", 0.9),
         "shortcut": ("CUDA C by hand that decides in single precision far from a tie", None),
     }

@@ -63,7 +63,7 @@ FUSED: Final = False
 THREADS: Final = 256
 """The threads of a block."""
 
-BLOCKS: Final = 5
+BLOCKS: Final = 4
 """The blocks for whose registers a multiprocessor has room; what is spilled is used seldom."""
 
 GROUP: Final = 32
