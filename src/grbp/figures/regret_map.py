@@ -96,6 +96,8 @@ def regret_map_figure(
         deep = figure.add_axes(
             (0.53, 0.02 / height, 0.455, 4.4 / height), projection="3d", computed_zorder=False
         )
+        # The name of the scale may reach into these axes.
+        deep.patch.set_visible(False)
         # Any: Matplotlib does not say what axes of three dimensions can do.
         _draw_surface(cast("Any", deep), grid, goal, cmap=colours, norm=scale)
         if title:
