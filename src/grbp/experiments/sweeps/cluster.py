@@ -17,8 +17,11 @@ from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sweeps.cells import Cell, Played, canary, digest_of, play
 from grbp.experiments.sweeps.chunks import Task
 
+_CALL: Final = 10
+"""Seconds to wait for the scheduler."""
+
 _PATIENCE: Final = 60
-"""Seconds to wait for the scheduler and for a first worker."""
+"""Seconds to wait for a first worker, which a batch system may still have to start."""
 
 _AHEAD: Final = 2
 """Tasks for every thread of the cluster, so that none waits for its next one."""
@@ -61,7 +64,7 @@ class Cluster:
         self._threads, self._looked = 1, -_LOOK
         self._wanted: dict[object, Fitness] = {}
         try:
-            self._client: Any = self._dask.Client(address, timeout=_PATIENCE, set_as_default=False)
+            self._client: Any = self._dask.Client(address, timeout=_CALL, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InvalidInput(
                 f"dask = {address!r} was given; there is no scheduler ({_short(error)}), so give"
