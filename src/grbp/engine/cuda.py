@@ -75,8 +75,8 @@ SHARED: Final = 48 * 1024
 MOST_CHOICES: Final = 32
 """The most thresholds of a learner: a block has room for their counts."""
 
-MOST_ROUNDS: Final = 2**31 - 1
-"""The most rounds of a replica: counts of 32 bits are quicker."""
+MOST_ROUNDS: Final = 2**30
+"""The most rounds of a replica: counts of 32 bits are quicker, and do not overflow."""
 
 _PROBLEMS: Final = 2**12
 _BYTES: Final = 2**28
