@@ -161,7 +161,7 @@ def test_learner_that_cannot_be_compiled_is_refused_with_the_reason() -> None:
         ("ucb1-policies", 4, 9, "walk", "ucb1-policies plays no thresholds and keeps a memory"),
         ("getbe-sm", 4, 9, "leap", "engine = 'leap' was given; .* it must be 'walk' or 'draw'"),
         ("getbe-sm", 17, 9, "draw", "a goal of 17 .* up to a goal of 16; use engine = 'walk'"),
-        ("getbe-sm", 4, 2**31, "walk", "2,147,483,648 rounds .* a GPU plays up to 2,147,483,647"),
+        ("getbe-sm", 4, 2**31, "walk", "2,147,483,648 rounds .* a GPU plays up to 1,073,741,824"),
         (Learner("all", in_words, thresholds=tuple(range(33))), 40, 9, "walk", "declares 33"),
         (Learner("half", halves), 4, 9, "walk", "half decided 0.5; it must be a threshold"),
     ],
