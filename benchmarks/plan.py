@@ -4,16 +4,13 @@
 .venv/bin/python benchmarks/plan.py --quick    # a tenth of the studies, which only prints
 """
 
-import argparse
-import sys
 import time
 from functools import partial
-from pathlib import Path
 
 import grbp
-import machine
 from columns import Columns
 from measure import Effort, in_turn, say
+from sections import run_table
 
 STUDY = {"goal": 4, "p_c": (0.4, 0.5), "p_f": (0.2, 0.35), "cases": (200, 500, 2000)}
 WAYS = {
@@ -47,22 +44,5 @@ def measured(effort: Effort) -> Columns:
     )
 
 
-def main() -> None:
-    """Measures, prints and, after a whole run, writes."""
-    parser = argparse.ArgumentParser(description="How long a plan takes")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the studies; only prints")
-    quick = parser.parse_args().quick
-    table = measured(Effort(quick))
-    sys.stdout.write(table.text())
-    if quick:
-        return
-    kept = ("date", "CPU", "cores", "busy before", "system", "Python", "grbp", "numpy", "numba")
-    facts = [f"- {name}: {fact}" for name, fact in machine.describe() if name in kept]
-    lines = ["# How long a plan takes", "", *facts, "", table.markdown().removeprefix("#")]
-    file = Path(__file__).with_suffix(".md")
-    file.write_text("\n".join(lines), "utf-8")
-    say(f"wrote {file}")
-
-
 if __name__ == "__main__":
-    main()
+    run_table(__file__, "How long a plan takes", measured)

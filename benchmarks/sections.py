@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from columns import Columns
-from machine import installed
+from machine import describe, installed
 from measure import Effort, say
 
 Sections = Mapping[str, tuple[str, Callable[[Effort], list[Columns]]]]
@@ -36,3 +36,20 @@ def run(script: str, title: str, legend: str, sections: Sections) -> None:
         file = Path(script).with_suffix(".md")
         file.write_text("\n".join(lines), "utf-8")
         say(f"wrote {file}")
+
+
+def run_table(script: str, title: str, measured: Callable[[Effort], Columns]) -> None:
+    """Measures one table, prints it and, after a whole run, writes it beside the script."""
+    parser = argparse.ArgumentParser(description=title)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work; only prints")
+    quick = parser.parse_args().quick
+    table = measured(Effort(quick))
+    sys.stdout.write(table.text())
+    if quick:
+        return
+    kept = ("date", "CPU", "cores", "busy before", "system", "Python", "grbp", "numpy", "numba")
+    facts = [f"- {name}: {fact}" for name, fact in describe() if name in kept]
+    lines = [f"# {title}", "", *facts, "", table.markdown().removeprefix("#")]
+    file = Path(script).with_suffix(".md")
+    file.write_text("\n".join(lines), "utf-8")
+    say(f"wrote {file}")

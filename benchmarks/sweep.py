@@ -4,7 +4,6 @@
 .venv/bin/python benchmarks/sweep.py --quick    # a tenth of the replicas, which only prints
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -16,9 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import grbp
-import machine
 from columns import Columns
 from measure import Effort, say
+from sections import run_table
 
 GRID = {"goal": 4, "p_c": [k / 10 for k in range(1, 10)], "p_f": [k / 10 for k in range(1, 10)]}
 LEARNERS = ("getbe-sm", "getbe-ps")
@@ -126,22 +125,5 @@ def measured(effort: Effort) -> Columns:
     )
 
 
-def main() -> None:
-    """Measures, prints and, after a whole run, writes."""
-    parser = argparse.ArgumentParser(description="How sweeps scale")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the work; only prints")
-    quick = parser.parse_args().quick
-    table = measured(Effort(quick))
-    sys.stdout.write(table.text())
-    if quick:
-        return
-    kept = ("date", "CPU", "cores", "busy before", "system", "Python", "grbp", "numpy", "numba")
-    facts = [f"- {name}: {fact}" for name, fact in machine.describe() if name in kept]
-    lines = ["# How sweeps scale", "", *facts, "", table.markdown().removeprefix("#")]
-    file = Path(__file__).with_suffix(".md")
-    file.write_text("\n".join(lines), "utf-8")
-    say(f"wrote {file}")
-
-
 if __name__ == "__main__":
-    main()
+    run_table(__file__, "How sweeps scale", measured)
