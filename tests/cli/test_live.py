@@ -16,6 +16,8 @@ from grbp._io import table_text
 from grbp.cli import main
 from grbp.cli.live import STORE
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("apsw", reason="The live advisor was not tried: apsw is not installed.")
 
 VERBS = [

@@ -391,6 +391,7 @@ def test_a_half_is_a_batch_of_half_the_size(goal: int, threshold: int, rounds: i
     assert_uncorrelated(halves[0], halves[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_c", [0.0, 1.0, 1e-12, 1 - 1e-12])
 @pytest.mark.parametrize("p_f", [0.0, 1.0])
 @pytest.mark.parametrize("goal", [2, 4, 50])

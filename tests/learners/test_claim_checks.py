@@ -27,6 +27,8 @@ from grbp.learners.getbe import (
 from grbp.learners.policy_bandits import PS_POLSELECTION, UCB_POLSELECTION
 from grbp.numerics.rng import uniform
 
+pytestmark = pytest.mark.slow
+
 CLAIMING = [
     learner for learner in BUILT_IN if learner.stable is not None or learner.thinning is not None
 ]

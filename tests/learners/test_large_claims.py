@@ -11,6 +11,8 @@ from grbp.learners.base import Learner
 from grbp.learners.counters import Counters
 from grbp.learners.registry import LEARNERS
 
+pytestmark = pytest.mark.slow
+
 DOORSTEP = ["doorstep-kl", "doorstep-lai", "doorstep-bayes"]
 MEANS = ["getbe-sm", "no-explore", "doorstep-sm"]
 FARTHEST = 10**12

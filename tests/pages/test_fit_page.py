@@ -16,6 +16,8 @@ from grbp.numerics.intervals import anytime, wilson
 from grbp.pages.fit_page import fit_report
 from grbp.theory.posterior import Estimate
 
+pytestmark = pytest.mark.slow
+
 FACTS: Final = {"Command": "grbp fit cases.csv --goal 4", "Version": "0"}
 
 

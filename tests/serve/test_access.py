@@ -18,6 +18,8 @@ from grbp.serve.access import ANYBODY, ROUTES, Sessions, may
 from grbp.serve.guards import every_route
 from grbp.serve.tokens import ROLES, Tokens, hash_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Serving]:

@@ -31,6 +31,8 @@ from grbp import (
 )
 from grbp.serve.wire import Wire
 
+pytestmark = pytest.mark.slow
+
 SHARED = [
     "open_case", "tell", "void", "close_case", "ask", "cases", "log", "status", "verify", "replay",
     "export", "export_lines", "export_steps", "backup", "close",

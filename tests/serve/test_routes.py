@@ -17,6 +17,8 @@ from grbp.serve import models
 from grbp.serve.access import ROUTES
 from grbp.serve.explorer import served_page
 
+pytestmark = pytest.mark.slow
+
 WARD = "/api/studies/ward"
 
 

@@ -17,6 +17,8 @@ from grbp.serve.path import path_of
 from grbp.serve.words import history_of, last_standing, meaning, regret
 from grbp.theory.values import boundary
 
+pytestmark = pytest.mark.slow
+
 HTML = {"Accept": "text/html"}
 
 

@@ -121,7 +121,7 @@ def test_an_address_without_a_scheduler_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed", reason="tests with a Dask cluster: distributed is missing")
-    monkeypatch.setattr(CLUSTER, "_PATIENCE", 1)
+    monkeypatch.setattr(CLUSTER, "_CALL", 1)
     for address in ("tcp://127.0.0.1:1", "nonsense://"):
         with pytest.raises(GrbpError, match="there is no scheduler") as refusal:
             grbp.sweep(SPEC, tmp_path, dask=address)
