@@ -121,8 +121,8 @@ def merge_parts(
         if lacking:
             replicas = sum(gap.size for one in lacking for gap in one.gaps)
             raise InvalidInput(
-                f"{_absent(found)}{replicas:,} replicas of {len(lacking):,} cells are missing after"
-                f" merging {len(found):,} files; play the missing parts and merge again, or run the"
+                f"{_absent(found)}{replicas:,} replicas are missing in {len(lacking):,} of the"
+                f" {len(driver.cells):,} cells; play the missing parts and merge again, or run the"
                 " sweep without --part, which plays what is missing"
             )
         result = driver.result()
