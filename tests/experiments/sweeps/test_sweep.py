@@ -279,7 +279,7 @@ def test_a_learner_of_ones_own_is_known_by_its_source(tmp_path: Path, played: li
 def test_parts_are_put_together(whole: grbp.SweepResult, tmp_path: Path) -> None:
     for index in (3, 1):
         sweep_part(SPEC, (index, 3), tmp_path, threads=1, chunk=0.01 * index)
-    with pytest.raises(GrbpError, match=r"part 2 of 3 is missing.* replicas of ") as refusal:
+    with pytest.raises(GrbpError, match=r"part 2 of 3 is missing.* replicas are ") as refusal:
         merge_parts(SPEC, tmp_path)
     one_sentence(refusal.value)
     path = sweep_part(SPEC, (2, 3), tmp_path, threads=1)
