@@ -289,6 +289,50 @@ def maps(effort: Effort) -> list[Columns]:
     return [table]
 
 
+def adaptive(effort: Effort) -> list[Columns]:
+    """The cells of a sweep whose replicas are doubled until the standard error is small enough."""
+    table = Columns(
+        "A sweep with se = 0.2: 81 problems of goal 4, 1,000 rounds",
+        ["learner", "begun with", "with room", "least of them", "replicas"],
+        notes=[
+            "As for the map: the share in which the interval of a cell holds, on average over the"
+            " cells and in the cell where it holds least, and how many replicas a cell had on"
+            " average. Doubling ends where the standard error happens to be small, so that few"
+            " replicas to begin with are not enough."
+        ],
+    )
+    tenths = [k / 10 for k in range(1, 10)]
+    problems = [grbp.Problem(4, p_c, p_f) for p_f in tenths for p_c in tenths]
+    draws, rng = effort.choose(10, 400), np.random.default_rng(SEED)
+    for learner in ("getbe-sm", "doorstep-lai"):
+        say(f"adaptive: {learner}")
+        specs = [Spec("x", one, ("x",), 1000, 1, checkpoints=(1000,)) for one in problems]
+        pools = [pool_of(one, learner, effort.choose(500, 20_000), 1)[:, 0] for one in specs]
+        choices = grbp.find_learner(learner, 4).choices(4)
+        for begun in (50, 200, 1000):
+            held, played = np.zeros(len(problems)), 0
+            for k, (problem, pool) in enumerate(zip(problems, pools, strict=True)):
+                for _ in range(draws):
+                    one = _doubled(pool, begun, 0.2, rng)
+                    half = 1.96 * one.std(ddof=1) / math.sqrt(len(one))
+                    unseen = most_unseen(problem, choices, np.array([1000]), len(one))
+                    room = 0.0 if unseen is None else float(unseen[0])
+                    held[k] += -half <= pool.mean() - one.mean() <= half + room
+                    played += len(one)
+            shares = [_percent(share / draws) for share in (held.mean(), held.min())]
+            size = f"{played / draws / len(problems):,.0f}"
+            table.rows.append([learner, f"{begun:,}", *shares, size])
+    return [table]
+
+
+def _doubled(pool: Floats, size: int, se: float, rng: np.random.Generator) -> Floats:
+    """Draws replicas from a pool, and as many again until the standard error is small enough."""
+    one = pool[rng.integers(0, len(pool), size)]
+    while one.std(ddof=1) / math.sqrt(len(one)) > se:
+        one = np.concatenate((one, pool[rng.integers(0, len(pool), len(one))]))
+    return one
+
+
 def _percent(share: float) -> str:
     return "" if math.isnan(share) else f"{100.0 * share:.1f} %"
 
@@ -298,6 +342,7 @@ SECTIONS: Sections = {
     "plain": ("Independent replicas", plain),
     "league": ("The league", league),
     "maps": ("The map", maps),
+    "adaptive": ("Sweeps of a given precision", adaptive),
     "experiments": ("Every curve", experiments),
 }
 

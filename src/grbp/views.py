@@ -15,7 +15,7 @@ from grbp.experiments.league import League
 from grbp.experiments.league_table import Standing
 from grbp.experiments.results import COLUMNS, CurveResult, GridResult, curve_rows
 from grbp.experiments.simulation import Simulation
-from grbp.experiments.sweeps.result import SweepResult, SweepStanding
+from grbp.experiments.sweeps.result import SweepResult
 from grbp.figures import records
 from grbp.figures.best_map import best_learner_figure
 from grbp.figures.boundary import boundary_figure
@@ -314,7 +314,7 @@ def _(thing: SweepResult) -> Rows:
     return _summary(thing.standings())
 
 
-def _summary(standings: Sequence[Standing | SweepStanding]) -> Rows:
+def _summary(standings: Sequence[Standing]) -> Rows:
     names = ("learner", "mean regret", "standard error", "worst", "at")
     return names, (
         (one.learner, one.mean, one.se, one.worst, "goal {}, {:g}, {:g}".format(*one.worst_at))

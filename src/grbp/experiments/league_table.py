@@ -45,7 +45,7 @@ class Standing:
         The problem that has it: goal, p_c, p_f.
     best : int or None
         The number of problems in which its regret is clearly below that of every other learner;
-        None for the five in hindsight.
+        None for the five in hindsight, and in a sweep.
 
     Examples
     --------
@@ -187,13 +187,13 @@ class Duel(NamedTuple):
 def duel_of(one: GridResult, other: GridResult) -> Duel:
     """Compare the maps of two learners, cell by cell."""
     difference, se = _difference(one, other)
-    winner = _winner(difference, se)
+    winner = clear_winner(difference, se)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.log2(np.maximum(other.mean, 0.0)) - np.log2(np.maximum(one.mean, 0.0))
     return Duel(difference, se, winner, np.where(winner == 0, 0.0, ratio))
 
 
-class _Scores(NamedTuple):
+class Scores(NamedTuple):
     """The mean regret of one learner at each problem, and its standard error."""
 
     mean: Floats
@@ -203,7 +203,7 @@ class _Scores(NamedTuple):
 def table_of(goal: int | None, maps: Mapping[str, Sequence[GridResult]]) -> LeagueTable:
     """Make the table of some learners from the maps of each."""
     joined = {
-        name: _Scores(
+        name: Scores(
             *(np.concatenate([getattr(m, f).ravel() for m in row]) for f in ("mean", "se"))
         )
         for name, row in maps.items()
@@ -215,7 +215,7 @@ def table_of(goal: int | None, maps: Mapping[str, Sequence[GridResult]]) -> Leag
     pairs = []
     for first, second in combinations(scores, 2):
         difference, se = _difference(scores[first], scores[second])
-        winner = _winner(difference, se)
+        winner = clear_winner(difference, se)
         beaten[first] += winner > 0
         beaten[second] += winner < 0
         pairs.append(_pair(first, second, difference, se))
@@ -224,15 +224,16 @@ def table_of(goal: int | None, maps: Mapping[str, Sequence[GridResult]]) -> Leag
         goal,
         len(points),
         len(points) - sum(best.values()),
-        tuple(_standing(name, one, points, best[name]) for name, one in scores.items()),
+        tuple(standing_of(name, one, points, best[name]) for name, one in scores.items()),
         tuple(pairs),
         *_hindsight(scores, points),
     )
 
 
-def _standing(
-    name: str, scores: _Scores, points: Sequence[GridPoint], best: int | None
+def standing_of(
+    name: str, scores: Scores, points: Sequence[GridPoint], best: int | None = None
 ) -> Standing:
+    """Say how one learner does over some problems."""
     worst, se = int(scores.mean.argmax()), _se_of_mean(scores.se)
     mean, largest = float(scores.mean.mean()), float(scores.mean[worst])
     return Standing(name, mean, se, largest, points[worst], best)
@@ -240,13 +241,13 @@ def _standing(
 
 def _pair(first: str, second: str, difference: Floats, se: Floats) -> Pair:
     middle, half = float(difference.mean()), Z_95 * _se_of_mean(se)
-    winner = _winner(difference, se)
+    winner = clear_winner(difference, se)
     wins = int((winner > 0).sum()), int((winner < 0).sum())
     return Pair(first, second, middle, middle - half, middle + half, *wins)
 
 
 def _hindsight(
-    scores: Mapping[str, _Scores], points: Sequence[GridPoint]
+    scores: Mapping[str, Scores], points: Sequence[GridPoint]
 ) -> tuple[Standing | None, tuple[Pair, ...]]:
     """Choose the best of the paper's five at each problem, and compare every learner with it."""
     if not set(PAPER_LEARNERS) <= set(scores):
@@ -254,21 +255,21 @@ def _hindsight(
     mean, se = (np.array(rows) for rows in zip(*(scores[n] for n in PAPER_LEARNERS), strict=True))
     chosen, everywhere = mean.argmin(axis=0), np.arange(len(points))
     names = np.array(PAPER_LEARNERS)[chosen]
-    five = _Scores(mean[chosen, everywhere], se[chosen, everywhere])
+    five = Scores(mean[chosen, everywhere], se[chosen, everywhere])
     pairs = []
     for name, one in scores.items():
         difference, noise = _difference(one, five)
         # A learner does not differ from itself.
         pairs.append(_pair(name, HINDSIGHT, difference, np.where(names == name, 0.0, noise)))
-    return _standing(HINDSIGHT, five, points, None), tuple(pairs)
+    return standing_of(HINDSIGHT, five, points, None), tuple(pairs)
 
 
-def _difference(one: _Scores | GridResult, other: _Scores | GridResult) -> tuple[Floats, Floats]:
+def _difference(one: Scores | GridResult, other: Scores | GridResult) -> tuple[Floats, Floats]:
     """Subtract the regret of two learners, problem by problem, with its standard error."""
     return one.mean - other.mean, np.hypot(one.se, other.se)
 
 
-def _winner(difference: Floats, se: Floats) -> Ints:
+def clear_winner(difference: Floats, se: Floats) -> Ints:
     """Return 1 where the first clearly has less regret, -1 where the second has, else 0."""
     clear = np.abs(difference) > np.maximum(Z_95 * se, _ROUNDING)
     return np.where(clear, -np.sign(difference), 0.0).astype(np.int64)

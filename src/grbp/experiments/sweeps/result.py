@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from grbp._shown import Shown
 from grbp.errors import InvalidInput
+from grbp.experiments.league_table import Scores, Standing, clear_winner, standing_of
 from grbp.experiments.provenance import source_digest
-from grbp.experiments.regret import Z_95
 from grbp.experiments.results import COLUMNS, Row, cell_row, said
 from grbp.experiments.sums import Sums
 from grbp.experiments.sweeps.cells import Cell, digest_of
@@ -40,34 +40,6 @@ class SweptCell(NamedTuple):
     def replicas(self) -> int:
         """The number of replicas."""
         return self.sums[0].replicas
-
-
-class SweepStanding(NamedTuple):
-    """How one learner does over the problems of a sweep, at the last round.
-
-    Attributes
-    ----------
-    learner : str
-    mean, se : float
-        The mean regret over all problems, and its standard error.
-    worst : float
-    worst_at : tuple
-        The largest regret, and the goal, p_c and p_f that have it.
-    replicas : int
-        The replicas of all cells together.
-    """
-
-    learner: str
-    mean: float
-    se: float
-    worst: float
-    worst_at: tuple[int, float, float]
-    replicas: int
-
-    @property
-    def half(self) -> float:
-        """Half the width of the 95 % interval of the mean."""
-        return Z_95 * self.se
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,28 +99,21 @@ class SweepResult(Shown):
         wanted = self.spec.se
         return [one for one in self.cells if wanted is not None and not one.se[-1] <= wanted]
 
-    def standings(self) -> list[SweepStanding]:
+    def standings(self) -> list[Standing]:
         """Return how each learner does over all problems, the best first.
 
         Returns
         -------
-        list of SweepStanding
+        list of Standing
         """
         found = []
         for name in map(str, self.spec.learners):
             mine = [one for one in self.cells if str(one.cell.learner) == name]
-            worst = max(mine, key=lambda one: one.mean[-1])
-            at = worst.cell.problem
-            found.append(
-                SweepStanding(
-                    name,
-                    math.fsum(one.mean[-1] for one in mine) / len(mine),
-                    math.sqrt(math.fsum(one.se[-1] ** 2 for one in mine)) / len(mine),
-                    worst.mean[-1],
-                    (at.goal, at.p_c, at.p_f),
-                    sum(one.replicas for one in mine),
-                )
+            at = [(p.goal, p.p_c, p.p_f) for p in (one.cell.problem for one in mine)]
+            scores = Scores(
+                np.array([one.mean[-1] for one in mine]), np.array([one.se[-1] for one in mine])
             )
+            found.append(standing_of(name, scores, at))
         return sorted(found, key=lambda one: one.mean)
 
     def rows(self) -> Iterator[Row]:
@@ -205,15 +170,14 @@ class SweepResult(Shown):
         best : ndarray of int, shape (len(p_f), len(p_c))
             The place of the learner in ``spec.learners``.
         clear : ndarray of bool, shape (len(p_f), len(p_c))
-            Whether the second best is worse by more than chance may have made it: by 1.96 standard
-            errors of the difference.
+            Whether the second best is clearly worse, as in a league.
         """
         _, _, mean, se = self.maps()
         if len(mean) < 2:
             raise InvalidInput(f"the sweep {self.spec.name!r} has one learner; two can be compared")
         order = np.argsort(mean, axis=0, kind="stable")[:2]
         (first, second), (s, t) = (np.take_along_axis(one, order, 0) for one in (mean, se))
-        return order[0], second - first > Z_95 * np.hypot(s, t)
+        return order[0], clear_winner(first - second, np.hypot(s, t)) > 0
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain data: what was asked, the digest, and every cell."""
