@@ -23,7 +23,7 @@ from grbp.learners.counters import as_totals
 from grbp.learners.registry import find_learner
 
 INSTALLED = pytest.mark.skipif(
-    cuda.cuda is None, reason="tests with numba-cuda: it is not installed; see the extra cuda-check"
+    cuda.cuda is None, reason=f"tests with numba-cuda: {cuda.MISSING}; see the extra cuda-check"
 )
 
 
@@ -187,10 +187,31 @@ def test_what_a_gpu_cannot_play_is_refused(
             play([problem], found, [rounds], range(3), [5], engine)
 
 
-def test_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda, "cuda", None)
-    with pytest.raises(MissingExtra, match=r"numba-cuda is not installed; pip install 'grbp\[cuda"):
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ModuleNotFoundError("No module named 'numba_cuda'"), "numba-cuda is not installed"),
+        (
+            RuntimeError('Failure finding "libcudart.so.13": No such file\n  attempted: ...'),
+            'numba-cuda cannot be loaded (Failure finding "libcudart.so.13": No such file)',
+        ),
+    ],
+)
+def test_missing_compiler_and_its_missing_parts_are_named(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str
+) -> None:
+    def fail(_name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(cuda, "import_module", fail)
+    found, missing = cuda._numba_cuda()
+    monkeypatch.setattr(cuda, "cuda", found)
+    monkeypatch.setattr(cuda, "MISSING", missing)
+    with pytest.raises(MissingExtra) as refused:
         cuda.check_cuda()
+    assert str(refused.value).startswith(
+        f"a GPU was asked for, and {sentence}; pip install 'grbp[cuda]'"
+    )
 
 
 def test_missing_gpu_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

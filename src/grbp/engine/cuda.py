@@ -89,10 +89,10 @@ _LARGEST: Final = 2**63 - 1
 """The largest sum."""
 
 
-def _numba_cuda() -> Any:
-    """Import numba-cuda; return None where it is not installed."""
+def _numba_cuda() -> tuple[Any, str]:
+    """Import numba-cuda; return it, or None and what is wrong with it."""
     if numba() is None:
-        return None
+        return None, "Numba is not installed"
     # NumPy 2.5 has no row_stack any more, which numba-cuda 0.30 names while it is imported.
     arrays: Any = np
     lacking = not hasattr(arrays, "row_stack")
@@ -103,17 +103,23 @@ def _numba_cuda() -> Any:
         # Numba has a part of that name, too, which is older.
         if getattr(module, "implementation", "") == "NVIDIA":
             import_module("numba.cuda.np.arrayobj")
-            return module
+            return module, ""
     except ImportError:
         pass
+    except Exception as error:  # It looks for libraries of CUDA, and each has its own way to fail.
+        return None, f"numba-cuda cannot be loaded ({reason(error).rstrip('.')})"
     finally:
         if lacking:
             del arrays.row_stack
-    return None
+    return None, "numba-cuda is not installed"
 
 
-cuda: Final[Any] = _numba_cuda()
+_FOUND: Final = _numba_cuda()
+cuda: Final[Any] = _FOUND[0]
 """Numba-cuda; its simulator takes the place of this name while a kernel runs."""
+
+MISSING: Final[str] = _FOUND[1]
+"""What is wrong with numba-cuda, where it cannot be used."""
 
 
 class Drawn(NamedTuple):
@@ -444,9 +450,7 @@ def check_cuda(
     The learner is compiled for one goal, which takes some seconds, and none if it was before.
     """
     if cuda is None:
-        raise MissingExtra(
-            "a GPU was asked for, and numba-cuda is not installed; " + how_to_install("cuda")
-        )
+        raise MissingExtra(f"a GPU was asked for, and {MISSING}; {how_to_install('cuda')}")
     if not cuda.is_available():
         why = reason(cuda.cuda_error()).rstrip(".")
         raise InvalidInput(f"a GPU was asked for, and there is none that can be used ({why})")
