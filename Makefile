@@ -1,7 +1,8 @@
 # Everything runs in .venv, which the first call makes. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help reproduce docs test check fuzz mutants format floors examples pin dist clean lint again
+.PHONY: help reproduce docs test soak check fuzz mutants lint types format floors examples pin dist clean again
 BIN := .venv/bin
+WORKERS := -n auto --maxprocesses 8
 RECIPE := pyproject.toml constraints.txt tools/setup.sh
 # Another Python was asked for, or the folder was moved: look at the environment again.
 RECIPE += $(if $(PYTHON),again) $(if $(wildcard .venv/.where),$(if $(filter-out $(shell cat .venv/.where),$(CURDIR)),again))
@@ -18,23 +19,24 @@ docs: .venv/.ready-docs ## the documentation as a site, into site/
 	@rm -rf site && $(BIN)/python -m sphinx -qEW --keep-going -d .venv/doctrees docs site
 	@echo "The site is built: open site/index.html."
 
-test: .venv/.ready-test ## lint, types and all tests
-	@$(MAKE) --no-print-directory lint
-	@echo "== tests"
-	@$(BIN)/python -m pytest -n auto
+test: .venv/.ready-test ## the tests: every promise once
+	@$(BIN)/python -m pytest $(WORKERS) -m "not soak"
 
-check: .venv/.ready-test ## before a commit: formatting, lint, types, the fast tests
+soak: .venv/.ready-soak ## the tests that look for rare things, and more examples for those that draw any
+	@GRBP_EXAMPLES=many $(BIN)/python -m pytest $(WORKERS) -m "soak or hypothesis"
+
+check: .venv/.ready-dev ## before a commit: formatting, lint, floors, types, the fast tests
 	@$(MAKE) --no-print-directory lint
 	@echo "== fast tests"
-	@GRBP_EXAMPLES=few $(BIN)/python -m pytest -n auto -m "not slow"
+	@GRBP_EXAMPLES=few $(BIN)/python -m pytest $(WORKERS) -m "not slow and not soak"
 
-fuzz: .venv/.ready-test ## the tests that draw examples, with fresh draws and ten times as many
-	@GRBP_EXAMPLES=fresh $(BIN)/python -m pytest -n auto -m hypothesis
+fuzz: .venv/.ready-dev ## the tests that draw examples, with fresh draws and ten times as many
+	@GRBP_EXAMPLES=fresh $(BIN)/python -m pytest $(WORKERS) -m hypothesis
 
-mutants: .venv/.ready-test ## change the source line by line, and see whether the tests notice
+mutants: .venv/.ready-dev ## change the source line by line, and see whether the tests notice
 	@$(BIN)/python tools/mutants.py $(ONLY)
 
-lint: .venv/.ready-test
+lint: .venv/.ready-dev ## formatting, lint, floors, and types for the Python that is here
 	@echo "== formatting and lint"
 	@$(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
@@ -43,19 +45,23 @@ lint: .venv/.ready-test
 	@echo "== types"
 	@$(BIN)/mypy
 
-format: .venv/.ready-test ## rewrite the files in the house's formatting
+types: .venv/.ready-dev ## types for every Python that is promised
+	@for version in 3.11 3.12 3.13; do \
+	    echo "== types for Python $$version"; $(BIN)/mypy --python-version $$version || exit 1; done
+
+format: .venv/.ready-dev ## rewrite the files in the house's formatting
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
-floors: .venv/.ready-test ## the map of the floors and its picture, from the contract in pyproject.toml
+floors: .venv/.ready-dev ## the map of the floors and its picture, from the contract in pyproject.toml
 	@$(BIN)/python tools/floors.py
 
 examples: .venv/.ready-docs ## run the gallery and the notebooks, and store what they show
 	@$(BIN)/python tools/examples.py gallery && $(BIN)/python tools/examples.py notebook
 
-pin: .venv/.ready-test ## write the versions now installed to constraints.txt
+pin: .venv/.ready-soak ## write the versions now installed to constraints.txt
 	@$(BIN)/python tools/pin.py
 
-dist: .venv/.ready-test ## a wheel and a source archive, into dist/, and a trial of the wheel
+dist: .venv/.ready-dev ## a wheel and a source archive, into dist/, and a trial of the wheel
 	@$(BIN)/python tools/dist.py
 
 clean: ## remove the environment, results and caches

@@ -1,10 +1,19 @@
 """Problems drawn at random, with the extremes that break careless formulas."""
 
-from hypothesis import strategies as st
+from typing import Any
+
+from hypothesis import settings, strategies as st
 
 from grbp import Problem, boundary
 
 EPS = 2.0**-53
+
+
+def at_most(examples: int) -> Any:
+    """Draw no more examples than this for a test that takes long over one."""
+    return settings(max_examples=min(examples, settings().max_examples))
+
+
 EXTREMES = [
     1e-12, 1 - 1e-12, 1e-9, 1 - 1e-9, 1e-3, 0.999, 0.25, 0.75,
     0.5, 0.5 - EPS, 0.5 + 2 * EPS, 0.5 - 1e-12, 0.5 + 1e-9, 0.5 - 1e-6, 0.5 + 1e-4,

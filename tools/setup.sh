@@ -2,7 +2,9 @@
 # Makes the local environment .venv and installs into it what a make target needs.
 #   tools/setup.sh run     what a user needs: the package with its engine and its pictures
 #   tools/setup.sh docs    the same, and what the site is made with
-#   tools/setup.sh test    all of that, and what the tests need
+#   tools/setup.sh test    what a user needs, and what the tests need
+#   tools/setup.sh dev     all of that, and what a developer needs
+#   tools/setup.sh soak    all of that, and what the longest tests need
 # PYTHON=... chooses the interpreter. Tested versions are pinned in constraints.txt.
 set -eu
 cd "$(dirname "$0")/.."
@@ -54,28 +56,45 @@ fi
 echo "$PWD" >"$venv/.where"
 
 export PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1
-pip() { "$venv/bin/python" -m pip --quiet "$@"; }
+# Python compiles what is imported, when it is; compiling all takes longer than fetching it.
+install() { "$venv/bin/python" -m pip --quiet install --no-compile "$@"; }
 case $what in
 run)
     echo "Installing grbp with its engine, pictures and environment ..."
-    pip install --editable '.[engine,plots,gymnasium,completion]'
+    install --editable '.[engine,plots,gymnasium,completion]'
     ;;
 docs)
     echo "Installing grbp with what its site is made with ..."
-    pip install --editable '.[docs]'
+    install --editable '.[docs]'
     ;;
 test)
     echo "Installing grbp with what its tests need ..."
-    pip install --editable '.[dev,docs]'
+    install --editable '.[test]'
+    ;;
+dev | soak)
+    echo "Installing grbp with what its developers need ..."
+    install --editable '.[dev]'
+    ;;
+*)
+    echo "setup: '$what' was given; it must be run, docs, test, dev or soak." >&2
+    exit 2
+    ;;
+esac
+if [ "$what" = soak ]; then
     echo "Installing the solvers the answers are checked against, and what compiles for GPUs ..."
     for extra in crosscheck cuda-check; do
         for package in $("$venv/bin/python" tools/extra.py "$extra"); do
-            pip install --only-binary :all: "$package" >/dev/null 2>&1 ||
+            install --only-binary :all: "$package" >/dev/null 2>&1 ||
                 echo "  $package is not to be had on this machine; the tests that need it will be left out."
         done
     done
-    ;;
+fi
+# Each of these has all that the ones after it need.
+case $what in
+soak) ready="soak dev docs test run" ;;
+dev) ready="dev docs test run" ;;
+test) ready="test run" ;;
+docs) ready="docs" ;;
+*) ready="run" ;;
 esac
-# The tests need all that the other two do.
-[ "$what" != test ] || touch "$venv/.ready-run" "$venv/.ready-docs"
-touch "$venv/.ready-$what"
+for one in $ready; do touch "$venv/.ready-$one"; done

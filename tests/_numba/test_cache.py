@@ -150,6 +150,7 @@ def test_the_next_process_compiles_nothing_and_answers_the_same(filled: Path) ->
     assert ask(filled) == Said(ANSWERS, [])
 
 
+@pytest.mark.soak
 def test_other_settings_of_the_compiler_are_another_key(copied: Path) -> None:
     assert ask(copied, "2", NUMBA_OPT="0") == Said({"2": ANSWERS["2"]}, promises("2"))
 
@@ -170,7 +171,7 @@ def test_after_an_edit_anywhere_in_the_package_all_is_compiled_anew(
     assert ask(copied, *answers) == Said(answers, promises(*answers))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("forked", [False, True], ids=["processes", "a fork"])
 def test_namesakes_compiled_apart_and_loaded_together_do_not_mix(
     package: Path, tmp_path: Path, forked: bool
@@ -198,7 +199,7 @@ print(json.dumps([answers, [line for line in heard if "batches of rounds" not in
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("engine", ["walk", "leap"])
 def test_loops_of_learners_compiled_apart_and_loaded_together_play_their_own(
     tmp_path: Path, engine: str

@@ -7,8 +7,9 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
@@ -52,6 +53,7 @@ def test_documents_are_found() -> None:
 
 
 # The gallery is run by the test of its pictures.
+@pytest.mark.sample("README.md", "docs/live.md", "docs/from-records.md", "docs/serving.md")
 @pytest.mark.slow
 @pytest.mark.parametrize("document", sorted({*with_blocks("python")} - {"docs/gallery.md"}))
 def test_python_in_the_documents_runs_and_prints_what_it_says(
@@ -70,25 +72,49 @@ def test_python_in_the_documents_runs_and_prints_what_it_says(
         assert [line for line in said if line in shown] == shown
 
 
+@pytest.fixture
+def ada(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The one who wrote the documents: in an empty folder, in the zone UTC."""
+    with monkeypatch.context() as here:
+        here.delenv("GRBP_STORE", raising=False)
+        here.setenv("LOGNAME", "ada")
+        here.setenv("TZ", "UTC")
+        here.chdir(tmp_path)
+        time.tzset()
+        yield
+    time.tzset()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("document", with_blocks("console"))
-def test_shell_in_the_documents_prints_what_it_says(document: str, tmp_path: Path) -> None:
-    # The documents are written by Ada, in the zone UTC.
-    here = {name: value for name, value in os.environ.items() if name != "GRBP_STORE"}
-    here |= {"LOGNAME": "ada", "TZ": "UTC"}
+@pytest.mark.usefixtures("ada")
+def test_shell_in_the_documents_prints_what_it_says(document: str) -> None:
+    ask = in_a_process if document == "README.md" else in_this_process
     for block in blocks(DOCUMENTS[document], "console"):
         for line, said in re.findall(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
             command, _, file = line.partition(" > ")
-            done = subprocess.run(
-                [PYTHON, "-m", "grbp", *shlex.split(command)], env=here,
-                cwd=tmp_path, capture_output=True, text=True, check=False,
-            )  # fmt: skip
+            code, out, err = ask(*shlex.split(command))
             if said.startswith("grbp: "):  # a refusal
-                assert (done.returncode, done.stderr) == (2, said)
+                assert (code, err) == (2, said)
                 continue
-            assert (done.returncode, "" if file else steady(done.stdout)) == (0, steady(said))
+            assert (code, "" if file else steady(out)) == (0, steady(said))
             if file:
-                (tmp_path / file).write_text(done.stdout, "utf-8")
+                Path(file).write_text(out, "utf-8")
+
+
+def in_a_process(*command: str) -> tuple[int, str, str]:
+    """Run a command as a user does; return its status and what it printed, also as errors."""
+    done = subprocess.run(
+        [PYTHON, "-m", "grbp", *command], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def in_this_process(*command: str) -> tuple[int, str, str]:
+    """Run a command without the time that a process takes to start."""
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        code = main(list(command))
+    return code, out.getvalue(), err.getvalue()
 
 
 def steady(text: str) -> str:

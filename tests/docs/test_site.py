@@ -71,8 +71,8 @@ class Page(HTMLParser):
                 self.loads.add(value)
 
 
+@pytest.mark.soak
 @needs_sphinx
-@pytest.mark.slow
 def test_the_site_is_built_without_a_warning_and_hangs_together(tmp_path: Path) -> None:
     site = tmp_path / "site"
     done = subprocess.run(
@@ -105,7 +105,7 @@ def run_again(what: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_pictures_of_the_gallery_are_what_its_code_draws(tmp_path: Path) -> None:
     image = pytest.importorskip("matplotlib.image")
     run_again("gallery", tmp_path)
@@ -136,8 +136,8 @@ def test_there_is_a_notebook_with_outputs_and_it_is_small() -> None:
         assert notebook.stat().st_size < 500_000, notebook.name
 
 
+@pytest.mark.soak
 @needs_kernel
-@pytest.mark.slow
 def test_the_notebooks_say_what_a_run_gives(tmp_path: Path) -> None:
     run_again("notebook", tmp_path)
     for notebook in NOTEBOOKS:

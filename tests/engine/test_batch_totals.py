@@ -194,6 +194,7 @@ def moments(problem: Problem, threshold: int) -> tuple[Floats, Floats]:
 # The law of a batch.
 
 
+@pytest.mark.sample("300-4-*", "1-4-0", "300-50-1")
 @pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("rounds", [1, 2, 7, 300])
@@ -348,6 +349,7 @@ def test_interpreted_parts_are_the_compiled_ones(goal: int) -> None:
                     assert np.array_equal(starts, work.starts)
 
 
+@pytest.mark.sample("4-0")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("goal", "threshold"), [(3, 0), (4, 0), (4, 1), (9, 1), (9, 4), (50, 0), (50, 25)]
@@ -377,6 +379,7 @@ def assert_uncorrelated(one: Ints, two: Ints) -> None:
     assert np.abs(first.T @ second).max() <= 5 * np.sqrt(len(one))
 
 
+@pytest.mark.sample("7-4-0", "300-4-0")
 @pytest.mark.slow
 @pytest.mark.parametrize(("goal", "threshold"), [(2, 0), (3, 1), (4, 0), (9, 4), (50, 1)])
 @pytest.mark.parametrize("rounds", [7, 300, 10**6])

@@ -40,6 +40,7 @@ COMPILES = pytest.mark.skipif(
 )
 
 
+@pytest.mark.soak
 @INSTALLED
 @pytest.mark.parametrize(
     "case",
@@ -122,6 +123,7 @@ def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.soak
 @COMPILES
 @pytest.mark.usefixtures("hopper")
 @pytest.mark.parametrize("walked", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -151,6 +153,7 @@ def halves(_goal: int, _: Any, _n: Any, _key: int) -> Any:
     return 0.5
 
 
+@pytest.mark.soak
 @COMPILES
 @pytest.mark.usefixtures("hopper")
 def test_learner_that_cannot_be_compiled_is_refused_with_the_reason() -> None:

@@ -18,6 +18,7 @@ DRAWING = [learner.name for learner in BUILT_IN if learner.thinning is not None]
 LARGE = Problem(20, 0.5, 0.2)
 
 
+@pytest.mark.sample("getbe-sm")
 @pytest.mark.parametrize("name", slow_but({"getbe-sm"}, DETERMINED))
 def test_drawing_is_leaping_bit_for_bit_where_no_batch_is_long(name: str) -> None:
     # Up to 768 rounds of a tabled goal, and 4 * goal of a larger one, are drawn one by one.
@@ -33,6 +34,7 @@ def test_drawing_is_leaping_bit_for_bit_where_no_batch_is_long(name: str) -> Non
             np.testing.assert_array_equal(drawn.won, leapt.won)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", slow_but({"getbe-sm"}, ["getbe-sm", "getbe-ps"]))
 def test_drawing_is_leaping_of_who_says_nothing_of_later_rounds(name: str) -> None:
     learner = next(one for one in BUILT_IN if one.name == name)
@@ -45,6 +47,7 @@ def test_drawing_is_leaping_of_who_says_nothing_of_later_rounds(name: str) -> No
     assert (all_at_once(FIGURE_4, learner, *asked, engine="leap").won != drawn.won).any()
 
 
+@pytest.mark.sample("getbe-ps*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "problem"), [*((name, FIGURE_4) for name in DRAWING), ("getbe-sm", LARGE)]

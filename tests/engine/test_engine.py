@@ -29,6 +29,9 @@ from grbp.session import Session
 # One definition, two lives.
 
 
+@pytest.mark.sample(
+    "realised-doorstep-lai", "realised-getbe-*", "by-start-getbe-sm", "*-ucb1-policies"
+)
 @pytest.mark.parametrize("name", slow_but({"getbe-sm"}, [*LEARNERS, "threshold-2"]))
 @pytest.mark.parametrize("regret", ["realised", "by-start"])
 def test_interpreted_replicas_are_the_compiled_ones_bit_for_bit(

@@ -104,6 +104,7 @@ def assert_same_play(problem: Problem, learner: Any, ours: Ints, theirs: Ints) -
     assert_alike((ours[:, -1] @ gaps).round(9), (theirs[:, -1] @ gaps).round(9), "regret")
 
 
+@pytest.mark.sample("*getbe-sm", "*threshold-1")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STABLE)
 @pytest.mark.parametrize("problem", [LOW, EARLY, EDGE, LARGE, Problem(20, 0.5, 0.05)])
@@ -127,6 +128,7 @@ SHORT, LONG = (30, 100, 300), (100, 300, 600)
 PLAIN = [(HIGH, (100, 1000, 5000), 256), (LOW, LONG, 16), (SMALL, LONG, 16), (LARGE, SHORT, 16)]
 
 
+@pytest.mark.sample("problem0-*-getbe-sm", "problem0-*-getbe-ps")
 @pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize(("problem", "checkpoints", "single"), PLAIN)
@@ -143,6 +145,7 @@ def test_leaping_has_the_law_of_walking(
 INDEXED = ["doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm", "kl-ucb", "bayes-ucb"]
 
 
+@pytest.mark.sample("high-doorstep-lai")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INDEXED)
 @pytest.mark.parametrize(
@@ -159,6 +162,7 @@ def test_leaping_has_the_law_of_walking_for_those_that_weigh_evidence(
     assert_same_play(problem, name, ours, walked(problem, name, checkpoints))
 
 
+@pytest.mark.sample("getbe-sm", "getbe-ps")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*STABLE[:4], *DRAWING[:2]])
 def test_batches_that_leave_their_box_have_the_law_of_walking(name: str, boxes: Boxes) -> None:
@@ -197,6 +201,7 @@ def assert_binomial(seen: Any, rounds: tuple[int, int], chance: float) -> None:
         assert_alike(some, stats.binom.rvs(count, chance, size=300_000, random_state=count))
 
 
+@pytest.mark.sample("256-None")
 @pytest.mark.slow
 @pytest.mark.parametrize(("single", "share"), [(256, None), (16, None), (NEVER, 0.3), (16, 0.6)])
 def test_what_is_seldom_drawn_is_drawn_as_often_as_it_should(
@@ -235,6 +240,7 @@ def _walked(world: World, starts: Starts, threshold: int, key: int, out: Any) ->
         out[i, 3], out[i, 4], out[i, 5] = one.won * one.f, one.c, one.c_up
 
 
+@pytest.mark.sample("problem0-*", "problem6-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "threshold", "kind"),
@@ -347,6 +353,7 @@ def test_thinning_has_the_law_of_decide(learner: Learner, n: Counters) -> None:
 # What else is counted, and what changes nothing.
 
 
+@pytest.mark.sample("*getbe-sm")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps", "ps-polselection"])
 @pytest.mark.parametrize(
@@ -367,6 +374,7 @@ def test_wins_starts_and_openings_have_the_law_of_walking(
             assert_alike(ours.won[:, checkpoint], theirs.won[:, checkpoint], (checkpoint, "won"))
 
 
+@pytest.mark.sample("*getbe-sm", "4-getbe-ps")
 @pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("problem", [EARLY, LARGE], ids=["4", "20"])

@@ -102,6 +102,7 @@ def twin_ucb_policies(_: int, n: dict[str, float], __: np.random.Generator) -> i
     return int(index[1] >= index[0])
 
 
+@pytest.mark.sample("figure 3-getbe-sm-*", "figure 4-getbe-ps-*", "figure 4-getbe-ucb-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "twin"),

@@ -302,6 +302,7 @@ def test_rounds_added_up_are_those_drawn_one_by_one() -> None:
 # The draws have the law.
 
 
+@pytest.mark.sample("*-4", "0.45-17", "0.5-50")
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", [2, 3, 4, 8, 16, 17, 50])
 @pytest.mark.parametrize("p_c", WALKS)
@@ -316,6 +317,7 @@ def test_rounds_have_the_law_of_first_passages(goal: int, p_c: float) -> None:
             assert p_value(rounds, law(problem, threshold, steps_enough(goal))) > 1e-4, threshold
 
 
+@pytest.mark.sample("3")
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", [3, 16, 17, 50])
 def test_the_judge_would_notice_one_in_a_hundred(goal: int) -> None:
@@ -333,6 +335,7 @@ def banded(goal: int, threshold: int, p_c: float, z: float) -> Floats:
     return found
 
 
+@pytest.mark.sample("0.501-50", "0.45-1000", "0.5-4000")
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", [50, 1000, 4000])
 @pytest.mark.parametrize("p_c", [0.5, 0.5 + 1e-9, 0.501, 0.45, 0.65])

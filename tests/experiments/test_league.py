@@ -303,6 +303,7 @@ def test_the_picture_colours_who_wins(small: League) -> None:
         assert (y == boundary(4, x)).all()
 
 
+@pytest.mark.sample("2", "5")
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 5, 7, 8, 13])
 def test_nothing_is_cut_off_and_no_words_meet(count: int) -> None:

@@ -44,6 +44,7 @@ def exact_regret(rounds: int) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.sample("leap")
 @BOTH_ENGINES
 def test_splitting_sees_what_independent_replicas_do_not(engine: Engine) -> None:
     rounds = 1000 if engine == "walk" else 10**7
@@ -59,6 +60,7 @@ def test_splitting_sees_what_independent_replicas_do_not(engine: Engine) -> None
         assert not plain.covered
 
 
+@pytest.mark.sample("getbe-sm")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps", "ps-polselection", "no-explore"])
 def test_splitting_agrees_with_independent_replicas(name: str) -> None:

@@ -23,6 +23,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.soak
 @pytest.mark.filterwarnings("default")  # those of the notebook's own libraries
 def test_figures_appear_by_themselves() -> None:
     nbclient, nbformat = (import_module(name) for name in ("nbclient", "nbformat"))

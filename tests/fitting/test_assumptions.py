@@ -2,15 +2,13 @@
 
 import math
 import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from paths import records_of
 from scipy import stats
-from statsmodels.stats.contingency_tables import StratifiedTable
-from statsmodels.stats.multitest import multipletests
 
 from grbp.fitting import assumptions
 from grbp.fitting.assumptions import (
@@ -58,14 +56,18 @@ def test_states_are_compared_as_scipy_does(moves: Moves) -> None:
     same(made(moves)[assumptions.SAME_BY_STATE], chi2, p)
 
 
+@pytest.mark.soak
 def test_the_trend_over_states_is_that_of_statsmodels(moves: Moves) -> None:
+    sm = import_module("statsmodels.api")
     steps = moves.steps
     null = sm.GLM(steps.up, np.ones(len(steps.up)), family=sm.families.Binomial()).fit()
     chi2, p = null.score_test(exog_extra=steps.state.astype(float)[:, None])
     same(made(moves)[assumptions.TREND_BY_STATE], float(np.squeeze(chi2)), float(np.squeeze(p)))
 
 
+@pytest.mark.soak
 def test_memory_is_that_of_statsmodels(moves: Moves) -> None:
+    tables_of = import_module("statsmodels.stats.contingency_tables")
     steps = moves.steps
     tables = []
     for state in range(1, moves.records.goal):
@@ -76,14 +78,16 @@ def test_memory_is_that_of_statsmodels(moves: Moves) -> None:
             tables.append(table)
     with warnings.catch_warnings():  # A table with an empty row has no odds ratio of its own.
         warnings.simplefilter("ignore")
-        theirs = StratifiedTable(np.stack(tables, axis=2))
+        theirs = tables_of.StratifiedTable(np.stack(tables, axis=2))
         answer = theirs.test_null_odds(correction=False)
         same(made(moves)[assumptions.NO_MEMORY], answer.statistic, answer.pvalue)
         effect = made(moves)[assumptions.NO_MEMORY].effect
         assert effect == pytest.approx(theirs.oddsratio_pooled)
 
 
+@pytest.mark.soak
 def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Moves) -> None:
+    sm = import_module("statsmodels.api")
     steps = moves.steps
     dummies = (steps.state[:, None] == np.unique(steps.state)).astype(float)
     null = sm.GLM(steps.up, dummies, family=sm.families.Binomial()).fit()
@@ -99,7 +103,9 @@ def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Moves) -> Non
     assert ours.p == pytest.approx(one_sided if ours.statistic > 0 else 1 - one_sided, rel=1e-3)
 
 
+@pytest.mark.soak
 def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Moves) -> None:
+    sm = import_module("statsmodels.api")
     steps, cases = moves.steps, moves.records.cases
     dummies = (steps.state[:, None] == np.unique(steps.state)).astype(float)
     order = (steps.case / (cases - 1))[:, None]
@@ -113,7 +119,9 @@ def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Moves) -> None:
     assert ours.p == pytest.approx(answer["p-value"], rel=1e-3)
 
 
+@pytest.mark.soak
 def test_a_drift_of_p_f_is_the_score_test_of_statsmodels(moves: Moves) -> None:
+    sm = import_module("statsmodels.api")
     rows = moves.finished
     won = (moves.records.next_state[rows] == moves.records.goal).astype(float)
     order = moves.records.case[rows] / (moves.records.cases - 1)
@@ -160,7 +168,9 @@ def test_a_few_tries_of_finish_are_compared_exactly() -> None:
     assert test.p == pytest.approx(stats.fisher_exact(table).pvalue)
 
 
+@pytest.mark.soak
 def test_holm_is_that_of_statsmodels() -> None:
+    multipletests = import_module("statsmodels.stats.multitest").multipletests
     given = [0.004, 0.9, 0.0111, 0.011, 0.3, 0.3]  # one that would fall below another, and ties
     tests = [AssumptionTest(str(p), "", p=p) for p in given]
     tests.insert(2, AssumptionTest("not possible", "", possible=False))

@@ -35,6 +35,7 @@ def drawn(setting: Setting, tables: int = TABLES) -> Iterator[Moves]:
 SETTINGS = [Setting(4, 0.45, 0.3, 50), Setting(4, 0.65, 0.3, 200), Setting(8, 0.52, 0.4, 50)]
 
 
+@pytest.mark.sample("*p_c=0.65*")
 @pytest.mark.parametrize("setting", [*SETTINGS, Setting(4, 0.45, 0.3, 20)], ids=str)
 def test_intervals_hold_as_often_as_they_say(setting: Setting) -> None:
     held, seen = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -55,6 +56,7 @@ def test_intervals_hold_as_often_as_they_say(setting: Setting) -> None:
             assert method == "clopper_pearson" or part <= 0.99, (method, letter)
 
 
+@pytest.mark.sample("*p_c=0.65*")
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_tests_reject_what_is_true_as_rarely_as_they_say(setting: Setting) -> None:
     rejected, seen = Counter[str](), Counter[str]()
@@ -70,6 +72,7 @@ def test_tests_reject_what_is_true_as_rarely_as_they_say(setting: Setting) -> No
     assert rejected["family"] / TABLES <= 0.11
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("p_c", "p_f"), [(0.45, 0.3), (0.5, 0.2)])
 def test_what_follows_from_them_holds_as_often_too(p_c: float, p_f: float) -> None:
     setting = Setting(4, p_c, p_f, 100)

@@ -241,7 +241,7 @@ def test_the_default_does_not_lose_a_close_race_by_a_stumble(p_c: float, p_f: fl
     assert final(problem, grbp.DEFAULT_LEARNER, 5000, 8000) < allowed
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("learner", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
 def test_growth_is_near_the_floor_where_continuing_is_right(learner: str) -> None:
     result = grbp.simulate(FIG_4, [learner], 10**7, 500, seed=5, checkpoints=(10**5,))

@@ -87,6 +87,7 @@ def more_after(n: Counters, threshold: int, rounds: int) -> Any:
     return more
 
 
+@pytest.mark.sample("doorstep-lai-*", "getbe-sm-*")
 @pytest.mark.parametrize("size", [1e7, 1e12])
 @pytest.mark.parametrize("name", [*DOORSTEP, *MEANS, "getbe-ucb"])
 def test_the_largest_box_that_is_claimed_has_one_answer(name: str, size: float) -> None:

@@ -167,7 +167,7 @@ class File(apsw.VFSFile):
         # A file without a name is a temporary one, which no power cut concerns.
         self.file = None if path is None else disk.number(Path(path).name, new)
 
-    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+    def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802
         if self.file is None:
             super().xWrite(data, offset)
             return

@@ -115,6 +115,7 @@ def test_from_records_a_study_is_a_session(name: str) -> None:
     assert study.known.rho == 101
 
 
+@pytest.mark.sample("doorstep-lai", "getbe-*", "threshold-2")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_is_the_engine(name: str) -> None:

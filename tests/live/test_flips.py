@@ -9,6 +9,7 @@ from flips import flip_many
 from power import Disk
 
 
+@pytest.mark.sample("0")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_flipped_bit_is_named_refused_or_nowhere(tmp_path: Path, seed: int) -> None:

@@ -15,6 +15,7 @@ from grbp.live.store.sqlite import SqliteStore
 TOOL = Path(__file__).parents[2] / "tools" / "faults.py"
 
 
+@pytest.mark.sample("0")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_writers_lose_nothing_that_was_acknowledged(seed: int) -> None:

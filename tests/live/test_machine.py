@@ -411,15 +411,18 @@ def run(place: Callable[[Path], str | Path | Store], share: float) -> None:
     run_state_machine_as_test(machine, settings=settings(max_examples=most, stateful_step_count=40))
 
 
+@pytest.mark.hypothesis
 def test_in_memory() -> None:
     run(lambda _: MemoryStore(), 0.2)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.slow
 def test_in_a_file() -> None:
     run(lambda path: path, 0.12)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.slow
 def test_in_postgresql(dsn: str) -> None:
     run(lambda _: dsn, 0.12)

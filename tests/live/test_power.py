@@ -109,6 +109,7 @@ def found(remains: Remains, folder: Path) -> str:
     return "lost" if set(remains.acknowledged) - there else "whole"
 
 
+@pytest.mark.sample("NORMAL-*")
 @pytest.mark.parametrize(
     ("synchronous", "expected"),
     [("FULL", {"whole"}), ("NORMAL", {"whole", "lost"}), ("OFF", {"whole", "lost", "damaged"})],
@@ -126,6 +127,7 @@ def test_the_simulated_disk_shows_what_sqlite_promises(
     assert set(kinds) == expected
 
 
+@pytest.mark.sample("1")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_a_power_cut_loses_nothing_that_was_acknowledged(seed: int) -> None:

@@ -3,13 +3,13 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 import grbp
 from grbp import InvalidInput
@@ -29,8 +29,10 @@ def samples() -> Iterator[tuple[int, int]]:
         yield from ((successes, tries) for successes in sorted(shares))
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("level", LEVELS)
 def test_intervals_equal_those_of_statsmodels(level: float) -> None:
+    proportion_confint = import_module("statsmodels.stats.proportion").proportion_confint
     for (method, name), (s, n) in itertools.product(
         [(wilson, "wilson"), (jeffreys, "jeffreys"), (clopper_pearson, "beta")], samples()
     ):

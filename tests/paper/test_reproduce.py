@@ -68,7 +68,7 @@ def test_everything_is_written_and_said(
     assert total == sum(parts)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.usefixtures("small")
 def test_a_second_run_measures_nothing_and_writes_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -163,7 +163,7 @@ def test_an_action_that_is_never_tried_has_no_estimate() -> None:
     assert seen.wilson_p_c.low > 0.85
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_figures_of_the_guide() -> None:
     """Playing the right policy is not knowing it; overlap and overruling have their price."""
     sizes: Any = {"cases": 2000, "replicas": 2000}

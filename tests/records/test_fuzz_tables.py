@@ -5,6 +5,7 @@ The outcome is always records or a refusal; what is read is what a slow reading,
 
 import csv
 import io
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -117,13 +118,13 @@ def test_a_table_with_changed_cells_is_read_as_it_says_or_refused(
     check(table, rows, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @shared
 @given(walks(), st.data())
 def test_a_file_and_frames_of_the_same_texts_agree(
     tmp_path: Path, rows: list[list[str]], data: st.DataObject
 ) -> None:
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pandas, polars = import_module("pandas"), import_module("polars")
     row = data.draw(st.integers(0, len(rows) - 1))
     kind = data.draw(st.integers(0, len(HEAD) - 1))
     rows[row] = [*rows[row]]

@@ -3,6 +3,7 @@
 import io
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ EXPECTED = {
 
 
 def pandas_frame(table: dict[str, list[Any]]) -> Any:
-    return pytest.importorskip("pandas").DataFrame(table)
+    return import_module("pandas").DataFrame(table)
 
 
 def nullable_frame(table: dict[str, list[Any]]) -> Any:
@@ -50,10 +51,11 @@ def categorical_frame(table: dict[str, list[Any]]) -> Any:
 
 
 def polars_frame(table: dict[str, list[Any]]) -> Any:
-    return pytest.importorskip("polars").DataFrame(table)
+    return import_module("polars").DataFrame(table)
 
 
-FRAMES = [dict, pandas_frame, nullable_frame, categorical_frame, polars_frame]
+POLARS = pytest.param(polars_frame, marks=pytest.mark.soak)
+FRAMES = [dict, pandas_frame, nullable_frame, categorical_frame, POLARS]
 
 
 @pytest.mark.parametrize("frame", FRAMES)
@@ -177,10 +179,13 @@ def test_what_is_no_table_is_refused(source: Any, words: str) -> None:
         read_records(source, GOAL)
 
 
-def test_frames_that_cannot_be_meant_are_refused() -> None:
-    polars = pytest.importorskip("polars")
+@pytest.mark.soak
+def test_a_frame_that_is_not_computed_yet_is_refused() -> None:
     with pytest.raises(InvalidInput, match="collect"):
-        read_records(polars.DataFrame(TABLE).lazy(), GOAL)
+        read_records(polars_frame(TABLE).lazy(), GOAL)
+
+
+def test_frames_that_cannot_be_meant_are_refused() -> None:
     frame = pandas_frame(TABLE)
     frame.columns = ["case", "step", "state", "action", "next_state", "state"]
     with pytest.raises(InvalidRecords, match="'state' is there twice"):
@@ -277,7 +282,7 @@ def test_cases_are_in_the_order_of_a_column(tmp_path: Path) -> None:
 
 
 def test_moments_of_a_frame_are_an_order() -> None:
-    pandas = pytest.importorskip("pandas")
+    pandas = import_module("pandas")
     when = pandas.to_datetime(["2024-05-02", "2024-05-02", "2024-05-01"] * 2)
     frame = pandas_frame(TABLE).assign(order=when, case=["b", "b", "a", "c", "c", "d"])
     frame["state"], frame["step"] = [2, 3, 1, 2, 1, 3], [1, 2, 1, 1, 2, 1]

@@ -72,6 +72,7 @@ def test_the_first_line_is_the_address_and_a_signal_ends_it_cleanly(
 
 
 @pytest.mark.slow
+@pytest.mark.sample("0")
 @pytest.mark.parametrize("seed", range(2))
 def test_a_killed_server_loses_nothing_that_was_acknowledged(seed: int) -> None:
     command = [sys.executable, str(FAULTS), "serve", "--cycles", "15", "--seed", str(seed)]

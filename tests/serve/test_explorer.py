@@ -377,6 +377,7 @@ def test_the_point_is_dragged(browser: Watched, file: str) -> None:
         page.wait_for_url("**pC=0.8&pF=0.25**")
 
 
+@pytest.mark.sample("dark-desk")
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_nothing_is_in_the_way_of_anyone(

@@ -191,6 +191,7 @@ def test_the_claims_and_what_became_of_them(
                 assert row.why in shown
 
 
+@pytest.mark.sample("phone-dark")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import schemathesis
 from hypothesis import HealthCheck, given, settings
 from serving import Clock
 
@@ -21,12 +22,8 @@ from grbp.serve.app import create_app
 from grbp.serve.guards import Settings
 from grbp.serve.tokens import Tokens
 
-schemathesis = pytest.importorskip(
-    "schemathesis", reason="The description was not fuzzed: schemathesis is not installed."
-)
-
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.soak,
     # How schemathesis asks an application without a network is its own affair.
     pytest.mark.filterwarnings("ignore:Using `httpx` with `starlette.testclient`"),
 ]

@@ -268,6 +268,7 @@ def _tour(server: Serving) -> dict[str, str]:
     }
 
 
+@pytest.mark.soak
 def test_every_page_is_for_everybody(
     tmp_path: Path, browser: Watched, violations: Callable[..., list[str]]
 ) -> None:

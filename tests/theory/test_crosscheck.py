@@ -13,6 +13,8 @@ import grbp
 from grbp import Problem
 from grbp.theory.dynprog import Chain, evaluate, solve_many
 
+pytestmark = pytest.mark.soak
+
 
 def drawn(count: int) -> list[Problem]:
     """Problems of all kinds, the same ones each time; extremes first."""

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from draws import problems
-from hypothesis import given, settings, strategies as st
+from draws import at_most, problems
+from hypothesis import given, strategies as st
 from scipy.linalg import solve as dense_solve
 
 import grbp
@@ -78,6 +78,7 @@ def test_any_policy_agrees_with_the_closed_form(problem: Problem, data: st.DataO
     np.testing.assert_allclose(achieved.steps, grbp.slots_at(problem, policy), rtol=1e-12)
 
 
+@pytest.mark.sample("0.4")
 @pytest.mark.slow
 @pytest.mark.parametrize("p_c", [1e-12, 0.4, 0.5, 0.500001, 0.7])
 def test_a_hundred_thousand_states(p_c: float) -> None:
@@ -100,7 +101,7 @@ def test_evaluation_equals_a_dense_linear_solve(goal: int, data: st.DataObject) 
 
 @pytest.mark.slow
 @given(st.integers(2, 5), st.data())
-@settings(max_examples=25)
+@at_most(25)
 def test_optimum_equals_the_best_of_all_policies(goal: int, data: st.DataObject) -> None:
     probability = st.floats(0, 1)
     finishes = [[data.draw(probability) for _ in range(goal - 1)] for _ in range(2)]

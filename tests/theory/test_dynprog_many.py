@@ -6,7 +6,8 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from draws import at_most
+from hypothesis import given, strategies as st
 
 import grbp
 from grbp import InvalidInput
@@ -82,7 +83,7 @@ def test_evaluation_with_jumps_equals_a_dense_linear_solve(goal: int, seed: int)
 
 
 @given(st.integers(2, 5), st.integers(1, 2), SEEDS)
-@settings(max_examples=30)
+@at_most(30)
 def test_optimum_with_jumps_equals_the_best_of_all_policies(
     goal: int, kinds: int, seed: int
 ) -> None:
@@ -96,7 +97,7 @@ def test_optimum_with_jumps_equals_the_best_of_all_policies(
 
 
 @given(st.integers(2, 6), st.booleans(), SEEDS)
-@settings(max_examples=40)
+@at_most(40)
 def test_many_chains_are_solved_as_by_trying_every_policy(
     goal: int, jumps: bool, seed: int
 ) -> None:
@@ -146,7 +147,7 @@ def test_many_chains_are_solved_as_each_is(goal: int, jumps: bool) -> None:
 
 
 @given(st.integers(2, 30), SEEDS)
-@settings(max_examples=30)
+@at_most(30)
 def test_jumps_to_neighbours_are_ups_downs_and_stays(goal: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     law, p_f, i = near_laws(rng, 1, goal)[0], rng.random(goal - 1), np.arange(goal - 1)

@@ -12,8 +12,8 @@ import mpmath
 import numpy as np
 import pytest
 from digits import hit as wide_hit, number, relative_error
-from draws import probabilities, problems
-from hypothesis import given, settings, strategies as st
+from draws import at_most, probabilities, problems
+from hypothesis import given, strategies as st
 
 import grbp
 from grbp import Action, Problem
@@ -172,7 +172,7 @@ def test_cor_ucbgap(goal: int, p_c: Fraction, p_f: Fraction) -> None:
 
 
 @given(st.integers(2, 60), probabilities, probabilities)
-@settings(max_examples=60)
+@at_most(60)
 def test_lemma_infGapBound(goal: int, p_c: float, p_f: float) -> None:
     # No point of the curve is nearer, and one is as near.
     delta = grbp.margin(Problem(goal, p_c, p_f))

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from draws import problems
-from hypothesis import given, settings, strategies as st
+from draws import at_most, problems
+from hypothesis import given, strategies as st
 from scipy import stats
 
 import grbp
@@ -144,7 +144,7 @@ def holds_f(rho: int, surplus: float, gamma: float) -> bool:
 
 
 @given(st.floats(0.2, 1), st.floats(0.2, 1), st.floats(-2, 2.5))
-@settings(max_examples=60)
+@at_most(60)
 def test_thm_GRBPreg_rounds_by_trying_every_round(p_c1: float, p_f1: float, log: float) -> None:
     # "First round" means: from which round on. The last failing round below 20,000, plus one.
     gamma, rounds = 10**log, range(1, 20_000)

@@ -128,6 +128,7 @@ def drawn(count: int) -> list[Setting]:
     return settings
 
 
+@pytest.mark.sample("setting0", "setting9", "setting19", "setting32")
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [*HAND_PICKED, *EXTREME, *drawn(18)])
 def test_probability_equals_quadrature_in_30_digits(setting: Setting) -> None:
@@ -144,6 +145,7 @@ def test_the_reference_agrees_with_mpmaths_own_beta_function() -> None:
             assert abs(law.tail(u) - true) < 1e-15
 
 
+@pytest.mark.sample("0.99-setting1")
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [HAND_PICKED[0], (5, 3, 9, 2, 11)])
 @pytest.mark.parametrize("level", [0.8, 0.99])
@@ -155,6 +157,7 @@ def test_ends_of_intervals_are_quantiles_in_30_digits(setting: Setting, level: f
         assert wide_chance(setting, of.high, h) == pytest.approx(tail, rel=0, abs=1e-8)
 
 
+@pytest.mark.sample("setting3")
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", EXTREME[:5])
 def test_ends_of_the_difference_are_quantiles_also_at_extremes(setting: Setting) -> None:

@@ -38,6 +38,7 @@ def digest(tmp_path_factory: pytest.TempPathFactory) -> str:
     return grbp.sweep(SPEC, tmp_path_factory.mktemp("one"), processes=1).digest
 
 
+@pytest.mark.sample("0.003")
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1.0, 0.003])
 def test_a_cluster_plays_the_same_bits(
@@ -47,7 +48,7 @@ def test_a_cluster_plays_the_same_bits(
     assert grbp.sweep(SPEC, tmp_path, dask=address, chunk=chunk).digest == digest
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_worker_of_a_cluster_that_is_killed_changes_no_bit(
     cluster: Any, digest: str, tmp_path: Path
 ) -> None:
@@ -65,7 +66,7 @@ def test_a_worker_of_a_cluster_that_is_killed_changes_no_bit(
     assert result.digest == digest
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_learner_of_ones_own_goes_to_the_cluster(cluster: Any, tmp_path: Path) -> None:
     # A module that workers do not have is sent along, as long as it is this one.
     import_module("cloudpickle").register_pickle_by_value(import_module(__name__))
