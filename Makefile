@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help reproduce docs test soak check fuzz mutants lint types format floors examples pin dist clean again
 BIN := .venv/bin
-WORKERS := -n auto --maxprocesses 8
+WORKERS := -n auto --maxprocesses 8 --dist worksteal
 RECIPE := pyproject.toml constraints.txt tools/setup.sh
 # Another Python was asked for, or the folder was moved: look at the environment again.
 RECIPE += $(if $(PYTHON),again) $(if $(wildcard .venv/.where),$(if $(filter-out $(shell cat .venv/.where),$(CURDIR)),again))
