@@ -22,6 +22,7 @@ from grbp.engine.walk import walking
 
 pytestmark = pytest.mark.slow  # Most of them start programs that compile.
 
+EDIT = "# Something else.\n"
 PROMISE = ", once; the next start finds it"
 SECONDS = " for grbp's engine, some seconds"
 
@@ -39,7 +40,7 @@ LONG = "\n".join(f"        y = y * {k + 3} % 1000003 + (y >> {k % 7})" for k in 
 LOOPS = f"""
 from typing import NamedTuple
 from grbp._numba.jit import compiled, kernel, u64
-from grbp.parts import deepest, helper
+from grbp.numerics.parts import deepest, helper
 class Pair(NamedTuple): first: int; second: int
 def unsigned(x): return u64(x) >> u64(1)
 def loop_for(decide, step):
@@ -67,12 +68,12 @@ logging.getLogger("grbp").addHandler(ear)
 logging.getLogger("grbp").setLevel(logging.INFO)
 """
 ASK = f"""{LISTEN}
-from grbp.loops import answer
+from grbp.engine.loops import answer
 print(json.dumps([{{name: answer(name) for name in sys.argv[1:]}}, heard]))
 """
 ASK_IN_A_FORK = """
 import os, sys
-from grbp.loops import answer
+from grbp.engine.loops import answer
 answer("unsigned")
 parent = os.fork()
 answer(sys.argv[1] if parent else sys.argv[2])
@@ -121,8 +122,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a copy of the package, to which two modules are added."""
     folder = tmp_path_factory.mktemp("package")
     shutil.copytree(Path(grbp.__file__).parent, folder / "grbp")
-    (folder / "grbp" / "parts.py").write_text(PARTS, "utf-8")
-    (folder / "grbp" / "loops.py").write_text(LOOPS, "utf-8")
+    (folder / "grbp" / "numerics" / "parts.py").write_text(PARTS, "utf-8")
+    (folder / "grbp" / "engine" / "loops.py").write_text(LOOPS, "utf-8")
     return folder
 
 
@@ -158,17 +159,27 @@ def test_other_settings_of_the_compiler_are_another_key(copied: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "answers"),
     [
-        ("parts.py", "STEP = 10", "STEP = 11", {"helper": -362_053}),
-        ("errors.py", "", "# Something else.\n", {"helper": ANSWERS["helper"]}),
+        ("numerics/parts.py", "STEP = 10", "STEP = 11", {"helper": -362_053}),
+        ("learners/base.py", "", EDIT, {"helper": ANSWERS["helper"]}),
+        ("numerics/rng.py", "", EDIT, {"helper": ANSWERS["helper"]}),
     ],
-    ids=["what a kernel of a kernel reads", "anything"],
+    ids=["what a kernel of a kernel reads", "a learner", "a number"],
 )  # fmt: skip
-def test_after_an_edit_anywhere_in_the_package_all_is_compiled_anew(
+def test_after_an_edit_where_kernels_are_all_is_compiled_anew(
     copied: Path, file: str, old: str, new: str, answers: dict[str, int]
 ) -> None:
     source = copied / "grbp" / file
     source.write_text(source.read_text("utf-8").replace(old, new, 1), "utf-8")
     assert ask(copied, *answers) == Said(answers, promises(*answers))
+
+
+def test_after_edits_elsewhere_nothing_is_compiled(copied: Path) -> None:
+    package = copied / "grbp"
+    for file in ("__init__.py", "cli/solve.py", "serve/app.py", "planning/plan.py", "views.py"):
+        source = package / file
+        source.write_text(EDIT + source.read_text("utf-8"), "utf-8")
+    (package / "cli" / "added.py").write_text(EDIT, "utf-8")
+    assert ask(copied) == Said(ANSWERS, [])
 
 
 @pytest.mark.soak
@@ -304,6 +315,14 @@ def test_code_for_the_classes_of_others_is_not_kept(
     inner.__module__ = "grbp.errors"
     assert compiled(inner, "it")((Mine(2.5), 1)) == 2.5
     assert [record.message for record in caplog.records] == ["compiling it" + SECONDS]
+    assert kept(own) == []
+
+
+@pytest.mark.parametrize("module", ["grbp", "grbp.cli.solve", "grbp.planning.plan"])
+def test_code_of_a_module_whose_edits_are_not_noticed_is_not_kept(own: Path, module: str) -> None:
+    function = adding(4.5)
+    function.__module__ = module
+    assert compiled(function)(1.0) == 5.5
     assert kept(own) == []
 
 

@@ -2,9 +2,9 @@
 
 Numba's own cache knows a function by its own file, so it misses an edit to what the function
 calls in another one. Here an entry is named by a digest of everything that goes into the code:
-every source file of the package; the versions, the machine and the settings of the compiler; the
-types of the arguments; and the function with what its closures hold. Code that others wrote is
-not kept: nobody can tell for certain what they have told Numba about it.
+every source file that kernels can be made from; the versions, the machine and the settings of
+the compiler; the types of the arguments; and the function with what its closures hold. Code that
+others wrote is not kept: nobody can tell for certain what they have told Numba about it.
 
 Imported only when Numba is there. Some of this is the inside of Numba, which may change: any
 failure means that a function is compiled as if there were no cache.
@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 from grbp._io import write_whole
-from grbp._numba.fingerprint import Fingerprint, is_own
+from grbp._numba.fingerprint import SOURCES, Fingerprint, is_own
 from grbp._numba.jit import STARTED
 
 # By name, since the inside of Numba has no types, or other ones in each version.
@@ -97,7 +97,7 @@ class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
     def _path(self, sig: Any, context: Any) -> Path:
         """Return where the code for a signature is kept; raise an error where it is not."""
         place, (args, _) = folder(), _numba.core.sigutils.normalize_signature(sig)
-        files = sorted(_SOURCE.rglob("*.py"))
+        files = _files()
         edited = max(file.stat().st_ctime_ns for file in files) > STARTED
         if edited or place is None or not self._fingerprint.own:
             raise LookupError("there is no folder, others wrote some of it, or it was edited since")
@@ -120,6 +120,12 @@ def _surroundings(context: Any) -> list[Any]:
     relevant = (s for s in settings if s[0].isupper() and not any(w in s[0] for w in _NOT_CODE))
     versions = (part.__version__ for part in (np, _numba, _llvmlite))
     return [context.codegen().magic_tuple(), sys.version, sys.flags.optimize, *versions, *relevant]
+
+
+def _files() -> list[Path]:
+    """Return the source files that kernels can be made from."""
+    places = [_SOURCE.joinpath(*part.split(".")) for part in SOURCES]
+    return sorted(f for p in places for f in [*p.rglob("*.py")] or [p.with_suffix(".py")])
 
 
 @functools.cache

@@ -10,6 +10,23 @@ from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType, NoneType
 from typing import Any, Final
 
+SOURCES: Final = (
+    "_io",
+    "_numba",
+    "_shown",
+    "engine",
+    "errors",
+    "learners",
+    "model",
+    "numerics",
+    "planning.study",
+    "planning.sureness",
+    "theory",
+)
+"""The parts of this package that have kernels, and all that these import: a test holds it to that.
+
+Code is kept for the next process only if nothing else went into it."""
+
 _PLAIN: Final = frozenset({bool, int, float, complex, str, bytes, NoneType})
 
 
@@ -81,8 +98,9 @@ class Fingerprint:
 
 
 def is_own(thing: Any) -> bool:
-    """Return whether a function or a class is of this package."""
-    return str(thing.__module__).partition(".")[0] == __name__.partition(".")[0]
+    """Return whether a function or a class is of the parts of this package that have kernels."""
+    package = __name__.partition(".")[0]
+    return any(f"{thing.__module__}.".startswith(f"{package}.{part}.") for part in SOURCES)
 
 
 def names_in(code: CodeType) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Rounds walked once more, to write down their steps: the draws of a round follow from its key."""
 
-from grbp._numba.jit import kernel, u64
+from grbp._numba.jit import compiled, kernel, u64
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.model.transition import Action, first_state, next_state
@@ -8,7 +8,6 @@ from grbp.numerics.arrays import Bools, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
 
 
-@kernel
 def walk_again(
     world: World, starts: Starts, finish: Bools, keys: Words, chosen: Ints, steps: Ints
 ) -> int:
@@ -19,6 +18,14 @@ def walk_again(
     holds the replica, the round, the step, the state, the action and the next state; the number
     of all steps is returned, also where there was no room.
     """
+    return int(compiled(_walk_again, "steps")(world, starts, finish, keys, chosen, steps))
+
+
+@kernel
+def _walk_again(
+    world: World, starts: Starts, finish: Bools, keys: Words, chosen: Ints, steps: Ints
+) -> int:
+    """Write the steps, with the interpreter or compiled."""
     row = 0
     for r in range(chosen.shape[0]):
         for t in range(chosen.shape[1]):

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from grbp._numba.jit import compiled
 from grbp.engine.decisions import Opening, check_choice, decisions
 from grbp.engine.recorder import World
 from grbp.engine.steps import walk_again
@@ -139,11 +138,10 @@ def _steps(
     goal = problem.goal
     choices = learner.choices(goal)
     finish = np.array([finish_mask(goal, learner.policy(goal, one)) for one in choices])
-    walk, keys = compiled(walk_again, "steps"), replica_keys(seed, WORLD, replicas)
-    world = World(goal, problem.p_c, problem.p_f)
+    world, keys = World(goal, problem.p_c, problem.p_f), replica_keys(seed, WORLD, replicas)
 
     def into(steps: Ints) -> int:
-        return int(walk(world, problem.start_table, finish, keys, chosen, steps))
+        return walk_again(world, problem.start_table, finish, keys, chosen, steps)
 
     # A first walk counts the steps, a second one writes them down.
     count = into(np.empty((0, 6), dtype=np.int64))

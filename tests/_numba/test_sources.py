@@ -1,0 +1,56 @@
+"""The key of compiled code knows all source files that kernels can be made from."""
+
+import ast
+from pathlib import Path
+
+import grbp
+from grbp._numba.fingerprint import SOURCES
+
+SOURCE = Path(grbp.__file__).parent
+
+
+def name_of(file: Path) -> str:
+    parts = ("grbp", *file.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def imports_of(file: Path) -> set[str]:
+    """The names that a file imports, also inside functions, with the modules they are from."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports by a relative name"
+            names |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+IMPORTS = {name_of(file): imports_of(file) for file in SOURCE.rglob("*.py")}
+
+
+def is_source(module: str) -> bool:
+    return any(f"{module}.".startswith(f"grbp.{part}.") for part in SOURCES)
+
+
+def test_every_part_is_there() -> None:
+    assert {f"grbp.{part}" for part in SOURCES} <= IMPORTS.keys()
+
+
+def test_every_module_that_marks_a_kernel_or_compiles_is_a_source() -> None:
+    ask = {m for m, names in IMPORTS.items() if any(n.startswith("grbp._numba") for n in names)}
+    assert {"grbp.engine.decisions", "grbp.learners.getbe", "grbp.planning.sureness"} <= ask
+    assert [module for module in sorted(ask) if not is_source(module)] == []
+
+
+def test_no_source_imports_what_is_none() -> None:
+    """A kernel reads the names of its module, which were made there or imported."""
+    imported = {
+        (module, name)
+        for module, names in IMPORTS.items()
+        if is_source(module)
+        for name in names & IMPORTS.keys()
+    }
+    assert ("grbp.planning.study", "grbp.engine.walk") in imported
+    # Neither is the package itself, which finds public names anywhere.
+    assert [pair for pair in sorted(imported) if not is_source(pair[1])] == []
