@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+import fonts
 import pytest
 
 if TYPE_CHECKING:
@@ -41,11 +42,14 @@ class Watched:
         self._browser = browser
 
     @contextmanager
-    def page(self, *, meant: tuple[str, ...] = (), **options: Any) -> "Iterator[Page]":
+    def page(
+        self, *, meant: tuple[str, ...] = (), font: float | None = None, **options: Any
+    ) -> "Iterator[Page]":
         """Open an empty page in a profile of its own; on leaving, refuse all that went wrong.
 
-        What is meant to go wrong has one of the given words in it. The options are those of
-        Playwright's `new_context`.
+        What is meant to go wrong has one of the given words in it. Given a width, the page has a
+        font of our own in which every character is that wide, in ems, and no font of the machine.
+        The options are those of Playwright's `new_context`.
         """
         wrong: list[str] = []
         with self._browser.new_context(**{"viewport": DESK, **options}) as context:
@@ -62,7 +66,11 @@ class Watched:
             )
             page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
             page.on("request", lambda request: wrong.extend(_abroad(request.url)))
+            if font is not None:
+                context.add_init_script(fonts.script(font))
             yield page
+            if font is not None:
+                assert abs(page.evaluate(fonts.WIDTH) - font) < 0.01, "the font is not in use"
         assert [said for said in wrong if not any(word in said for word in meant)] == []
 
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from browser import DESK, PHONE, Watched
+from fonts import NARROW, WIDE
 from html_page import Page as Read
 from runs import one_sentence
 
@@ -409,11 +410,12 @@ MISPLACED = """() => [...document.querySelectorAll("svg")].flatMap((svg) => {
 
 
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("font", [WIDE, NARROW])
 def test_all_words_fit_and_nothing_scrolls_sideways(
-    browser: Watched, file: str, viewport: Any
+    browser: Watched, file: str, viewport: Any, font: float
 ) -> None:
-    with opened(browser, file, viewport=viewport) as page:
-        for state in STATES:
+    with opened(browser, file, viewport=viewport, font=font) as page:
+        for state in STATES if font == WIDE else STATES[:3]:
             page.evaluate("(hash) => { location.hash = hash; }", state)
             page.wait_for_function(
                 "(state) => document.getElementById('link').value.includes(state)",
