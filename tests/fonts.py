@@ -26,9 +26,10 @@ WIDTH: Final = """() => {
   const probe = document.createElement("span");
   probe.append("mil");
   document.body.append(probe);
-  const width = probe.getBoundingClientRect().width / 3 / parseFloat(getComputedStyle(probe).fontSize);
+  const size = parseFloat(getComputedStyle(probe).fontSize);
+  const width = probe.getBoundingClientRect().width / probe.textContent.length;
   probe.remove();
-  return width;
+  return width / size;
 }"""
 """Measure the width of letters on a page, in ems."""
 
@@ -39,8 +40,8 @@ def script(width: float) -> str:
 
     No content policy is in its way, for it loads nothing.
     """
-    from fontTools.fontBuilder import FontBuilder
-    from fontTools.pens.ttGlyphPen import TTGlyphPen
+    from fontTools.fontBuilder import FontBuilder  # noqa: PLC0415 (comes with Matplotlib)
+    from fontTools.pens.ttGlyphPen import TTGlyphPen  # noqa: PLC0415
 
     advance = round(width * _UNIT)
     pen = TTGlyphPen(None)

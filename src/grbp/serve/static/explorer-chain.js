@@ -23,7 +23,7 @@ export class Chain {
     this.radius = Math.min(Math.max(this.gap * 0.38, 2.4), 22);
     const widest = widthOf(String(goal)) + 6;
     const inside = 2 * this.radius >= widest;
-    const every = Math.ceil(widest / this.gap);
+    const every = [1, 2, 5, 10, 25].find((step) => step * this.gap >= widest) ?? goal;
     const parts = [make("path", { d: `M${this.x(0)} ${BASE}H${this.x(goal)}`, class: "rail" })];
     const ends = { 0: "dead", [goal]: "goal" };
     for (let s = 0; s <= goal; s += 1) {

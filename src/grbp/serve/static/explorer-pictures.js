@@ -172,7 +172,7 @@ export function drawControl(svg, width, { gamma }) {
     { range: [0, most * 1.05], ticks: roundTicks(most, 5), show: few, name: "tries of FINISH" },
     [
       ["finish line right", "tries that are forced, at most one a round"],
-      ["now line", "the control function D(ρ) = γ ln ρ"],
+      ["now line", "the control function D(ρ) = γ\u00a0ln\u00a0ρ"],
     ],
   );
   const rounds = new Set();

@@ -67,8 +67,13 @@ function wrap(words, room, look = "") {
   return lines;
 }
 
-/** Draw lines with their names below each other; return them, and where they end. */
-function legend(left, width, entries) {
+/** Draw lines with their names below each other; return them, and where they end.
+ *
+ * They begin at the frame, or where there is no room at the edge of the picture.
+ */
+function legend(frame, width, entries) {
+  const fit = entries.every(([, words]) => widthOf(words) <= width - frame - 40);
+  const left = fit ? frame : 2;
   const rows = [];
   let y = 12;
   for (const [look, words] of entries) {
