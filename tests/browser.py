@@ -3,9 +3,10 @@
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
+import fonts
 import pytest
 
 if TYPE_CHECKING:
@@ -18,6 +19,21 @@ HOW: Final = (
 OPTIONS: Final = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PHONE: Final = {"width": 390, "height": 844}
 DESK: Final = {"width": 1280, "height": 800}
+
+_MISPLACED: Final = """() => [...document.querySelectorAll("svg")].flatMap((svg) => {
+  const frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")].map((text) => ({
+    words: text.textContent, box: text.getBoundingClientRect(),
+  }));
+  const outside = texts.filter(({ box }) => box.left < frame.left - 1 || box.right > frame.right + 1
+    || box.top < frame.top - 1 || box.bottom > frame.bottom + 1);
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+    && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+  const meeting = texts.flatMap((one, k) => texts.slice(k + 1)
+    .filter((other) => meet(one.box, other.box)).map((other) => `${one.words} on ${other.words}`));
+  return [...outside.map(({ words }) => `${words} is outside`), ...meeting]
+    .map((found) => `${svg.id || svg.classList}: ${found}`);
+})"""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -41,11 +57,14 @@ class Watched:
         self._browser = browser
 
     @contextmanager
-    def page(self, *, meant: tuple[str, ...] = (), **options: Any) -> "Iterator[Page]":
+    def page(
+        self, *, meant: tuple[str, ...] = (), font: float | None = None, **options: Any
+    ) -> "Iterator[Page]":
         """Open an empty page in a profile of its own; on leaving, refuse all that went wrong.
 
-        What is meant to go wrong has one of the given words in it. The options are those of
-        Playwright's `new_context`.
+        What is meant to go wrong has one of the given words in it. Given a width, the page has a
+        font of our own in which every character is that wide, in ems, and no font of the machine.
+        The options are those of Playwright's `new_context`.
         """
         wrong: list[str] = []
         with self._browser.new_context(**{"viewport": DESK, **options}) as context:
@@ -62,8 +81,17 @@ class Watched:
             )
             page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
             page.on("request", lambda request: wrong.extend(_abroad(request.url)))
+            if font is not None:
+                context.add_init_script(fonts.script(font))
             yield page
+            if font is not None:
+                assert abs(page.evaluate(fonts.WIDTH) - font) < 0.01, "the font is not in use"
         assert [said for said in wrong if not any(word in said for word in meant)] == []
+
+
+def misplaced(page: "Page") -> list[str]:
+    """Find the words of a page's pictures that are cut off, and those that lie on others."""
+    return cast("list[str]", page.evaluate(_MISPLACED))
 
 
 def _abroad(url: str) -> list[str]:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -28,7 +29,11 @@ def figure() -> Figure:
 @pytest.fixture
 def own_settings() -> Iterator[None]:
     """A user who likes their figures otherwise."""
-    with mpl.rc_context({"font.size": 31, "savefig.bbox": "tight", "svg.fonttype": "none"}):
+    theirs: Any = {
+        "font.size": 31, "font.sans-serif": ["DejaVu Serif"], "mathtext.fontset": "stix",
+        "savefig.bbox": "tight", "svg.fonttype": "none",
+    }  # fmt: skip
+    with mpl.rc_context(theirs):
         yield
 
 

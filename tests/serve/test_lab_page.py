@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from browser import DESK, PHONE, Watched
+from browser import DESK, PHONE, Watched, misplaced
+from fonts import NARROW, WIDE
 from serving import Serving
 
 import grbp
@@ -202,7 +203,8 @@ def test_nobody_is_shut_out(
     scheme: str,
     viewport: dict[str, int],
 ) -> None:
-    with opened(browser, server, color_scheme=scheme, viewport=viewport) as page:
+    font = WIDE if scheme == "light" else NARROW
+    with opened(browser, server, color_scheme=scheme, viewport=viewport, font=font) as page:
         page.click("#lab-more summary")
         fill(page, 1_000, 20)
         page.click("#lab-run")
@@ -213,3 +215,4 @@ def test_nobody_is_shut_out(
         said(page, "results", "claims-said")
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+        assert misplaced(page) == []

@@ -108,10 +108,10 @@ def chain_of(goal: int, state: int, threshold: int | None) -> Chain:
             shown.append(-1)
         shown.append(one)
     stops = [
-        Stop(one, 30.0 + 46.0 * place, _action(one, goal, threshold))
+        Stop(one, 36.0 + 46.0 * place, _action(one, goal, threshold))
         for place, one in enumerate(shown)
     ]
-    return Chain(stops, 60.0 + 46.0 * (len(shown) - 1), state, goal)
+    return Chain(stops, 72.0 + 46.0 * (len(shown) - 1), state, goal)
 
 
 def _action(state: int, goal: int, threshold: int | None) -> str:

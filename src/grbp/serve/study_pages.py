@@ -184,7 +184,7 @@ def evidence_page(request: Request, study: StudyName) -> Response:
 def _pictures(moments: list[Moment]) -> Mapping[str, object]:
     """Return the frame of the paths, and the lines in it."""
     xs = [float(one.event) for one in moments]
-    frame = Frame(46.0, 10.0, 330.0, 200.0, xs[0] if xs else 0.0, xs[-1] if xs else 1.0)
+    frame = Frame(50.0, 10.0, 330.0, 200.0, xs[0] if xs else 0.0, xs[-1] if xs else 1.0)
     named = {name: [getattr(one, name) for one in moments] for name in ("p_c", "p_f", "boundary")}
     lines = {
         name: frame.line((x, one.estimate) for x, one in zip(xs, ones, strict=True))

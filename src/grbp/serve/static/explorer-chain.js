@@ -1,6 +1,6 @@
 // The chain of states, and the case that walks on it.
 
-import { make, redraw, text } from "./explorer-svg.js";
+import { make, redraw, text, widthOf } from "./explorer-svg.js";
 import { percent } from "./explorer-words.js";
 
 const HEIGHT = 190;
@@ -21,8 +21,9 @@ export class Chain {
     this.gap = (width - 60) / goal;
     this.x = (s) => 30 + this.gap * s;
     this.radius = Math.min(Math.max(this.gap * 0.38, 2.4), 22);
-    const inside = this.radius >= 10;
-    const every = Math.ceil(22 / this.gap);
+    const widest = widthOf(String(goal)) + 6;
+    const inside = 2 * this.radius >= widest;
+    const every = [1, 2, 5, 10, 25].find((step) => step * this.gap >= widest) ?? goal;
     const parts = [make("path", { d: `M${this.x(0)} ${BASE}H${this.x(goal)}`, class: "rail" })];
     const ends = { 0: "dead", [goal]: "goal" };
     for (let s = 0; s <= goal; s += 1) {
@@ -72,7 +73,7 @@ export class Chain {
     const [worse, better] = finish ? ["loses", "wins"] : ["down", "up"];
     const words = [`${worse} ${percent(1 - chance)}`, `${better} ${percent(chance)}`];
     // The words stand above the case, but never outside of the picture.
-    const [left, right] = words.map((one) => 7.6 * one.length + 10);
+    const [left, right] = words.map((one) => widthOf(one, "chance") + 11);
     const middle = Math.min(Math.max(this.x(s), left), this.width - right);
     const y = top - (finish ? 66 : 26) * 0.75 - 12;
     this.moves.append(

@@ -1,7 +1,7 @@
 // The pictures that follow from the sliders alone.
 
 import { boundary, control, forcedTries, gapAt, nearest, startMean, valueAt } from "./exact.js";
-import { frame, make, path, redraw, roundTicks, text } from "./explorer-svg.js";
+import { frame, make, path, redraw, roundTicks, text, widthOf } from "./explorer-svg.js";
 import { few, ofHundred, percent, startWords, whole } from "./explorer-words.js";
 
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
@@ -9,27 +9,23 @@ const OTHER_GOALS = [2, 3, 5, 10, 50];
 const MOST_ROUNDS = 100000;
 const SHORT = { 0: "never finish", 1: "finish in state 1" };
 
-/** Draw lines with their names above a frame, a row each; return the rows. */
-function legend(left, entries) {
-  return entries.map(([look, words], k) => {
-    const y = 12 + 19 * k;
-    const line = make("path", { d: `M${left} ${y}h28`, class: look });
-    return make("g", {}, line, text(left + 36, y + 4, words));
-  });
-}
-
 /** Draw the chance to win from every state, under each threshold. */
 export function drawValues(svg, width, state, best) {
   const { goal, pF, start } = state;
   const states = Array.from({ length: goal - 1 }, (_, k) => k + 1);
-  const height = 370;
-  const stride = Math.ceil(goal / Math.min(12, (width - 70) / 26));
+  const stride = Math.ceil(goal / 12);
   const ticks = Array.from({ length: goal + 1 }, (_, s) => s).filter((s) => s % stride === 0);
-  const { X, Y, group, outline, box } = frame(
-    width, height,
+  const named = (threshold) =>
+    `threshold ${threshold}: ${SHORT[threshold]}${best === threshold ? " (right)" : ""}`;
+  const { X, Y, back, front, box, height } = frame(
+    width, 252,
     { range: [0, goal], ticks, name: "first state" },
     { range: [0, 1], ticks: QUARTERS, name: "chance to win" },
-    { top: 72 },
+    [
+      [`continue line${best ? "" : " right"}`, named(0)],
+      [`finish line${best ? " right" : ""}`, named(1)],
+      ["now line", "finish at once, in any state: p_F"],
+    ],
   );
   const lines = [0, 1].map((threshold) => {
     const points = states.map((s) => [X(s), Y(valueAt(state, threshold, s))]);
@@ -41,22 +37,15 @@ export function drawValues(svg, width, state, best) {
   });
   const mark = (s) => make("path", { d: `M${X(s)} ${box.y}V${box.y + box.height}`, class: "mark" });
   const at = (threshold) => percent(startMean(goal, start, (s) => valueAt(state, threshold, s)));
-  const named = (threshold) =>
-    `threshold ${threshold}: ${SHORT[threshold]}${best === threshold ? " (right)" : ""}`;
   redraw(
     svg, width, height,
     `The chance to win from each state. From ${startWords(start)} it is ${at(0)} with ` +
       `threshold 0, ${at(1)} with threshold 1, and ${percent(pF)} by finishing at once.`,
-    group,
+    back,
     ...(start === "uniform" ? [] : [mark(start)]),
     make("path", { d: `M${X(0)} ${Y(pF)}H${X(goal)}`, class: "now line" }),
     ...(best ? lines : lines.reverse()),
-    outline,
-    ...legend(box.x, [
-      [`continue line${best ? "" : " right"}`, named(0)],
-      [`finish line${best ? " right" : ""}`, named(1)],
-      ["now line", "finish at once, in any state: p_F"],
-    ]),
+    front,
   );
 }
 
@@ -64,15 +53,11 @@ export function drawValues(svg, width, state, best) {
 export function drawMap(svg, width, state, best) {
   const { goal, pC, pF } = state;
   const side = Math.min(width, 560);
-  const margin = { left: 52, right: 14, top: 10, bottom: 46 };
-  const height = side - margin.left - margin.right + margin.top + margin.bottom;
   const axis = { range: [0, 1], ticks: QUARTERS };
-  const wide = side > 450;
-  const { X, Y, group, box, outline } = frame(
-    side, height,
-    { ...axis, name: wide ? "p_C, the chance that CONTINUE moves up" : "p_C: CONTINUE moves up" },
-    { ...axis, name: wide ? "p_F, the chance that FINISH wins" : "p_F: FINISH wins" },
-    margin,
+  const { X, Y, back, front, box, height } = frame(
+    side, undefined,
+    { ...axis, name: ["p_C, the chance that CONTINUE moves up", "p_C: CONTINUE moves up"] },
+    { ...axis, name: ["p_F, the chance that FINISH wins", "p_F: FINISH wins"] },
   );
   const curve = (g) => {
     // The curve bends within a few 1/G of 1/2 and is smooth elsewhere.
@@ -96,7 +81,7 @@ export function drawMap(svg, width, state, best) {
       `The boundary is at ${few(b)} there, and the nearest point of it is ${few(distance)} away.`,
     make("rect", { ...box, class: "above" }),
     make("path", { d: below, class: "under" }),
-    group,
+    back,
     ...others.map((g) => make("path", { d: path(curve(g)), class: "other" })),
     make("path", { d: path(line), class: "boundary" }),
     text(X(named) + 9, Y(0.4) + 5, `G = ${goal}`, { class: "start curve-name" }),
@@ -105,7 +90,7 @@ export function drawMap(svg, width, state, best) {
     make("path", { d: `M${X(pC)} ${Y(pF)}V${Y(b)}`, class: "gap" }),
     make("path", { d: `M${X(pC)} ${Y(pF)}L${X(x)} ${Y(boundary(goal, x))}`, class: "margin" }),
     make("circle", { cx: X(pC), cy: Y(b), r: 3.5, class: "foot" }),
-    outline,
+    front,
     make("circle", { cx: X(pC), cy: Y(pF), r: 7, class: "point" }),
   );
   const handle =
@@ -139,47 +124,56 @@ export function drawCosts(svg, width, state, best) {
   const rows = thresholds.map((threshold, k) => {
     const value = mean(valueAt, threshold);
     const lost = mean(gapAt, threshold);
-    const y = 8 + 62 * k;
-    const bar = (from, to, look) =>
-      make("rect", { x: X(from), y: y + 20, width: X(to) - X(from), height: 22, class: look });
-    const words = SHORT[threshold] ?? "finish at once";
+    const does = SHORT[threshold] ?? "finish at once";
     const fewer = lost ? `${ofHundred(lost)} fewer` : "no fewer";
     const number = `${ofHundred(value)} won${k === 0 ? "" : `, ${fewer}`}`;
-    const row = make(
+    return { value, lost, does, words: k === 0 ? `right: ${does}` : does, number };
+  });
+  // The number stands beside its words, or below them where there is no room.
+  const beside = rows.every(({ words, number }) =>
+    widthOf(words, "strong") + widthOf(number) + 16 <= width);
+  const tall = beside ? 62 : 80;
+  const drawn = rows.map(({ value, lost, words, number }, k) => {
+    const y = 8 + tall * k;
+    const bar = (from, to, look) =>
+      make("rect", { x: X(from), y: y + tall - 42, width: X(to) - X(from), height: 22, class: look });
+    return make(
       "g", {},
-      text(2, y + 12, k === 0 ? `right: ${words}` : words, { class: "strong" }),
-      text(width - 2, y + 12, number, { class: "end" }),
+      text(2, y + 12, words, { class: "strong" }),
+      beside ? text(width - 2, y + 12, number, { class: "end" }) : text(2, y + 30, number),
       bar(0, 1, "track"),
       bar(0, value, "won"),
       ...(lost ? [bar(value, Math.max(right, value), "lost")] : []),
     );
-    return { row, said: `${words} wins ${ofHundred(value)}` };
   });
-  const height = 62 * rows.length + 22;
+  const height = tall * rows.length + 22;
   const axis = QUARTERS.map((share) => {
     const anchor = share === 0 ? "start" : share === 1 ? "end" : "middle";
     return text(X(share), height - 6, `${100 * share}`, { class: `${anchor} soft` });
   });
   redraw(
     svg, width, height,
-    `Of 100 cases from ${startWords(start)}: ${rows.map(({ said }) => said).join("; ")}.`,
-    ...rows.map(({ row }) => row), ...axis,
+    `Of 100 cases from ${startWords(start)}: ` +
+      `${rows.map(({ does, value }) => `${does} wins ${ofHundred(value)}`).join("; ")}.`,
+    ...drawn, ...axis,
   );
 }
 
 /** Draw how often FINISH must have been tried by each round, for a gamma. */
 export function drawControl(svg, width, { gamma }) {
-  const height = 320;
   const most = control(gamma, MOST_ROUNDS) || 1;
   const powers = [1, 10, 100, 1000, 10000, MOST_ROUNDS];
   const counts = powers
     .slice(1)
     .map((rho) => `${whole(forcedTries(gamma, rho))} by round ${whole(rho)}`);
-  const { X, Y, group, outline, box } = frame(
-    width, height,
+  const { X, Y, back, front, height } = frame(
+    width, 222,
     { range: [1, MOST_ROUNDS], log: true, ticks: powers, show: whole, name: "round ρ" },
     { range: [0, most * 1.05], ticks: roundTicks(most, 5), show: few, name: "tries of FINISH" },
-    { top: 52, left: 58, right: 24 },
+    [
+      ["finish line right", "tries that are forced, at most one a round"],
+      ["now line", "the control function D(ρ) = γ\u00a0ln\u00a0ρ"],
+    ],
   );
   const rounds = new Set();
   for (let k = 0; k <= 400; k += 1) rounds.add(Math.round(MOST_ROUNDS ** (k / 400)));
@@ -188,26 +182,21 @@ export function drawControl(svg, width, { gamma }) {
   redraw(
     svg, width, height,
     `The number of tries of FINISH that gamma = ${few(gamma)} asks for: ${counts.join(", ")}.`,
-    group,
+    back,
     make("path", { d: path(smooth), class: "now line" }),
     make("path", { d: path(steps), class: "finish line right" }),
-    outline,
-    ...legend(box.x, [
-      ["finish line right", "tries that are forced, at most one a round"],
-      ["now line", "the control function D(ρ) = γ ln ρ"],
-    ]),
+    front,
   );
 }
 
 /** Draw the share of wins so far beside the exact chance, and where it lies in most runs. */
 export function drawShares(svg, width, shares, exact) {
-  const height = 220;
   const most = Math.max(20, shares.length);
-  const { X, Y, group, outline, box } = frame(
-    width, height,
+  const { X, Y, back, front, height } = frame(
+    width, 142,
     { range: [0, most], ticks: roundTicks(most, 5), show: whole, name: "cases" },
     { range: [0, 1], ticks: [0, 0.5, 1], name: "share won" },
-    { top: 32 },
+    [["won-line", "share won"], ["now line", `exact chance ${percent(exact)}`]],
   );
   const every = Math.ceil(shares.length / 400);
   const kept = shares
@@ -224,14 +213,10 @@ export function drawShares(svg, width, shares, exact) {
     (shares.length
       ? `After ${whole(shares.length)} cases the share of wins is ${percent(shares.at(-1))}; `
       : "No case has ended yet; ") + `the exact chance to win is ${percent(exact)}.`,
-    group,
+    back,
     make("path", { d: `${path([...edge(1), ...edge(-1).reverse()])}Z`, class: "band" }),
     make("path", { d: `M${X(0)} ${Y(exact)}H${X(most)}`, class: "now line" }),
     make("path", { d: path(kept.map(([n, share]) => [X(n), Y(share)])), class: "won-line" }),
-    outline,
-    make("path", { d: `M${box.x} 12h22`, class: "won-line" }),
-    text(box.x + 28, 16, "share won"),
-    make("path", { d: `M${box.x + 104} 12h22`, class: "now line" }),
-    text(box.x + 132, 16, `exact chance ${percent(exact)}`),
+    front,
   );
 }

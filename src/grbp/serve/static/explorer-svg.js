@@ -1,4 +1,4 @@
-// Pictures: elements of SVG, a frame with axes, and the way into a file.
+// Pictures: elements of SVG, words that fit, a frame with axes, and the way into a file.
 
 /** Make an element of SVG with attributes and children; a text is a child, too. */
 export function make(tag, attributes = {}, ...children) {
@@ -41,39 +41,105 @@ export function path(points) {
   return points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
 }
 
-/** Make a frame: scales from numbers to places, and a group with grid, ticks and names of axes.
+const widths = new Map();
+
+/** Return how wide a text is in the font that this reader has; all that is laid out rests on it. */
+export function widthOf(words, look = "") {
+  const key = `${look}: ${words}`;
+  if (!widths.has(key)) {
+    const written = text(0, 0, words, { class: look });
+    const sheet = make("svg", { width: 0, height: 0 }, written);
+    document.body.append(sheet);
+    widths.set(key, written.getComputedTextLength());
+    sheet.remove();
+  }
+  return widths.get(key);
+}
+
+/** Break a text into lines that fit. */
+function wrap(words, room, look = "") {
+  const lines = [];
+  for (const word of words.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length && widthOf(longer, look) <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Draw lines with their names below each other; return them, and where they end.
  *
- * `x` and `y` have a `range`, `ticks` (numbers), a `name` and, if need be, `show` and `log`.
+ * They begin at the frame, or where there is no room at the edge of the picture.
  */
-export function frame(width, height, x, y, margin = {}) {
-  const { left, right, top, bottom } = { left: 52, right: 14, top: 14, bottom: 46, ...margin };
+function legend(frame, width, entries) {
+  const fit = entries.every(([, words]) => widthOf(words) <= width - frame - 40);
+  const left = fit ? frame : 2;
+  const rows = [];
+  let y = 12;
+  for (const [look, words] of entries) {
+    rows.push(make("path", { d: `M${left} ${y}h30`, class: look }));
+    for (const line of wrap(words, width - left - 40)) {
+      rows.push(text(left + 38, y + 4, line));
+      y += 19;
+    }
+  }
+  return { rows, bottom: y + 2 };
+}
+
+/** Leave out ticks, evenly, until their labels are apart. */
+function thin(ticks, place, label) {
+  const apart = (a, b) => place(b) - place(a) >= (widthOf(label(a)) + widthOf(label(b))) / 2 + 8;
+  for (let every = 1; ; every += 1) {
+    const kept = ticks.filter((_, k) => k % every === 0);
+    if (kept.every((tick, k) => k === 0 || apart(kept[k - 1], tick))) return kept;
+  }
+}
+
+/** Make a frame, `tall` or else a square: scales from numbers to places, and what is drawn around.
+ *
+ * `x` and `y` have a `range`, `ticks` (numbers), a `name` and, if need be, `show` and `log`. The name
+ * may be several, of which the first that fits is taken. `entries` are the looks and the names of
+ * lines. Lines are drawn between `back`, the grid with its words, and `front`.
+ */
+export function frame(width, tall, x, y, entries = []) {
+  const label = (axis) => axis.show ?? String;
+  const widest = Math.max(...y.ticks.map((tick) => widthOf(label(y)(tick))));
+  const left = Math.ceil(Math.max(52, widest + 27));
+  const right = width - Math.ceil(Math.max(14, widthOf(label(x)(x.ticks.at(-1))) / 2 + 2));
+  const { rows, bottom: top } = legend(left, width, entries);
+  const bottom = top + (tall ?? right - left);
   const at = ({ range: [a, b], log }, from, to) => {
     const f = log ? Math.log : Number;
     return (value) => from + ((to - from) * (f(value) - f(a))) / (f(b) - f(a) || 1);
   };
-  const [X, Y] = [at(x, left, width - right), at(y, height - bottom, top)];
-  const group = make("g", { class: "frame" });
-  for (const tick of x.ticks) {
-    group.append(
-      make("path", { d: `M${X(tick)} ${top}V${height - bottom}`, class: "grid" }),
-      text(X(tick), height - bottom + 17, (x.show ?? String)(tick), { class: "middle" }),
+  const [X, Y] = [at(x, left, right), at(y, bottom, top)];
+  const back = make("g", { class: "frame" });
+  for (const tick of thin(x.ticks, X, label(x))) {
+    back.append(
+      make("path", { d: `M${X(tick)} ${top}V${bottom}`, class: "grid" }),
+      text(X(tick), bottom + 17, label(x)(tick), { class: "middle" }),
     );
   }
   for (const tick of y.ticks) {
-    group.append(
-      make("path", { d: `M${left} ${Y(tick)}H${width - right}`, class: "grid" }),
-      text(left - 7, Y(tick) + 4, (y.show ?? String)(tick), { class: "end" }),
+    back.append(
+      make("path", { d: `M${left} ${Y(tick)}H${right}`, class: "grid" }),
+      text(left - 7, Y(tick) + 4, label(y)(tick), { class: "end" }),
     );
   }
-  group.append(
-    text((left + width - right) / 2, height - 8, x.name, { class: "middle name" }),
-    text(0, 0, y.name, {
+  const name = (axis, room) => {
+    const names = [axis.name].flat();
+    return names.find((one) => widthOf(one, "name") <= room) ?? names.at(-1);
+  };
+  back.append(
+    text((left + right) / 2, bottom + 38, name(x, right - left), { class: "middle name" }),
+    text(0, 0, name(y, bottom - top), {
       class: "middle name",
-      transform: `translate(13 ${(top + height - bottom) / 2}) rotate(-90)`,
+      transform: `translate(13 ${(top + bottom) / 2}) rotate(-90)`,
     }),
   );
-  const box = { x: left, y: top, width: width - right - left, height: height - bottom - top };
-  return { X, Y, group, box, outline: make("rect", { ...box, class: "outline" }) };
+  const box = { x: left, y: top, width: right - left, height: bottom - top };
+  const front = make("g", {}, make("rect", { ...box, class: "outline" }), ...rows);
+  return { X, Y, back, front, box, height: bottom + 46 };
 }
 
 /** Return about `count` round numbers from 0 to a limit. */
@@ -92,10 +158,12 @@ const KEPT = [
 
 /** Return a picture as a file of its own, with all its looks in it, in light colours. */
 function standalone(svg, facts) {
-  const [width, height] = [svg.width.baseVal.value, svg.height.baseVal.value + 24];
-  const note = text(2, height - 7, facts, { class: "start soft" });
+  const [width, drawn] = [svg.width.baseVal.value, svg.height.baseVal.value];
+  const notes = wrap(facts, width - 4, "soft").map((line, k) =>
+    text(2, drawn + 17 + 16 * k, line, { class: "start soft" }));
+  const height = drawn + 8 + 16 * notes.length;
   svg.classList.add("printed");
-  svg.append(note);
+  svg.append(...notes);
   const copy = svg.cloneNode(true);
   const copied = [copy, ...copy.querySelectorAll("*")];
   [svg, ...svg.querySelectorAll("*")].forEach((element, k) => {
@@ -104,7 +172,7 @@ function standalone(svg, facts) {
     copied[k].removeAttribute("class");
   });
   const paper = getComputedStyle(svg).getPropertyValue("--paper").trim();
-  note.remove();
+  for (const note of notes) note.remove();
   svg.classList.remove("printed");
   copy.removeAttribute("id");
   copy.setAttribute("viewBox", `0 0 ${width} ${height}`);

@@ -1,6 +1,6 @@
 // How the regret of learners grows: the picture, and its numbers as rows of a table.
 
-import { frame, make, path, redraw, roundTicks, text } from "./explorer-svg.js";
+import { frame, make, path, redraw, roundTicks } from "./explorer-svg.js";
 import { few, percent, whole } from "./explorer-words.js";
 
 const LOOKS = 6;
@@ -14,8 +14,8 @@ export function regretWords(value) {
 }
 
 /** Return the ticks of rounds: powers of ten, or round numbers. */
-function roundsTicks(most, log, width) {
-  if (!log) return roundTicks(most, width < 450 ? 4 : 6).filter(Number.isInteger);
+function roundsTicks(most, log) {
+  if (!log) return roundTicks(most, 6).filter(Number.isInteger);
   return Array.from({ length: Math.floor(Math.log10(most) + 1e-9) + 1 }, (_, k) => 10 ** k);
 }
 
@@ -24,17 +24,15 @@ export function drawRegret(svg, width, { checkpoints, curves }, log) {
   const rounds = checkpoints.at(-1);
   const most = Math.max(...curves.map(({ mean, high, covered }) =>
     Math.max(...(covered ? high : mean)))) || 1;
-  const top = 22 + 19 * curves.length;
-  const height = 300 + top;
   const logged = log && rounds > 1;
-  const { X, Y, group, outline, box } = frame(
-    width, height,
+  const { X, Y, back, front, height } = frame(
+    width, 254,
     {
-      range: [logged ? 1 : 0, rounds], log: logged, ticks: roundsTicks(rounds, logged, width),
-      show: whole, name: "round",
+      range: [logged ? 1 : 0, rounds], log: logged, ticks: roundsTicks(rounds, logged), show: whole,
+      name: "round",
     },
     { range: [0, most * 1.04], ticks: roundTicks(most, 5), show: regretWords, name: "mean regret" },
-    { top, left: 58, right: 24 },
+    curves.map(({ learner }, k) => [`line learner ${look(k)}`, learner]),
   );
   const origin = logged ? [] : [[X(0), Y(0)]];
   const line = (values) => [
@@ -47,15 +45,11 @@ export function drawRegret(svg, width, { checkpoints, curves }, log) {
   redraw(
     svg, width, height,
     `The mean regret of learners by round. After ${whole(rounds)} rounds: ${ends.join(", ")}.`,
-    group,
+    back,
     ...curves.flatMap((curve, k) => (curve.covered ? [shade(curve, k)] : [])),
     ...curves.map(({ mean }, k) =>
       make("path", { d: path(line(mean)), class: `line learner ${look(k)}` })),
-    outline,
-    ...curves.flatMap(({ learner }, k) => [
-      make("path", { d: `M${box.x} ${12 + 19 * k}h32`, class: `line learner ${look(k)}` }),
-      text(box.x + 40, 16 + 19 * k, learner),
-    ]),
+    front,
   );
 }
 
