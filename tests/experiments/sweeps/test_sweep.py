@@ -404,7 +404,7 @@ def changed(path: Path, statement: str) -> None:
     [
         (truncated, "is damaged"),
         (foreign, "is damaged, or is not a file of a sweep"),
-        (foreign_database, "is not a file of a sweep"),
+        (foreign_database, "is a SQLite file of another program, not a sweep"),
         (lambda path: changed(path, "PRAGMA user_version = 9"), "is written in format 9"),
         (lambda path: changed(path, "UPDATE chunks SET sums = '[]'"), "is damaged"),
         (lambda path: changed(path, "UPDATE chunks SET first = 1 + first"), "is damaged"),
