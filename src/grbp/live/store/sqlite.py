@@ -31,6 +31,7 @@ from grbp.errors import (
     how_to_install,
 )
 from grbp.live.store.base import Store
+from grbp.live.store.mounts import NETWORKED, file_system
 from grbp.live.store.sql import (
     STUDIES,
     Seen,
@@ -52,15 +53,6 @@ WORDS: Final = Words("integer", "text", " strict")
 
 SAFE: Final = (3, 51, 3)
 """The first SQLite that loses nothing when one connection checkpoints while another writes."""
-
-NETWORKED: Final = frozenset(
-    {"afs", "beegfs", "ceph", "cifs", "coda", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2"}
-    | {"glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb2", "smb3", "smbfs"}
-)
-"""The file systems whose locks or shared memory do not reach all machines."""
-
-MOUNTS: Final = Path("/proc/self/mountinfo")
-"""Where Linux says what is mounted."""
 
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
@@ -374,21 +366,6 @@ def _wait(attempts: int) -> bool:
     """Wait for another process that writes, unless that was done for long enough."""
     time.sleep(_PAUSE)
     return attempts * _PAUSE < _PATIENCE
-
-
-def file_system(path: Path) -> str:
-    """Return the kind of file system that a file is on; empty where Linux does not say."""
-    kind, longest = "", -1
-    with suppress(OSError):
-        place = Path(os.path.realpath(path))
-        for line in MOUNTS.read_text("utf-8", "replace").splitlines():
-            fields = line.split()
-            # A space in a name is written in octal.
-            mount = Path(fields[4].replace(r"\040", " "))
-            # The last of several at one place covers the others.
-            if place.is_relative_to(mount) and len(mount.parts) >= longest:
-                kind, longest = fields[fields.index("-") + 1], len(mount.parts)
-    return kind
 
 
 @contextmanager
