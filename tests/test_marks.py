@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from optional import optional
 from runs import one_sentence
 
 from grbp.errors import InvalidInput, NotFound
@@ -16,7 +17,7 @@ from grbp.experiments.sweeps.file import SweepFile
 from grbp.live import Study
 from grbp.live.store import open_store
 
-pytest.importorskip("apsw", reason="Marks of files were not tried: apsw is not installed.")
+optional("apsw")
 
 
 def as_if_killed(path: Path) -> None:

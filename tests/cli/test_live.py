@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from loading import loaded_by, others
+from optional import optional
 
 import grbp
 from grbp._io import table_text
@@ -19,7 +20,7 @@ from grbp.cli.live import STORE
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("apsw", reason="The live advisor was not tried: apsw is not installed.")
+optional("apsw")
 
 VERBS = [
     "init", "open", "ask", "tell", "void", "close", "studies", "status", "cases", "log", "verify",
@@ -582,7 +583,7 @@ def test_help_has_two_levels_at_80_columns(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_completion_knows_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("shtab")
+    optional("shtab")
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
     script = capsys.readouterr().out

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from optional import optional
 from postgres_server import Server
 from runs import one_sentence
 from stored import create, eventually, log, tell
@@ -15,8 +17,8 @@ from grbp.live import Study
 from grbp.live.store import mounts, open_store
 from grbp.live.store.base import Store, Transaction
 
-apsw = pytest.importorskip("apsw", reason="tests with SQLite: apsw is not installed")
-sqlite = pytest.importorskip("grbp.live.store.sqlite")
+apsw = optional("apsw")
+sqlite = import_module("grbp.live.store.sqlite")
 
 
 @pytest.fixture
@@ -145,7 +147,7 @@ def test_a_study_is_read_only_where_a_check_fails(
 @contextmanager
 def configured(server: Server, setting: str) -> Iterator[None]:
     """A server with another setting."""
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = optional("psycopg")
     with closing(psycopg.connect(server.socket, autocommit=True)) as connection:
         connection.execute(f"alter system set {setting}")
         connection.execute("select pg_reload_conf()")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optional import optional
 from tables import GOAL, HEAD, columns, everything, read, written
 
 from grbp import GrbpError, InvalidInput, InvalidRecords
@@ -38,7 +39,7 @@ EXPECTED = {
 
 
 def pandas_frame(table: dict[str, list[Any]]) -> Any:
-    return pytest.importorskip("pandas").DataFrame(table)
+    return optional("pandas").DataFrame(table)
 
 
 def nullable_frame(table: dict[str, list[Any]]) -> Any:
@@ -50,7 +51,7 @@ def categorical_frame(table: dict[str, list[Any]]) -> Any:
 
 
 def polars_frame(table: dict[str, list[Any]]) -> Any:
-    return pytest.importorskip("polars").DataFrame(table)
+    return optional("polars").DataFrame(table)
 
 
 FRAMES = [dict, pandas_frame, nullable_frame, categorical_frame, polars_frame]
@@ -178,7 +179,7 @@ def test_what_is_no_table_is_refused(source: Any, words: str) -> None:
 
 
 def test_frames_that_cannot_be_meant_are_refused() -> None:
-    polars = pytest.importorskip("polars")
+    polars = optional("polars")
     with pytest.raises(InvalidInput, match="collect"):
         read_records(polars.DataFrame(TABLE).lazy(), GOAL)
     frame = pandas_frame(TABLE)
@@ -277,7 +278,7 @@ def test_cases_are_in_the_order_of_a_column(tmp_path: Path) -> None:
 
 
 def test_moments_of_a_frame_are_an_order() -> None:
-    pandas = pytest.importorskip("pandas")
+    pandas = optional("pandas")
     when = pandas.to_datetime(["2024-05-02", "2024-05-02", "2024-05-01"] * 2)
     frame = pandas_frame(TABLE).assign(order=when, case=["b", "b", "a", "c", "c", "d"])
     frame["state"], frame["step"] = [2, 3, 1, 2, 1, 3], [1, 2, 1, 1, 2, 1]

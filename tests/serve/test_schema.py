@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from optional import optional
 from serving import Clock
 
 from grbp import Study
@@ -21,9 +22,7 @@ from grbp.serve.app import create_app
 from grbp.serve.guards import Settings
 from grbp.serve.tokens import Tokens
 
-schemathesis = pytest.importorskip(
-    "schemathesis", reason="The description was not fuzzed: schemathesis is not installed."
-)
+schemathesis = optional("schemathesis")
 
 pytestmark = [
     pytest.mark.slow,

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from browser import DESK, PHONE, Watched
-
-pytest.importorskip("fastapi", reason="tests of the server: the extra serve is not installed")
 from serving import Serving
 
 import grbp
