@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import fonts
 import pytest
+from optional import optional, why_broken
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -104,23 +105,24 @@ def _abroad(url: str) -> list[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Watched]:
     """Chromium, for the tests of one module: while it runs, nothing else can have an event loop."""
-    reason = "tests in a browser: Playwright is not installed"
-    playwright = pytest.importorskip("playwright.sync_api", reason=reason)
+    playwright = optional("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         pytest.skip(HOW)
-    with (
-        playwright.sync_playwright() as started,
-        started.chromium.launch(executable_path=program, args=OPTIONS) as found,
-    ):
-        yield Watched(found)
+    with playwright.sync_playwright() as started:
+        try:
+            found = started.chromium.launch(executable_path=program, args=OPTIONS)
+        except playwright.Error as error:
+            why = why_broken(error, "apt-get install --reinstall chromium")
+            pytest.skip(f"tests in a browser: Chromium {why}")
+        with found:
+            yield Watched(found)
 
 
 @pytest.fixture(scope="module")
 def violations() -> "Callable[..., list[str]]":
     """Find what axe-core says against a page: each rule that is broken, of some or of all."""
-    reason = "tests of accessibility: axe-playwright-python is not installed"
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason=reason).Axe()
+    axe = optional("axe_playwright_python.sync_playwright", "axe-playwright-python").Axe()
 
     def found(page: "Page", *rules: str) -> list[str]:
         options: dict[str, Any] = {"resultTypes": ["violations"]}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# It cannot be read without a package that only `make soak` installs, as it alone runs it.
+# Without a package that only `make soak` installs, it cannot be read; and nothing else runs it.
 collect_ignore = [] if find_spec("schemathesis") else ["serve/test_schema.py"]
 pytest_plugins = ["postgres_fixtures", "browser"]
 

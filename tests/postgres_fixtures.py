@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from optional import optional
 from postgres_server import HOW, Server, programs
 
 
@@ -20,7 +21,7 @@ def _server() -> Iterator[Server]:
 @pytest.fixture
 def postgres(_server: Server) -> Server:
     """A server that runs, with an empty database, whatever the test before did to it."""
-    psycopg = pytest.importorskip("psycopg", reason="tests with PostgreSQL: psycopg is missing")
+    psycopg = optional("psycopg")
     _server.start()
     with closing(psycopg.connect(_server.socket, autocommit=True)) as connection:
         connection.execute(

@@ -1,10 +1,9 @@
 """The house itself: what is public, and what stays light."""
 
 import inspect
-import subprocess
-import sys
 
 import pytest
+from loading import loaded_by, others
 
 import grbp
 
@@ -27,32 +26,19 @@ def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> 
         "if sys.argv[1:]:\n"
         "    from grbp.cli import main\n"
         "    with contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
-        "print(*sys.modules)"
     )
-    loaded = _loaded(code, *arguments) - _loaded("import sys; print(*sys.modules)")
+    loaded = loaded_by(code, *arguments)
     assert loaded & NOT_ON_IMPORT == set()
-    # Private names are those of the interpreter and of what installs a package editably; what
-    # the interpreter loads on its own account on this machine does not count.
-    assert {n for n in loaded - sys.stdlib_module_names if n[0] != "_"} <= {"grbp", "numpy"}
+    assert others(loaded) <= {"grbp", "numpy"}
 
 
 def test_a_session_needs_neither_the_engine_nor_numba() -> None:
     code = (
-        "import sys, grbp\n"
+        "import grbp\n"
         "session = grbp.Session(4, 'doorstep-lai', seed=1)\n"
         "session.open(2)\n"
         "session.tell(1 if session.ask() == grbp.Action.CONTINUE else 0)\n"
-        "print(*sys.modules)"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(said.stdout.split())
+    loaded = loaded_by(code)
     assert "grbp.learners.doorstep" in loaded
     assert not loaded & {"numba", "matplotlib", "grbp.engine", "grbp.experiments"}
-
-
-def _loaded(code: str, *arguments: str) -> set[str]:
-    """The packages that are loaded when a piece of code has run."""
-    said = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-    ).stdout
-    return {name.split(".")[0] for name in said.splitlines()[-1].split()}

@@ -100,7 +100,7 @@ def test_a_device_is_written_to(tmp_path: Path) -> None:
         try:
             device, link = Path(os.ttyname(terminal)), tmp_path / "link"
         except OSError:
-            pytest.skip("pseudo-terminals have no names here (mount devpts on /dev/pts)")
+            pytest.skip("tests of a terminal: it has no name here; mount devpts on /dev/pts")
         link.symlink_to(device)
         for path, data in ((device, b"direct"), (link, b"linked")):
             check_writable(path)

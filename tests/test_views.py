@@ -5,7 +5,6 @@ import re
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import walked
+from optional import optional
 from runs import FIGURE_3, GRID
 
 import grbp
@@ -149,7 +149,7 @@ def test_a_table_has_a_row_for_everything(kind: str, things: dict[str, Any]) -> 
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_libraries_get_the_same_table(kind: str, things: dict[str, Any]) -> None:
     frame, other = things[kind].to_frame(), things[kind].to_frame("polars")
-    assert isinstance(other, import_module("polars").DataFrame)
+    assert isinstance(other, optional("polars").DataFrame)
     assert list(frame.columns) == other.columns
     assert [tuple(row) for row in frame.itertuples(index=False)] == other.rows()
 
@@ -195,7 +195,7 @@ def test_a_fit_draws_each_of_its_pictures(what: str, things: dict[str, Any]) -> 
 @pytest.mark.soak
 def test_without_pandas_it_is_polars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grbp.views.find_spec", lambda name: None if name == "pandas" else name)
-    assert isinstance(FIGURE_3.to_frame(), import_module("polars").DataFrame)
+    assert isinstance(FIGURE_3.to_frame(), optional("polars").DataFrame)
 
 
 def test_a_library_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -288,7 +288,11 @@ def test_completion_knows_every_option_of_every_command(
         assert all(name in script for name in grbp.LEARNERS)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.skipif(
+    shutil.which("bash") is None,
+    reason="tests of completion: bash is not installed; on Debian and Ubuntu, get it with:"
+    " apt-get install bash",
+)
 def test_bash_completes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
@@ -338,7 +342,9 @@ def test_help_lists_every_command_at_80_columns() -> None:
     assert max(map(len, said.splitlines())) <= 80
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is full: not here")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="tests of a full device: /dev/full is on Linux only"
+)
 def test_an_answer_that_cannot_be_written_is_said() -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(

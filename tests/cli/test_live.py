@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loading import loaded_by, others
+from optional import optional
 
 import grbp
 from grbp._io import table_text
@@ -18,7 +20,7 @@ from grbp.cli.live import STORE
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("apsw", reason="The live advisor was not tried: apsw is not installed.")
+optional("apsw")
 
 VERBS = [
     "init", "open", "ask", "tell", "void", "close", "studies", "status", "cases", "log", "verify",
@@ -581,7 +583,7 @@ def test_help_has_two_levels_at_80_columns(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_completion_knows_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("shtab")
+    optional("shtab")
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
     script = capsys.readouterr().out
@@ -601,21 +603,12 @@ HEAVY = {"numba", "matplotlib", "pandas", "scipy", "gymnasium", "tqdm", "jinja2"
 def test_a_verb_loads_little(said: Shell, arguments: list[str]) -> None:
     begun(said)
     code = (
-        "import sys\n"
-        "from grbp.cli import main\n"
-        "assert main(['live', *sys.argv[1:], '--json']) == 0\n"
-        "print(*sys.modules)"
+        "import sys\nfrom grbp.cli import main\nassert main(['live', *sys.argv[1:], '--json']) == 0"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-    )
-    loaded = set(done.stdout.splitlines()[-1].split())
+    loaded = loaded_by(code, *arguments)
     assert not loaded & HEAVY
     assert not loaded & {f"grbp.{name}" for name in ("engine", "experiments", "fitting", "figures")}
-    packages = {name.split(".")[0] for name in loaded}
-    # Private names are those of the interpreter and of what installs a package editably.
-    others = {name for name in packages - sys.stdlib_module_names if name[0] != "_"}
-    assert others <= {"grbp", "numpy", "apsw"}
+    assert others(loaded) <= {"grbp", "numpy", "apsw"}
 
 
 @pytest.mark.slow

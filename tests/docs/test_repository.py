@@ -5,7 +5,7 @@ import runpy
 import tomllib
 from pathlib import Path
 
-import pytest
+from optional import optional
 
 import grbp
 
@@ -18,7 +18,7 @@ def text_of(name: str) -> str:
 
 
 def test_the_citation_is_of_this_version_and_of_the_paper() -> None:
-    yaml = pytest.importorskip("yaml", reason="CITATION.cff was not read: PyYAML is not installed.")
+    yaml = optional("yaml", "PyYAML")
     cited = yaml.safe_load(text_of("CITATION.cff"))
     assert cited["cff-version"] == "1.2.0"
     released = re.match(r"\d+\.\d+\.\d+", grbp.__version__)

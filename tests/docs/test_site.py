@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
+from optional import optional
 
 import grbp
 
@@ -21,11 +22,13 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 needs_sphinx = pytest.mark.skipif(
     find_spec("sphinx") is None or find_spec("furo") is None or find_spec("myst_parser") is None,
-    reason="The site was not built: Sphinx is not installed (the extra docs has it).",
+    reason="tests of the site: Sphinx, furo or myst-parser is not installed; get them with:"
+    " .venv/bin/pip install '.[docs]'",
 )
 needs_kernel = pytest.mark.skipif(
     find_spec("nbclient") is None or find_spec("ipykernel") is None,
-    reason="The notebooks were not run: nbclient is not installed (the extra docs has it).",
+    reason="tests of notebooks: nbclient or ipykernel is not installed; get them with:"
+    " .venv/bin/pip install '.[docs]'",
 )
 
 
@@ -107,7 +110,7 @@ def run_again(what: str, folder: Path) -> None:
 
 @pytest.mark.soak
 def test_the_pictures_of_the_gallery_are_what_its_code_draws(tmp_path: Path) -> None:
-    image = pytest.importorskip("matplotlib.image")
+    image = optional("matplotlib.image")
     run_again("gallery", tmp_path)
     stored = ROOT / "docs" / "images" / "gallery"
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in stored.iterdir()}

@@ -22,8 +22,9 @@ from grbp.errors import MissingExtra
 from grbp.learners.counters import as_totals
 from grbp.learners.registry import find_learner
 
+GET = ".venv/bin/pip install '.[cuda-check]'"
 INSTALLED = pytest.mark.skipif(
-    cuda.cuda is None, reason=f"tests with numba-cuda: {cuda.MISSING}; see the extra cuda-check"
+    cuda.cuda is None, reason=f"tests with numba-cuda: {cuda.MISSING}; get it with: {GET}"
 )
 
 
@@ -36,7 +37,7 @@ def can_compile() -> bool:
 
 COMPILES = pytest.mark.skipif(
     cuda.cuda is None or not can_compile(),
-    reason="tests that compile for a GPU: nvidia-nvvm is not installed; see the extra cuda-check",
+    reason=f"tests that compile for a GPU: nvidia-nvvm cannot be loaded; get it with: {GET}",
 )
 
 

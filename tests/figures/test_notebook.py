@@ -10,7 +10,8 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
         find_spec("nbclient") is None or find_spec("ipykernel") is None,
-        reason="Figures in a notebook: nbclient is not installed (the extra docs has it).",
+        reason="tests of notebooks: nbclient or ipykernel is not installed; get them with:"
+        " .venv/bin/pip install '.[docs]'",
     ),
 ]
 

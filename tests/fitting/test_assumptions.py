@@ -2,11 +2,11 @@
 
 import math
 import warnings
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
+from optional import optional
 from paths import records_of
 from scipy import stats
 
@@ -58,7 +58,7 @@ def test_states_are_compared_as_scipy_does(moves: Moves) -> None:
 
 @pytest.mark.soak
 def test_the_trend_over_states_is_that_of_statsmodels(moves: Moves) -> None:
-    sm = import_module("statsmodels.api")
+    sm = optional("statsmodels.api")
     steps = moves.steps
     null = sm.GLM(steps.up, np.ones(len(steps.up)), family=sm.families.Binomial()).fit()
     chi2, p = null.score_test(exog_extra=steps.state.astype(float)[:, None])
@@ -67,7 +67,7 @@ def test_the_trend_over_states_is_that_of_statsmodels(moves: Moves) -> None:
 
 @pytest.mark.soak
 def test_memory_is_that_of_statsmodels(moves: Moves) -> None:
-    tables_of = import_module("statsmodels.stats.contingency_tables")
+    tables_of = optional("statsmodels.stats.contingency_tables")
     steps = moves.steps
     tables = []
     for state in range(1, moves.records.goal):
@@ -87,7 +87,7 @@ def test_memory_is_that_of_statsmodels(moves: Moves) -> None:
 
 @pytest.mark.soak
 def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Moves) -> None:
-    sm = import_module("statsmodels.api")
+    sm = optional("statsmodels.api")
     steps = moves.steps
     dummies = (steps.state[:, None] == np.unique(steps.state)).astype(float)
     null = sm.GLM(steps.up, dummies, family=sm.families.Binomial()).fit()
@@ -105,7 +105,7 @@ def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Moves) -> Non
 
 @pytest.mark.soak
 def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Moves) -> None:
-    sm = import_module("statsmodels.api")
+    sm = optional("statsmodels.api")
     steps, cases = moves.steps, moves.records.cases
     dummies = (steps.state[:, None] == np.unique(steps.state)).astype(float)
     order = (steps.case / (cases - 1))[:, None]
@@ -121,7 +121,7 @@ def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Moves) -> None:
 
 @pytest.mark.soak
 def test_a_drift_of_p_f_is_the_score_test_of_statsmodels(moves: Moves) -> None:
-    sm = import_module("statsmodels.api")
+    sm = optional("statsmodels.api")
     rows = moves.finished
     won = (moves.records.next_state[rows] == moves.records.goal).astype(float)
     order = moves.records.case[rows] / (moves.records.cases - 1)
@@ -170,7 +170,7 @@ def test_a_few_tries_of_finish_are_compared_exactly() -> None:
 
 @pytest.mark.soak
 def test_holm_is_that_of_statsmodels() -> None:
-    multipletests = import_module("statsmodels.stats.multitest").multipletests
+    multipletests = optional("statsmodels.stats.multitest").multipletests
     given = [0.004, 0.9, 0.0111, 0.011, 0.3, 0.3]  # one that would fall below another, and ties
     tests = [AssumptionTest(str(p), "", p=p) for p in given]
     tests.insert(2, AssumptionTest("not possible", "", possible=False))

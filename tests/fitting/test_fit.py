@@ -6,7 +6,6 @@ import math
 import pickle
 import tracemalloc
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import mpmath
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import counted
+from optional import optional
 from paths import columns_of, records_of
 from scipy import stats
 
@@ -84,7 +84,7 @@ def test_files_frames_and_mappings_say_the_same(tmp_path: Any) -> None:
 @pytest.mark.soak
 def test_a_frame_of_polars_says_the_same() -> None:
     table = grbp.example_records("groups", cases=80)
-    frame = import_module("polars").DataFrame(table)
+    frame = optional("polars").DataFrame(table)
     answers = [grbp.fit(source, goal=4, group="site").to_dict() for source in (table, frame)]
     assert answers[0] == answers[1]
 

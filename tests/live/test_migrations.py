@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from make_assets import ASSETS
+from optional import optional
 from runs import one_sentence
 from stored import create, everything, log, some_rows, tell
 
@@ -39,10 +40,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 def run(place: Place, statement: str) -> Shape:
     """Run a statement on a connection of its own."""
     if isinstance(place, Path):
-        apsw = pytest.importorskip("apsw")
+        apsw = optional("apsw")
         with closing(apsw.Connection(str(place))) as connection:
             return list(connection.execute(statement))
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = optional("psycopg")
     with closing(psycopg.connect(place, autocommit=True)) as connection:
         cursor = connection.execute(statement)
         return list(cursor.fetchall()) if cursor.description else []

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pytest
+from optional import optional
 from postgres_server import Server
 from runs import one_sentence
 from stored import an_event, create, eventually, log, tell
@@ -22,8 +24,8 @@ from grbp.live.store.base import Store, Transaction
 
 pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
 
-psycopg = pytest.importorskip("psycopg", reason="tests with PostgreSQL: psycopg is not installed")
-postgres_store = pytest.importorskip("grbp.live.store.postgres")
+psycopg = optional("psycopg")
+postgres_store = import_module("grbp.live.store.postgres")
 
 UNKNOWN, NOTHING = "may be stored or not", "so nothing was written"
 

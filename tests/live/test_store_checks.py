@@ -2,21 +2,23 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from optional import optional
 from postgres_server import Server
 from runs import one_sentence
 from stored import create, eventually, log, tell
 
 from grbp.errors import CannotWrite, InvalidInput, ReadOnly
 from grbp.live import Study
-from grbp.live.store import open_store
+from grbp.live.store import mounts, open_store
 from grbp.live.store.base import Store, Transaction
 
-apsw = pytest.importorskip("apsw", reason="tests with SQLite: apsw is not installed")
-sqlite = pytest.importorskip("grbp.live.store.sqlite")
+apsw = optional("apsw")
+sqlite = import_module("grbp.live.store.sqlite")
 
 
 @pytest.fixture
@@ -46,9 +48,43 @@ def test_a_sqlite_that_can_lose_writes_is_refused(
         assert f"SQLite {version} can lose" in only_check(store)
 
 
-def test_the_file_system_is_the_one_the_system_says(tmp_path: Path) -> None:
-    assert sqlite.file_system(Path("/proc/self/stat")) == "proc"
-    assert sqlite.file_system(tmp_path / "not" / "there") not in ("", *sqlite.NETWORKED)
+def test_the_file_system_is_the_one_the_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = mounts.MOUNTS
+    assert mounts.file_system(here) == ("proc" if here.exists() else "")
+    monkeypatch.setattr(mounts, "MOUNTS", Path("/is/not/there"))
+    assert mounts.file_system(here) == ""
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        ("/home/ada/live.sqlite", "nfs4"),
+        ("/home", "nfs4"),
+        ("/homes/live.sqlite", "ext4"),
+        ("/data/a b\\c/live.sqlite", "xfs"),
+        ("/data/live.sqlite", "cifs"),
+    ],
+)
+def test_the_line_that_fits_best_says_the_kind_of_file_system(place: str, kind: str) -> None:
+    """Of those at one place, the last; where none fits, as in a chroot, nobody says."""
+    lines = [
+        r"5 1 0:1 / /data/a\040b\134c rw - xfs /dev/vdb rw",
+        "1 0 0:1 / / rw,relatime shared:1 master:2 - ext4 /dev/vda rw",
+        "2 1 0:1 / /home rw - ext4 /dev/vdc rw",
+        "3 1 0:1 / /home rw shared:3 - nfs4 server:/home rw",
+        "4 1 0:1 / /data rw - cifs //server/data rw",
+    ]
+    assert mounts.kind_at(Path(place), "\n".join(lines)) == kind
+    assert mounts.kind_at(Path("/srv/live.sqlite"), lines[-1]) == ""
+    assert mounts.kind_at(Path(place), "") == ""
+
+
+def test_a_file_system_that_nobody_names_is_no_reason_to_refuse(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mountinfo").write_text("1 0 0:1 / /elsewhere rw - nfs4 server:/x rw\n")
+    monkeypatch.setattr(mounts, "MOUNTS", tmp_path / "mountinfo")
+    assert store.checks() == []
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs"])
@@ -64,7 +100,7 @@ def test_a_network_file_system_is_refused(
     ]
     table = tmp_path / "mountinfo"
     table.write_text("\n".join(lines) + "\n")
-    monkeypatch.setattr(sqlite, "MOUNTS", table)
+    monkeypatch.setattr(mounts, "MOUNTS", table)
     assert f"is on a network file system ({kind})" in only_check(store)
     table.write_text("\n".join([*lines, f"4 1 0:1 / {mounted} rw - ext4 /dev/vdb rw"]) + "\n")
     assert store.checks() == []
@@ -111,7 +147,7 @@ def test_a_study_is_read_only_where_a_check_fails(
 @contextmanager
 def configured(server: Server, setting: str) -> Iterator[None]:
     """A server with another setting."""
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = optional("psycopg")
     with closing(psycopg.connect(server.socket, autocommit=True)) as connection:
         connection.execute(f"alter system set {setting}")
         connection.execute("select pg_reload_conf()")

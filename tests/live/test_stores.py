@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from optional import optional
 from postgres_server import Server
 from runs import one_sentence
 from stored import (
@@ -514,7 +515,7 @@ def test_a_store_that_is_not_there_is_not_made_by_reading(dsn: str, tmp_path: Pa
 
 
 def test_files_of_others_are_refused_and_left_as_they_are(tmp_path: Path) -> None:
-    apsw = pytest.importorskip("apsw")
+    apsw = optional("apsw")
     text, other = tmp_path / "text", tmp_path / "other"
     text.write_text("This is a letter and no database.\n" * 40)
     with closing(apsw.Connection(str(other))) as connection:
@@ -592,7 +593,7 @@ def test_a_password_is_never_shown(postgres: Server) -> None:
 
 
 def test_an_account_that_may_not_make_a_schema_can_be_given_one(postgres: Server) -> None:
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = optional("psycopg")
     guest = postgres.socket.replace("clerk@", "guest@")
     with closing(psycopg.connect(postgres.socket, autocommit=True)) as connection:
         connection.execute("create role guest login")

@@ -3,12 +3,12 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+from optional import optional
 from scipy import stats
 
 import grbp
@@ -32,7 +32,7 @@ def samples() -> Iterator[tuple[int, int]]:
 @pytest.mark.soak
 @pytest.mark.parametrize("level", LEVELS)
 def test_intervals_equal_those_of_statsmodels(level: float) -> None:
-    proportion_confint = import_module("statsmodels.stats.proportion").proportion_confint
+    proportion_confint = optional("statsmodels.stats.proportion").proportion_confint
     for (method, name), (s, n) in itertools.product(
         [(wilson, "wilson"), (jeffreys, "jeffreys"), (clopper_pearson, "beta")], samples()
     ):

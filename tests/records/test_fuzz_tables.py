@@ -5,12 +5,12 @@ The outcome is always records or a refusal; what is read is what a slow reading,
 
 import csv
 import io
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from optional import optional
 from tables import GOAL, HEAD, Row, everything, slow_reading, understood, written
 
 from grbp import GrbpError, InvalidRecords
@@ -124,7 +124,7 @@ def test_a_table_with_changed_cells_is_read_as_it_says_or_refused(
 def test_a_file_and_frames_of_the_same_texts_agree(
     tmp_path: Path, rows: list[list[str]], data: st.DataObject
 ) -> None:
-    pandas, polars = import_module("pandas"), import_module("polars")
+    pandas, polars = optional("pandas"), optional("polars")
     row = data.draw(st.integers(0, len(rows) - 1))
     kind = data.draw(st.integers(0, len(HEAD) - 1))
     rows[row] = [*rows[row]]

@@ -3,12 +3,12 @@
 import io
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from optional import optional
 from tables import GOAL, HEAD, columns, everything, read, written
 
 from grbp import GrbpError, InvalidInput, InvalidRecords
@@ -39,7 +39,7 @@ EXPECTED = {
 
 
 def pandas_frame(table: dict[str, list[Any]]) -> Any:
-    return import_module("pandas").DataFrame(table)
+    return optional("pandas").DataFrame(table)
 
 
 def nullable_frame(table: dict[str, list[Any]]) -> Any:
@@ -51,7 +51,7 @@ def categorical_frame(table: dict[str, list[Any]]) -> Any:
 
 
 def polars_frame(table: dict[str, list[Any]]) -> Any:
-    return import_module("polars").DataFrame(table)
+    return optional("polars").DataFrame(table)
 
 
 POLARS = pytest.param(polars_frame, marks=pytest.mark.soak)
@@ -282,7 +282,7 @@ def test_cases_are_in_the_order_of_a_column(tmp_path: Path) -> None:
 
 
 def test_moments_of_a_frame_are_an_order() -> None:
-    pandas = import_module("pandas")
+    pandas = optional("pandas")
     when = pandas.to_datetime(["2024-05-02", "2024-05-02", "2024-05-01"] * 2)
     frame = pandas_frame(TABLE).assign(order=when, case=["b", "b", "a", "c", "c", "d"])
     frame["state"], frame["step"] = [2, 3, 1, 2, 1, 3], [1, 2, 1, 1, 2, 1]

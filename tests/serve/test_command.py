@@ -88,7 +88,10 @@ def test_with_a_certificate_others_come_by_https_and_with_a_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not shutil.which("openssl"):
-        pytest.skip("HTTPS was not tried: there is no openssl to make a certificate with.")
+        pytest.skip(
+            "tests with HTTPS: openssl is not installed; on Debian and Ubuntu, get it with:"
+            " apt-get install openssl"
+        )
     made = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost",  # noqa: S607
          "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"],

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
+from optional import optional
 from serving import Clock
 
 from grbp import Study
@@ -21,6 +21,8 @@ from grbp.serve.access import ROUTES
 from grbp.serve.app import create_app
 from grbp.serve.guards import Settings
 from grbp.serve.tokens import Tokens
+
+schemathesis = optional("schemathesis")
 
 pytestmark = [
     pytest.mark.soak,

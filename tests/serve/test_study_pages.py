@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from browser import DESK, PHONE, Watched, misplaced
 from fonts import WIDE
-
-pytest.importorskip("fastapi", reason="tests of the server: the extra serve is not installed")
 from serving import Serving
 
 import grbp
@@ -377,7 +376,7 @@ def test_who_did_what_when_is_found_and_taken_along(
             coming.value.save_as(files[name])
     assert files["log"].read_bytes() == b"".join(study.export_lines())
     assert len(files["steps"].read_text().splitlines()) == 41
-    with sqlite3.connect(files["backup"]) as copy:
+    with closing(sqlite3.connect(files["backup"])) as copy:
         assert copy.execute("pragma quick_check").fetchone() == ("ok",)
 
 

@@ -6,8 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("fastapi", reason="tests of the server: the extra serve is not installed")
 from serving import Serving, refused
 
 import grbp

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optional import optional
 
 import grbp
 from grbp import Problem
@@ -42,20 +43,14 @@ def drawn(count: int) -> list[Problem]:
     return problems
 
 
-def solver(module: str, package: str) -> Any:
-    """A module of a package that is not needed for anything else; without it, left out."""
-    how = f"{package} is not installed; get it with: .venv/bin/pip install {package}"
-    return pytest.importorskip(module, reason=f"tests against {package}: {how}")
-
-
 @pytest.fixture(scope="module")
 def storm() -> Any:
-    return solver("stormpy", "stormpy")
+    return optional("stormpy")
 
 
 @pytest.fixture(scope="module")
 def markov() -> Any:
-    return solver("quantecon.markov", "quantecon")
+    return optional("quantecon.markov")
 
 
 def storm_answers(storm: Any, problem: Problem, path: Path, query: str) -> dict[int, Fraction]:

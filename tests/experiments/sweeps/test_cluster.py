@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from optional import optional
 from runs import one_sentence
 from sweeping import SPEC
 
@@ -24,9 +25,7 @@ CLUSTER = import_module("grbp.experiments.sweeps.cluster")
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Two worker processes and a scheduler."""
-    dask = pytest.importorskip(
-        "distributed", reason="tests with a Dask cluster: distributed is missing"
-    )
+    dask = optional("distributed")
     with dask.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     ) as made:
@@ -121,7 +120,7 @@ def test_the_canary_tells_learners_goals_and_engines_apart() -> None:
 def test_an_address_without_a_scheduler_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("distributed", reason="tests with a Dask cluster: distributed is missing")
+    optional("distributed")
     monkeypatch.setattr(CLUSTER, "_CALL", 1)
     for address in ("tcp://127.0.0.1:1", "nonsense://"):
         with pytest.raises(GrbpError, match="there is no scheduler") as refusal:

@@ -22,7 +22,7 @@ from runs import one_sentence
 from sweeping import CELLS, GRID, SPEC
 
 import grbp
-from grbp.errors import GrbpError, WorkersFailed
+from grbp.errors import CannotWrite, GrbpError, WorkersFailed
 from grbp.experiments import FIGURE_5
 from grbp.experiments.results import COLUMNS
 from grbp.experiments.sweeps.cells import Chunk, cells_of
@@ -219,9 +219,8 @@ def test_a_driver_that_is_killed_goes_on_with_what_it_had_not_kept(
                 driver.kill()
                 break
     assert 0 < told < 400 * CELLS
-    with SweepFile(sweep_path(tmp_path, SPEC)) as file:
-        cells = Driver(SPEC, tmp_path / "other.sweep").cells
-        kept = sum(one.size for cell in cells for one in file.kept(cell))
+    with Driver(SPEC, sweep_path(tmp_path, SPEC)) as again:
+        kept = sum(one.size for cell in again.cells for one in again.file.kept(cell))
     assert 0 < kept < 400 * CELLS
     assert grbp.sweep(SPEC, tmp_path, threads=1).digest == whole.digest
     assert replicas_of(played) == 400 * CELLS - kept
@@ -404,7 +403,7 @@ def changed(path: Path, statement: str) -> None:
     [
         (truncated, "is damaged"),
         (foreign, "is damaged, or is not a file of a sweep"),
-        (foreign_database, "is not a file of a sweep"),
+        (foreign_database, "is a SQLite file of another program, not a sweep"),
         (lambda path: changed(path, "PRAGMA user_version = 9"), "is written in format 9"),
         (lambda path: changed(path, "UPDATE chunks SET sums = '[]'"), "is damaged"),
         (lambda path: changed(path, "UPDATE chunks SET first = 1 + first"), "is damaged"),
@@ -436,6 +435,21 @@ def test_a_second_driver_is_refused(whole: grbp.SweepResult, tmp_path: Path) -> 
 
     assert grbp.sweep(SPEC, tmp_path, threads=1, progress=second).digest == whole.digest
     assert refused
+
+
+def test_a_driver_that_fails_at_once_lets_go_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise CannotWrite("the disk is full")
+
+    path = tmp_path / "x.sweep"
+    SweepFile(path).close()
+    with monkeypatch.context() as patch:
+        patch.setattr(SweepFile, "put", fail)
+        with pytest.raises(CannotWrite):
+            Driver(SPEC, path)
+    SweepFile(path).close()
 
 
 @pytest.mark.parametrize(

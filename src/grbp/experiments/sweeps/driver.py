@@ -238,8 +238,12 @@ class Driver:
         self.want = Want(spec.replicas, spec.se, spec.cap)
         check_device(self.cells, device)
         self.file = SweepFile(path)
-        self.file.put("asked", json.dumps(spec.as_json(), sort_keys=True))
-        self.file.commit()
+        try:
+            self.file.put("asked", json.dumps(spec.as_json(), sort_keys=True))
+            self.file.commit()
+        except BaseException:
+            self.file.close()
+            raise
 
     def __enter__(self) -> "Driver":
         return self

@@ -9,11 +9,12 @@ it comes, and synchronously, so that it is kept through a kill and a power cut.
 import json
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._io import check_writable, make_folder
+from grbp._marks import SWEEP, refuse_others, unlocked
 from grbp.errors import CannotWrite, Conflict, InvalidInput
 from grbp.experiments.provenance import source_digest
 from grbp.experiments.sums import Sums
@@ -21,9 +22,6 @@ from grbp.experiments.sweeps.cells import Cell, Played
 
 if TYPE_CHECKING:
     import sqlite3
-
-_APPLICATION: Final = 0x67726270
-"""The number by which SQLite's header tells our files: "grbp"."""
 
 _FORMAT: Final = 1
 
@@ -60,6 +58,7 @@ class SweepFile:
         self.path = Path(path)
         make_folder(self.path.parent)
         check_writable(self.path)
+        _check_mark(self.path)
         self._database = _connected(self.path)
         try:
             with self._said():
@@ -79,20 +78,16 @@ class SweepFile:
         for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = DELETE", "synchronous = FULL"):
             self._database.execute(f"PRAGMA {pragma}").fetchall()
         self._database.execute("BEGIN EXCLUSIVE")
+        refuse_others(self.path, SWEEP, self._database)
         (tables,) = self._row("SELECT count(*) FROM sqlite_master")
-        (application,) = self._row("PRAGMA application_id")
-        if not tables and not application:
+        if not tables:
             self._make()
-        elif application != _APPLICATION:
-            raise InvalidInput(
-                f"{self.path} is not a file of a sweep; move it away, or name another folder"
-            )
         self._check()
         self._database.commit()
 
     def _make(self) -> None:
         for statement in (
-            f"PRAGMA application_id = {_APPLICATION}",
+            f"PRAGMA application_id = {SWEEP.number}",
             f"PRAGMA user_version = {_FORMAT}",
             *_TABLES,
         ):
@@ -194,6 +189,17 @@ class SweepFile:
             ) from error
         except sqlite3.DatabaseError as error:
             raise _damaged(self.path) from error
+
+
+def _check_mark(path: Path) -> None:
+    """Refuse a file of another kind; whatever else is wrong is said when it is opened to write."""
+    import sqlite3  # noqa: PLC0415 (only sweeps need it)
+
+    with (
+        suppress(sqlite3.Error, OSError),
+        closing(sqlite3.connect(unlocked(path), uri=True)) as connection,
+    ):
+        refuse_others(path, SWEEP, connection)
 
 
 def _connected(path: Path) -> "sqlite3.Connection":

@@ -21,6 +21,7 @@ from grbp._io import (
     reason,
     sync_folder,
 )
+from grbp._marks import STUDIES as MARK, refuse_others, unlocked
 from grbp.errors import (
     CannotWrite,
     GrbpError,
@@ -30,6 +31,7 @@ from grbp.errors import (
     how_to_install,
 )
 from grbp.live.store.base import Store
+from grbp.live.store.mounts import NETWORKED, file_system
 from grbp.live.store.sql import (
     STUDIES,
     Seen,
@@ -47,22 +49,10 @@ try:
 except ImportError as error:
     raise MissingExtra(f"apsw is not installed; {how_to_install('live')} installs it") from error
 
-APPLICATION_ID: Final = 0x67726270
-"""What marks a file as ours: the letters grbp."""
-
 WORDS: Final = Words("integer", "text", " strict")
 
 SAFE: Final = (3, 51, 3)
 """The first SQLite that loses nothing when one connection checkpoints while another writes."""
-
-NETWORKED: Final = frozenset(
-    {"afs", "beegfs", "ceph", "cifs", "coda", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2"}
-    | {"glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb2", "smb3", "smbfs"}
-)
-"""The file systems whose locks or shared memory do not reach all machines."""
-
-MOUNTS: Final = Path("/proc/self/mountinfo")
-"""Where Linux says what is mounted."""
 
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
@@ -79,12 +69,6 @@ _SAID: Final = {
 }
 
 _NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
-
-_MARKS: Final = (
-    "select application_id, user_version, (select count(*) from sqlite_schema)"
-    " from pragma_application_id, pragma_user_version"
-)
-"""What a file says of itself, at one moment."""
 
 _PATIENCE: Final = 60.0
 """How many seconds to wait for another process that writes."""
@@ -142,6 +126,7 @@ class SqliteStore(Store):
             make_private(path)
         elif path.is_dir():
             raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
+        self._check_mark()
         try:
             self._connection, self._file = self._connected(), self._found()
             self._cursor = self._connection.cursor()
@@ -158,6 +143,15 @@ class SqliteStore(Store):
 
     def _connected(self) -> "apsw.Connection":
         return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
+
+    def _check_mark(self) -> None:
+        """Refuse a file of another kind; whatever else is wrong is said when it is opened."""
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        with (
+            suppress(apsw.Error, OSError),
+            closing(apsw.Connection(unlocked(self._path), flags, self._vfs)) as connection,
+        ):
+            refuse_others(Path(self.where), MARK, connection)
 
     def _exists(self) -> bool:
         try:
@@ -177,7 +171,6 @@ class SqliteStore(Store):
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
         run = self._connection
         run.set_busy_handler(_wait)
-        # Nothing is written before it is clear that the file is ours.
         version = self._version()
         if not (version or create):
             raise NotFound(_NO_STORE.format(self.where))
@@ -194,7 +187,7 @@ class SqliteStore(Store):
                 self.backup(Path(unused(f"{self.where}.schema-{version}", os.path.exists)))
             for statement in migration(version, WORDS) if version else schema(WORDS):
                 run.execute(statement)
-            run.pragma("application_id", APPLICATION_ID)
+            run.pragma("application_id", MARK.number)
             run.pragma("user_version", newest())
             run.execute("commit")
         except BaseException:
@@ -214,12 +207,9 @@ class SqliteStore(Store):
                 return
 
     def _version(self) -> int:
-        """Return the schema of the file, 0 if it is empty; refuse it if it is not ours."""
-        mark, version, tables = self._connection.execute(_MARKS).get
-        if not (mark or version or tables):
-            return 0
-        if mark != APPLICATION_ID:
-            raise InvalidInput(f"{self.where} was given; it is a SQLite file of another program")
+        """Return the schema of the file, 0 if it is empty; refuse one that we cannot use."""
+        refuse_others(Path(self.where), MARK, self._connection)
+        version = self._connection.execute("pragma user_version").get
         refuse_newer(self.where, version)
         return int(version)
 
@@ -376,21 +366,6 @@ def _wait(attempts: int) -> bool:
     """Wait for another process that writes, unless that was done for long enough."""
     time.sleep(_PAUSE)
     return attempts * _PAUSE < _PATIENCE
-
-
-def file_system(path: Path) -> str:
-    """Return the kind of file system that a file is on; empty where Linux does not say."""
-    kind, longest = "", -1
-    with suppress(OSError):
-        place = Path(os.path.realpath(path))
-        for line in MOUNTS.read_text("utf-8", "replace").splitlines():
-            fields = line.split()
-            # A space in a name is written in octal.
-            mount = Path(fields[4].replace(r"\040", " "))
-            # The last of several at one place covers the others.
-            if place.is_relative_to(mount) and len(mount.parts) >= longest:
-                kind, longest = fields[fields.index("-") + 1], len(mount.parts)
-    return kind
 
 
 @contextmanager
