@@ -1,7 +1,5 @@
 """Problems drawn at random, with the extremes that break careless formulas."""
 
-from typing import Any
-
 from hypothesis import settings, strategies as st
 
 from grbp import Problem, boundary
@@ -9,7 +7,7 @@ from grbp import Problem, boundary
 EPS = 2.0**-53
 
 
-def at_most(examples: int) -> Any:
+def at_most(examples: int) -> settings:
     """Draw no more examples than this for a test that takes long over one."""
     return settings(max_examples=min(examples, settings().max_examples))
 
