@@ -3,6 +3,7 @@
 It is tried alone, and then with the extras that the README names, by running what the README shows.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -36,6 +37,7 @@ def missing(wanted: set[str], there: set[str], where: Path) -> None:
 
 def main() -> None:
     """Build, look inside, install, try."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     shutil.rmtree(DIST, ignore_errors=True)
     os.environ["PIP_CONSTRAINT"] = str(ROOT / "constraints.txt")
     run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, stderr=subprocess.DEVNULL)
@@ -66,4 +68,5 @@ def main() -> None:
     sys.stdout.write(f"dist/{wheel.name} installs and answers as {version}; dist/{archive.name}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -6,8 +6,8 @@ python tools/examples.py notebook [FOLDER]   examples/*.ipynb with their outputs
 With a folder, everything is written there instead; the tests compare that with what is stored.
 """
 
+import argparse
 import re
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -44,14 +44,21 @@ def run_notebooks(folder: Path) -> None:
         nbformat.write(notebook, folder / path.name)
 
 
+COMMANDS = {
+    "gallery": (draw_gallery, GALLERY.parent / "images" / "gallery"),
+    "notebook": (run_notebooks, ROOT / "examples"),
+}
+
+
 def main() -> None:
     """Do what the arguments say."""
-    what, *rest = sys.argv[1:]
-    if what == "gallery":
-        folder = Path(rest[0]) if rest else GALLERY.parent / "images" / "gallery"
-        draw_gallery(folder)
-    else:
-        run_notebooks(Path(rest[0]) if rest else ROOT / "examples")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("what", choices=COMMANDS)
+    parser.add_argument("folder", nargs="?", type=Path, help="where to write instead")
+    given = parser.parse_args()
+    run, usual = COMMANDS[given.what]
+    run(given.folder or usual)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@ stands in the first line of its docstring. From these, this writes the table of 
 docs/images/floors.svg. `make floors` runs it, and a test says when it has to be run again.
 """
 
+import argparse
 import ast
 import re
 import textwrap
@@ -107,6 +108,12 @@ def picture() -> str:
     )
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the table and the picture."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     TABLE.write_text(with_table(TABLE.read_text("utf-8")), "utf-8")
     PICTURE.write_text(picture(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,6 @@
-"""Photograph the explorer and the pages of a study for the documents, into docs/images.
+"""Photograph the explorer and the pages of a study for the documents."""
 
-python tools/screenshots.py [FOLDER]
-"""
-
+import argparse
 import shutil
 import subprocess
 import sys
@@ -98,8 +96,11 @@ def laboratory(browser: Browser, place: Path, folder: Path) -> None:
         page.locator("#lab").screenshot(path=folder / "explorer-lab.png")
 
 
-def main(folder: Path) -> None:
+def main() -> None:
     """Take all pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=IMAGES, help="docs/images")
+    folder = parser.parse_args().folder
     program = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as place, sync_playwright() as started:
         browser = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -109,4 +110,5 @@ def main(folder: Path) -> None:
         browser.close()
 
 
-main(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES)
+if __name__ == "__main__":
+    main()
