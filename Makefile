@@ -21,6 +21,7 @@ docs: .venv/.ready-docs ## the documentation as a site, into site/
 
 test: .venv/.ready-test ## the tests: every promise once
 	@$(BIN)/python -m pytest $(WORKERS) -m "not soak"
+	@echo "Every promise held once. To look for what is rare, too: make soak"
 
 soak: .venv/.ready-soak ## the tests that look for rare things, and more examples for those that draw any
 	@GRBP_EXAMPLES=many $(BIN)/python -m pytest $(WORKERS) -m "soak or hypothesis"
