@@ -32,7 +32,7 @@ fuzz: .venv/.ready-test ## the tests that draw examples, with fresh draws and te
 	@GRBP_EXAMPLES=fresh $(BIN)/python -m pytest -n auto -m hypothesis
 
 mutants: .venv/.ready-test ## change the source line by line, and see whether the tests notice
-	@$(BIN)/python tools/mutants.py $(ONLY)
+	@$(BIN)/python tools/mutants.py $(if $(JOBS),--jobs $(JOBS)) $(ONLY)
 
 lint: .venv/.ready-test
 	@echo "== formatting and lint"
