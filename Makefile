@@ -35,7 +35,7 @@ fuzz: .venv/.ready-dev ## the tests that draw examples, with fresh draws and ten
 	@GRBP_EXAMPLES=fresh $(BIN)/python -m pytest $(WORKERS) -m hypothesis
 
 mutants: .venv/.ready-dev ## change the source line by line, and see whether the tests notice
-	@$(BIN)/python tools/mutants.py $(ONLY)
+	@$(BIN)/python tools/mutants.py $(if $(JOBS),--jobs $(JOBS)) $(ONLY)
 
 lint: .venv/.ready-dev ## formatting, lint, floors, and types for the Python that is here
 	@echo "== formatting and lint"

@@ -1,18 +1,29 @@
 """Change one line of the source at a time, and see whether its tests notice.
 
-The changes are listed in mutants.toml, each with the tests that should fail. They are made in a
-copy of the tree. A test that runs for too long has noticed: some changes make a loop endless.
+The changes are listed in mutants.toml, each with the tests that should fail. First these tests
+must pass in a copy of the tree; then the changes are made in further copies, several at a
+time. A test that runs for too long has noticed: some changes make a loop endless.
 """
 
+import argparse
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 ROOT = Path(__file__).parent.parent
 LIST = ROOT / "tools" / "mutants.toml"
@@ -21,7 +32,11 @@ ENOUGH = 0.9
 """The share of changes that must be noticed."""
 
 LONGEST = 300
-"""Seconds after which tests are ended."""
+"""Seconds after which the tests of a change are ended."""
+
+PYTEST = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider"]
+# Of the plugins only one is needed, and to load the others takes longer than most tests.
+PYTEST += ["-p", "_hypothesis_pytestplugin"]
 
 
 def listed() -> list[dict[str, str]]:
@@ -37,61 +52,153 @@ def changed(tree: Path, mutant: dict[str, str]) -> str:
     return text.replace(mutant["old"], mutant["new"])
 
 
-def passes(tree: Path, *tests: str) -> bool:
-    """Return whether tests pass in a tree, in time."""
+def merged(selections: Iterable[str]) -> dict[str, list[str]]:
+    """Return selections of tests that choose the same ones, each with those it stands for.
+
+    Those of one file become one, so that pytest is started less often.
+    """
+    together: dict[str, list[str]] = {}
+    words: dict[str, list[str]] = {}
+    for selection in dict.fromkeys(selections):
+        match shlex.split(selection):
+            case [path]:
+                expression = ""
+            case [path, "-k", expression]:
+                pass
+            case _:
+                path, expression = selection, ""
+        together.setdefault(path, []).append(selection)
+        words.setdefault(path, []).append(expression and f"({expression})")
+    return {
+        path if "" in words[path] else shlex.join([path, "-k", " or ".join(words[path])]): those
+        for path, those in together.items()
+    }
+
+
+def passes(tree: Path, tests: str, *, limit: float | None = LONGEST, keep: bool = False) -> bool:
+    """Return whether tests pass in a tree, in time; what Python compiles is kept there or not."""
     added = {
         "PYTHONPATH": str(tree / "src"),
-        "GRBP_CACHE_DIR": str(tree / "compiled"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        # The key of an entry covers all that it is made from, so that all trees can share them.
+        "GRBP_CACHE_DIR": str(tree.parent / "compiled"),
         "GRBP_EXAMPLES": "few",
+        "PYTHONDONTWRITEBYTECODE": "" if keep else "1",
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
+    process = subprocess.Popen(
+        [*PYTEST, *shlex.split(tests)], cwd=tree, env=os.environ | added, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
     try:
-        done = subprocess.run(
-            [*command, *tests], cwd=tree, env=os.environ | added, timeout=LONGEST, check=False,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        status = process.wait(limit)
     except subprocess.TimeoutExpired:
         return False
-    if done.returncode not in (0, 1, 2):  # 2: a module that cannot be imported any more
-        sys.exit(f"pytest ended with {done.returncode} for {shlex.join(tests)}")
-    return done.returncode == 0
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)  # It and all that it has started.
+            process.wait()
+    if status not in (0, 1, 2):  # 2: a module that cannot be imported any more
+        sys.exit(f"pytest ended with {status} for {tests}")
+    return status == 0
 
 
-def main(*words: str) -> None:
+def survives(trees: "SimpleQueue[Path]", mutant: dict[str, str]) -> bool:
+    """Return whether the tests pass after a change, which is made in one of the trees."""
+    tree = trees.get()
+    path = tree / mutant["file"]
+    before, status = path.read_bytes(), path.stat()
+    try:
+        path.write_text(changed(tree, mutant), "utf-8")
+        return passes(tree, mutant["tests"])
+    finally:
+        path.write_bytes(before)
+        # Python takes what it compiled before for current again.
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        trees.put(tree)
+
+
+def at_once(
+    jobs: int, function: Callable[[T], R], things: Iterable[T]
+) -> Iterator[tuple[str, T, R]]:
+    """Yield what a function returns for each of some things, as they come, and how far it is."""
+
+    def timed(thing: T) -> tuple[float, R]:
+        began = time.monotonic()
+        result = function(thing)
+        return time.monotonic() - began, result
+
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = {pool.submit(timed, thing): thing for thing in things}
+        try:
+            for k, done in enumerate(as_completed(futures), start=1):
+                took, result = done.result()
+                yield f"{k:3}/{len(futures)} {took:4.0f} s", futures[done], result
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def unsound(tree: Path, selections: Iterable[str], jobs: int) -> set[str]:
+    """Return the selections of tests that fail in a tree; a file is run as a whole first."""
+    failed, together = set(), merged(selections)
+    run = partial(passes, tree, limit=None, keep=True)
+    for so_far, tests, passed in at_once(jobs, run, together):
+        print(f"{so_far} {'passed' if passed else 'FAILED':8}  {tests}", flush=True)
+        failed |= set() if passed else set(together[tests])
+    return {tests for _, tests, passed in at_once(jobs, run, sorted(failed)) if not passed}
+
+
+def try_all(
+    mutants: list[dict[str, str]], jobs: int, folder: Path
+) -> tuple[list[dict[str, str]], set[str]]:
+    """Try the changes in copies of the tree; return which survive, and which tests fail anyway."""
+    sound, trees, survived = folder / "sound", SimpleQueue[Path](), []
+    sound.mkdir()
+    for name in COPIED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, sound / name)
+    print("Without any change:", flush=True)
+    failed = unsound(sound, (mutant["tests"] for mutant in mutants), jobs)
+    for k in range(jobs):
+        trees.put(Path(shutil.copytree(sound, folder / f"tree-{k}")))
+    print("With one change each:", flush=True)
+    tried = [mutant for mutant in mutants if mutant["tests"] not in failed]
+    for so_far, mutant, alive in at_once(jobs, partial(survives, trees), tried):
+        said = "SURVIVED" if alive else "killed"
+        print(f"{so_far} {said:8}  {mutant['file']}: {' '.join(mutant['new'].split())}", flush=True)
+        survived += [mutant] if alive else []
+    return survived, failed
+
+
+def main() -> None:
     """Try every change, or those whose file or text holds one of the words."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
+    parser.add_argument("words", nargs="*", help="try only changes whose file or text has a word")
+    jobs_help = "how many are tried at a time; by default one for each core"
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help=jobs_help)
+    asked = parser.parse_args()
+    if asked.jobs < 1:
+        parser.error(f"--jobs is {asked.jobs}; it must be 1 or more")
+    words, began = asked.words, time.monotonic()
     mutants = [
         mutant
         for mutant in listed()
         if not words or any(word in mutant["file"] + mutant["old"] for word in words)
     ]
-    survived, sound = [], set[str]()
+    if not mutants:
+        parser.error(f"no change has {' or '.join(words)} in its file or text; see {LIST.name}")
     with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder)
-        for name in COPIED:
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            copy(ROOT / name, tree / name)
-        for k, mutant in enumerate(mutants, start=1):
-            began, path, tests = time.monotonic(), tree / mutant["file"], mutant["tests"]
-            if tests not in sound and not passes(tree, *shlex.split(tests)):
-                sys.exit(f"these fail without any change: pytest {tests}")
-            sound.add(tests)
-            before = path.read_text("utf-8")
-            path.write_text(changed(tree, mutant), "utf-8")
-            alive = passes(tree, *shlex.split(tests))
-            path.write_text(before, "utf-8")
-            survived += [mutant] if alive else []
-            said = "SURVIVED" if alive else "killed"
-            took = f"{time.monotonic() - began:.0f} s"
-            print(f"{k:2}/{len(mutants)} {said:8} {took:>5}  {mutant['file']}: {mutant['new']}")
-            sys.stdout.flush()
-    share = 1.0 - len(survived) / len(mutants)
-    print(f"{len(mutants)} changes, {len(survived)} survived: {share:.0%} were noticed")
+        survived, failed = try_all(mutants, asked.jobs, Path(folder))
+    tried = sum(mutant["tests"] not in failed for mutant in mutants)
+    share, took = 1.0 - len(survived) / max(1, tried), (time.monotonic() - began) / 60
+    print(f"{tried} changes, {len(survived)} survived: {share:.0%} were noticed ({took:.0f} min)")
     for mutant in survived:
         why = mutant.get("survives", "NOT EXPLAINED")
         print(f"  {mutant['file']}: {mutant['new']}: {why}")
-    if share < ENOUGH or any("survives" not in mutant for mutant in survived):
+    for tests in sorted(failed):
+        print(f"  NOT TRIED, since these fail without any change: pytest {tests}")
+    if failed or share < ENOUGH or any("survives" not in mutant for mutant in survived):
         sys.exit(1)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
