@@ -75,7 +75,7 @@ def by_session_alone(problem: Problem, learner: AnyLearner, seed: int) -> list[i
     return choices
 
 
-@pytest.mark.sample("problem0-*")
+@pytest.mark.sample("problem0-doorstep-lai", "problem0-getbe-*", "problem0-ucb1-policies")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*LEARNERS, "threshold-2"])
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def passes(tree: Path, tests: str, *, limit: float | None = LONGEST, keep: bool 
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         # The key of an entry covers all that it is made from, so that all trees can share them.
         "GRBP_CACHE_DIR": str(tree.parent / "compiled"),
-        "GRBP_EXAMPLES": "few",
+        "GRBP_EXAMPLES": "some",
         "PYTHONDONTWRITEBYTECODE": "" if keep else "1",
     }
     process = subprocess.Popen(

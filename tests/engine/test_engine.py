@@ -411,6 +411,7 @@ def too_far(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     return goal + 3 if n.rho > 20 else 0
 
 
+@pytest.mark.sample("3-*")
 @BOTH_ENGINES
 @pytest.mark.parametrize(
     ("learner", "answer"),

@@ -104,7 +104,7 @@ def assert_same_play(problem: Problem, learner: Any, ours: Ints, theirs: Ints) -
     assert_alike((ours[:, -1] @ gaps).round(9), (theirs[:, -1] @ gaps).round(9), "regret")
 
 
-@pytest.mark.sample("*getbe-sm", "*threshold-1")
+@pytest.mark.sample("problem0-getbe-sm", "problem4-getbe-sm")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STABLE)
 @pytest.mark.parametrize("problem", [LOW, EARLY, EDGE, LARGE, Problem(20, 0.5, 0.05)])
@@ -162,7 +162,7 @@ def test_leaping_has_the_law_of_walking_for_those_that_weigh_evidence(
     assert_same_play(problem, name, ours, walked(problem, name, checkpoints))
 
 
-@pytest.mark.sample("getbe-sm", "getbe-ps")
+@pytest.mark.sample("getbe-sm")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*STABLE[:4], *DRAWING[:2]])
 def test_batches_that_leave_their_box_have_the_law_of_walking(name: str, boxes: Boxes) -> None:
@@ -172,7 +172,7 @@ def test_batches_that_leave_their_box_have_the_law_of_walking(name: str, boxes: 
     assert_same_play(problem, name, ours, walked(problem, name, checkpoints))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("p", [(0.6565, 0.3), (0.65, 0.303)])
 def test_the_judge_would_notice_one_in_a_hundred(p: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     name, checkpoints, off = "getbe-ucb", PLAIN[0][1], Problem(4, *p)
@@ -201,7 +201,7 @@ def assert_binomial(seen: Any, rounds: tuple[int, int], chance: float) -> None:
         assert_alike(some, stats.binom.rvs(count, chance, size=300_000, random_state=count))
 
 
-@pytest.mark.sample("256-None")
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize(("single", "share"), [(256, None), (16, None), (NEVER, 0.3), (16, 0.6)])
 def test_what_is_seldom_drawn_is_drawn_as_often_as_it_should(
@@ -240,7 +240,7 @@ def _walked(world: World, starts: Starts, threshold: int, key: int, out: Any) ->
         out[i, 3], out[i, 4], out[i, 5] = one.won * one.f, one.c, one.c_up
 
 
-@pytest.mark.sample("problem0-*", "problem6-*")
+@pytest.mark.sample("problem6-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "threshold", "kind"),
@@ -316,6 +316,7 @@ def scaled(n: Counters, by: Any) -> Counters:
     return Counters(n.rho, *np.column_stack([wins + losses, wins]).ravel().tolist())
 
 
+@pytest.mark.sample("*-n0")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "n",
@@ -412,6 +413,7 @@ def test_the_faster_engine_is_chosen_and_told(tmp_path: Path) -> None:
     assert made.meta.engines == made.simulation.engines == told
 
 
+@pytest.mark.sample("4-*")
 @pytest.mark.slow
 @pytest.mark.parametrize("p_c", [0.0, 1.0])
 @pytest.mark.parametrize("goal", [2, 4, 20])

@@ -250,6 +250,7 @@ def test_growth_is_near_the_floor_where_continuing_is_right(learner: str) -> Non
     assert 0.7 < slope / grbp.regret_floor(FIG_4) < 1.1
 
 
+@pytest.mark.sample("doorstep-lai")
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
 def test_regret_stays_where_finishing_is_right(learner: str) -> None:
@@ -258,6 +259,7 @@ def test_regret_stays_where_finishing_is_right(learner: str) -> None:
     assert late - early < 0.02
 
 
+@pytest.mark.sample("*-doorstep-lai")
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["doorstep-lai", "doorstep-bayes", "doorstep-kl"])
 @pytest.mark.parametrize("problem", [grbp.Problem(2, 0.6, 0.3), grbp.Problem(4, 0.65, 0.3, 1)])

@@ -39,6 +39,7 @@ def played(problem: grbp.Problem, learner: str, cases: int = CASES, **choices: A
     return _play(study, problem, design_of(**choices))
 
 
+@pytest.mark.sample("*-doorstep-lai", "problem0-getbe-ps")
 @pytest.mark.parametrize("name", slow_but(QUICK, NAMES))
 @pytest.mark.parametrize("problem", [FIGURE_3, FIGURE_4, UNEVEN])
 def test_one_case_after_another_is_what_the_engine_walks(problem: grbp.Problem, name: str) -> None:
@@ -129,6 +130,7 @@ class Plain:
         return [(0, -1, rest), (self.design.late_wins, credit, last)]
 
 
+@pytest.mark.sample("doorstep-lai-*")
 @pytest.mark.parametrize(
     "choices",
     [

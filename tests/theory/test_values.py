@@ -14,6 +14,7 @@ import grbp
 from grbp import Problem
 
 
+@pytest.mark.sample("2-*", "1000000-0.5*")
 @pytest.mark.parametrize("p_c", EXTREMES)
 @pytest.mark.parametrize("goal", [2, 3, 4, 1000, pytest.param(10**6, marks=pytest.mark.slow)])
 def test_values_keep_twelve_digits_up_to_a_million_states(goal: int, p_c: float) -> None:
