@@ -68,8 +68,10 @@ def serving(store: Path) -> Iterator[str]:
     """Serve a store; return the address."""
     command = [sys.executable, "-m", "grbp", "serve", "--port", "0", "--store", str(store)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        yield next(iter(server.stdout or ())).strip()
-        server.terminate()
+        try:
+            yield next(iter(server.stdout or ())).strip()
+        finally:
+            server.terminate()
 
 
 def pages(browser: Browser, place: Path, folder: Path) -> None:
