@@ -1,7 +1,6 @@
 """What every test shares: repeatable draws, compiled code, a plain word on what was left out."""
 
 import os
-from collections import defaultdict
 from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +27,7 @@ settings.load_profile(os.environ.get("GRBP_EXAMPLES", "some"))
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the cases of a test to `make soak` that its sample does not name."""
-    unused: defaultdict[str, set[str]] = defaultdict(set)
+    unused: dict[str, set[str]] = {}
     for item in items:
         for mark in item.iter_markers("sample"):
             test, _, case = item.nodeid.removesuffix("]").partition("[")
