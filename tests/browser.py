@@ -1,21 +1,24 @@
 """A real browser for the tests: it fails on whatever leaves this machine, and on any error."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 import fonts
 import pytest
-from optional import optional, why_broken
+from optional import INSTALL, optional, why_broken
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 HOW: Final = (
-    "tests in a browser: Chromium is not installed; on Debian and Ubuntu, get it with:"
-    " apt-get install chromium"
+    "tests in a browser: Chromium is not installed; on Debian and Ubuntu, get it, and what"
+    " Playwright needs, with: apt-get install chromium libatomic1"
 )
 OPTIONS: Final = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PHONE: Final = {"width": 390, "height": 844}
@@ -102,10 +105,21 @@ def _abroad(url: str) -> list[str]:
     return [] if here else [f"left the machine: {url}"]
 
 
+@cache
+def _check_driver() -> None:
+    """Leave the tests out where the program by which Playwright drives a browser cannot start."""
+    command = [sys.executable, "-m", "playwright", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = why_broken(OSError(done.stderr), f"{INSTALL} --force-reinstall playwright")
+        pytest.skip(f"tests in a browser: Playwright {why}")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Watched]:
     """Chromium, for the tests of one module: while it runs, nothing else can have an event loop."""
     playwright = optional("playwright.sync_api")
+    _check_driver()
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         pytest.skip(HOW)
