@@ -111,7 +111,7 @@ def test_regret_by_start_is_shown_by_first_state(capsys: pytest.CaptureFixture[s
         assert [float(n) for n in numbers] == pytest.approx(by_start[-1].tolist(), rel=6e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_mean_that_rare_replicas_could_belie_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -64,6 +64,7 @@ def in_numbers(_goal: int, k: Control, n: Counters, key: int) -> int:
     return 1 if uniform(key, 0) * n.rho > k.gamma else 0
 
 
+@pytest.mark.sample("walk")
 @pytest.mark.slow
 @BOTH_ENGINES
 def test_what_numba_does_not_take_runs_all_the_same(engine: Engine) -> None:

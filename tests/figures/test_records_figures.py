@@ -91,6 +91,7 @@ def words_of(axes: Axes) -> dict[str, Text]:
 # --- all of them ------------------------------------------------------------------------------
 
 
+@pytest.mark.sample("usual", "few", "many states")
 @pytest.mark.slow
 def test_no_words_overlap_or_are_cut(fit: Fit) -> None:
     for draw in DRAWINGS if fit.cusum else DRAWINGS[:-1]:

@@ -159,6 +159,7 @@ def no_resolve(_goal: int, _: Any, n: Counters, _doubt: Doubt, _key: int) -> int
     return int(1.0 / (n.wins_0 - n.wins_0))
 
 
+@pytest.mark.sample("*-0")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(

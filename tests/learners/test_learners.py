@@ -207,6 +207,7 @@ each_deterministic = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.sample("*-goal 3")
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", ENUMERATED, ids=["goal 3", "goal 4", "goal 2"])
 @each_deterministic
