@@ -15,6 +15,7 @@ TOOL = runpy.run_path(str(ROOT / "tools" / "mutants.py"))
 MUTANTS: list[dict[str, str]] = TOOL["listed"]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant['new'][:40]}")
 def test_a_change_can_be_made_and_python_stays_python(mutant: dict[str, str]) -> None:
     assert mutant["old"] != mutant["new"]

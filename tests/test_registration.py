@@ -34,6 +34,7 @@ def run(*programs: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "imports",
     [

@@ -26,6 +26,7 @@ def said(*words: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", [str(tool) for tool in TOOLS], ids=[tool.stem for tool in TOOLS])
 def test_a_tool_does_nothing_unasked(tool: str) -> None:
     before = written()

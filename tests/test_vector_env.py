@@ -23,6 +23,7 @@ def stacked(answers: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     return (*map(np.array, parts), together)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", PROBLEMS)
 def test_vector_environment_equals_single_ones(arguments: dict[str, Any]) -> None:
     count = 7

@@ -87,6 +87,7 @@ class Seen(HTMLParser):
         self.words.append(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_notebook_shows_a_table_and_a_picture(kind: str, things: dict[str, Any]) -> None:
     seen = Seen(things[kind]._repr_html_())
@@ -96,6 +97,7 @@ def test_a_notebook_shows_a_table_and_a_picture(kind: str, things: dict[str, Any
         assert NASTY in "".join(seen.words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_matplotlib_a_notebook_shows_the_table(
     kind: str, things: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -122,6 +124,7 @@ def test_a_map_of_one_row_has_a_table_and_no_picture() -> None:
     assert Seen(one._repr_html_()).tags.count("img") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_picture_is_drawn_into_axes_that_are_given(kind: str, things: dict[str, Any]) -> None:
     figure = matplotlib.figure.Figure()

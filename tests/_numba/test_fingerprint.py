@@ -66,6 +66,7 @@ def change_level(to: float) -> None:
     globals()["level"] = to
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "change"),
     [

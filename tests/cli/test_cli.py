@@ -99,6 +99,7 @@ def test_certainties_are_answered(capsys: pytest.CaptureFixture[str], p_c: str, 
     assert main(["solve", *asked]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -355,6 +356,7 @@ def test_an_answer_that_cannot_be_written_is_said() -> None:
     assert done.stderr == "grbp: the answer cannot be written (No space left on device)\n"
 
 
+@pytest.mark.slow
 def test_a_path_outside_the_terminals_alphabet_is_named(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "grbp", "figure", "1", "--out", str(tmp_path / "\u00e9")],

@@ -242,6 +242,7 @@ def test_a_conflict_is_told_or_skipped(capsys: pytest.CaptureFixture[str], tmp_p
     assert answer["dropped"] == {"conflict": 1, "rest-of-case": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("goal", "paths"),
     [
@@ -297,6 +298,7 @@ def test_shells_complete_the_options(capsys: pytest.CaptureFixture[str], shell: 
     assert "map-action" in script
 
 
+@pytest.mark.slow
 def test_a_page_is_written_though_nobody_reads_the_text(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     command = [sys.executable, "-m", "grbp", "fit", "-", "--goal", "4", "--report", str(page)]

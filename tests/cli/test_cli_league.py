@@ -43,6 +43,7 @@ def said(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> s
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_json_says_everything(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     out = said(capsys, folder, "--json")

@@ -26,6 +26,7 @@ from grbp.experiments.results import COLUMNS
 from grbp.learners.getbe import getbe_sm
 
 
+@pytest.mark.slow
 def test_json_is_what_the_library_says(capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, *TWO, "--at", "10,100", "--json")
     assert out.count("\n") == 1
@@ -42,6 +43,7 @@ def test_json_is_what_the_library_says(capsys: pytest.CaptureFixture[str]) -> No
         assert sum(told["threshold_share"].values()) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_regret_kinds_openings_and_threads(capsys: pytest.CaptureFixture[str]) -> None:
     for option, keyword in (
         (["--regret", "realised"], {"regret": "realised"}),
@@ -60,6 +62,7 @@ def test_regret_kinds_openings_and_threads(capsys: pytest.CaptureFixture[str]) -
                 assert answer["learners"][name]["by_start"] == curve.by_start.tolist()
 
 
+@pytest.mark.slow
 def test_json_names_the_engine_of_every_learner(capsys: pytest.CaptureFixture[str]) -> None:
     learners = ["--learner", "getbe-sm", "--learner", "ucb1-policies"]
     size = ["--replicas", "2", "--seed", "7", "--json"]
@@ -116,6 +119,7 @@ def test_csv_holds_every_number(capsys: pytest.CaptureFixture[str], tmp_path: Pa
             assert [float(row[name_of_end]) for row in mine] == end.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [("curves", ["png", "svg"]), ("curves.png", ["png"]), ("curves.pdf", ["pdf"])],
@@ -128,6 +132,7 @@ def test_plot_writes_the_kinds_that_are_asked_for(
     assert sorted(str(path) for path in tmp_path.iterdir()) == named
 
 
+@pytest.mark.slow
 def test_all_forms_of_an_answer_at_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     table, picture = tmp_path / "new" / "curves.csv", tmp_path / "curves.pdf"
     files = ["--csv", str(table), "--plot", str(picture)]
@@ -220,6 +225,7 @@ def test_constants_can_be_set_in_a_name(capsys: pytest.CaptureFixture[str]) -> N
     assert told == curve.mean.tolist()
 
 
+@pytest.mark.slow
 def test_without_a_name_it_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(json.loads(said(capsys, "--json"))["learners"]) == [grbp.DEFAULT_LEARNER]
 
@@ -344,6 +350,7 @@ mine = grbp.Learner("patient", patient)
 """
 
 
+@pytest.mark.slow
 def test_a_learner_of_ones_own_lies_where_the_user_is(tmp_path: Path) -> None:
     (tmp_path / "wards.py").write_text(WARDS, "utf-8")
     size = ["--rounds", "20", "--replicas", "2", "--seed", "7", "--learner"]

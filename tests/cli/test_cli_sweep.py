@@ -56,6 +56,7 @@ def test_a_person_sees_a_short_table_and_the_files(
         assert Path(line).is_file()
 
 
+@pytest.mark.slow
 def test_parts_and_their_merge(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

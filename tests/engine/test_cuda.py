@@ -77,6 +77,7 @@ def test_simulated_gpu_plays_as_the_cpu_does(case: str) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "problems",
     [

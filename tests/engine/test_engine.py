@@ -92,6 +92,7 @@ class Callables:
         return in_numbers(_goal, k, n, key)
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 def test_a_decision_that_is_no_function_runs_all_the_same(engine: Engine) -> None:
     thing = Learner("object", Callables(), Control(9.0))
@@ -109,6 +110,7 @@ def imports_inside(_goal: int, k: Control, n: Counters, key: int) -> int:
     return 1 if own.uniform(key, 0) * n.rho > k.gamma else 0
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 @pytest.mark.parametrize("error", [KeyError, AssertionError, NotImplementedError])
 def test_a_learner_runs_whatever_the_compiler_raises(
@@ -151,6 +153,7 @@ def truth_in_words(_goal: int, k: Control, n: Counters, key: int) -> Any:
     return np.bool_(in_words(_goal, k, n, key))
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 def test_a_bool_is_a_threshold_compiled_and_interpreted(engine: Engine) -> None:
     function = Learner("in-numbers", in_numbers, Control(9.0))
@@ -183,6 +186,7 @@ def later_a_float(_goal: int, _: Any, n: Counters, _key: int) -> Any:
     return 1.0 if n.rho > 2 else 1
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 @pytest.mark.filterwarnings("ignore:later cannot be compiled")
 def test_a_float_is_refused_in_one_sentence(engine: Engine) -> None:
@@ -197,6 +201,7 @@ def test_a_float_is_refused_in_one_sentence(engine: Engine) -> None:
 # Neither threads nor blocks change anything.
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 def test_threads_change_nothing(engine: Engine) -> None:
     one, three = (
@@ -261,6 +266,7 @@ def alternating(_goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     return n.rho % 2
 
 
+@pytest.mark.slow
 def test_learners_meet_the_same_cases() -> None:
     checkpoints = range(1, 61)
     one = all_at_once(FIGURE_4, "threshold-1", checkpoints, 100, 3).won
@@ -299,6 +305,7 @@ def test_a_learner_draws_apart_from_the_world() -> None:
 # Laws.
 
 
+@pytest.mark.slow
 @BOTH_ENGINES
 @pytest.mark.parametrize("problem", [FIGURE_3, FIGURE_4, UNEVEN], ids=["3", "4", "uneven"])
 @pytest.mark.parametrize("threshold", [0, 1, 2, 3])
@@ -412,6 +419,7 @@ def too_far(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     return goal + 3 if n.rho > 20 else 0
 
 
+@pytest.mark.slow
 @pytest.mark.sample("3-*")
 @BOTH_ENGINES
 @pytest.mark.parametrize(

@@ -135,6 +135,7 @@ def test_the_law_and_the_side_by_matrix_powers(p_c: float, d: int) -> None:
             assert ex.exit_up(p_c, d) * (up + down) == pytest.approx(up, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_c", WALKS)
 @pytest.mark.parametrize("d", [2, 3, 7, 16, 64, 150])
 def test_the_law_is_log_concave_and_has_its_moments(p_c: float, d: int) -> None:
@@ -184,6 +185,7 @@ def test_draws_at_extremes(p_c: float) -> None:
     assert np.all(drawn(0.5, 1, 1000) == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p_c", "d", "cell"), [(0.5, 7, 127), (0.65, 200, 127), (0.65, 200, 0)])
 def test_what_is_kept_of_a_tail_follows_the_law(p_c: float, d: int, cell: int) -> None:
     draws = np.random.default_rng(3).random((20_000, 2)).tolist()
@@ -193,6 +195,7 @@ def test_what_is_kept_of_a_tail_follows_the_law(p_c: float, d: int, cell: int) -
     assert p_value(kept[kept >= 0] - first, law(p_c, d, 30)[first:end]) > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_c", [0.5, 0.5 + 1e-12, 0.45, 0.65])
 @pytest.mark.parametrize("d", [2, 7, 64, 200, 1024])
 def test_the_bounds_of_each_cell_hold(p_c: float, d: int) -> None:
@@ -236,6 +239,7 @@ def test_hops_are_admitted_lengths() -> None:
     assert len(tables(0.5).bins) == 1 + ex.hop_index(1024) == 769
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_c", [0.5, 0.45])
 def test_compiled_and_interpreted_agree_bit_for_bit(p_c: float) -> None:
     interpreted, quick = ex.exit_tables(p_c, 24), tables(p_c)

@@ -402,6 +402,7 @@ def test_finish_has_a_draw_of_its_own_in_a_round_that_outlasts_its_table(
     assert all(2 * (one.c_up - 2) - (one.c - 4) == (3 if one.f == 0 else -3) for one in rounds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [2, 4, 16, 17, 50, 1000])
 @pytest.mark.parametrize("p_c", [0.0, 1.0, 1e-12, 1 - 1e-12])
 @pytest.mark.parametrize("p_f", [0.0, 1.0])

@@ -112,6 +112,7 @@ def test_a_table_has_the_words_of_pythons_whole_numbers(
             assert_same(rd.table_of(problem, thresholds), wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", range(2, 17))
 def test_the_tables_of_many_problems_are_those_of_each(goal: int) -> None:
     starts: list[StartLike] = ["uniform", goal - 1, {1: 1e-300, goal // 2 + 1: 1.0}]
@@ -138,6 +139,7 @@ def test_a_large_goal_has_no_tables() -> None:
     assert not shifts.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("life", LIVES)
 @given(st.lists(st.one_of(chances, st.just(3.0)), min_size=1, max_size=70), st.integers(0, 2))
 def test_an_alias_table_has_the_words_of_pythons_whole_numbers(

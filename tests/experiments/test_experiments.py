@@ -226,6 +226,7 @@ def test_a_damaged_file_of_an_unfinished_map_is_set_aside(tmp_path: Path) -> Non
     assert path.with_name(f"{path.name}.bad").read_bytes().startswith(b"This is my diary")
 
 
+@pytest.mark.slow
 def test_processes_change_no_bit_of_a_map(tmp_path: Path) -> None:
     here, there = run(GRID, tmp_path / "1"), run(GRID, tmp_path / "2", processes=2)
     assert bits(here) == bits(there)

@@ -30,6 +30,7 @@ CURVES = Spec("own", FIGURE_3, ("getbe-sm", MINE), 50, 20, engine="walk")
 GRID = GridSpec("own", 3, (0.3, 0.6), (0.2, 0.4), MINE, 50, 20, engine="walk")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", [CURVES, GRID])
 def test_a_result_is_kept_until_the_learner_changes(
     spec: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -45,6 +45,7 @@ def test_sums_of_many_rows_are_those_of_python(most: int) -> None:
     assert Sums.of(-numbers).as_json() == in_python(-numbers)
 
 
+@pytest.mark.slow
 @given(matrices(), st.data())
 def test_parts_add_up_to_the_whole_in_any_order(numbers: Any, data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(numbers)), max_size=4))

@@ -137,6 +137,7 @@ def test_the_states_that_matter_are_in_the_row_in_order(goal: int, state: int | 
     assert all(len(circles(axes, x)) >= 1 for x in places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [2, 3, 7, 8, 9, 10, 11, 12, 13])
 def test_dots_stand_for_two_states_or_more_and_for_all_that_are_left_out(goal: int) -> None:
     for state in range(1, goal):
@@ -164,6 +165,7 @@ def test_terminal_states_are_named_and_ringed_and_no_others(goal: int, state: in
     assert ringed == {0, goal}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("goal", "state"), DRAWINGS)
 def test_four_arrows_lead_from_the_state_where_the_actions_lead(
     goal: int, state: int | None
@@ -312,6 +314,7 @@ def test_colours_brighten_with_the_goal_and_stay_visible_on_white(goals: tuple[i
     assert bright[-1] < 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goals", SETS_OF_GOALS)
 def test_regions_are_named_where_they_are_for_every_goal(goals: tuple[int, ...]) -> None:
     figure = boundary_figure(goals)
@@ -331,6 +334,7 @@ def test_regions_are_named_where_they_are_for_every_goal(goals: tuple[int, ...])
             assert (side * (spots[:, 1] - boundary(goal, spots[:, 0])) > 0.01).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goals", SETS_OF_GOALS)
 def test_a_name_at_a_curve_is_on_that_curve_or_beside_the_lowest(goals: tuple[int, ...]) -> None:
     figure = boundary_figure(goals)

@@ -44,6 +44,7 @@ def test_the_dearest_truth_is_drawn(plan: grbp.Plan) -> None:
     assert drawn[name] == [one.goals_lost.estimate for one in most.outlooks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [knowing_figure, lost_figure])
 @pytest.mark.parametrize("choices", [{}, {"stop_at": 0.9, "cases": [10]}, {"cases": [1]}])
 def test_no_words_touch_each_other_or_the_edge(draw: Any, choices: dict[str, Any]) -> None:

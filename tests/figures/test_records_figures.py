@@ -148,6 +148,7 @@ def inside(cloud: QuadContourSet, points: Any) -> float:
     return float((held % 2 == 1).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["usual", "few", "many states"])
 def test_the_shades_hold_half_of_the_posterior_and_95_percent_of_it(name: str) -> None:
     fit = fit_of(name)
@@ -163,6 +164,7 @@ def test_the_shades_hold_half_of_the_posterior_and_95_percent_of_it(name: str) -
     assert inside(rim, points) == pytest.approx(0.45, abs=0.02)
 
 
+@pytest.mark.slow
 def test_each_side_of_the_boundary_has_its_name(fit: Fit) -> None:
     figure = boundary_figure(fit)
     axes, ink = only_axes(figure), Ink(figure)
@@ -266,6 +268,7 @@ def test_what_was_never_tried_is_hatched_where_it_is(usual: Fit) -> None:
     assert not any(patch.get_hatch() for patch in only_axes(states_figure(full)).patches)
 
 
+@pytest.mark.slow
 def test_of_many_states_some_are_named_and_all_are_drawn() -> None:
     axes = only_axes(states_figure(fit_of("many states")))
     assert len(axes.get_xticks()) <= 8

@@ -110,6 +110,7 @@ def test_every_curve_is_the_mean_and_its_shade_the_band(
                 assert a <= mean <= b
 
 
+@pytest.mark.slow
 def test_the_panels_share_the_regret_and_differ_in_the_scale_of_rounds(
     figures: dict[str, Figure],
 ) -> None:
@@ -279,6 +280,7 @@ def height(x: Floats, y: Floats) -> Floats:
 PLANE = height(P_C[None, :], P_F[:, None])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [2, 4, 50])
 def test_every_cell_of_the_map_is_the_regret_of_its_problem(goal: int) -> None:
     mean = np.arange(80.0).reshape(8, 10)

@@ -69,6 +69,7 @@ def test_it_cannot_be_changed_and_does_not_hold_the_table() -> None:
     assert pickle.loads(pickle.dumps(fit)).to_dict() == before  # noqa: S301 (our own)
 
 
+@pytest.mark.slow
 def test_files_frames_and_mappings_say_the_same(tmp_path: Any) -> None:
     table = grbp.example_records("groups", cases=80)
     file = tmp_path / "cases.csv"
@@ -374,6 +375,7 @@ def test_finish_that_was_never_tried_in_state_1_leaves_no_firm_sentence() -> Non
     assert "FINISH was never tried in state 1" in fit.sentence
 
 
+@pytest.mark.slow
 def test_cases_that_start_in_many_states_do_not_fill_the_memory() -> None:
     goal = 10_000
     rows = [(s, "c", s + way, 1) for s in range(1, goal) for way in (1, -1)]

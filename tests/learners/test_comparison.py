@@ -94,6 +94,7 @@ def test_gamma_draws_have_their_law() -> None:
         assert stats.kstest(out, stats.gamma(shape).cdf).pvalue > 1e-3, shape
 
 
+@pytest.mark.slow
 def test_beta_draws_have_their_law() -> None:
     run = compiled(_betas)
     for a, b in ((1.0, 1.0), (1.5, 2.25), (1.0, 400.0), (900.0, 350.5), (1e5, 3e5)):

@@ -306,6 +306,7 @@ def test_with_two_arms_the_floor_is_that_of_lai_and_robbins(p_c: float, p_f: flo
     assert grbp.regret_floor(grbp.Problem(2, p_c, p_f)) == pytest.approx(floor, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["uniform", 1])
 def test_a_small_gamma_bounds_the_regret_where_any_does(start: str | int) -> None:
     """And none does where each forced FINISH loses, however sure it is that CONTINUE wins."""

@@ -173,6 +173,7 @@ def near_ties(count: int, most: float, seed: int) -> Any:
             yield plays_0, wins_0, plays_1, wins_1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [30.0, 1e4, 1e9, 1e13])
 def test_kl_ucb_next_to_ties_against_many_digits(most: float) -> None:
     with mpmath.workdps(50):

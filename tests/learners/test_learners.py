@@ -375,6 +375,7 @@ def _walk(world: World, starts: Starts, threshold: int, begin: int, out: Any) ->
         _, out[k, 0], out[k, 1], out[k, 2], out[k, 3] = outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0, 1, 2])
 def test_the_joint_law_of_a_round(threshold: int) -> None:
     problem, count = ENUMERATED[0], 60_000
@@ -430,6 +431,7 @@ def drawn_counters(rng: np.random.Generator) -> Counters:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", BUILT_IN, ids=lambda learner: learner.name)
 def test_compiled_and_interpreted_decide_the_same(learner: Learner) -> None:
     rng = np.random.default_rng(1)

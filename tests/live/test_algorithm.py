@@ -99,6 +99,7 @@ def by_engine(
     return Played(chosen, Counters(int(rho), *known))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_is_a_session(name: str) -> None:
     for seed, problem in enumerate(PROBLEMS, 3):

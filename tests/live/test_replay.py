@@ -130,6 +130,7 @@ CHANGES: list[tuple[Change, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "words"), CHANGES, ids=[words for _, words in CHANGES])
 def test_a_changed_export_is_refused_by_its_line_or_event(
     change: Change, words: str, tmp_path: Path

@@ -158,6 +158,7 @@ def configured(server: Server, setting: str) -> Iterator[None]:
             connection.execute("select pg_reload_conf()")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
 def test_a_server_that_does_not_wait_for_its_disk_is_refused(
     postgres: Server, setting: str
@@ -178,6 +179,7 @@ def test_a_server_that_is_read_only_is_refused(postgres: Server) -> None:
         assert "default_transaction_read_only=on" in only_check(store)
 
 
+@pytest.mark.slow
 def test_a_standby_can_be_read(postgres: Server) -> None:
     with closing(open_store(postgres.socket, create=True)) as store:
         store.write("s", create)

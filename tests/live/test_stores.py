@@ -217,6 +217,7 @@ class TestContract:
         store.write("t", lambda rows: rows.drop_held(1, 1))
         assert everything(store)["s"] == everywhere["s"]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("value", NOBODY_KEEPS, ids=repr)
     def test_what_not_every_database_keeps_is_refused_by_all(
         self, store: Store, value: Any
@@ -574,6 +575,7 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> Non
     assert "secret" not in one_sentence(caught.value)
 
 
+@pytest.mark.slow
 def test_a_password_is_never_shown(postgres: Server) -> None:
     password = postgres.url.partition("clerk:")[2].partition("@")[0]
     with closing(open_store(postgres.url, create=True)) as store:

@@ -175,6 +175,7 @@ BEYOND = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b", "x"), BEYOND)
 def test_draws_beyond_a_point_have_the_law_that_is_left(a: float, b: float, x: float) -> None:
     drawn = sample(beta_beyond_draw, a, b, x, size=20_000)
@@ -234,6 +235,7 @@ def tail_by_quadrature(*case: float) -> float:
         return float(mpmath.quad(density, [*(x_ + k * width for k in steps), 1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2.0, 12.5, 300.0, 1e5, 1e8, 1e10])
 @pytest.mark.parametrize("share", [0.5, 0.02, 0.9])
 def test_beta_tail_against_many_digits(n: float, share: float) -> None:

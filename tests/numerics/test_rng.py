@@ -90,6 +90,7 @@ def test_purposes_and_seeds_are_independent() -> None:
             assert independent(one, two)
 
 
+@pytest.mark.slow
 def test_a_million_keys_are_a_million() -> None:
     out = np.zeros(1_000_000, dtype=np.uint64)
     compiled(_fill_keys)(np.uint64(replica_key(3, LEARNER, 0)), 1000, out)

@@ -21,6 +21,7 @@ def html(plan: grbp.Plan) -> str:
     return plan.report({"Command": HOSTILE})
 
 
+@pytest.mark.slow
 def test_the_page_is_well_formed_and_fetches_and_runs_nothing(html: str) -> None:
     page = Page(html)
     ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
@@ -75,5 +76,6 @@ def test_a_stopped_study_and_one_after_records_say_so(plan: grbp.Plan) -> None:
     assert "after 77 past cases" in more
 
 
+@pytest.mark.slow
 def test_the_same_plan_gives_the_same_page(plan: grbp.Plan) -> None:
     assert plan.report() == plan.report()

@@ -35,6 +35,7 @@ def one(goal: int = 4, p_c: float = 0.45, p_f: float = 0.3, **choices: Any) -> g
     return truth
 
 
+@pytest.mark.slow
 def test_goals_lost_are_the_regret_that_is_simulated() -> None:
     problem = grbp.Problem(4, 0.65, 0.3, {1: 0.5, 3: 0.5})
     truth = one(p_c=0.65, start={1: 0.5, 3: 0.5}, seed=9)
@@ -52,6 +53,7 @@ def test_goals_lost_are_the_regret_that_is_simulated() -> None:
         assert seen.goals_threshold_1 == pytest.approx(seen.cases * grbp.value(problem, 1))
 
 
+@pytest.mark.slow
 def test_the_oracle_loses_nothing_and_overruled_it_loses_all() -> None:
     for p_f, right in ((0.3, 1), (0.1, 0)):
         truth = one(p_f=p_f, learner="oracle")
@@ -137,6 +139,7 @@ def test_goals_that_are_told_late_make_finishing_look_worse() -> None:
     assert late.at(100).bias_p_f.high < on_time.at(100).bias_p_f.low - 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.0, 0.02, 0.3, 0.95, 1.0])
 def test_coverage_is_that_of_the_intervals(p: float) -> None:
     good, bad = (grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(30)))

@@ -130,6 +130,7 @@ class Plain:
         return [(0, -1, rest), (self.design.late_wins, credit, last)]
 
 
+@pytest.mark.slow
 @pytest.mark.sample("doorstep-lai-*")
 @pytest.mark.parametrize(
     "choices",
@@ -177,6 +178,7 @@ def test_compiled_and_interpreted_studies_are_the_same(choices: dict[str, Any]) 
         assert array.tolist() == getattr(compiled, name).tolist(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", [1, 40, 400])
 def test_overlapping_cases_do_not_explore_more_than_the_control_function_asks(overlap: int) -> None:
     cases = 1000

@@ -229,6 +229,7 @@ def test_the_client_needs_nothing_that_is_not_installed_with_the_package() -> No
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["uvicorn", "fastapi", "apsw"])
 def test_what_is_not_installed_is_said_in_a_sentence(missing: str) -> None:
     code = (

@@ -150,6 +150,7 @@ def test_a_process_ends_with_whoever_asked_for_it() -> None:
         assert process.wait(timeout=20) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -259,6 +260,7 @@ print([name for name in ("numba", "grbp.engine", "grbp.experiments", "grbp.paper
 """
 
 
+@pytest.mark.slow
 def test_serving_the_explorer_loads_neither_the_engine_nor_numba(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     program = ASKED.replace("JOB", repr(LONG))

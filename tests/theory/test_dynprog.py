@@ -136,6 +136,7 @@ def test_outcomes_that_sum_to_one_but_for_rounding_are_accepted() -> None:
     np.testing.assert_allclose(solution.value, [0.25, 0.5, 0.75], rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_several_moves_over_many_states() -> None:
     chain = Chain(20_000, [Move(0.165, 0.835), Move(0.704, 0.296)], 0.3)
     np.testing.assert_allclose(

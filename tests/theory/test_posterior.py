@@ -208,6 +208,7 @@ def test_gain_agrees_with_draws(setting: Setting) -> None:
                 assert abs((gains <= end).mean() - share) < error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [2, 4, 60])
 def test_more_wins_of_finish_raise_the_probability_and_more_ups_lower_it(goal: int) -> None:
     for counts in itertools.product([0, 3, 40], [0, 5], [0, 2, 30], [1, 20]):
@@ -233,6 +234,7 @@ def test_at_a_goal_of_two_the_actions_change_places() -> None:
     assert Posterior(2, 12, 34, 12, 34).probability == pytest.approx(0.5, rel=0, abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [*HAND_PICKED, *slow_but(set(), EXTREME)])
 def test_laws_of_the_intervals(setting: Setting) -> None:
     posterior = Posterior(*setting)

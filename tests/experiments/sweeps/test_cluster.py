@@ -106,6 +106,7 @@ def test_a_worker_that_comes_later_refuses_by_itself(field: str, sentence: str) 
     one_sentence(GrbpError(said))
 
 
+@pytest.mark.slow
 def test_the_canary_tells_learners_goals_and_engines_apart() -> None:
     problems = [grbp.Problem(4, 0.4, 0.3), grbp.Problem(6, 0.4, 0.3)]
     told = {
@@ -117,6 +118,7 @@ def test_the_canary_tells_learners_goals_and_engines_apart() -> None:
     assert Fitness("a", "b", "c").differs(Fitness("a", "b", "c")) == ""
 
 
+@pytest.mark.slow
 def test_an_address_without_a_scheduler_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,7 @@ def replicas_of(chunks: Sequence[Chunk]) -> int:
 # --- one result -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_cell_is_the_end_of_a_simulation(whole: grbp.SweepResult) -> None:
     assert len(whole.cells) == CELLS
     for one in whole.cells:
@@ -258,6 +259,7 @@ def test_a_learner_of_a_session_cannot_be_given_to_processes(
     one_sentence(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_learner_of_ones_own_is_known_by_its_source(tmp_path: Path, played: list[Chunk]) -> None:
     def patient(wait: int) -> grbp.Learner:
         def decide(goal: int, constants: Any, n: grbp.Counters, key: int) -> int:  # noqa: ARG001
@@ -355,6 +357,7 @@ def test_replicas_are_doubled_where_the_standard_error_is_too_large(
     assert [one.replicas for one in precise.imprecise] == [300] * len(precise.imprecise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [{"threads": 3, "chunk": 0.0001}, {"threads": 1, "chunk": 1e-5}])
 def test_precision_does_not_depend_on_the_order(
     who: dict[str, Any], precise: grbp.SweepResult, tmp_path: Path
@@ -398,6 +401,7 @@ def changed(path: Path, statement: str) -> None:
         database.execute(statement)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
