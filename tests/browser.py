@@ -119,10 +119,10 @@ def _check_driver() -> None:
 def browser() -> Iterator[Watched]:
     """Chromium, for the tests of one module: while it runs, nothing else can have an event loop."""
     playwright = optional("playwright.sync_api")
-    _check_driver()
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         pytest.skip(HOW)
+    _check_driver()
     with playwright.sync_playwright() as started:
         try:
             found = started.chromium.launch(executable_path=program, args=OPTIONS)
