@@ -58,9 +58,9 @@ def test_the_file_system_is_the_one_the_system_says(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("place", "kind"),
     [
-        ("/home/ada/live.sqlite", "nfs4"),
-        ("/home", "nfs4"),
-        ("/homes/live.sqlite", "ext4"),
+        ("/ward/ada/live.sqlite", "nfs4"),
+        ("/ward", "nfs4"),
+        ("/wards/live.sqlite", "ext4"),
         ("/data/a b\\c/live.sqlite", "xfs"),
         ("/data/live.sqlite", "cifs"),
     ],
@@ -70,8 +70,8 @@ def test_the_line_that_fits_best_says_the_kind_of_file_system(place: str, kind: 
     lines = [
         r"5 1 0:1 / /data/a\040b\134c rw - xfs /dev/vdb rw",
         "1 0 0:1 / / rw,relatime shared:1 master:2 - ext4 /dev/vda rw",
-        "2 1 0:1 / /home rw - ext4 /dev/vdc rw",
-        "3 1 0:1 / /home rw shared:3 - nfs4 server:/home rw",
+        "2 1 0:1 / /ward rw - ext4 /dev/vdc rw",
+        "3 1 0:1 / /ward rw shared:3 - nfs4 server:/ward rw",
         "4 1 0:1 / /data rw - cifs //server/data rw",
     ]
     assert mounts.kind_at(Path(place), "\n".join(lines)) == kind
