@@ -20,7 +20,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.simulation import Simulation
 from grbp.figures import regret_figure, regret_map_figure, save
-from grbp.figures.looks import look_of
+from grbp.figures.style import line_styles
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
 from grbp.model.problem import Problem
@@ -152,10 +152,10 @@ def test_a_learner_looks_the_same_in_every_figure() -> None:
             looks.setdefault(name, set()).add((line.get_color(), str(dashes._dash_pattern)))
     assert all(len(look) == 1 for look in looks.values())
     # And no two of them look the same: neither ours, nor up to thirty of someone else's.
-    ours = look_of([*LEARNERS, "ucb1-policies"])
+    ours = line_styles([*LEARNERS, "ucb1-policies"])
     assert len(set(ours.values())) == len(ours)
-    assert look_of(["mine", *LEARNERS]) == {**look_of(["mine"]), **look_of([*LEARNERS])}
-    theirs = look_of([f"learner {i}" for i in range(30)])
+    assert line_styles(["mine", *LEARNERS]) == {**line_styles(["mine"]), **line_styles([*LEARNERS])}
+    theirs = line_styles([f"learner {i}" for i in range(30)])
     assert len(set(theirs.values()) | set(ours.values())) == len(theirs) + len(ours)
 
 

@@ -14,8 +14,8 @@ from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation
 from grbp.figures.canvas import GREY, INK, check_axes, drawing, write_title
-from grbp.figures.looks import DOTTED, Dashes, look_of
-from grbp.figures.numbers import rounds_in_words, tick
+from grbp.figures.numbers import format_tick, rounds_in_words
+from grbp.figures.style import DOTTED, Dashes, line_styles
 from grbp.learners.getbe import SAMPLE_MEAN, Control
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
@@ -89,7 +89,7 @@ def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" 
     """
     if not simulation.curves:
         raise InvalidInput("a simulation of no learner was given; there must be one or more")
-    drawn = _drawn_curves(simulation)
+    drawn = _order_curves(simulation)
     top = _top(drawn)
     lines, theory_note = _theory(simulation)
     entries = [_entry(one, top) for one in drawn]
@@ -196,9 +196,9 @@ class _Line(NamedTuple):
     label: str
 
 
-def _drawn_curves(simulation: Simulation) -> list[_Drawn]:
+def _order_curves(simulation: Simulation) -> list[_Drawn]:
     """Order the curves from the largest regret at the last round to the smallest."""
-    looks = look_of(list(simulation.curves))
+    looks = line_styles(list(simulation.curves))
     drawn = [
         _Drawn(name, curve.mean, *_band(curve), *looks[name])
         for name, curve in simulation.curves.items()
@@ -383,4 +383,4 @@ def _scale(axes: "Axes", simulation: Simulation, drawn: Sequence[_Drawn], top: f
     else:
         axes.set_xlim(0.0, max(last, 2))
         axis.set_major_locator(MaxNLocator(5, integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda x, _: tick(x)))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: format_tick(x)))

@@ -11,8 +11,8 @@ from grbp._display import Displayable, Rows
 from grbp._io import write_whole
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
-from grbp.learners.kept import known_counters
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
+from grbp.learners.serialization import check_counters
 from grbp.model.transition import DEAD_END, Action, as_action, finish_mask
 from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
@@ -109,7 +109,7 @@ class Session(Displayable):
         )
         self.rho = 1
         if counters is not None:
-            self.memory = known_counters(counters, self._learner)
+            self.memory = check_counters(counters, self._learner)
             self.rho = self.memory.rho
         self.state: int | None = None
         self.threshold = 0
