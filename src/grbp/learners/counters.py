@@ -10,6 +10,9 @@ from grbp._numba.jit import inlined, kernel
 from grbp.model.transition import Action, next_state
 from grbp.numerics.rng import uniform
 
+NOBODY: Final = -1
+"""The threshold that gets the credit of a round that was not played with one."""
+
 ROUNDING: Final = 2.0**-50
 """Four units in the last place of a number, relative to it."""
 
@@ -133,6 +136,10 @@ class Corner(NamedTuple):
     lost_1: float
 
 
+NO_COUNTS: Final = Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""The counters of which nothing is counted, not even the first estimates."""
+
+
 @inlined
 def as_corner(n: Counters) -> Corner:
     """Return counters as wins and losses of every kind."""
@@ -228,6 +235,13 @@ def play(goal: int, p_c: float, p_f: float, threshold: int, state: int, key: int
     won = 1 if state == goal else 0
     # A step up counted 2 and a step down 0.
     return Round(first, won, f, slot - f, c_up // 2)
+
+
+def step_counts(goal: int, state: int, finish: bool, after: int) -> tuple[int, int, int, int]:
+    """Return what one step adds to f, f_goal, c and c_up."""
+    if finish:
+        return 1, int(after == goal), 0, 0
+    return 0, 0, 1, int(after > state)
 
 
 @inlined

@@ -3,7 +3,7 @@
 from typing import TypeAlias
 
 from grbp.model.problem import Problem
-from grbp.model.transition import DEAD_END, Action
+from grbp.model.transition import DEAD_END, Action, successors
 
 ToyText: TypeAlias = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
 """state -> action -> [(probability, next state, reward, terminated), ...]"""
@@ -62,17 +62,17 @@ def to_toy_text(problem: Problem) -> ToyText:
     >>> table[3][grbp.Action.CONTINUE]
     [(0.25, 4, 1.0, True), (0.75, 2, 0.0, False)]
     """
-    goal, p_c, p_f = problem.goal, problem.p_c, problem.p_f
+    goal, chances = problem.goal, {Action.CONTINUE: problem.p_c, Action.FINISH: problem.p_f}
 
-    def to(probability: float, state: int) -> tuple[float, int, float, bool]:
+    def transition(probability: float, state: int) -> tuple[float, int, float, bool]:
         return probability, state, float(state == goal), state in (DEAD_END, goal)
 
     table: ToyText = {DEAD_END: {}}
     for state in range(1, goal):
-        table[state] = {
-            int(Action.CONTINUE): [to(p_c, state + 1), to(1.0 - p_c, state - 1)],
-            int(Action.FINISH): [to(p_f, goal), to(1.0 - p_f, DEAD_END)],
-        }
+        table[state] = {}
+        for action, p in chances.items():
+            failed, succeeded = successors(goal, state, action == Action.FINISH)
+            table[state][int(action)] = [transition(p, succeeded), transition(1.0 - p, failed)]
     for end in (DEAD_END, goal):
         table[end] = {int(action): [(1.0, end, 0.0, True)] for action in Action}
     return table

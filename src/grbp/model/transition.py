@@ -119,6 +119,11 @@ def next_state(state: int, action: int, goal: int, p_c: float, p_f: float, draw:
     return state + 1 if draw < p_c else state - 1
 
 
+def successors(goal: int, state: int, finish: bool) -> tuple[int, int]:
+    """Return the states to which FINISH or CONTINUE can lead: if it fails, and if it succeeds."""
+    return (DEAD_END, goal) if finish else (state - 1, state + 1)
+
+
 def finish_mask(goal: int, policy: Policy) -> Bools:
     """Return whether the policy takes FINISH, for every state from 1 to goal - 1.
 

@@ -5,15 +5,15 @@ walking engine and the same cases, every decision is the same, bit for bit.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from grbp._display import Displayable, Rows
 from grbp._io import write_whole
 from grbp.errors import InvalidInput
-from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
+from grbp.learners.counters import NOBODY, Counters, Round, Totals, add_to, as_totals, step_counts
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.learners.serialization import check_counters
-from grbp.model.transition import DEAD_END, Action, as_action, finish_mask
+from grbp.model.transition import DEAD_END, Action, as_action, finish_mask, successors
 from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from grbp.model.validation import SeedLike
-
-_NO_THRESHOLD: Final = -1
-"""The threshold of a case that was not played with one."""
 
 
 class Session(Displayable):
@@ -115,7 +112,7 @@ class Session(Displayable):
         self.threshold = 0
         self._finish = finish_mask(goal, 0)
         self._counts = Round(0, 0, 0, 0, 0)
-        self._overruled = False
+        self._overridden = False
 
     def __repr__(self) -> str:
         replica = f", replica={self.replica}" if self.replica else ""
@@ -157,7 +154,7 @@ class Session(Displayable):
             self.goal, self.memory, fold_in(self._learner_key, self.rho)
         )
         self._finish = finish_mask(self.goal, self._learner.policy(self.goal, self.threshold))
-        self._counts, self._overruled = Round(self.state, 0, 0, 0, 0), False
+        self._counts, self._overridden = Round(self.state, 0, 0, 0, 0), False
         return self.threshold
 
     def ask(self) -> Action:
@@ -199,7 +196,7 @@ class Session(Displayable):
         Notes
         -----
         What was done is what counts: every FINISH and CONTINUE with what came of it, whoever
-        decided. A case in which the learner was overruled is a case like others (``rho``), but
+        decided. A case in which the learner was overridden is a case like others (``rho``), but
         it does not count as played, won or lost with its threshold, since it was not played
         with it. The learner ucb1-policies counts nothing else, and so learns nothing from it.
 
@@ -217,21 +214,21 @@ class Session(Displayable):
         """
         asked, before = self.ask(), self._present()
         action = asked if took is None else as_action(took)
-        ends = action == Action.FINISH
-        allowed = (DEAD_END, self.goal) if ends else (before - 1, before + 1)
+        finish = action == Action.FINISH
+        allowed = successors(self.goal, before, finish)
         if state not in allowed:
             raise InvalidInput(
                 f"state {state!r} was told after {action.name} in state {before}; it must be"
                 f" {allowed[0]} or {allowed[1]}"
             )
         n = self._counts
-        up = not ends and state > before
-        self._counts = n._replace(f=n.f + ends, c=n.c + (not ends), c_up=n.c_up + up)
-        self._overruled = self._overruled or action != asked
+        f, _, c, c_up = step_counts(self.goal, before, finish, state)
+        self._counts = n._replace(f=n.f + f, c=n.c + c, c_up=n.c_up + c_up)
+        self._overridden = self._overridden or action != asked
         self.state = int(state)
         if state in (DEAD_END, self.goal):
             one = self._counts._replace(won=int(state == self.goal))
-            if not self._overruled:
+            if not self._overridden:
                 self.memory = self._learner.settle(self.memory, self.threshold, one)
             else:
                 self._count(as_totals(one))
@@ -288,7 +285,7 @@ class Session(Displayable):
         """
         case = None
         if self.state is not None:
-            case = Case(self.state, self.threshold, self._counts, self._overruled)
+            case = Case(self.state, self.threshold, self._counts, self._overridden)
         place = (self.goal, self.seed, self.replica, self.rho, self.memory, case)
         return write_json(Saved(self._given, self._learner.constants, *place))
 
@@ -318,7 +315,7 @@ class Session(Displayable):
         session = cls(saved.goal, saved.learner, saved.seed, saved.replica)
         session.rho, session.memory = saved.rho, saved.memory
         if saved.case is not None:
-            session.state, session.threshold, session._counts, session._overruled = saved.case
+            session.state, session.threshold, session._counts, session._overridden = saved.case
             policy = session._learner.policy(session.goal, session.threshold)
             session._finish = finish_mask(session.goal, policy)
         return session
@@ -394,4 +391,4 @@ class Session(Displayable):
     def _count(self, totals: Totals) -> None:
         """Count what was seen in a case that was not played with its threshold to its end."""
         if isinstance(self.memory, Counters):
-            self.memory = add_to(self.memory, _NO_THRESHOLD, totals)
+            self.memory = add_to(self.memory, NOBODY, totals)
