@@ -101,24 +101,15 @@ def _numba_cuda() -> tuple[Any, str]:
     """Import numba-cuda; return it, or None and what is wrong with it."""
     if numba() is None:
         return None, "Numba is not installed"
-    # NumPy 2.5 has no row_stack any more, which numba-cuda 0.30 names while it is imported.
-    arrays: Any = np
-    lacking = not hasattr(arrays, "row_stack")
-    if lacking:
-        arrays.row_stack = arrays.vstack
     try:
         module = import_module("numba.cuda")
         # Numba has a part of that name, too, which is older.
         if getattr(module, "implementation", "") == "NVIDIA":
-            import_module("numba.cuda.np.arrayobj")
             return module, ""
     except ImportError:
         pass
     except Exception as error:  # It looks for libraries of CUDA, and each has its own way to fail.
         return None, f"numba-cuda cannot be loaded ({reason(error).rstrip('.')})"
-    finally:
-        if lacking:
-            del arrays.row_stack
     return None, "numba-cuda is not installed"
 
 
