@@ -24,10 +24,10 @@ _CHANGES_NO_NUMBER: Final = (
     "figures",
     "fitting",
     "live",
-    "pages",
     "paper",
     "planning",
     "records",
+    "reports",
     "serve",
     "views.py",
 )

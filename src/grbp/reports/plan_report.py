@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from grbp._words import with_interval
 from grbp.figures.numbers import rounded
 from grbp.figures.planning import knowing_figure, lost_figure
-from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 from grbp.planning.summary import sentences_of, setting_of
+from grbp.reports.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 
 if TYPE_CHECKING:
     from grbp.planning.characteristics import Outlook, Truth

@@ -13,7 +13,7 @@ from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.parts import OpenCases
 from grbp.fitting.result import Fit
 from grbp.numerics.intervals import anytime, wilson
-from grbp.pages.fit_page import fit_report
+from grbp.reports.fit_report import fit_report
 from grbp.theory.posterior import Estimate
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from runs import one_sentence
 
 from grbp.errors import InvalidInput, MissingExtra
-from grbp.pages.page import Section, environment
+from grbp.reports.page import Section, environment
 
 
 def test_a_figure_without_words_and_a_torn_table_are_refused() -> None:

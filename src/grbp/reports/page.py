@@ -117,7 +117,7 @@ def environment() -> "Environment":
             f"the report needs Jinja2, which is not installed; {how_to_install('plots')}"
         ) from error
     return Environment(
-        loader=PackageLoader("grbp.pages"),
+        loader=PackageLoader("grbp.reports"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_printable,

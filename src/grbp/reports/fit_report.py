@@ -12,7 +12,7 @@ from grbp.figures.records import (
     ways_figure,
 )
 from grbp.fitting.estimates import Proportion
-from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
+from grbp.reports.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 
 if TYPE_CHECKING:
     from grbp.fitting.assumptions import AssumptionTest
