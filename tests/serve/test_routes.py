@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grbp.serve.explorer import served_page
 from serving import Serving, refused
 
 from grbp import Study, fit
 from grbp.live.rows import Event
 from grbp.serve import models
 from grbp.serve.access import ROUTES
-from grbp.serve.explorer import served_page
 
 pytestmark = pytest.mark.slow
 

@@ -21,6 +21,7 @@ _PACKAGE: Final = Path(__file__).parent.parent
 _CHANGES_NO_NUMBER: Final = (
     "_words.py",
     "cli",
+    "explorer",
     "figures",
     "fitting",
     "live",

@@ -12,10 +12,11 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from grbp.errors import GrbpError
+from grbp.explorer.simulations import Simulations
 from grbp.live.config import this_version
 from grbp.live.reader import utc_now
 from grbp.live.store.base import Store
-from grbp.serve import lab, models, pages, routes, study_pages, upkeep
+from grbp.serve import explorer_routes, models, pages, routes, study_pages, upkeep
 from grbp.serve.access import ANYBODY, ROUTES
 from grbp.serve.desk import Desk
 from grbp.serve.guards import COOKIE, IMPORT, Guard, Settings
@@ -57,11 +58,13 @@ def create_app(
         redirect_slashes=False,
         telemetry=_SILENT,
     )
-    app.state.desk, app.state.lab = desk, lab.Lab()
-    for one in (routes, upkeep, pages, study_pages, lab):
+    app.state.desk, app.state.simulations = desk, Simulations()
+    for one in (routes, upkeep, pages, study_pages, explorer_routes):
         # Side by side, since routers within routers are searched twice.
         app.router.routes.extend(one.router.routes)
-    app.mount("/static", pages.Files(directory=pages.STATIC))
+    app.mount(
+        "/static", pages.Files(packages=[("grbp.serve", "static"), ("grbp.explorer", "static")])
+    )
     app.add_middleware(
         Guard, routes=app.router.routes, settings=desk.settings, tokens=tokens,
         sessions=desk.sessions, metrics=desk.metrics,

@@ -1,23 +1,13 @@
-"""The pages that a browser opens, and the files that they load."""
+"""The files that pages load."""
 
 from os import PathLike, stat_result
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from grbp.serve.explorer import STATIC, served_page
-
-__all__ = ["STATIC", "Files", "router"]
-
 router = APIRouter(include_in_schema=False)
-
-
-@router.get("/explore")
-def explore() -> Response:
-    """Return the explorer, which needs no study."""
-    return HTMLResponse(served_page())
 
 
 @router.get("/favicon.ico")

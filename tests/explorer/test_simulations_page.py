@@ -13,7 +13,7 @@ from serving import Serving
 
 import grbp
 from grbp import experiments
-from grbp.serve import lab
+from grbp.explorer import simulations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -48,11 +48,11 @@ def opened(
 ) -> "Iterator[Page]":
     with browser.page(**options) as page:
         page.goto(f"{server.url}/explore{state}")
-        page.wait_for_selector("html[data-ready] #lab[data-ready]")
+        page.wait_for_selector("html[data-ready] #simulations[data-ready]")
         yield page
 
 
-def said(page: "Page", words: str, name: str = "lab-said") -> str:
+def said(page: "Page", words: str, name: str = "simulation-said") -> str:
     """Wait until something is said, and return all of it."""
     place = page.locator(f"#{name}", has_text=words)
     place.wait_for(timeout=LATER)
@@ -61,7 +61,7 @@ def said(page: "Page", words: str, name: str = "lab-said") -> str:
 
 def fill(page: "Page", rounds: int, replicas: int, seed: int = 0) -> None:
     for name, value in (("rounds", rounds), ("replicas", replicas), ("seed", seed)):
-        page.fill(f"#lab-{name}", str(value))
+        page.fill(f"#simulation-{name}", str(value))
 
 
 @pytest.mark.slow
@@ -71,13 +71,13 @@ def test_learners_are_simulated_and_the_picture_is_taken_away(
     with opened(browser, server, "#G=4&pC=0.65&pF=0.3&start=2&gamma=3") as page:
         assert page.locator("input[name=learner]:checked").count() == 2
         fill(page, 1_000, 50, 7)
-        page.click("#lab-run")
+        page.click("#simulation-run")
         assert said(page, "Done") == "Done: 2 learners."
-        assert page.locator("#lab-progress").is_hidden()
+        assert page.locator("#simulation-progress").is_hidden()
         problem = grbp.Problem(4, 0.65, 0.3, 2)
         names = ["doorstep-lai", "getbe-sm:gamma=3"]
         curves = grbp.simulate(problem, names, 1_000, 50, 7).curves
-        rows = page.locator("#lab-rows tr").all()
+        rows = page.locator("#simulation-rows tr").all()
         table = [[cell.inner_text() for cell in row.locator("th, td").all()] for row in rows]
         for name, mean, interval, _ in table:
             curve = curves[name]
@@ -86,14 +86,14 @@ def test_learners_are_simulated_and_the_picture_is_taken_away(
             assert float(mean) == pytest.approx(curve.mean[-1], rel=6e-3)
             assert ends == pytest.approx([max(low[-1], 0.0), high[-1]], rel=6e-3)
         assert sorted(row[0] for row in table) == names
-        command = page.inner_text("#lab-command")
+        command = page.inner_text("#simulation-command")
         assert command.startswith("grbp simulate --goal 4 --p-c 0.65 --p-f 0.3 --start 2")
         assert "--learner getbe-sm:gamma=3" in command
 
-        page.check("#lab-log")
+        page.check("#simulation-log")
         for kind in ("svg", "png"):
             with page.expect_download() as taking:
-                page.click(f".lab-file[data-kind={kind}]")
+                page.click(f".simulation-file[data-kind={kind}]")
             taking.value.save_as(tmp_path / f"regret.{kind}")
             assert taking.value.suggested_filename == f"grbp-regret.{kind}"
         words = (tmp_path / "regret.svg").read_text("utf-8")
@@ -112,25 +112,25 @@ def test_a_simulation_shows_how_far_it_is_and_can_be_cancelled(
     with opened(browser, server, BOUNDARY) as page:
         page.uncheck("input[value=getbe-sm]")
         fill(page, 100_000, 2_000)
-        page.focus("#lab-run")
+        page.focus("#simulation-run")
         page.keyboard.press("Enter")
-        said(page, "doorstep-lai", "lab-words")
-        said(page, "of 2,000 replicas", "lab-words")
-        assert 0.0 < page.locator("#lab-bar").evaluate("bar => bar.value") < 1.0
-        assert page.evaluate("document.activeElement.id") == "lab-cancel"
-        (job,) = (one for one in server.app.state.lab._jobs.values() if one.running)
+        said(page, "doorstep-lai", "simulation-words")
+        said(page, "of 2,000 replicas", "simulation-words")
+        assert 0.0 < page.locator("#simulation-bar").evaluate("bar => bar.value") < 1.0
+        assert page.evaluate("document.activeElement.id") == "simulation-cancel"
+        (job,) = (one for one in server.app.state.simulations._by_id.values() if one.running)
         page.keyboard.press("Enter")
         assert said(page, "Cancelled") == "Cancelled."
         assert job.process.wait(timeout=2) != 0
-        assert page.evaluate("document.activeElement.id") == "lab-run"
+        assert page.evaluate("document.activeElement.id") == "simulation-run"
 
         # Whoever leaves the page cancels as well.
-        page.click("#lab-run")
-        said(page, "of 2,000 replicas", "lab-words")
-        (job,) = (one for one in server.app.state.lab._jobs.values() if one.running)
+        page.click("#simulation-run")
+        said(page, "of 2,000 replicas", "simulation-words")
+        (job,) = (one for one in server.app.state.simulations._by_id.values() if one.running)
         page.evaluate(LEAVING)
         assert job.process.wait(timeout=10) != 0
-        assert page.locator("#lab-run").is_visible()
+        assert page.locator("#simulation-run").is_visible()
 
 
 @pytest.mark.slow
@@ -140,15 +140,15 @@ def test_what_cannot_be_simulated_is_said_in_a_sentence(
     with opened(browser, server) as page:
         for name in ("doorstep-lai", "getbe-sm"):
             page.uncheck(f"input[value={name}]")
-        page.click("#lab-run")
+        page.click("#simulation-run")
         said(page, "No learner is chosen")
-        page.fill("#lab-rounds", "100001")
-        page.click("#lab-run")
-        assert not page.locator("#lab-rounds").evaluate("field => field.checkValidity()")
-    monkeypatch.setattr(lab, "find_spec", lambda _: None)
+        page.fill("#simulation-rounds", "100001")
+        page.click("#simulation-run")
+        assert not page.locator("#simulation-rounds").evaluate("field => field.checkValidity()")
+    monkeypatch.setattr(simulations, "find_spec", lambda _: None)
     with opened(browser, server) as page:
-        assert "Numba" in page.inner_text("#lab-missing")
-        assert page.locator("#lab-form").is_hidden()
+        assert "Numba" in page.inner_text("#simulation-missing")
+        assert page.locator("#simulation-form").is_hidden()
         page.click("#many")
         assert page.inner_text("#count") == "100"
 
@@ -157,12 +157,12 @@ def test_a_stranger_has_the_sliders_alone(browser: Watched, tmp_path: Path) -> N
     with Serving(tmp_path) as server:
         server.token("viewer")
         with opened(browser, server) as page:
-            assert "signed in" in page.inner_text("#lab-missing")
-            assert page.locator("#lab-form").is_hidden()
+            assert "signed in" in page.inner_text("#simulation-missing")
+            assert page.locator("#simulation-form").is_hidden()
             assert page.locator("#claims").is_hidden()
             page.click("#many")
             assert page.inner_text("#count") == "100"
-            page.click("#lab-missing a")
+            page.click("#simulation-missing a")
             page.wait_for_selector("#sign-in")
             assert page.url == f"{server.url}/sign-in?next=%2Fexplore"
 
@@ -205,9 +205,9 @@ def test_nobody_is_shut_out(
 ) -> None:
     font = WIDE if scheme == "light" else NARROW
     with opened(browser, server, color_scheme=scheme, viewport=viewport, font=font) as page:
-        page.click("#lab-more summary")
+        page.click("#simulation-more summary")
         fill(page, 1_000, 20)
-        page.click("#lab-run")
+        page.click("#simulation-run")
         if viewport == PHONE:
             assert violations(page) == []
         said(page, "Done")

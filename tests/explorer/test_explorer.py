@@ -18,7 +18,7 @@ import grbp
 from grbp import Problem
 from grbp.cli import main
 from grbp.errors import GrbpError
-from grbp.serve.explorer import STATIC, served_page, single_file
+from grbp.explorer.page import STATIC, served_page, single_file
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from pydantic import BaseModel
 from runs import one_sentence
 from serving import Serving, refused
 
@@ -21,8 +22,7 @@ import grbp
 from grbp import experiments
 from grbp.cli import main
 from grbp.errors import NotFound, TooLarge
-from grbp.serve import lab, lab_models, simulating
-from grbp.serve.models import Body
+from grbp.explorer import models, simulation_worker, simulations
 
 JOBS: Final = "/api/explore/simulations"
 SMALL: Final[dict[str, Any]] = {
@@ -40,7 +40,7 @@ LONG: Final = SMALL | {
 def server(tmp_path: Path) -> Iterator[Serving]:
     with Serving(tmp_path, results=tmp_path / "results") as serving:
         yield serving
-        for job in serving.app.state.lab._jobs.values():
+        for job in serving.app.state.simulations._by_id.values():
             job.process.kill()
 
 
@@ -89,7 +89,7 @@ def test_a_simulation_is_what_the_package_simulates_to_the_last_bit(server: Serv
 @pytest.mark.slow
 def test_a_simulation_that_is_cancelled_uses_no_more_time(server: Serving) -> None:
     address = server.ask("POST", JOBS, json=LONG).headers["location"]
-    (job,) = server.app.state.lab._jobs.values()
+    (job,) = server.app.state.simulations._by_id.values()
     until = time.monotonic() + 120
     while server.ask("GET", address).json()["done"] == 0:
         assert time.monotonic() < until
@@ -121,7 +121,7 @@ def test_everybody_has_one_simulation_and_few_run_at_once(server: Serving) -> No
 
 def test_a_process_that_dies_is_said_and_in_time_forgotten() -> None:
     now = 0.0
-    kept = lab.Lab(lambda: now)
+    kept = simulations.Simulations(lambda: now)
     job = kept.begin("", dict(LONG))
     job.process.kill()
     until = time.monotonic() + 30
@@ -130,16 +130,16 @@ def test_a_process_that_dies_is_said_and_in_time_forgotten() -> None:
         time.sleep(0.01)
     assert kept.find("", job.id).state["status"] == "failed"
     assert "ended before it was done" in job.state["detail"]
-    now = lab.KEPT
+    now = simulations.KEPT
     assert kept.find("", job.id) is job
-    now = lab.KEPT + 1.0
+    now = simulations.KEPT + 1.0
     with pytest.raises(NotFound, match="forgotten"):
         kept.find("", job.id)
 
 
 @pytest.mark.slow
 def test_a_process_ends_with_whoever_asked_for_it() -> None:
-    program = [sys.executable, "-m", "grbp.serve.simulating"]
+    program = [sys.executable, "-m", "grbp.explorer.simulation_worker"]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -176,15 +176,15 @@ def test_what_is_beyond_the_limits_is_refused(
     server: Serving, given: dict[str, Any], words: str
 ) -> None:
     refused(server.ask("POST", JOBS, json=SMALL | given), 422, words)
-    assert server.app.state.lab._jobs == {}
+    assert server.app.state.simulations._by_id == {}
 
 
 def test_what_would_take_too_long_is_refused_when_that_is_seen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("grbp.serve.simulating.time.monotonic", lambda: now)
-    pace = simulating.Pace(20.0)
+    monkeypatch.setattr("grbp.explorer.simulation_worker.time.monotonic", lambda: now)
+    pace = simulation_worker.Pace(20.0)
     pace.begin("quick", 1_000)
     now += 60.0  # It was compiled, which does not count.
     pace("quick", 10, 1_000)
@@ -218,7 +218,7 @@ def test_the_learners_and_the_limits_are_said(server: Serving) -> None:
 def test_without_numba_it_says_so_and_the_rest_works(
     server: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lab, "find_spec", lambda _: None)
+    monkeypatch.setattr(simulations, "find_spec", lambda _: None)
     said = server.ask("GET", "/api/explore").json()["missing"]
     assert "Numba" in said
     assert "grbp[engine]" in said
@@ -228,10 +228,10 @@ def test_without_numba_it_says_so_and_the_rest_works(
 
 
 def test_every_example_is_one() -> None:
-    found = [one for one in vars(lab_models).values() if isinstance(one, type)]
-    models = [one for one in found if issubclass(one, Body) and one is not Body]
-    assert len(models) == 7
-    for model in models:
+    found = [one for one in vars(models).values() if isinstance(one, type)]
+    described = [one for one in found if issubclass(one, BaseModel) and one is not BaseModel]
+    assert len(described) == 7
+    for model in described:
         for example in model.model_json_schema()["examples"]:
             model.model_validate(example)
 
@@ -248,7 +248,7 @@ from grbp.serve.tokens import Tokens
 async def ask(app):
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
-        for path in ("/explore", "/api/explore", "/static/lab.js", "/openapi.json"):
+        for path in ("/explore", "/api/explore", "/static/simulations.js", "/openapi.json"):
             assert (await http.get(path)).status_code == 200, path
         begun = await http.post("/api/explore/simulations", json=JOB)
         assert begun.status_code == 202

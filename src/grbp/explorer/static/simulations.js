@@ -4,7 +4,7 @@ import { optimalThreshold } from "./exact.js";
 import { readLink, writeLink } from "./explorer-state.js";
 import { download } from "./explorer-svg.js";
 import { whole } from "./explorer-words.js";
-import { drawRegret, regretRows } from "./lab-picture.js";
+import { drawRegret, regretRows } from "./simulation-picture.js";
 
 const OFTEN = 150; // milliseconds between two questions how far it is
 const PATIENCE = 20; // questions without an answer before one gives up
@@ -37,8 +37,8 @@ async function ask(address, options = {}) {
 }
 
 function say(words, refused = false) {
-  find("lab-said").classList.toggle("refusal", refused);
-  put("lab-said", words);
+  find("simulation-said").classList.toggle("refusal", refused);
+  put("simulation-said", words);
 }
 
 /** Return what the sliders say now. */
@@ -61,28 +61,28 @@ function offer({ learners, most_learners, most_rounds, most_replicas, allowed, m
       type: "checkbox", name: "learner", value: name, checked: k < CHOSEN,
     });
     if (gamma !== null) box.dataset.gamma = gamma;
-    find(k < SHOWN ? "lab-first" : "lab-others").append(
+    find(k < SHOWN ? "simulation-first" : "simulation-others").append(
       element("label", {}, box, element("code", {}, name),
         element("span", { className: "soft" }, summary)),
     );
   });
-  find("lab-rounds").max = most_rounds;
-  find("lab-replicas").max = most_replicas;
-  put("lab-limits", `At most ${most_learners} learners, ${whole(most_rounds)} rounds and ` +
+  find("simulation-rounds").max = most_rounds;
+  find("simulation-replicas").max = most_replicas;
+  put("simulation-limits", `At most ${most_learners} learners, ${whole(most_rounds)} rounds and ` +
     `${whole(most_replicas)} replicas. Learners with a γ take it from the slider.`);
   if (missing) lack(sentence({ refused: true, message: missing }));
   if (!allowed) {
     lack("Simulations, and the verdicts on the paper, are for those who have signed in here. ");
-    find("lab-missing").append(element("a", { href: "/sign-in?next=%2Fexplore" }, "Sign in"));
+    find("simulation-missing").append(element("a", { href: "/sign-in?next=%2Fexplore" }, "Sign in"));
     find("claims").hidden = true;
   }
 }
 
 /** Say why nothing can be simulated. */
 function lack(words) {
-  put("lab-missing", words);
-  find("lab-missing").hidden = false;
-  find("lab-form").hidden = true;
+  put("simulation-missing", words);
+  find("simulation-missing").hidden = false;
+  find("simulation-form").hidden = true;
 }
 
 /** Return the learners that are chosen, each with the gamma of the slider if it has one. */
@@ -98,7 +98,7 @@ async function simulate() {
   const state = sliders();
   const learners = chosen(state);
   const [rounds, replicas, seed] = ["rounds", "replicas", "seed"].map((name) =>
-    Number(find(`lab-${name}`).value));
+    Number(find(`simulation-${name}`).value));
   if (learners.length === 0) {
     say("No learner is chosen: choose one or more.", true);
     return;
@@ -178,11 +178,11 @@ function sentence(error) {
 
 /** Show that something runs, or that nothing does; the focus stays where one can go on. */
 function busy(yes) {
-  const held = [find("lab-run"), find("lab-cancel")].includes(document.activeElement);
-  find("lab-run").hidden = yes;
-  find("lab-cancel").hidden = !yes;
-  find("lab-progress").hidden = !yes;
-  if (held) find(yes ? "lab-cancel" : "lab-run").focus();
+  const held = [find("simulation-run"), find("simulation-cancel")].includes(document.activeElement);
+  find("simulation-run").hidden = yes;
+  find("simulation-cancel").hidden = !yes;
+  find("simulation-progress").hidden = !yes;
+  if (held) find(yes ? "simulation-cancel" : "simulation-run").focus();
 }
 
 /** Show how far a simulation is. */
@@ -191,11 +191,11 @@ function follow({ learner, done, total, curves }) {
   const now = Math.min(curves.length + 1, learners.length);
   const which =
     learners.length === 1 ? learner : `${learner}, learner ${now} of ${learners.length}`;
-  put("lab-words", done
+  put("simulation-words", done
     ? `${which}: ${whole(done)} of ${whole(total)} replicas`
     : `${which}: getting ready; the first time that takes up to a minute`);
   const part = curves.length < learners.length && done < total ? done / total : 0;
-  find("lab-bar").value = (curves.length + part) / learners.length;
+  find("simulation-bar").value = (curves.length + part) / learners.length;
 }
 
 /** Show the curves that are there. */
@@ -204,25 +204,25 @@ function showResult(job, mine) {
   shown = { job, mine };
   if (!changed) return;
   const best = optimalThreshold(mine.state);
-  find("lab-result").hidden = false;
+  find("simulation-result").hidden = false;
   draw();
-  put("lab-facts", `${facts(mine).replaceAll("_", "")}.`);
-  find("lab-rows").replaceChildren(...regretRows(job, best).map(([name, ...cells]) =>
+  put("simulation-facts", `${facts(mine).replaceAll("_", "")}.`);
+  find("simulation-rows").replaceChildren(...regretRows(job, best).map(([name, ...cells]) =>
     element("tr", {}, element("th", { scope: "row" }, name),
       ...cells.map((cell) => element("td", {}, cell)))));
   const belied = job.curves.filter(({ covered }) => !covered).map(({ learner }) => learner);
-  put("lab-covered", belied.length === 0 ? "" : `Not covered: ${belied.join(", ")}. ` +
+  put("simulation-covered", belied.length === 0 ? "" : `Not covered: ${belied.join(", ")}. ` +
     "Replicas that are stuck with the wrong threshold, too rare to be seen here, could add more " +
     "than the mean itself.");
-  find("lab-command").replaceChildren(...job.command.split(" ").flatMap((word) =>
+  find("simulation-command").replaceChildren(...job.command.split(" ").flatMap((word) =>
     [element("span", { className: "word" }, word), " "]));
 }
 
 function draw() {
   if (!shown) return;
-  const svg = find("lab-regret");
+  const svg = find("simulation-regret");
   const width = Math.max(svg.parentElement.clientWidth, 260);
-  drawRegret(svg, width, shown.job, find("lab-log").checked);
+  drawRegret(svg, width, shown.job, find("simulation-log").checked);
 }
 
 /** Show the verdicts on the paper's claims. */
@@ -262,16 +262,16 @@ function claim({ claim: words, where, outcome, evidence, why }) {
 }
 
 function listen() {
-  find("lab-form").addEventListener("submit", (event) => {
+  find("simulation-form").addEventListener("submit", (event) => {
     event.preventDefault();
     simulate();
   });
-  find("lab-cancel").addEventListener("click", cancel);
-  find("lab-log").addEventListener("change", draw);
+  find("simulation-cancel").addEventListener("click", cancel);
+  find("simulation-log").addEventListener("change", draw);
   find("claims-open").addEventListener("toggle", showVerdicts);
-  for (const button of document.querySelectorAll("button.lab-file")) {
+  for (const button of document.querySelectorAll("button.simulation-file")) {
     button.addEventListener("click", () =>
-      download(find("lab-regret"), button.dataset.kind, "grbp-regret", facts(shown.mine)));
+      download(find("simulation-regret"), button.dataset.kind, "grbp-regret", facts(shown.mine)));
   }
   addEventListener("hashchange", () => {
     if (!shown || running) return;
@@ -296,4 +296,4 @@ try {
 } catch (error) {
   lack(sentence(error));
 }
-find("lab").dataset.ready = "yes";
+find("simulations").dataset.ready = "yes";

@@ -9,8 +9,8 @@ from browser import Watched
 
 import grbp
 from grbp import Counters, Problem
+from grbp.explorer.page import STATIC
 from grbp.learners.base import Learner
-from grbp.serve.explorer import STATIC
 from grbp.theory.values import excess
 
 pytestmark = pytest.mark.slow

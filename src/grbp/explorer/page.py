@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 STATIC: Final = Path(__file__).parent / "static"
-"""The folder of what pages load; it is served as /static."""
+"""The folder of what the page loads; it is served as /static."""
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LAST: Final = '<section aria-labelledby="title-link">'
@@ -33,10 +33,10 @@ _SERVED: Final = (
 
 def served_page() -> str:
     """Return the page that loads its parts from /static, with what only a server can do."""
-    page = _read("explorer.html").replace(_LAST, _read("lab.html") + _LAST)
+    page = _read("explorer.html").replace(_LAST, _read("simulations.html") + _LAST)
     page = _ALONE.sub(_SERVED, page)
-    page = page.replace(_STYLE, f"{_STYLE}\n{_STYLE.replace('explorer', 'lab')}")
-    return page.replace(_SCRIPT, f"{_SCRIPT}\n{_SCRIPT.replace('explorer', 'lab')}")
+    page = page.replace(_STYLE, f"{_STYLE}\n{_STYLE.replace('explorer', 'simulations')}")
+    return page.replace(_SCRIPT, f"{_SCRIPT}\n{_SCRIPT.replace('explorer', 'simulations')}")
 
 
 def single_file() -> str:

@@ -1,10 +1,8 @@
-"""What is sent to the explorer's laboratory and answered by it, as OpenAPI describes it."""
+"""What is asked of a server that plays simulations for the explorer, and what it answers."""
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import ConfigDict, Field
-
-from grbp.serve.models import Body
+from pydantic import BaseModel, ConfigDict, Field
 
 MOST_LEARNERS, MOST_ROUNDS, MOST_REPLICAS, LARGEST_GOAL = 6, 100_000, 2_000, 50
 """The largest simulation that may be asked for; what takes too long all the same is refused."""
@@ -26,7 +24,7 @@ def _such(example: dict[str, Any], *, strict: bool = False) -> ConfigDict:
     return ConfigDict(extra="forbid", strict=strict, json_schema_extra={"examples": [example]})
 
 
-class LearnerModel(Body):
+class LearnerModel(BaseModel):
     """A learner that can be simulated."""
 
     model_config = _such(_LEARNER)
@@ -36,7 +34,7 @@ class LearnerModel(Body):
     gamma: float | None = Field(description="its gamma, if it has one")
 
 
-class LabModel(Body):
+class ExplorerModel(BaseModel):
     """What can be simulated here."""
 
     model_config = _such(
@@ -54,7 +52,7 @@ class LabModel(Body):
     missing: str | None = Field(description="why nothing can be simulated; null if it can")
 
 
-class NewSimulation(Body):
+class NewSimulation(BaseModel):
     """A simulation to be run."""
 
     model_config = _such(
@@ -74,7 +72,7 @@ class NewSimulation(Body):
     seed: int = Field(0, ge=0, lt=2**32)
 
 
-class CurveModel(Body):
+class CurveModel(BaseModel):
     """The regret of a learner at each checkpoint: its mean, and a band that holds all of it."""
 
     model_config = _such(_CURVE)
@@ -87,7 +85,7 @@ class CurveModel(Body):
     thresholds: dict[str, float] = Field(description="the share of rounds with each threshold")
 
 
-class SimulationModel(Body):
+class SimulationModel(BaseModel):
     """How far a simulation is, and what it has found."""
 
     model_config = _such(
@@ -110,7 +108,7 @@ class SimulationModel(Body):
     curves: list[CurveModel]
 
 
-class VerdictModel(Body):
+class VerdictModel(BaseModel):
     """A claim of the paper, and what was found."""
 
     model_config = _such(_VERDICT)
@@ -122,7 +120,7 @@ class VerdictModel(Body):
     why: str
 
 
-class VerdictsModel(Body):
+class VerdictsModel(BaseModel):
     """The verdicts on all claims."""
 
     model_config = _such(
