@@ -13,8 +13,8 @@ import uvicorn
 from grbp.live.reader import utc_now
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
-from grbp.serve.guards import Settings
-from grbp.serve.server import Listening, _listening
+from grbp.serve.middleware import Settings
+from grbp.serve.server import Listening, listen
 from grbp.serve.tokens import ROLES, Tokens
 
 
@@ -45,7 +45,7 @@ class Serving:
         self._server = uvicorn.Server(config)
 
     def __enter__(self) -> Self:
-        self._socket = _listening(Listening(port=0))
+        self._socket = listen(Listening(port=0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
         self._thread.start()

@@ -22,8 +22,8 @@ from grbp.learners.base import Learner
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, find_learner
 from grbp.model.problem import Problem
 from grbp.serve.access import VIEWER, may
-from grbp.serve.desk import caller_of, check_learner, desk_of, json_answer
-from grbp.serve.problems import Refusal
+from grbp.serve.http_errors import Refusal
+from grbp.serve.state import check_learner, get_caller, json_response, server_state
 
 router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
@@ -39,7 +39,7 @@ def explore() -> Response:
 
 def _owner(request: Request) -> str:
     """Return whose simulations are meant: those of a token, or of whoever uses the machine."""
-    token = caller_of(request).token
+    token = get_caller(request).token
     return "" if token is None else token.id
 
 
@@ -62,10 +62,10 @@ def describe_explorer(request: Request) -> Response:
         for name, one in known.items()
         if isinstance(one, Learner)
     ]
-    return json_answer(
+    return json_response(
         {
             "learners": learners, "most_learners": MOST_LEARNERS, "most_rounds": MOST_ROUNDS,
-            "most_replicas": MOST_REPLICAS, "allowed": may(caller_of(request).role, VIEWER),
+            "most_replicas": MOST_REPLICAS, "allowed": may(get_caller(request).role, VIEWER),
             "missing": why_impossible(),
         }
     )  # fmt: skip
@@ -88,7 +88,7 @@ def begin_simulation(request: Request, body: NewSimulation) -> Response:
         begun = _simulations(request).begin(_owner(request), body.model_dump())
     except Busy as error:
         raise Refusal(429, str(error), {"Retry-After": "5"}) from error
-    return json_answer(begun.state, 202, Location=f"/api/explore/simulations/{begun.id}")
+    return json_response(begun.state, 202, Location=f"/api/explore/simulations/{begun.id}")
 
 
 @router.get(
@@ -96,7 +96,7 @@ def begin_simulation(request: Request, body: NewSimulation) -> Response:
 )  # fmt: skip
 def simulation(request: Request, id: str) -> Response:  # noqa: A002 (its name in the address)
     """Say how far a simulation is, and what it has found."""
-    return json_answer(_simulations(request).find(_owner(request), id).state)
+    return json_response(_simulations(request).find(_owner(request), id).state)
 
 
 @router.delete("/api/explore/simulations/{id}", status_code=204, tags=["explorer"])
@@ -109,4 +109,4 @@ def end_simulation(request: Request, id: str) -> Response:  # noqa: A002
 @router.get("/api/explore/verdicts", response_model=VerdictsModel, tags=["explorer"])
 def get_verdicts(request: Request) -> Response:
     """Judge the paper's claims by the results that are there."""
-    return json_answer(judge_claims(desk_of(request).settings.results))
+    return json_response(judge_claims(server_state(request).settings.results))

@@ -51,7 +51,7 @@ class Moment(NamedTuple):
         }
 
 
-def path_of(study: Study, points: int) -> list[Moment]:
+def sample_trajectory(study: Study, points: int) -> list[Moment]:
     """Return what was known after some events, evenly spaced, and after the last one."""
 
     def script(tx: Transaction) -> tuple[StudyRow | None, list[Event]]:
@@ -66,7 +66,7 @@ def path_of(study: Study, points: int) -> list[Moment]:
         return []
     config = config_of(row.config)
     return [
-        _moment(config, then, event)
+        _moment_after(config, then, event)
         for event in events
         # What was configured before the first case may have begun otherwise.
         if (then := study_of(row.name, row.config, [event])) is not None
@@ -74,7 +74,7 @@ def path_of(study: Study, points: int) -> list[Moment]:
     ]
 
 
-def _moment(config: Config, then: StudyRow, event: Event) -> Moment:
+def _moment_after(config: Config, then: StudyRow, event: Event) -> Moment:
     """Return what was known after an event."""
     n = known(then)
     first = config.drawn or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import numpy as np
 
 from grbp.errors import CannotWrite, InvalidInput
-from grbp.serve.problems import error_of
+from grbp.serve.http_errors import read_error
 
 NDJSON: Final = "application/x-ndjson"
 
@@ -28,7 +28,7 @@ _PLAIN: Final = "".join(map(chr, range(0x21, 0x7F))).replace("%", "")
 """What an idempotency key may have in a header as it is."""
 
 
-class Wire:
+class Transport:
     """A server, by its address and a token. Threads may share it."""
 
     def __init__(self, url: str, token: str | None, timeout: float) -> None:
@@ -69,45 +69,45 @@ class Wire:
         for one in idle:
             one.close()
 
-    def who(self) -> str:
+    def actor(self) -> str:
         """Return who records, as the server says."""
         said = self.get("/api/session")
         if not isinstance(said, dict) or "actor" not in said:
-            raise self._stranger()
+            raise self._not_a_server()
         return str(said["actor"])
 
     def get(self, path: str, **query: Any) -> Any:
         """Ask for something."""
         given = {name: value for name, value in query.items() if value is not None}
-        return self._ask("GET", f"{path}?{urlencode(given)}" if given else path)
+        return self._request("GET", f"{path}?{urlencode(given)}" if given else path)
 
     def post(self, path: str, body: Any = None, key: str | None = None) -> Any:
         """Send something, with an idempotency key if there is one."""
         headers = {"Content-Type": "application/json"}
         if key is not None:
             headers["Idempotency-Key"] = quote(key, safe=_PLAIN)
-        data = b"" if body is None else json.dumps(body, default=_plain).encode()
-        return self._ask("POST", path, data, headers, again=key is not None)
+        data = b"" if body is None else json.dumps(body, default=_to_plain).encode()
+        return self._request("POST", path, data, headers, again=key is not None)
 
     def send(self, path: str, file: BinaryIO, size: int) -> Any:
         """Send a log."""
         headers = {"Content-Type": NDJSON, "Content-Length": str(size)}
-        return self._ask("POST", path, file, headers)
+        return self._request("POST", path, file, headers)
 
-    def _ask(
+    def _request(
         self, method: str, path: str, body: Any = None, headers: Any = None, again: bool = False
     ) -> Any:
         """Make a request; return the answer, or raise what it says."""
         waited = 0.0
         while True:
-            with self._answer(method, path, body, headers or {}, again) as answer:
+            with self._open_response(method, path, body, headers or {}, again) as answer:
                 data = answer.read()
             if answer.status < 300:
                 return self._read(data)
             after = answer.headers.get("Retry-After", "")
             wait = float(after) if after.isdecimal() else 1.0  # A proxy may give a date.
             if answer.status != 429 or waited + wait > _LONGEST:
-                raise self._error(answer.status, data)
+                raise self._read_refusal(answer.status, data)
             time.sleep(wait)  # Nothing was done yet.
             waited += wait
 
@@ -116,9 +116,9 @@ class Wire:
         try:
             return json.loads(data) if data else None
         except ValueError as error:
-            raise self._stranger() from error
+            raise self._not_a_server() from error
 
-    def _stranger(self) -> InvalidInput:
+    def _not_a_server(self) -> InvalidInput:
         return InvalidInput(
             f"the address {self.url} was given; what answers there is not `grbp serve`: name"
             " another"
@@ -127,13 +127,13 @@ class Wire:
     @contextmanager
     def stream(self, path: str) -> Iterator[http.client.HTTPResponse]:
         """Ask for something long; yield the answer, to be read as it comes."""
-        with self._answer("GET", path, None, {}, True) as answer:
+        with self._open_response("GET", path, None, {}, True) as answer:
             if answer.status >= 300:
-                raise self._error(answer.status, answer.read())
+                raise self._read_refusal(answer.status, answer.read())
             yield answer
 
     @contextmanager
-    def _answer(
+    def _open_response(
         self, method: str, path: str, body: Any, headers: dict[str, str], again: bool
     ) -> Iterator[http.client.HTTPResponse]:
         """Make a request, twice if that is harmless; keep the connection if it was read to its end.
@@ -141,7 +141,7 @@ class Wire:
         What may have been done, and must not be done twice, is never sent again.
         """
         for last in (not (again or method == "GET"), True):
-            connection = self._connection()
+            connection = self._take_connection()
             try:
                 connection.request(method, path, body, self._headers | headers)
                 answer = connection.getresponse()
@@ -149,11 +149,11 @@ class Wire:
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
                 if last:
-                    raise self._lost(method, error) from error
+                    raise self._describe_loss(method, error) from error
         try:
             yield answer
         except (OSError, http.client.HTTPException) as error:
-            raise self._lost(method, error) from error
+            raise self._describe_loss(method, error) from error
         finally:
             if answer.isclosed() and not answer.will_close:
                 with self._lock:
@@ -161,7 +161,7 @@ class Wire:
             else:
                 connection.close()
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _take_connection(self) -> http.client.HTTPConnection:
         """Return a connection that is free and alive, or a new one."""
         with self._lock:
             if self._process != os.getpid():  # Those of a parent are its own.
@@ -177,10 +177,10 @@ class Wire:
             one.connect()
         except (OSError, http.client.HTTPException) as error:
             one.close()
-            raise self._lost("", error) from error
+            raise self._describe_loss("", error) from error
         return one
 
-    def _lost(self, method: str, error: Exception) -> CannotWrite:
+    def _describe_loss(self, method: str, error: Exception) -> CannotWrite:
         """Say that there is no answer; without a method, nothing was even asked."""
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         if method in ("GET", ""):
@@ -193,14 +193,14 @@ class Wire:
             " be stored or not; give it again with the same key, and it will be stored once"
         )
 
-    def _error(self, status: int, data: bytes) -> Exception:
+    def _read_refusal(self, status: int, data: bytes) -> Exception:
         said: object = None
         with suppress(ValueError):
             said = json.loads(data)
-        return error_of(status, said)
+        return read_error(status, said)
 
 
-def _plain(value: object) -> Any:
+def _to_plain(value: object) -> Any:
     """Return what JSON can carry for a number of NumPy; refuse what it cannot."""
     if isinstance(value, np.generic):
         return value.item()

@@ -40,14 +40,14 @@ class Line(NamedTuple):
     notes: list[str]
 
 
-def lines_of(events: Iterable[Event], goal: int, *, shadow: bool) -> list[Line]:
+def describe_events(events: Iterable[Event], goal: int, *, shadow: bool) -> list[Line]:
     """Say what events recorded."""
-    return [_line(event, goal, shadow=shadow) for event in events]
+    return [_describe_event(event, goal, shadow=shadow) for event in events]
 
 
-def history_of(events: Iterable[Event], goal: int, *, shadow: bool) -> list[Line]:
+def describe_history(events: Iterable[Event], goal: int, *, shadow: bool) -> list[Line]:
     """Say what was recorded of one case, all of it, and what of that was taken back."""
-    lines = lines_of(events, goal, shadow=shadow)
+    lines = describe_events(events, goal, shadow=shadow)
     steps: list[Line] = []
     ends: list[Line] = []
     for line in lines:
@@ -65,7 +65,7 @@ def history_of(events: Iterable[Event], goal: int, *, shadow: bool) -> list[Line
     return lines
 
 
-def last_standing(lines: list[Line]) -> Line | None:
+def last_entry(lines: list[Line]) -> Line | None:
     """Return the entry of a case that can be taken back, if there is one."""
     standing = [
         line
@@ -78,25 +78,25 @@ def last_standing(lines: list[Line]) -> Line | None:
 HELD: Final = "does not count yet"
 
 
-def _line(event: Event, goal: int, *, shadow: bool) -> Line:
+def _describe_event(event: Event, goal: int, *, shadow: bool) -> Line:
     """Say what an event recorded, if it can be read."""
     try:
-        return _read_line(event, goal, shadow=shadow)
+        return _describe_readable(event, goal, shadow=shadow)
     except _DAMAGE:
         return Line(event, "This entry is damaged: verify the study.", "", ["damaged"])
 
 
-def _read_line(event: Event, goal: int, *, shadow: bool) -> Line:
+def _describe_readable(event: Event, goal: int, *, shadow: bool) -> Line:
     asked, answered = read(event.request), read(event.response)
     why, notes = str(asked.get("why") or ""), []
     if event.kind == "study":
-        what = f"Study configured: {_configured(asked['config'])}."
+        what = f"Study configured: {_describe_config(asked['config'])}."
     elif event.kind == "open":
-        decided = "" if shadow else f"; {meaning(answered['threshold'], goal)}"
+        decided = "" if shadow else f"; {describe_threshold(answered['threshold'], goal)}"
         what = f"Opened in state {asked['state']:,}{decided}."
     elif event.kind == "tell":
         took, advised = answered["took"].upper(), answered["advised"].upper()
-        led = place(asked["state"], goal)
+        led = name_state(asked["state"], goal)
         what = f"Step {event.step:,}: {took} led from state {answered['from']:,} to {led}."
         if not shadow and took != advised:
             notes.append(f"{advised} was advised")
@@ -111,14 +111,14 @@ def _read_line(event: Event, goal: int, *, shadow: bool) -> Line:
     return Line(event, what, why, notes)
 
 
-def place(state: int, goal: int) -> str:
+def name_state(state: int, goal: int) -> str:
     """Name a state."""
     if state == 0:
         return "the dead end"
     return f"the goal ({goal:,})" if state == goal else f"state {state:,}"
 
 
-def _configured(config: dict[str, Any]) -> str:
+def _describe_config(config: dict[str, Any]) -> str:
     """Say to what a study is locked."""
     learner, start = config["learner"], config["start"]
     beginning = {"drawn": "from drawn first estimates", "first": "with one first try of each"}
@@ -128,7 +128,7 @@ def _configured(config: dict[str, Any]) -> str:
         f"seed {config['seed']}",
         beginning.get(start, "from records") if isinstance(start, str) else "from records",
         *(
-            f"an outcome of {action.upper()} counts after {days(seconds / _DAY)}"
+            f"an outcome of {action.upper()} counts after {format_days(seconds / _DAY)}"
             for action, seconds in config["windows"].items()
         ),
         *(["shadow mode"] if config["shadow"] else []),
@@ -136,12 +136,12 @@ def _configured(config: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def days(number: float) -> str:
+def format_days(number: float) -> str:
     """Write a number of days."""
     return f"{number:g} day{'' if number == 1 else 's'}"
 
 
-def meaning(threshold: int, goal: int) -> str:
+def describe_threshold(threshold: int, goal: int) -> str:
     """Say what a threshold means."""
     if threshold == 0:
         return "CONTINUE in every state"
@@ -152,18 +152,18 @@ def meaning(threshold: int, goal: int) -> str:
     return f"FINISH in states 1 to {threshold:,}, CONTINUE above"
 
 
-def share(one: Estimate) -> str:
+def format_share(one: Estimate) -> str:
     """Write an estimated chance in percent."""
     return "unknown" if math.isnan(one.estimate) else percent(one.estimate)
 
 
-def span(one: Estimate) -> str:
+def format_interval(one: Estimate) -> str:
     """Write an interval in percent."""
     low, high = (f"{100.0 * end:.1f}".replace("-", "\N{MINUS SIGN}") for end in (one.low, one.high))
     return f"{low} to {high}\xa0%"
 
 
-def sureness(status: Status) -> str:
+def describe_certainty(status: Status) -> str:
     """Say in a sentence or two how sure a study is of what to do in state 1."""
     basis = status.basis
     if basis.side is None:
@@ -174,31 +174,35 @@ def sureness(status: Status) -> str:
     better = basis.other_better
     finish = None if better is None else (1.0 - better if basis.action else better)
     chance = finish if side == "FINISH" or finish is None else 1.0 - finish
-    sure = "" if chance is None else f" The probability that this is right is {_near(chance)}."
+    sure = (
+        ""
+        if chance is None
+        else f" The probability that this is right is {_format_chance(chance)}."
+    )
     if basis.settled:
         return f"It is settled: in state 1, {side} is better. The intervals leave no doubt.{sure}"
     return f"In state 1, {side} seems better, but the intervals allow for either.{sure}"
 
 
-def _near(chance: float) -> str:
+def _format_chance(chance: float) -> str:
     return percent(min(max(chance, 1e-12), 1.0 - 1e-12))
 
 
-def learning(basis: Basis) -> str:
+def explain_exploration(basis: Basis) -> str:
     """Say why an action is advised that does not look better."""
     said = basis.sentences()[1].removeprefix("This is to learn: ")
     tried = "Trying it all the same is how the study finds out whether that is wrong."
     return f"{said[:1].upper()}{said[1:]} {tried if 'better' in said else 'Only a try can tell.'}"
 
 
-def regret(config: Config, status: Status) -> list[str]:
+def describe_regret(config: Config, status: Status) -> list[str]:
     """Say what is known about the wins that learning costs, and plainly if nothing is."""
     basis, rounds = status.basis, status.cases["opened"]
     if status.shadow:
         return ["No regret bound applies: nobody is advised, so the study's learner costs nothing."]
     if basis.side is None or not rounds:
         return ["No regret bound can be computed before a case was opened and both actions seen."]
-    said = [_bound(config, status)]
+    said = [_describe_bound(config, status)]
     with suppress(GrbpError, ArithmeticError):
         problem = Problem(status.goal, basis.p_c.estimate, basis.p_f.estimate)
         floor = regret_floor(problem) * math.log(max(rounds, 2))
@@ -216,7 +220,7 @@ def regret(config: Config, status: Status) -> list[str]:
     return said
 
 
-def _bound(config: Config, status: Status) -> str:
+def _describe_bound(config: Config, status: Status) -> str:
     """Say what Theorem 3 bounds, or why it does not."""
     gamma = config.constants.get("gamma")
     if not config.learner_name.startswith("getbe-sm") or gamma is None:

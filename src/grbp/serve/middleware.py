@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 from grbp.errors import GrbpError
 from grbp.live.reader import recorder
 from grbp.serve.access import ADMIN, NOBODY, ROUTES, VIEWER, Caller, Sessions, may
+from grbp.serve.http_errors import MEDIA_TYPE, ProblemDetail, Refusal, describe_error, make_problem
 from grbp.serve.metrics import Metrics
-from grbp.serve.problems import MEDIA_TYPE, Problem, Refusal, problem, problem_of
 from grbp.serve.tokens import Token, Tokens
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -179,22 +179,22 @@ class Guard:
             headers = dict(scope["headers"])
             self._check_host(headers)
             self._check_room()
-            route, needed = self._find(scope["method"], scope["path"])
-            caller = self._caller(scope, headers)
+            route, needed = self._find_route(scope["method"], scope["path"])
+            caller = self._find_caller(scope, headers)
             self._check_role(caller, needed)
             self._check_origin(scope, headers, caller)
             scope[CALLER] = caller
             if scope["method"] not in _SAFE:
-                receive = await self._whole_body(route, headers, receive)
+                receive = await self._read_body(route, headers, receive)
             await self.app(scope, receive, answer)
         except GrbpError as error:
-            await _send_problem(answer, problem_of(error), getattr(error, "headers", {}))
+            await _send_problem(answer, describe_error(error), getattr(error, "headers", {}))
         except Exception as error:
             _log_fault(error)
             # An answer that has begun is cut off, so that whoever reads it notices.
             if not status:
                 said = "the server failed at this; its log says where"
-                await _send_problem(answer, problem(500, "fault", said), {})
+                await _send_problem(answer, make_problem(500, "fault", said), {})
         finally:
             self._inside -= 1
             took = time.perf_counter() - began
@@ -205,7 +205,7 @@ class Guard:
     def _check_host(self, headers: dict[bytes, bytes]) -> None:
         """Refuse another name than our own: a page from elsewhere may have led here by it."""
         given = headers.get(b"host", b"").decode("latin-1")
-        if _hostname(given) not in self._settings.hosts:
+        if _read_hostname(given) not in self._settings.hosts:
             raise Refusal(
                 421,
                 f"the host {given!a} was asked for; this server answers to"
@@ -217,7 +217,7 @@ class Guard:
         if self._inside > self._settings.most_at_once:
             raise Refusal(503, "too many ask at once; ask again", {"Retry-After": "1"})
 
-    def _find(self, method: str, path: str) -> tuple[str, str | None]:
+    def _find_route(self, method: str, path: str) -> tuple[str, str | None]:
         """Return the route of a path and the role it needs; None if it is open to nobody."""
         if self._counted != len(self._routes):  # Nobody slips in by a route that was added later.
             self._counted = len(self._routes)
@@ -231,9 +231,9 @@ class Guard:
                 return route, ROUTES.get((verb, route))
         return "(none)", VIEWER  # Whoever may look is told that there is nothing.
 
-    def _caller(self, scope: Scope, headers: dict[bytes, bytes]) -> Caller:
+    def _find_caller(self, scope: Scope, headers: dict[bytes, bytes]) -> Caller:
         """Find out who asks."""
-        token, cookie = _bearer(headers), _cookie(headers)
+        token, cookie = _read_bearer(headers), _read_cookie(headers)
         found: Token | None = None
         try:
             is_open = not (self._settings.exposed or self._tokens.any)
@@ -243,16 +243,16 @@ class Guard:
                 found = self._sessions.find(cookie)
         except GrbpError as error:
             raise Refusal(503, f"nobody can be let in: {error}") from error
-        self._rates.take(found.id if found else self._address(scope, headers))
+        self._rates.take(found.id if found else self._find_address(scope, headers))
         if found:
             return Caller(found.label, found.role, found, not token)
         if token and not is_open:
-            raise _unknown("the token is unknown, has expired or was revoked")
+            raise _ask_for_token("the token is unknown, has expired or was revoked")
         if is_open and any(name in headers for name in _FORWARDED):
             raise Refusal(403, "this came through a proxy; start the server with --behind-proxy")
         return Caller(self._user, ADMIN, None, True) if is_open else NOBODY
 
-    def _address(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
+    def _find_address(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         """Return the address that asks: what the proxy says, if one stands before us."""
         if self._settings.proxied and (seen := headers.get(b"x-forwarded-for")):
             return seen.decode("latin-1").rpartition(",")[2].strip()[:100]
@@ -265,7 +265,7 @@ class Guard:
         if may(caller.role, needed):
             return
         if caller is NOBODY:
-            raise _unknown("a token is needed: send it as `Authorization: Bearer TOKEN`")
+            raise _ask_for_token("a token is needed: send it as `Authorization: Bearer TOKEN`")
         raise Refusal(
             403, f"{caller.actor!a} has the role {caller.role}; this needs the role {needed}"
         )
@@ -286,13 +286,13 @@ class Guard:
         if foreign and (unsafe or scope["path"].startswith("/api/")):
             raise Refusal(403, f"this came from another page than those of {ours}")
 
-    async def _whole_body(self, route: str, headers: dict[bytes, bytes], receive: Receive) -> Any:
+    async def _read_body(self, route: str, headers: dict[bytes, bytes], receive: Receive) -> Any:
         """Read the body, unless it is a log, which is read as it comes; refuse what is too long."""
         large = route == IMPORT
         limit = self._settings.import_limit if large else self._settings.body_limit
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 18 or int(length) > limit:
-            raise too_long(limit)
+            raise refuse_length(limit)
         wanted = NDJSON if large else "application/json"
         if large:
             _check_type(headers, wanted)
@@ -303,24 +303,24 @@ class Guard:
                 while more:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        return _given(message, receive)
+                        return _replay_message(message, receive)
                     parts.append(message.get("body", b""))
                     size, more = size + len(parts[-1]), message.get("more_body", False)
                     if size > limit:
-                        raise too_long(limit)
+                        raise refuse_length(limit)
         except TimeoutError:
             raise Refusal(408, "the body did not arrive in time; send it again") from None
         if size:
             _check_type(headers, wanted)
-        return _given({"type": "http.request", "body": b"".join(parts)}, receive)
+        return _replay_message({"type": "http.request", "body": b"".join(parts)}, receive)
 
 
-def too_long(limit: int) -> Refusal:
+def refuse_length(limit: int) -> Refusal:
     """Return the refusal of a body that is too long."""
     return Refusal(413, f"the body is too long; it must have at most {limit:,} bytes")
 
 
-def _given(message: MutableMapping[str, Any], receive: Receive) -> Receive:
+def _replay_message(message: MutableMapping[str, Any], receive: Receive) -> Receive:
     """Return what gives a message that has arrived already, and then what follows it."""
     left = [message]
 
@@ -339,17 +339,17 @@ def _check_type(headers: dict[bytes, bytes], wanted: str) -> None:
         raise Refusal(415, f"a body of the type {given!a} was sent; it must be {wanted}")
 
 
-def _unknown(why: str) -> Refusal:
+def _ask_for_token(why: str) -> Refusal:
     return Refusal(401, why, {"WWW-Authenticate": 'Bearer realm="grbp"'})
 
 
-def _bearer(headers: dict[bytes, bytes]) -> str:
+def _read_bearer(headers: dict[bytes, bytes]) -> str:
     """Return the token that is sent along, if one is."""
     scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _cookie(headers: dict[bytes, bytes]) -> str:
+def _read_cookie(headers: dict[bytes, bytes]) -> str:
     """Return the cookie of a session, if there is one."""
     if b"cookie" not in headers:
         return ""
@@ -360,7 +360,7 @@ def _cookie(headers: dict[bytes, bytes]) -> str:
     return jar[COOKIE].value if COOKIE in jar else ""
 
 
-def _hostname(given: str) -> str:
+def _read_hostname(given: str) -> str:
     """Return the name in a Host header, without its port; empty if it is none."""
     with suppress(ValueError):
         parts = urlsplit(f"//{given}")
@@ -378,7 +378,7 @@ def _log_fault(error: Exception) -> None:
     LOG.error("%s at %s", type(error).__name__, " < ".join(reversed(places[-6:])))
 
 
-async def _send_problem(send: Send, said: Problem, headers: dict[str, str]) -> None:
+async def _send_problem(send: Send, said: ProblemDetail, headers: dict[str, str]) -> None:
     """Answer with a problem."""
     pairs = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(said.body))]
     pairs += [(name.lower().encode(), value.encode()) for name, value in headers.items()]

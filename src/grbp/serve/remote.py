@@ -24,13 +24,13 @@ class RemoteAdvice(Advice):
         return None if self.action is None else read_basis(self.__dict__["_fetch"]())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Advice) and _said(self) == _said(other)
+        return isinstance(other, Advice) and _compared_fields(self) == _compared_fields(other)
 
     def __hash__(self) -> int:
-        return hash(_said(self))
+        return hash(_compared_fields(self))
 
 
-def _said(advice: Advice) -> tuple[object, ...]:
+def _compared_fields(advice: Advice) -> tuple[object, ...]:
     """Return what two pieces of advice are compared by."""
     return (
         advice.study, advice.case, advice.rho, advice.state, advice.status, advice.step,
@@ -38,7 +38,7 @@ def _said(advice: Advice) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def sent_time(observed: datetime | str | None) -> str | None:
+def to_utc(observed: datetime | str | None) -> str | None:
     """Write a time in UTC: one without a zone is in ours, not in the server's."""
     if observed is None:
         return None

@@ -11,8 +11,8 @@ import pytest
 from serving import Serving, refused
 
 from grbp import Study
-from grbp.serve.guards import Rates, _hostname
-from grbp.serve.problems import Refusal
+from grbp.serve.http_errors import Refusal
+from grbp.serve.middleware import Rates, _read_hostname
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +37,9 @@ def test_its_own_names_are_answered_by_any_port(server: Serving, host: str) -> N
 
 
 def test_the_name_in_a_host_is_what_a_browser_would_take_it_for() -> None:
-    assert _hostname("Ward.Example.org:443") == "ward.example.org"
-    assert _hostname("[::1]:8000") == "::1"
-    assert _hostname("ward#127.0.0.1") == ""
+    assert _read_hostname("Ward.Example.org:443") == "ward.example.org"
+    assert _read_hostname("[::1]:8000") == "::1"
+    assert _read_hostname("ward#127.0.0.1") == ""
 
 
 def test_a_body_that_is_too_long_is_refused(server: Serving) -> None:

@@ -17,8 +17,8 @@ from grbp.live.rules import MOST_CASES
 from grbp.live.store.base import Store
 from grbp.live.study import Study
 from grbp.serve.access import Caller, Sessions
-from grbp.serve.guards import CALLER, Settings
 from grbp.serve.metrics import Metrics
+from grbp.serve.middleware import CALLER, Settings
 from grbp.serve.tokens import Tokens
 
 _PART: Final = 2**16
@@ -30,7 +30,7 @@ After = Annotated[int, Query(ge=0, le=MOST_CASES, description="the number after 
 Limit = Annotated[int, Query(ge=1, le=_PAGE, description="how many to return at most")]
 
 
-class Desk:
+class ServerState:
     """A store that is open, and the studies of it that were asked for."""
 
     def __init__(
@@ -48,15 +48,15 @@ class Desk:
     def study(self, name: str) -> Study:
         """Return a study; one that cannot be written to is looked at anew each time."""
         found = self._studies.get(name)
-        return self.look(name) if found is None or found.read_only else found
+        return self.open_study(name) if found is None or found.read_only else found
 
-    def look(self, name: str) -> Study:
+    def open_study(self, name: str) -> Study:
         """Open a study, with all checks."""
         found = Study(self.store, name, clock=self.clock)
         self._studies[found.name] = found
         return found
 
-    def sent(self, write: Callable[[Path], object]) -> Iterator[bytes]:
+    def stream_file(self, write: Callable[[Path], object]) -> Iterator[bytes]:
         """Let something be written to a private file; return what it has, and keep no file."""
         with TemporaryDirectory(prefix="grbp-") as folder:
             path = Path(folder) / "answer"
@@ -87,23 +87,23 @@ def check_learner(learner: object) -> None:
         )
 
 
-def desk_of(request: Request) -> Desk:
+def server_state(request: Request) -> ServerState:
     """Return what the routes share."""
-    desk: Desk = request.app.state.desk
-    return desk
+    server: ServerState = request.app.state.server
+    return server
 
 
-def caller_of(request: Request) -> Caller:
+def get_caller(request: Request) -> Caller:
     """Return who asks."""
     caller: Caller = request.scope[CALLER]
     return caller
 
 
-def json_answer(value: Any, status: int = 200, **headers: str) -> Response:
+def json_response(value: Any, status: int = 200, **headers: str) -> Response:
     """Answer with a value that was made here and need not be checked again."""
     return Response(written(value), status, headers, "application/json")
 
 
-def text_answer(kind: str) -> dict[int | str, dict[str, Any]]:
+def describe_text(kind: str) -> dict[int | str, dict[str, Any]]:
     """Describe an answer that is no JSON."""
     return {200: {"content": {kind: {"schema": {"type": "string"}}}}}

@@ -40,7 +40,7 @@ class Refusal(GrbpError):
         self.kind = kind or HTTPStatus(status).phrase.lower().replace(" ", "-")
 
 
-class Problem(NamedTuple):
+class ProblemDetail(NamedTuple):
     """What is wrong with a request, as it is sent."""
 
     type: str
@@ -54,20 +54,20 @@ class Problem(NamedTuple):
         return written(self._asdict()).encode()
 
 
-def problem(status: int, kind: str, detail: str) -> Problem:
+def make_problem(status: int, kind: str, detail: str) -> ProblemDetail:
     """Make a problem."""
-    return Problem(_TYPE + kind, HTTPStatus(status).phrase, status, " ".join(detail.split()))
+    return ProblemDetail(_TYPE + kind, HTTPStatus(status).phrase, status, " ".join(detail.split()))
 
 
-def problem_of(error: GrbpError) -> Problem:
+def describe_error(error: GrbpError) -> ProblemDetail:
     """Return the problem that says what an error says."""
     if isinstance(error, Refusal):
-        return problem(error.status, error.kind, str(error))
+        return make_problem(error.status, error.kind, str(error))
     kind, status = next((k, s) for k, (e, s) in _ERRORS.items() if isinstance(error, e))
-    return problem(status, kind, str(error))
+    return make_problem(status, kind, str(error))
 
 
-def error_of(status: int, answer: object) -> GrbpError:
+def read_error(status: int, answer: object) -> GrbpError:
     """Return the error that a problem stands for; what is no problem comes from elsewhere."""
     said = answer if isinstance(answer, dict) else {}
     kind = str(said.get("type", "")).removeprefix(_TYPE)
@@ -77,7 +77,7 @@ def error_of(status: int, answer: object) -> GrbpError:
     return (InvalidInput if status < 500 else CannotWrite)(detail)
 
 
-def mistake_in(errors: list[Any]) -> tuple[int, str]:
+def describe_mistake(errors: list[Any]) -> tuple[int, str]:
     """Return the status and the sentence for what is wrong with the form of a request."""
     first = errors[0]
     where, *names = first["loc"]
