@@ -178,8 +178,8 @@ def test_the_claims_and_what_became_of_them(
         assert "not measured" in claims.first.inner_text()
     spec = replace(experiments.FIGURE_4, learners=("getbe-sm",), rounds=100, replicas=5)
     monkeypatch.setattr(experiments, "EXPERIMENTS", experiments.EXPERIMENTS | {"figure-4": spec})
-    settings = replace(server.app.state.desk.settings, results=tmp_path)
-    monkeypatch.setattr(server.app.state.desk, "settings", settings)
+    settings = replace(server.app.state.server.settings, results=tmp_path)
+    monkeypatch.setattr(server.app.state.server, "settings", settings)
     result = experiments.run(spec, tmp_path / "data")
     with opened(browser, server) as page:
         page.click("#claims-open summary")

@@ -110,7 +110,7 @@ def test_only_so_many_are_answered_at_once(tmp_path: Path) -> None:
             late = server.ask("GET", "/health")
             refused(late, 503, "too many ask at once")
             assert late.headers["retry-after"] == "1"
-            server.app.state.desk.stopping = True
+            server.app.state.server.stopping = True
             assert list(lines) == []
         until = time.monotonic() + 30
         while server.ask("GET", "/health").status_code != 200:
@@ -178,6 +178,6 @@ def test_the_log_has_no_bodies_and_no_tokens(
             time.sleep(0.005)
     said = caplog.text
     assert "KeyError at " in said
-    assert "test_guards.py" in said
+    assert "test_middleware.py" in said
     assert "POST '/api/studies/ward/cases' 500" in said
     assert "secret" not in said
