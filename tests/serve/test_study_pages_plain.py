@@ -6,10 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from serving import Serving, refused
+from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
-from grbp.serve.access import ROUTES
 from grbp.serve.drawing import draw_chain, draw_map
 from grbp.serve.narration import describe_history, describe_regret, describe_threshold, last_entry
 from grbp.serve.trajectory import sample_trajectory
@@ -95,7 +94,7 @@ def test_pages_have_nothing_inline_and_load_nothing_from_elsewhere(tmp_path: Pat
         _played(server.store, "ward")
         paths = [
             path.replace("{study}", name).replace("{case}", "12").replace("{file}", "page.css")
-            for method, path in ROUTES
+            for method, path in ROLES_BY_ROUTE
             if method == "GET" and not path.startswith(("/api", "/static"))
             for name in ("ward", "a%20%22b%22%20%3Ci%3E%26c")
         ]

@@ -16,8 +16,15 @@ from grbp.explorer.simulations import Simulations
 from grbp.live.config import this_version
 from grbp.live.reader import utc_now
 from grbp.live.store.base import Store
-from grbp.serve import admin, explorer_routes, models, routes, static_routes, study_pages
-from grbp.serve.access import ANYBODY, ROUTES
+from grbp.serve import (  # noqa: F401 (modules of routes add them to the routers)
+    admin,
+    explorer_routes,
+    models,
+    roles,
+    routes,
+    static_routes,
+    study_pages,
+)
 from grbp.serve.http_errors import (
     MEDIA_TYPE,
     ProblemDetail,
@@ -25,7 +32,8 @@ from grbp.serve.http_errors import (
     describe_mistake,
     make_problem,
 )
-from grbp.serve.middleware import COOKIE, IMPORT, Guard, Settings
+from grbp.serve.middleware import COOKIE, Guard, Receive, Scope, Send
+from grbp.serve.settings import Settings
 from grbp.serve.state import ServerState
 from grbp.serve.tokens import Tokens
 
@@ -59,19 +67,15 @@ def create_app(
         title="grbp",
         version=this_version(),
         description=_DESCRIPTION,
-        docs_url=None,  # Its pages load scripts from elsewhere.
-        redoc_url=None,
+        openapi_url=None,  # It is a route of ours, with a role; its pages load foreign scripts.
         redirect_slashes=False,
         telemetry=_SILENT,
     )
     app.state.server, app.state.simulations = server, Simulations()
-    for one in (routes, admin, static_routes, study_pages, explorer_routes):
+    for router in roles.ROUTERS:
         # Side by side, since routers within routers are searched twice.
-        app.router.routes.extend(one.router.routes)
-    app.mount(
-        "/static",
-        static_routes.Files(packages=[("grbp.serve", "static"), ("grbp.explorer", "static")]),
-    )
+        app.router.routes.extend(router.routes)
+    app.router.middleware_stack = _handle_matched
     app.add_middleware(
         Guard, routes=app.router.routes, settings=server.settings, tokens=tokens,
         sessions=server.sessions, metrics=server.metrics,
@@ -82,6 +86,12 @@ def create_app(
     app.add_exception_handler(HTTPException, _respond_to_http_error)
     app.openapi = lambda: _describe_routes(app)  # type: ignore[method-assign]
     return app
+
+
+async def _handle_matched(scope: Scope, receive: Receive, send: Send) -> None:
+    """Hand a request to the route that the guard has found; without one, let the router refuse."""
+    handle = scope["route"].handle if "route" in scope else scope["app"].router.app
+    await handle(scope, receive, send)
 
 
 async def _respond_to_error(_: Request, error: Exception) -> Response:
@@ -110,50 +120,19 @@ def _respond(said: ProblemDetail, headers: Any = None) -> Response:
 
 
 def _describe_routes(app: FastAPI) -> dict[str, Any]:
-    """Describe the routes by OpenAPI, with roles, examples and all that can go wrong."""
+    """Describe the routes by OpenAPI, with their roles and examples."""
     if app.openapi_schema is None:
         schema = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
         parts = schema["components"]
-        for name in ("HTTPValidationError", "ValidationError"):
-            parts["schemas"].pop(name, None)
-        problem_schema = models.ProblemModel.model_json_schema()
-        parts["schemas"]["ProblemModel"] = problem_schema
+        parts["schemas"]["ProblemModel"] = models.ProblemModel.model_json_schema()
         for name, one in models.examples().items():
-            if name in parts["schemas"]:
-                parts["schemas"][name]["examples"] = [one]
+            parts["schemas"][name]["examples"] = [one]
         parts["securitySchemes"] = {
             "token": {"type": "http", "scheme": "bearer"},
             "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
         }
-        for path, verbs in schema["paths"].items():
-            for verb, operation in verbs.items():
-                _describe_access(operation, verb.upper(), path)
+        schema["security"] = [{"token": []}, {"session": []}]
         app.openapi_schema = schema
     return app.openapi_schema
-
-
-def _describe_access(operation: dict[str, Any], method: str, path: str) -> None:
-    """Add to an operation who may do it, and how it is refused."""
-    role = ROUTES.get((method, path))
-    operation["x-role"] = role or "anybody"
-    operation["security"] = [] if role == ANYBODY else [{"token": []}, {"session": []}]
-    refusals = {421, 429, 500} | ({401, 403} if role or method == "POST" else set())
-    if method == "POST":
-        refusals |= {400, 408, 413, 415}
-    if "{" in path:
-        refusals |= {404, 422, 503}
-    if "requestBody" in operation or "parameters" in operation:
-        refusals |= {422, 503}
-    if (method == "POST" and path in ("/api/studies", IMPORT)) or path.endswith(_WRITTEN):
-        refusals |= {409, 503}
-    if path in ("/ready", "/api/studies", "/api/backup", "/api/tokens"):
-        refusals |= {503}
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemModel"}}}
-    for status in sorted(refusals):
-        said = make_problem(status, "x", "").title
-        operation["responses"][str(status)] = {"description": said, "content": content}
-
-
-_WRITTEN: Final = ("/cases", "/steps", "/void", "/close")

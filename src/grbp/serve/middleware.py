@@ -7,21 +7,22 @@ leaves with the same headers.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
-from dataclasses import dataclass
 from email.message import Message
 from http.cookies import CookieError, SimpleCookie
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
+
+from starlette.routing import BaseRoute, Match
 
 from grbp.errors import GrbpError
 from grbp.live.reader import recorder
-from grbp.serve.access import ADMIN, NOBODY, ROUTES, VIEWER, Caller, Sessions, may
 from grbp.serve.http_errors import MEDIA_TYPE, ProblemDetail, Refusal, describe_error, make_problem
 from grbp.serve.metrics import Metrics
-from grbp.serve.tokens import Token, Tokens
+from grbp.serve.roles import ROLE
+from grbp.serve.settings import Settings
+from grbp.serve.tokens import ADMIN, ANYBODY, VIEWER, Sessions, Token, Tokens, may
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -36,7 +37,6 @@ CALLER: Final = "grbp.caller"
 
 IMPORT: Final = "/api/import"
 NDJSON: Final = "application/x-ndjson"
-LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 _FORWARDED: Final = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"via")
@@ -57,43 +57,26 @@ _HEADERS: Final = {
 """What every answer has, unless it says something else itself."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a server is to behave.
+class Caller(NamedTuple):
+    """Who asks.
 
     Attributes
     ----------
-    hosts : tuple of str
-        The names under which it may be addressed, without ports.
-    secure : bool
-        Whether browsers reach it by HTTPS.
-    exposed : bool
-        Whether others than this machine's users can reach it; then it is never open.
-    proxied : bool
-        Whether a proxy stands before it, which says who asks.
-    rate : float
-        How many requests a second a token or an address may make, and twice as many at once.
-    body_limit, import_limit : int
-        The largest body, and the largest log to import, in bytes.
-    most_at_once : int
-        How many requests are answered at the same time, streams among them.
-    longest_follow, patience : float
-        How many seconds a stream of events may last, and a body may take to arrive.
-    results : Path
-        Where `grbp reproduce` has left its results, for the verdicts of the explorer.
+    actor, role : str
+        Who records, and what that one may do.
+    token : Token or None
+        The token; None where the server is open.
+    ambient : bool
+        Whether a browser would send along what lets the caller in, whoever made it ask.
     """
 
-    hosts: tuple[str, ...] = LOOPBACK
-    secure: bool = False
-    exposed: bool = False
-    proxied: bool = False
-    rate: float = 1_000.0
-    body_limit: int = 65_536
-    import_limit: int = 2**30
-    most_at_once: int = 500
-    longest_follow: float = 3_600.0
-    patience: float = 30.0
-    results: Path = Path("results")
+    actor: str
+    role: str
+    token: Token | None
+    ambient: bool
+
+
+NOBODY: Final = Caller("", ANYBODY, None, False)
 
 
 class Rates:
@@ -122,15 +105,6 @@ class Rates:
             )
 
 
-def every_route(routes: Iterable[Any]) -> Iterator[Any]:
-    """Yield the routes of an application, also of routers that were included."""
-    for route in routes:
-        if hasattr(route, "path_regex"):
-            yield route
-        else:
-            yield from every_route(route.original_router.routes)
-
-
 class Guard:
     """The door: an ASGI application around the one with the routes."""
 
@@ -138,7 +112,7 @@ class Guard:
         self,
         app: App,
         *,
-        routes: list[Any],
+        routes: list[BaseRoute],
         settings: Settings,
         tokens: Tokens,
         sessions: Sessions,
@@ -148,8 +122,6 @@ class Guard:
         self._tokens, self._sessions, self._metrics = tokens, sessions, metrics
         self._rates = Rates(settings.rate)
         self._user, self._inside = recorder(None), 0
-        self._known: list[tuple[Any, Any, str]] = []
-        self._counted = -1
         self._headers = list(_HEADERS.items())
         if settings.secure:
             self._headers.append((b"strict-transport-security", b"max-age=31536000"))
@@ -179,7 +151,7 @@ class Guard:
             headers = dict(scope["headers"])
             self._check_host(headers)
             self._check_room()
-            route, needed = self._find_route(scope["method"], scope["path"])
+            route, needed = self._find_route(scope)
             caller = self._find_caller(scope, headers)
             self._check_role(caller, needed)
             self._check_origin(scope, headers, caller)
@@ -217,18 +189,14 @@ class Guard:
         if self._inside > self._settings.most_at_once:
             raise Refusal(503, "too many ask at once; ask again", {"Retry-After": "1"})
 
-    def _find_route(self, method: str, path: str) -> tuple[str, str | None]:
-        """Return the route of a path and the role it needs; None if it is open to nobody."""
-        if self._counted != len(self._routes):  # Nobody slips in by a route that was added later.
-            self._counted = len(self._routes)
-            self._known = [
-                (one.path_regex, getattr(one, "methods", None), one.path)
-                for one in every_route(self._routes)
-            ]
-        for regex, methods, route in self._known:
-            if regex.match(path) and (methods is None or method in methods):
-                verb = "GET" if method == "HEAD" else method
-                return route, ROUTES.get((verb, route))
+    def _find_route(self, scope: Scope) -> tuple[str, str | None]:
+        """Find the route of a request; return its path and the role it needs, None without one."""
+        for route in self._routes:
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                scope.update(found)
+                described = getattr(route, "openapi_extra", None) or {}
+                return getattr(route, "path", "(none)"), described.get(ROLE)
         return "(none)", VIEWER  # Whoever may look is told that there is nothing.
 
     def _find_caller(self, scope: Scope, headers: dict[bytes, bytes]) -> Caller:
@@ -261,7 +229,7 @@ class Guard:
     def _check_role(self, caller: Caller, needed: str | None) -> None:
         """Refuse whoever may not do this."""
         if needed is None:
-            raise Refusal(403, "this route has no role yet, so that it is open to nobody")
+            raise Refusal(403, "this route has no role yet, so it is open to nobody")
         if may(caller.role, needed):
             return
         if caller is NOBODY:

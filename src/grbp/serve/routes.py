@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Final
 from urllib.parse import quote, unquote
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
@@ -19,8 +19,8 @@ from grbp.live.rows import STATUSES
 from grbp.live.study import Study
 from grbp.model.validation import check_whole
 from grbp.serve import metrics, models
-from grbp.serve.access import STATISTICIAN, may
 from grbp.serve.http_errors import Refusal
+from grbp.serve.roles import admin, anybody, corrector, recorder, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -33,8 +33,7 @@ from grbp.serve.state import (
     json_response,
     server_state,
 )
-
-router = APIRouter(generate_unique_id_function=lambda route: route.name)
+from grbp.serve.tokens import STATISTICIAN, may
 
 WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a while")]
 Key = Annotated[
@@ -96,13 +95,13 @@ def _key(key: str | None) -> str | None:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
 
 
-@router.get("/health", response_model=models.Well, tags=["server"])
+@anybody.get("/health", response_model=models.Well, tags=["server"])
 async def health() -> Response:
     """Say that the server runs."""
     return json_response({"status": "ok", "version": this_version()})
 
 
-@router.get("/ready", response_model=models.Well, tags=["server"])
+@viewer.get("/ready", response_model=models.Well, tags=["server"])
 def ready(request: Request) -> Response:
     """Say whether studies can be written to."""
     store = server_state(request).store
@@ -112,7 +111,7 @@ def ready(request: Request) -> Response:
     return json_response({"status": "ok", "version": this_version()})
 
 
-@router.get(
+@viewer.get(
     "/metrics", responses=describe_text("text/plain"), response_class=Response, tags=["server"]
 )
 async def get_metrics(request: Request) -> Response:
@@ -120,7 +119,7 @@ async def get_metrics(request: Request) -> Response:
     return Response(server_state(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
 
 
-@router.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
+@viewer.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
 def list_studies(
     request: Request,
     after: Annotated[str, Query(max_length=64, description="the name to begin after")] = "",
@@ -132,7 +131,7 @@ def list_studies(
     return json_response({"items": names[:limit], "next": more})
 
 
-@router.post(
+@admin.post(
     "/api/studies", status_code=201, response_model=models.StatusModel, responses=_MADE,
     tags=["studies"],
 )  # fmt: skip
@@ -150,7 +149,7 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
     )
 
 
-@router.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
+@viewer.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
     return json_response(
@@ -167,7 +166,7 @@ def _status_shown_to(request: Request, status: Status) -> dict[str, Any]:
     return kept
 
 
-@router.get("/api/studies/{study}/cases", response_model=models.CasePage, tags=["cases"])
+@viewer.get("/api/studies/{study}/cases", response_model=models.CasePage, tags=["cases"])
 def list_cases(
     request: Request,
     study: StudyName,
@@ -181,7 +180,7 @@ def list_cases(
     return json_response({"items": [case.to_dict() for case in cases[:limit]], "next": more})
 
 
-@router.post(
+@recorder.post(
     "/api/studies/{study}/cases", status_code=201, response_model=models.AdviceModel,
     responses=_OPENED, tags=["cases"],
 )  # fmt: skip
@@ -200,7 +199,7 @@ def open_case(
     return _advice(advice, basis=basis, status=201, Location=where)
 
 
-@router.get(
+@viewer.get(
     "/api/studies/{study}/cases/{case}", response_model=models.CaseModel, tags=["cases"]
 )  # fmt: skip
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
@@ -209,7 +208,7 @@ def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     return json_response(case_of(advice._config, advice._row).to_dict())
 
 
-@router.get(
+@viewer.get(
     "/api/studies/{study}/cases/{case}/advice", response_model=models.AdviceModel, tags=["cases"]
 )
 def advice(
@@ -219,7 +218,7 @@ def advice(
     return _advice(server_state(request).study(study).ask(case), basis=basis)
 
 
-@router.get(
+@viewer.get(
     "/api/studies/{study}/cases/{case}/basis", response_model=models.BasisModel, tags=["cases"]
 )
 def basis(
@@ -237,7 +236,7 @@ def basis(
     return json_response(basis_in(advice._config, row._replace(state=at)).to_dict())
 
 
-@router.post(
+@recorder.post(
     "/api/studies/{study}/cases/{case}/steps", status_code=201,
     response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
 )  # fmt: skip
@@ -257,7 +256,7 @@ def tell(
     return _advice(advice, basis=basis, status=201)
 
 
-@router.post(
+@corrector.post(
     "/api/studies/{study}/cases/{case}/void", response_model=models.AdviceModel, tags=["cases"]
 )
 def void(
@@ -275,7 +274,7 @@ def void(
     return _advice(advice, basis=basis)
 
 
-@router.post(
+@recorder.post(
     "/api/studies/{study}/cases/{case}/close", response_model=models.AdviceModel, tags=["cases"]
 )
 def close_case(

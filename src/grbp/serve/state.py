@@ -16,10 +16,10 @@ from grbp.live.rows import written
 from grbp.live.rules import MOST_CASES
 from grbp.live.store.base import Store
 from grbp.live.study import Study
-from grbp.serve.access import Caller, Sessions
 from grbp.serve.metrics import Metrics
-from grbp.serve.middleware import CALLER, Settings
-from grbp.serve.tokens import Tokens
+from grbp.serve.middleware import CALLER, Caller
+from grbp.serve.settings import Settings
+from grbp.serve.tokens import Sessions, Tokens
 
 _PART: Final = 2**16
 _PAGE: Final = 1_000

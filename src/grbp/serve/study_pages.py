@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -21,9 +21,9 @@ from grbp.live.advice import Status, case_of
 from grbp.live.rows import STATUSES, read
 from grbp.live.study import Study
 from grbp.serve import models, narration
-from grbp.serve.access import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.http_errors import MEDIA_TYPE
+from grbp.serve.roles import anybody, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -33,9 +33,8 @@ from grbp.serve.state import (
     json_response,
     server_state,
 )
+from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 from grbp.serve.trajectory import Moment, sample_trajectory
-
-router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
 _PAGE: Final = 50
 _POINTS: Final = 120
@@ -63,7 +62,7 @@ _TEMPLATES.globals |= {
 }
 
 
-@router.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
+@viewer.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
 def path(
     request: Request,
     study: StudyName,
@@ -101,7 +100,7 @@ def _render_page(
     return HTMLResponse(page)
 
 
-@router.get("/", include_in_schema=False)
+@viewer.get("/", include_in_schema=False)
 def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     """Show the studies; where there is one alone, lead to it."""
     server = server_state(request)
@@ -124,7 +123,7 @@ def _status(server: ServerState, name: str) -> Status | str:
         return str(error)
 
 
-@router.get("/sign-in", include_in_schema=False)
+@anybody.get("/sign-in", include_in_schema=False)
 async def sign_in(request: Request) -> Response:
     """Let somebody exchange a token for a session."""
     return _render_page(request, "sign_in.html", next=_local(request.query_params.get("next", "/")))
@@ -136,7 +135,7 @@ def _local(address: str) -> str:
     return address if ours and address.isprintable() else "/"
 
 
-@router.get("/studies/{study}", include_in_schema=False)
+@viewer.get("/studies/{study}", include_in_schema=False)
 def study_page(
     request: Request, study: StudyName, after: After = 0, show: str = "open"
 ) -> Response:
@@ -152,7 +151,7 @@ def study_page(
     )  # fmt: skip
 
 
-@router.get("/studies/{study}/cases/{case}", include_in_schema=False)
+@viewer.get("/studies/{study}/cases/{case}", include_in_schema=False)
 def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
     found = server_state(request).open_study(study)
@@ -178,7 +177,7 @@ def _steps_held(study: Study, case: int, steps: int) -> list[tuple[int, str]]:
     return [(row.step, row.due) for row in rows if row is not None]
 
 
-@router.get("/studies/{study}/evidence", include_in_schema=False)
+@viewer.get("/studies/{study}/evidence", include_in_schema=False)
 def evidence_page(request: Request, study: StudyName) -> Response:
     """Show how sure a study is, and how it got there."""
     found = server_state(request).open_study(study)
@@ -206,7 +205,7 @@ def _pictures(moments: list[Moment]) -> Mapping[str, object]:
     return {"frame": frame, "lines": lines, "bands": bands}
 
 
-@router.get("/studies/{study}/log", include_in_schema=False)
+@viewer.get("/studies/{study}/log", include_in_schema=False)
 def log_page(request: Request, study: StudyName, before: After = 0, case: After = 0) -> Response:
     """Show who recorded what and when, the latest first, of all cases or of one."""
     found = server_state(request).open_study(study)
