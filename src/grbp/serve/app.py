@@ -11,7 +11,6 @@ from fastapi.requests import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from grbp.errors import GrbpError
 from grbp.explorer.simulations import Simulations
 from grbp.live.config import this_version
 from grbp.live.reader import utc_now
@@ -25,13 +24,7 @@ from grbp.serve import (  # noqa: F401 (modules of routes add them to the router
     static_routes,
     study_pages,
 )
-from grbp.serve.http_errors import (
-    MEDIA_TYPE,
-    ProblemDetail,
-    describe_error,
-    describe_mistake,
-    make_problem,
-)
+from grbp.serve.http_errors import Refusal, describe_mistake
 from grbp.serve.middleware import COOKIE, Guard, Receive, Scope, Send
 from grbp.serve.settings import Settings
 from grbp.serve.state import ServerState
@@ -47,7 +40,7 @@ _SILENT: Final[Any] = dict.fromkeys(
 )
 """The framework can send what it sees elsewhere; nothing here leaves the machine."""
 
-_NOT_DONE: Final = {
+_REFUSALS: Final = {
     404: "there is nothing at this address; /openapi.json lists what there is",
     405: "this address cannot be asked in this way; /openapi.json says how",
     400: "the body cannot be read; send JSON",
@@ -80,10 +73,8 @@ def create_app(
         Guard, routes=app.router.routes, settings=server.settings, tokens=tokens,
         sessions=server.sessions, metrics=server.metrics,
     )  # fmt: skip
-    app.add_middleware(study_pages.Readable)
-    app.add_exception_handler(GrbpError, _respond_to_error)
-    app.add_exception_handler(RequestValidationError, _respond_to_malformed)
-    app.add_exception_handler(HTTPException, _respond_to_http_error)
+    app.add_exception_handler(RequestValidationError, _refuse_form)
+    app.add_exception_handler(HTTPException, _refuse_request)
     app.openapi = lambda: _describe_routes(app)  # type: ignore[method-assign]
     return app
 
@@ -94,29 +85,18 @@ async def _handle_matched(scope: Scope, receive: Receive, send: Send) -> None:
     await handle(scope, receive, send)
 
 
-async def _respond_to_error(_: Request, error: Exception) -> Response:
-    """Answer with what an error of ours says."""
-    assert isinstance(error, GrbpError)  # noqa: S101 (it is registered for these)
-    return _respond(describe_error(error), getattr(error, "headers", None))
+async def _refuse_form(_: Request, error: Exception) -> Response:
+    """Refuse a request that has not the form that is described."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 (it is registered for these)
+    raise describe_mistake(list(error.errors())) from error
 
 
-async def _respond_to_malformed(_: Request, error: Exception) -> Response:
-    """Answer that a request has not the form that is described."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101
-    status, detail = describe_mistake(list(error.errors()))
-    return _respond(make_problem(status, "malformed" if status == 400 else "invalid-input", detail))
-
-
-async def _respond_to_http_error(_: Request, error: Exception) -> Response:
-    """Answer what the framework refuses."""
+async def _refuse_request(_: Request, error: Exception) -> Response:
+    """Refuse what the framework refuses, in words of ours."""
     assert isinstance(error, HTTPException)  # noqa: S101
-    detail = _NOT_DONE.get(error.status_code, str(error.detail))
+    detail = _REFUSALS.get(error.status_code, str(error.detail))
     kind = "malformed" if error.status_code == 400 else "no-route"
-    return _respond(make_problem(error.status_code, kind, detail), error.headers)
-
-
-def _respond(said: ProblemDetail, headers: Any = None) -> Response:
-    return Response(said.body, said.status, headers, MEDIA_TYPE)
+    raise Refusal(error.status_code, detail, error.headers, kind) from error
 
 
 def _describe_routes(app: FastAPI) -> dict[str, Any]:

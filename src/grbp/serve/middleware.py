@@ -18,8 +18,9 @@ from starlette.routing import BaseRoute, Match
 
 from grbp.errors import GrbpError
 from grbp.live.reader import recorder
-from grbp.serve.http_errors import MEDIA_TYPE, ProblemDetail, Refusal, describe_error, make_problem
+from grbp.serve.http_errors import Refusal, describe_error, make_problem
 from grbp.serve.metrics import Metrics
+from grbp.serve.refusals import respond_to_refusal
 from grbp.serve.roles import ROLE
 from grbp.serve.settings import Settings
 from grbp.serve.tokens import ADMIN, ANYBODY, VIEWER, Sessions, Token, Tokens, may
@@ -160,13 +161,18 @@ class Guard:
                 receive = await self._read_body(route, headers, receive)
             await self.app(scope, receive, answer)
         except GrbpError as error:
-            await _send_problem(answer, describe_error(error), getattr(error, "headers", {}))
+            response = respond_to_refusal(
+                scope, describe_error(error), getattr(error, "headers", {})
+            )
+            await response(scope, receive, answer)
         except Exception as error:
             _log_fault(error)
             # An answer that has begun is cut off, so that whoever reads it notices.
             if not status:
-                said = "the server failed at this; its log says where"
-                await _send_problem(answer, make_problem(500, "fault", said), {})
+                problem = make_problem(
+                    500, "fault", "the server failed at this; its log says where"
+                )
+                await respond_to_refusal(scope, problem, {})(scope, receive, answer)
         finally:
             self._inside -= 1
             took = time.perf_counter() - began
@@ -344,11 +350,3 @@ def _log_fault(error: Exception) -> None:
         places.append(f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}")
         trace = trace.tb_next
     LOG.error("%s at %s", type(error).__name__, " < ".join(reversed(places[-6:])))
-
-
-async def _send_problem(send: Send, said: ProblemDetail, headers: dict[str, str]) -> None:
-    """Answer with a problem."""
-    pairs = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(said.body))]
-    pairs += [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": said.status, "headers": pairs})
-    await send({"type": "http.response.body", "body": said.body})
