@@ -69,10 +69,7 @@ def create_app(
         # Side by side, since routers within routers are searched twice.
         app.router.routes.extend(router.routes)
     app.router.middleware_stack = _handle_matched
-    app.add_middleware(
-        Guard, routes=app.router.routes, settings=server.settings, tokens=tokens,
-        sessions=server.sessions, metrics=server.metrics,
-    )  # fmt: skip
+    app.add_middleware(Guard, server=server, routes=app.router.routes)
     app.add_exception_handler(RequestValidationError, _refuse_form)
     app.add_exception_handler(HTTPException, _refuse_request)
     app.openapi = lambda: _describe_routes(app)  # type: ignore[method-assign]

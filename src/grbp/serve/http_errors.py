@@ -59,8 +59,10 @@ def make_problem(status: int, kind: str, detail: str) -> ProblemDetail:
     return ProblemDetail(_TYPE + kind, HTTPStatus(status).phrase, status, " ".join(detail.split()))
 
 
-def describe_error(error: GrbpError) -> ProblemDetail:
-    """Return the problem that says what an error says."""
+def describe_error(error: Exception) -> ProblemDetail:
+    """Return the problem that says what an error says; of a fault, nothing is said."""
+    if not isinstance(error, GrbpError):
+        return make_problem(500, "fault", "the server failed at this; its log says where")
     if isinstance(error, Refusal):
         return make_problem(error.status, error.kind, str(error))
     kind, status = next((k, s) for k, (e, s) in _ERRORS.items() if isinstance(error, e))

@@ -9,38 +9,36 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
-from email.message import Message
-from http.cookies import CookieError, SimpleCookie
-from typing import Any, Final, NamedTuple, TypeAlias
+from traceback import extract_tb
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from starlette.requests import cookie_parser
 from starlette.routing import BaseRoute, Match
 
 from grbp.errors import GrbpError
 from grbp.live.reader import recorder
-from grbp.serve.http_errors import Refusal, describe_error, make_problem
-from grbp.serve.metrics import Metrics
+from grbp.serve.http_errors import Refusal, describe_error
 from grbp.serve.refusals import respond_to_refusal
 from grbp.serve.roles import ROLE
-from grbp.serve.settings import Settings
-from grbp.serve.tokens import ADMIN, ANYBODY, VIEWER, Sessions, Token, Tokens, may
+from grbp.serve.state import CALLER, NOBODY, Caller, ServerState
+from grbp.serve.tokens import ADMIN, VIEWER, Token, may
 
 Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers: TypeAlias = dict[str, str]
 
 LOG: Final = logging.getLogger("grbp.serve")
 
 COOKIE: Final = "grbp-session"
-CALLER: Final = "grbp.caller"
-"""Where the scope of a request says who asks."""
-
 IMPORT: Final = "/api/import"
 NDJSON: Final = "application/x-ndjson"
 
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
-_FORWARDED: Final = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"via")
+_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "via")
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src"
@@ -56,28 +54,6 @@ _HEADERS: Final = {
     b"cache-control": b"no-store",
 }
 """What every answer has, unless it says something else itself."""
-
-
-class Caller(NamedTuple):
-    """Who asks.
-
-    Attributes
-    ----------
-    actor, role : str
-        Who records, and what that one may do.
-    token : Token or None
-        The token; None where the server is open.
-    ambient : bool
-        Whether a browser would send along what lets the caller in, whoever made it ask.
-    """
-
-    actor: str
-    role: str
-    token: Token | None
-    ambient: bool
-
-
-NOBODY: Final = Caller("", ANYBODY, None, False)
 
 
 class Rates:
@@ -109,22 +85,12 @@ class Rates:
 class Guard:
     """The door: an ASGI application around the one with the routes."""
 
-    def __init__(
-        self,
-        app: App,
-        *,
-        routes: list[BaseRoute],
-        settings: Settings,
-        tokens: Tokens,
-        sessions: Sessions,
-        metrics: Metrics,
-    ) -> None:
-        self.app, self._routes, self._settings = app, routes, settings
-        self._tokens, self._sessions, self._metrics = tokens, sessions, metrics
-        self._rates = Rates(settings.rate)
+    def __init__(self, app: App, server: ServerState, routes: list[BaseRoute]) -> None:
+        self.app, self._server, self._routes = app, server, routes
+        self._settings, self._rates = server.settings, Rates(server.settings.rate)
         self._user, self._inside = recorder(None), 0
         self._headers = list(_HEADERS.items())
-        if settings.secure:
+        if server.settings.secure:
             self._headers.append((b"strict-transport-security", b"max-age=31536000"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -137,7 +103,7 @@ class Guard:
             return
         began, status, route, caller = time.perf_counter(), 0, "(none)", NOBODY
 
-        async def answer(message: MutableMapping[str, Any]) -> None:
+        async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -149,40 +115,37 @@ class Guard:
 
         self._inside += 1
         try:
-            headers = dict(scope["headers"])
+            # Of a header that is there twice, the last one counts: a proxy adds its own at the end.
+            headers = {
+                name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+            }
             self._check_host(headers)
             self._check_room()
             route, needed = self._find_route(scope)
-            caller = self._find_caller(scope, headers)
-            self._check_role(caller, needed)
+            scope[CALLER] = caller = self._find_caller(scope, headers)
+            _check_role(caller, needed)
             self._check_origin(scope, headers, caller)
-            scope[CALLER] = caller
             if scope["method"] not in _SAFE:
                 receive = await self._read_body(route, headers, receive)
             await self.app(scope, receive, answer)
-        except GrbpError as error:
-            response = respond_to_refusal(
-                scope, describe_error(error), getattr(error, "headers", {})
-            )
-            await response(scope, receive, answer)
         except Exception as error:
-            _log_fault(error)
-            # An answer that has begun is cut off, so that whoever reads it notices.
-            if not status:
-                problem = make_problem(
-                    500, "fault", "the server failed at this; its log says where"
+            if status or not isinstance(error, GrbpError):
+                _log_fault(error)
+            if not status:  # An answer that has begun is cut off, so that whoever reads it notices.
+                response = respond_to_refusal(
+                    scope, describe_error(error), getattr(error, "headers", {})
                 )
-                await respond_to_refusal(scope, problem, {})(scope, receive, answer)
+                await response(scope, receive, answer)
         finally:
             self._inside -= 1
             took = time.perf_counter() - began
-            self._metrics.count(scope["method"], route, status, took)
+            self._server.metrics.count(scope["method"], route, status, took)
             what = scope["method"], ascii(scope["path"]), status, 1e3 * took
             LOG.debug("%s %s %s %.1f ms %s", *what, caller.actor or "nobody")
 
-    def _check_host(self, headers: dict[bytes, bytes]) -> None:
+    def _check_host(self, headers: Headers) -> None:
         """Refuse another name than our own: a page from elsewhere may have led here by it."""
-        given = headers.get(b"host", b"").decode("latin-1")
+        given = headers.get("host", "")
         if _read_hostname(given) not in self._settings.hosts:
             raise Refusal(
                 421,
@@ -191,7 +154,7 @@ class Guard:
             )
 
     def _check_room(self) -> None:
-        """Refuse one too many."""
+        """Refuse one request too many at once."""
         if self._inside > self._settings.most_at_once:
             raise Refusal(503, "too many ask at once; ask again", {"Retry-After": "1"})
 
@@ -205,16 +168,17 @@ class Guard:
                 return getattr(route, "path", "(none)"), described.get(ROLE)
         return "(none)", VIEWER  # Whoever may look is told that there is nothing.
 
-    def _find_caller(self, scope: Scope, headers: dict[bytes, bytes]) -> Caller:
+    def _find_caller(self, scope: Scope, headers: Headers) -> Caller:
         """Find out who asks."""
-        token, cookie = _read_bearer(headers), _read_cookie(headers)
+        token = _read_bearer(headers)
+        cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
         found: Token | None = None
         try:
-            is_open = not (self._settings.exposed or self._tokens.any)
+            is_open = not (self._settings.exposed or self._server.tokens.any)
             if token:
-                found = self._tokens.find(token)
+                found = self._server.tokens.find(token)
             elif cookie:
-                found = self._sessions.find(cookie)
+                found = self._server.sessions.find(cookie)
         except GrbpError as error:
             raise Refusal(503, f"nobody can be let in: {error}") from error
         self._rates.take(found.id if found else self._find_address(scope, headers))
@@ -226,30 +190,17 @@ class Guard:
             raise Refusal(403, "this came through a proxy; start the server with --behind-proxy")
         return Caller(self._user, ADMIN, None, True) if is_open else NOBODY
 
-    def _find_address(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
+    def _find_address(self, scope: Scope, headers: Headers) -> str:
         """Return the address that asks: what the proxy says, if one stands before us."""
-        if self._settings.proxied and (seen := headers.get(b"x-forwarded-for")):
-            return seen.decode("latin-1").rpartition(",")[2].strip()[:100]
+        if self._settings.proxied and (seen := headers.get("x-forwarded-for")):
+            return seen.rpartition(",")[2].strip()[:100]
         return str((scope.get("client") or ["unknown"])[0])
 
-    def _check_role(self, caller: Caller, needed: str | None) -> None:
-        """Refuse whoever may not do this."""
-        if needed is None:
-            raise Refusal(403, "this route has no role yet, so it is open to nobody")
-        if may(caller.role, needed):
-            return
-        if caller is NOBODY:
-            raise _ask_for_token("a token is needed: send it as `Authorization: Bearer TOKEN`")
-        raise Refusal(
-            403, f"{caller.actor!a} has the role {caller.role}; this needs the role {needed}"
-        )
-
-    def _check_origin(self, scope: Scope, headers: dict[bytes, bytes], caller: Caller) -> None:
+    def _check_origin(self, scope: Scope, headers: Headers, caller: Caller) -> None:
         """Refuse what a page from elsewhere makes a browser ask for."""
-        site = headers.get(b"sec-fetch-site", b"").decode("latin-1")
-        origin = headers.get(b"origin", b"").decode("latin-1")
+        site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
         scheme = "https" if self._settings.secure else "http"
-        ours = f"{scheme}://{headers[b'host'].decode('latin-1')}"
+        ours = f"{scheme}://{headers['host']}"
         unsafe = scope["method"] not in _SAFE
         foreign = site not in ("", "same-origin", "none")
         if unsafe and origin and origin != ours:
@@ -260,12 +211,12 @@ class Guard:
         if foreign and (unsafe or scope["path"].startswith("/api/")):
             raise Refusal(403, f"this came from another page than those of {ours}")
 
-    async def _read_body(self, route: str, headers: dict[bytes, bytes], receive: Receive) -> Any:
+    async def _read_body(self, route: str, headers: Headers, receive: Receive) -> Any:
         """Read the body, unless it is a log, which is read as it comes; refuse what is too long."""
         large = route == IMPORT
         limit = self._settings.import_limit if large else self._settings.body_limit
-        length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or len(length) > 18 or int(length) > limit:
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or len(length) > 18 or int(length) > limit:
             raise refuse_length(limit)
         wanted = NDJSON if large else "application/json"
         if large:
@@ -289,26 +240,35 @@ class Guard:
         return _replay_message({"type": "http.request", "body": b"".join(parts)}, receive)
 
 
+def _check_role(caller: Caller, needed: str | None) -> None:
+    """Refuse whoever may not do this."""
+    if needed is None:
+        raise Refusal(403, "this route has no role yet, so it is open to nobody")
+    if may(caller.role, needed):
+        return
+    if caller is NOBODY:
+        raise _ask_for_token("a token is needed: send it as `Authorization: Bearer TOKEN`")
+    raise Refusal(403, f"{caller.actor!a} has the role {caller.role}; this needs the role {needed}")
+
+
 def refuse_length(limit: int) -> Refusal:
     """Return the refusal of a body that is too long."""
     return Refusal(413, f"the body is too long; it must have at most {limit:,} bytes")
 
 
-def _replay_message(message: MutableMapping[str, Any], receive: Receive) -> Receive:
+def _replay_message(message: Message, receive: Receive) -> Receive:
     """Return what gives a message that has arrived already, and then what follows it."""
     left = [message]
 
-    async def give() -> MutableMapping[str, Any]:
+    async def give() -> Message:
         return left.pop() if left else await receive()
 
     return give
 
 
-def _check_type(headers: dict[bytes, bytes], wanted: str) -> None:
+def _check_type(headers: Headers, wanted: str) -> None:
     """Refuse a body of another type."""
-    said = Message()
-    said["content-type"] = headers.get(b"content-type", b"").decode("latin-1") or "none/none"
-    given = said.get_content_type()
+    given = headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != wanted:
         raise Refusal(415, f"a body of the type {given!a} was sent; it must be {wanted}")
 
@@ -317,21 +277,10 @@ def _ask_for_token(why: str) -> Refusal:
     return Refusal(401, why, {"WWW-Authenticate": 'Bearer realm="grbp"'})
 
 
-def _read_bearer(headers: dict[bytes, bytes]) -> str:
+def _read_bearer(headers: Headers) -> str:
     """Return the token that is sent along, if one is."""
-    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
-
-
-def _read_cookie(headers: dict[bytes, bytes]) -> str:
-    """Return the cookie of a session, if there is one."""
-    if b"cookie" not in headers:
-        return ""
-    try:
-        jar = SimpleCookie(headers[b"cookie"].decode("latin-1"))
-    except CookieError:
-        return ""
-    return jar[COOKIE].value if COOKIE in jar else ""
 
 
 def _read_hostname(given: str) -> str:
@@ -345,8 +294,5 @@ def _read_hostname(given: str) -> str:
 
 def _log_fault(error: Exception) -> None:
     """Log what failed and where, without what was sent."""
-    places, trace = [], error.__traceback__
-    while trace is not None:
-        places.append(f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}")
-        trace = trace.tb_next
-    LOG.error("%s at %s", type(error).__name__, " < ".join(reversed(places[-6:])))
+    places = [f"{one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__)[-6:]]
+    LOG.error("%s at %s", type(error).__name__, " < ".join(reversed(places)))
