@@ -23,7 +23,7 @@ from grbp.live.verify import Verified
 from grbp.serve import models
 from grbp.serve.http_errors import SENT, Refusal
 from grbp.serve.middleware import COOKIE, NDJSON, refuse_length
-from grbp.serve.roles import admin, anybody, statistician, viewer
+from grbp.serve.roles import STUDY, admin, anybody, statistician, viewer
 from grbp.serve.state import (
     After,
     Limit,
@@ -57,7 +57,7 @@ def _open_log(request: Request, name: str) -> Study:
     return study
 
 
-@viewer.get("/api/studies/{study}/events", response_model=models.EventPage, tags=["log"])
+@viewer.get(f"{STUDY}/events", response_model=models.EventPage, tags=["log"])
 def list_events(
     request: Request,
     study: StudyName,
@@ -72,7 +72,7 @@ def list_events(
 
 
 @viewer.get(
-    "/api/studies/{study}/events.ndjson", response_class=Response, responses=describe_text(NDJSON),
+    f"{STUDY}/events.ndjson", response_class=Response, responses=describe_text(NDJSON),
     tags=["log"],
 )  # fmt: skip
 async def stream_events(
@@ -108,13 +108,13 @@ def _respond_verified(found: Verified) -> Response:
     return json_response(found._asdict() | {"ok": found.ok})
 
 
-@statistician.post("/api/studies/{study}/verify", response_model=models.VerifiedModel, tags=["log"])
+@statistician.post(f"{STUDY}/verify", response_model=models.VerifiedModel, tags=["log"])
 def verify(request: Request, study: StudyName) -> Response:
     """Check a whole study: the chain of hashes, and that all rows follow from the log."""
     return _respond_verified(server_state(request).study(study).verify())
 
 
-@statistician.post("/api/studies/{study}/replay", response_model=models.VerifiedModel, tags=["log"])
+@statistician.post(f"{STUDY}/replay", response_model=models.VerifiedModel, tags=["log"])
 def replay(request: Request, study: StudyName) -> Response:
     """Check a whole study, and make every decision again."""
     return _respond_verified(server_state(request).study(study).replay())
@@ -127,7 +127,7 @@ def _respond_with_file(parts: Iterator[bytes], kind: str, name: str) -> Response
 
 
 @statistician.get(
-    "/api/studies/{study}/export", response_class=Response, responses=describe_text(NDJSON),
+    f"{STUDY}/export", response_class=Response, responses=describe_text(NDJSON),
     tags=["log"],
 )  # fmt: skip
 def export(request: Request, study: StudyName) -> Response:
@@ -137,7 +137,7 @@ def export(request: Request, study: StudyName) -> Response:
 
 
 @statistician.get(
-    "/api/studies/{study}/steps.csv", response_class=Response, responses=describe_text("text/csv"),
+    f"{STUDY}/steps.csv", response_class=Response, responses=describe_text("text/csv"),
     tags=["log"],
 )  # fmt: skip
 def steps(request: Request, study: StudyName) -> Response:

@@ -20,7 +20,7 @@ from grbp.live.study import Study
 from grbp.model.validation import check_whole
 from grbp.serve import metrics, models
 from grbp.serve.http_errors import Refusal
-from grbp.serve.roles import admin, anybody, corrector, recorder, viewer
+from grbp.serve.roles import CASE, STUDY, admin, anybody, corrector, recorder, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -149,7 +149,7 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
     )
 
 
-@viewer.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
+@viewer.get(STUDY, response_model=models.StatusModel, tags=["studies"])
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
     return json_response(
@@ -166,7 +166,7 @@ def _status_shown_to(request: Request, status: Status) -> dict[str, Any]:
     return kept
 
 
-@viewer.get("/api/studies/{study}/cases", response_model=models.CasePage, tags=["cases"])
+@viewer.get(f"{STUDY}/cases", response_model=models.CasePage, tags=["cases"])
 def list_cases(
     request: Request,
     study: StudyName,
@@ -181,7 +181,7 @@ def list_cases(
 
 
 @recorder.post(
-    "/api/studies/{study}/cases", status_code=201, response_model=models.AdviceModel,
+    f"{STUDY}/cases", status_code=201, response_model=models.AdviceModel,
     responses=_OPENED, tags=["cases"],
 )  # fmt: skip
 def open_case(
@@ -199,18 +199,14 @@ def open_case(
     return _advice(advice, basis=basis, status=201, Location=where)
 
 
-@viewer.get(
-    "/api/studies/{study}/cases/{case}", response_model=models.CaseModel, tags=["cases"]
-)  # fmt: skip
+@viewer.get(CASE, response_model=models.CaseModel, tags=["cases"])
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Return a case."""
     advice = server_state(request).study(study).ask(case)
     return json_response(case_of(advice._config, advice._row).to_dict())
 
 
-@viewer.get(
-    "/api/studies/{study}/cases/{case}/advice", response_model=models.AdviceModel, tags=["cases"]
-)
+@viewer.get(f"{CASE}/advice", response_model=models.AdviceModel, tags=["cases"])
 def advice(
     request: Request, study: StudyName, case: CaseNumber, basis: WithBasis = True
 ) -> Response:
@@ -218,9 +214,7 @@ def advice(
     return _advice(server_state(request).study(study).ask(case), basis=basis)
 
 
-@viewer.get(
-    "/api/studies/{study}/cases/{case}/basis", response_model=models.BasisModel, tags=["cases"]
-)
+@viewer.get(f"{CASE}/basis", response_model=models.BasisModel, tags=["cases"])
 def basis(
     request: Request,
     study: StudyName,
@@ -237,7 +231,7 @@ def basis(
 
 
 @recorder.post(
-    "/api/studies/{study}/cases/{case}/steps", status_code=201,
+    f"{CASE}/steps", status_code=201,
     response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
 )  # fmt: skip
 def tell(
@@ -256,9 +250,7 @@ def tell(
     return _advice(advice, basis=basis, status=201)
 
 
-@corrector.post(
-    "/api/studies/{study}/cases/{case}/void", response_model=models.AdviceModel, tags=["cases"]
-)
+@corrector.post(f"{CASE}/void", response_model=models.AdviceModel, tags=["cases"])
 def void(
     request: Request,
     study: StudyName,
@@ -274,9 +266,7 @@ def void(
     return _advice(advice, basis=basis)
 
 
-@recorder.post(
-    "/api/studies/{study}/cases/{case}/close", response_model=models.AdviceModel, tags=["cases"]
-)
+@recorder.post(f"{CASE}/close", response_model=models.AdviceModel, tags=["cases"])
 def close_case(
     request: Request, study: StudyName, case: CaseNumber, body: models.Closing, key: Key = None
 ) -> Response:

@@ -10,6 +10,7 @@ from fastapi import Path as InPath, Query, Request
 from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
+from grbp.explorer.simulations import Simulations
 from grbp.learners.registry import is_path
 from grbp.live.reader import utc_now
 from grbp.live.rows import written
@@ -67,6 +68,7 @@ class ServerState:
     ) -> None:
         self.store, self.tokens, self.settings, self.clock = store, tokens, settings, clock
         self.sessions, self.metrics = Sessions(tokens, clock=clock), Metrics()
+        self.simulations = Simulations()
         self.stopping = False
         self._studies: dict[str, Study] = {}
 

@@ -18,7 +18,7 @@ from grbp.live.study import Study
 from grbp.serve import models, narration
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.refusals import TEMPLATES, local_address
-from grbp.serve.roles import anybody, viewer
+from grbp.serve.roles import STUDY, anybody, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -35,7 +35,7 @@ _PAGE: Final = 50
 _POINTS: Final = 120
 
 
-@viewer.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
+@viewer.get(f"{STUDY}/path", response_model=models.PathModel, tags=["studies"])
 def path(
     request: Request,
     study: StudyName,
