@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 optional("apsw")
 
 VERBS = [
-    "init", "open", "ask", "tell", "void", "close", "studies", "status", "cases", "log", "verify",
-    "export", "import", "replay", "backup",
+    "init", "open", "ask", "tell", "void", "withdraw", "studies", "status", "cases", "log",
+    "verify", "export", "import", "replay", "backup",
 ]  # fmt: skip
 
 Shell = Callable[..., str]
@@ -102,7 +102,7 @@ def test_a_study_from_the_first_case_to_the_last_check(
     won = answer("tell", "--case", 1, "--state", 4)
     assert (won["status"], won["action"], won["basis"]) == ("won", None, None)
     answer("open", "--state", 3)
-    assert answer("close", "--case", 2, "--why", "moved away")["status"] == "closed"
+    assert answer("withdraw", "--case", 2, "--why", "moved away")["status"] == "closed"
     status = answer("status")
     assert status["cases"] == {"opened": 2, "open": 0, "won": 1, "lost": 0, "closed": 1}
     found = answer("verify")
@@ -186,7 +186,7 @@ def test_a_person_reads_first_what_to_do(said: Shell) -> None:
     )
     said("open", "--state", 3)
     assert (
-        said("close", "--case", 2, "--why", "moved")
+        said("withdraw", "--case", 2, "--why", "moved")
         == "Case 2 is closed: it was withdrawn in state 3 after 0 steps.\n"
     )
 
@@ -255,7 +255,7 @@ def test_wide_numbers_keep_their_columns(said: Shell) -> None:
     said("init", "--study", "large", "--goal", 10**7)
     assert "\nstate" not in said("open", "--study", "large", "--state", 10**7 - 1)
     head, row, *_ = said("cases", "--study", "large").splitlines()
-    for name in ("state", "steps", "overruled", "held"):
+    for name in ("state", "steps", "overridden", "held"):
         assert row[head.index(name) + len(name) - 1].isdigit()
         assert row[head.index(name) + len(name)] == " "
 
@@ -282,7 +282,7 @@ def test_lists_and_pages_of_them(said: Shell, answer: Callable[..., dict[str, An
     assert said("cases") == "There is no such case.\n"
     for state in (1, 2, 3, 2):
         said("open", "--state", state, "--who", "a nurse with a long and hyphen-ated name")
-    said("close", "--case", 2, "--why", "one reason, and another, " * 12 + "and so on")
+    said("withdraw", "--case", 2, "--why", "one reason, and another, " * 12 + "and so on")
     cases = answer("cases", "--status", "open", "--after", 1, "--limit", 1)["cases"]
     assert [one["case"] for one in cases] == [3]
     assert " ".join(said("cases", "--limit", 2).split()).endswith("There may be more: --after 2.")
@@ -526,7 +526,7 @@ MISTAKES = [
     (["tell", "--case", 1, "--state", 3, "--stpe", 5], "did you mean '--step'?"),
     (["void", "--case", 1], "required: --why"),
     (["void", "--case", 1, "--why", "slip"], "it has none"),
-    (["close", "--case", 1, "--why", ""], "why = '' was given"),
+    (["withdraw", "--case", 1, "--why", ""], "why = '' was given"),
     (["cases", "--status", "opened"], "did you mean 'open'?"),
     (["cases", "--limit", 0], "limit = 0 was given"),
     (["log", "--after", "x"], "after = 'x' was given"),

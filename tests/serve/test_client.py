@@ -34,8 +34,8 @@ from grbp.serve.wire import Wire
 pytestmark = pytest.mark.slow
 
 SHARED = [
-    "open_case", "tell", "void", "close_case", "ask", "cases", "log", "status", "verify", "replay",
-    "export", "export_lines", "export_steps", "backup", "close",
+    "open_case", "tell", "void", "withdraw_case", "ask", "cases", "log", "status", "verify",
+    "replay", "export", "export_lines", "export_steps", "backup", "close",
 ]  # fmt: skip
 
 
@@ -100,9 +100,9 @@ VISIT = [
     said("void", 2, "it was the other bed", key="v"),
     said("void", 2, None),
     said("void", 99, "x"),
-    said("close_case", 3, ""),
-    said("close_case", 3, "moved away", key="c"),
-    said("close_case", 3, "moved away"),
+    said("withdraw_case", 3, ""),
+    said("withdraw_case", 3, "moved away", key="c"),
+    said("withdraw_case", 3, "moved away"),
     said("ask", 3),
     said("ask", 0),
     said("cases"),

@@ -69,7 +69,7 @@ def test_the_path_is_what_each_case_was_decided_from(tmp_path: Path) -> None:
         for event in opened[1:]:
             basis, before = study.ask(event.case)._row, moments[event.seq - 1]
             assert before.next_threshold == basis.threshold
-            known = grbp.live.advice.basis_in(study._config(), basis)
+            known = grbp.live.advice.case_basis(study._config(), basis)
             for name in ("p_c", "p_f", "boundary"):
                 then, now = getattr(known, name), getattr(before, name)
                 assert all(a == b or math.isnan(a) for a, b in zip(then, now, strict=True))
@@ -167,7 +167,7 @@ def test_a_history_says_what_was_taken_back_and_what_counts() -> None:
     study.tell(1, 3)
     study.tell(1, 2)
     study.void(1, "wrong bed")
-    study.close_case(1, "gone")
+    study.withdraw_case(1, "gone")
     study.void(1, "not gone")
     study.tell(1, 4)
     lines = history_of(study.log(case=1), 4, shadow=False)

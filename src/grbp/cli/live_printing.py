@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from grbp.live import Advice, Basis, Case, Event, Status, Verified
-from grbp.live.rows import CLOSED, LOST, OPEN, WON
+from grbp.live.schema import CLOSED, LOST, OPEN, WON
 from grbp.model.transition import DEAD_END, Action
 from grbp.theory.posterior import Estimate
 
@@ -120,11 +120,12 @@ def show_cases(cases: Sequence[Case], limit: int) -> None:
         return
     wide = max(4, *(len(str(case.case)) for case in cases))
     high = max(5, *(len(str(case.state)) for case in cases))
-    print(f"{'case':>{wide}}  {'state':>{high}}  status  steps  overruled  held  advised   since")
+    print(f"{'case':>{wide}}  {'state':>{high}}  status  steps  overridden  held  advised   since")
     for one in cases:
+        since = _time(one.since)[:-3]
         print(
             f"{one.case:>{wide}}  {one.state:>{high}}  {one.status:<6}  {one.steps:>5}"
-            f"  {one.overruled:>9}  {one.held:>4}  {one.action or '-':<8}  {_time(one.since)[:-3]}"
+            f"  {one.overridden:>10}  {one.held:>4}  {one.action or '-':<8}  {since}"
         )
     _end((one.since for one in cases), len(cases) == limit, cases[-1].case, _SINCE)
 

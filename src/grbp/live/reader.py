@@ -12,16 +12,16 @@ from typing import Final, Self
 from grbp._io import write_whole
 from grbp.errors import GrbpError, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
-from grbp.live import rules
-from grbp.live.advice import Advice, Case, Status, advice_on, case_of, status_of
-from grbp.live.config import Config, check_text, config_of
-from grbp.live.counting import decided, decides_as_before, known
-from grbp.live.entries import entries
-from grbp.live.rows import STATUSES, CaseRow, Event, StudyRow, hash_of
+from grbp.live import commands
+from grbp.live.advice import Advice, Case, Status, make_advice, make_case, make_status
+from grbp.live.config import Config, check_text, load_config
+from grbp.live.export import dump_log, step_tables
+from grbp.live.history import case_entries
+from grbp.live.projection import decide_threshold, decides_as_before, total_counters
+from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow, hash_fields
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
-from grbp.live.transfer import log_lines, step_table
-from grbp.live.verify import Verified, short, verified
+from grbp.live.verify import Verified, describe_error, verify_study
 from grbp.model.steps import steps_text
 from grbp.model.validation import check_whole
 
@@ -45,13 +45,13 @@ class StudyReader:
         learner: LearnerLike | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._who = recorder(who)
+        self._who = recorder_name(who)
         # A name is in the configuration.
         self._learner = None if isinstance(learner, str) else learner
         self._clock = clock
         self._store = open_store(store)
         try:
-            self.name = _only(self._store) if name is None else check_text("name", name, 64)
+            self.name = _only_study(self._store) if name is None else check_text("name", name, 64)
             self.goal = self._config().goal
             self.read_only = next(iter([*self._store.checks(), *self._checks()]), None)
         except BaseException:
@@ -122,11 +122,13 @@ class StudyReader:
         >>> study.open_case(1).action == study.ask(1).action
         True
         """
-        number = case_number(case)
+        number = check_case(case)
 
         def script(tx: Transaction) -> Advice:
-            study = _found(tx, self.name)
-            return advice_on(config_of(study.config), rules.case_in(tx, study, number), None)
+            study = _find_study(tx, self.name)
+            return make_advice(
+                load_config(study.config), commands.find_case(tx, study, number), None
+            )
 
         return self._store.read(self.name, script)
 
@@ -158,10 +160,10 @@ class StudyReader:
             raise InvalidInput(
                 f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
             )
-        page = _page(after, limit)
+        page = _check_page(after, limit)
         config = self._config()
         rows = self._store.read(self.name, lambda tx: tx.cases(*page, status or ""))
-        return [case_of(config, row) for row in rows]
+        return [make_case(config, row) for row in rows]
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded.
@@ -187,14 +189,14 @@ class StudyReader:
         >>> [(event.kind, event.who) for event in study.log()]
         [('study', 'ada'), ('open', 'ada')]
         """
-        page = after, limit = _page(after, limit)
+        page = after, limit = _check_page(after, limit)
         if case is None:
             return self._store.read(self.name, lambda tx: tx.events(*page))
-        number = case_number(case)
+        number = check_case(case)
 
         def script(tx: Transaction) -> list[Event]:
             row = tx.case(number)
-            found = (entry.event for entry in entries(tx, row)) if row else ()
+            found = (entry.event for entry in case_entries(tx, row)) if row else ()
             return list(takewhile(lambda event: event.seq > after, found))
 
         return self._store.read(self.name, script)[::-1][:limit]
@@ -213,11 +215,11 @@ class StudyReader:
         >>> study.status().cases
         {'opened': 0, 'open': 0, 'won': 0, 'lost': 0, 'closed': 0}
         """
-        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
-        config, threshold = config_of(study.config), None
+        study = self._store.read(self.name, lambda tx: _find_study(tx, self.name))
+        config, threshold = load_config(study.config), None
         with suppress(GrbpError):
-            threshold = decided(config, study, self._learner)
-        return status_of(config, study, known(study), threshold, self.read_only)
+            threshold = decide_threshold(config, study, self._learner)
+        return make_status(config, study, total_counters(study), threshold, self.read_only)
 
     def verify(self) -> Verified:
         """Check the whole study: the chain of hashes, and that all rows follow from the log.
@@ -234,7 +236,7 @@ class StudyReader:
         >>> study.verify().events, study.verify().problems
         (2, ())
         """
-        return self._verified(decide=False)
+        return self._verify(decide=False)
 
     def replay(self) -> Verified:
         """Check the whole study, and make every decision again.
@@ -252,9 +254,9 @@ class StudyReader:
         >>> study.replay().decisions, study.replay().ok
         (1, True)
         """
-        return self._verified(decide=True)
+        return self._verify(decide=True)
 
-    def _verified(self, *, decide: bool) -> Verified:
+    def _verify(self, *, decide: bool) -> Verified:
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (other verbs need none)
 
         # The database's own check needs no Python, so that it takes no time beside ours.
@@ -262,7 +264,7 @@ class StudyReader:
             damage = beside.submit(self._store.damage)
             try:
                 found = self._store.read(
-                    self.name, lambda tx: verified(tx, self._learner, decide=decide)
+                    self.name, lambda tx: verify_study(tx, self._learner, decide=decide)
                 )
             except GrbpError as error:
                 if not damage.result():  # Somebody else's fault, such as that of a network.
@@ -291,7 +293,7 @@ class StudyReader:
         iterator of bytes
             A head, then the events, up to the last one there is now.
         """
-        return log_lines(self._store, self.name)
+        return dump_log(self._store, self.name)
 
     def export_steps(self, path: Path | str) -> Path:
         """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.
@@ -304,7 +306,7 @@ class StudyReader:
         -------
         Path
         """
-        lines = self._store.read(self.name, lambda tx: list(steps_text(step_table(tx))))
+        lines = self._store.read(self.name, lambda tx: list(steps_text(step_tables(tx))))
         return write_whole(self._elsewhere(path), lines, 0o600)
 
     def _elsewhere(self, path: Path | str) -> Path:
@@ -331,23 +333,23 @@ class StudyReader:
 
     def _config(self) -> Config:
         """Return the configuration as it is now."""
-        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
-        return config_of(study.config)
+        study = self._store.read(self.name, lambda tx: _find_study(tx, self.name))
+        return load_config(study.config)
 
     def _checks(self) -> list[str]:
         """Return what speaks against going on with this study, a sentence each."""
 
         def script(tx: Transaction) -> tuple[StudyRow, list[Event], list[CaseRow]]:
-            study = _found(tx, self.name)
+            study = _find_study(tx, self.name)
             return study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
 
         study, last, cases = self._store.read(self.name, script)
-        config = config_of(study.config)
+        config = load_config(study.config)
         try:
-            config.found_learner(self._learner)
+            config.resolve_learner(self._learner)
         except GrbpError as error:
             return [str(error)]
-        if [one.hash for one in last] != [study.head] or hash_of(last[0][:-1]) != study.head:
+        if [one.hash for one in last] != [study.head] or hash_fields(last[0][:-1]) != study.head:
             return ["its last event does not fit its head: verify it, and restore a backup"]
         case = next(iter(cases), None)
         if [one.case for one in cases] != [study.opened][: study.opened]:
@@ -355,7 +357,7 @@ class StudyReader:
         try:
             same = case is None or decides_as_before(config, case, self._learner)
         except (GrbpError, TypeError, ValueError) as error:
-            return [f"its last case cannot be decided again ({short(error)}): verify it"]
+            return [f"its last case cannot be decided again ({describe_error(error)}): verify it"]
         if case is not None and not same:
             return [
                 f"this version decides case {case.case} otherwise than version {case.version} did:"
@@ -364,7 +366,7 @@ class StudyReader:
         return []
 
 
-def _found(tx: Transaction, name: str) -> StudyRow:
+def _find_study(tx: Transaction, name: str) -> StudyRow:
     """Return a study, or say that there is none."""
     study = tx.study()
     if study is None:
@@ -375,22 +377,22 @@ def _found(tx: Transaction, name: str) -> StudyRow:
     return study
 
 
-def _only(store: Store) -> str:
+def _only_study(store: Store) -> str:
     """Return the name of the only study in a store."""
     names = store.studies()
     if len(names) != 1:
-        raise NotFound(f"no study was named for {store.where}; {what_is_there(names)}")
+        raise NotFound(f"no study was named for {store.where}; {describe_studies(names)}")
     return names[0]
 
 
-def what_is_there(names: list[str]) -> str:
+def describe_studies(names: list[str]) -> str:
     """Say which studies there are, and what to do."""
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
     have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"
     return have if names else "it has none: `grbp live init` makes one"
 
 
-def recorder(who: str | None) -> str:
+def recorder_name(who: str | None) -> str:
     """Return who records: the one that is named, or the user."""
     if who is not None:
         return check_text("who", who, 200)
@@ -399,13 +401,13 @@ def recorder(who: str | None) -> str:
     return "unknown"
 
 
-def case_number(case: object) -> int:
+def check_case(case: object) -> int:
     """Return the number of a case, or refuse what is none."""
-    return check_whole("case", case, 1, rules.MOST_CASES)
+    return check_whole("case", case, 1, commands.MOST_CASES)
 
 
-def _page(after: object, limit: object) -> tuple[int, int]:
+def _check_page(after: object, limit: object) -> tuple[int, int]:
     return (
-        check_whole("after", after, 0, rules.MOST_CASES),
+        check_whole("after", after, 0, commands.MOST_CASES),
         check_whole("limit", limit, 1, _MOST_ROWS),
     )

@@ -8,15 +8,15 @@ from typing import Any
 
 from grbp.errors import InvalidInput, ReadOnly
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
-from grbp.live import rules
-from grbp.live.advice import Advice, advice_on
-from grbp.live.config import DRAWN, check_text, config_of, make_config, this_version
-from grbp.live.reader import StudyReader, case_number, recorder, utc_now
-from grbp.live.rows import read
-from grbp.live.rules import Answer, Call
+from grbp.live import commands
+from grbp.live.advice import Advice, make_advice
+from grbp.live.commands import Answer, Call
+from grbp.live.config import DRAWN, check_text, load_config, make_config, this_version
+from grbp.live.export import import_log, read_log
+from grbp.live.reader import StudyReader, check_case, recorder_name, utc_now
+from grbp.live.schema import loads
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
-from grbp.live.transfer import bring_in, read_log
 from grbp.model.transition import Action
 
 
@@ -149,11 +149,11 @@ class Study(StudyReader):
         """
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
         config = make_config(name, goal, learner, horizon, settings | {"level": level})
-        call = Call(recorder(who), _stamp(clock()))
-        with _opened(store) as kept:
+        call = Call(recorder_name(who), _format_time(clock()))
+        with _open_or_make(store) as kept:
             for reason in kept.checks():
                 raise ReadOnly(f"a study was to be made in {kept.where}: {reason}")
-            kept.write(config.name, lambda tx: rules.configure(tx, call, read(config.text)))
+            kept.write(config.name, lambda tx: commands.configure(tx, call, loads(config.text)))
             return cls(kept, config.name, who=who, learner=learner, clock=clock)
 
     def open_case(
@@ -200,7 +200,7 @@ class Study(StudyReader):
         (1, 1)
         """
         call = self._call(key, observed, who)
-        return self._answer(lambda tx: rules.open_case(tx, call, state))
+        return self._answer(lambda tx: commands.open_case(tx, call, state))
 
     def tell(  # noqa: PLR0913
         self,
@@ -259,10 +259,10 @@ class Study(StudyReader):
         >>> study.tell(1, 4, took="finish", why="a bed was free").status
         'won'
         """
-        call, number = self._call(key, observed, who), case_number(case)
+        call, number = self._call(key, observed, who), check_case(case)
         took = took.name.lower() if isinstance(took, Action) else took
-        why = "" if isinstance(why, str) and not why else _reason(why)
-        return self._answer(lambda tx: rules.tell(tx, call, number, state, took, why, step))
+        why = "" if isinstance(why, str) and not why else _check_reason(why)
+        return self._answer(lambda tx: commands.tell(tx, call, number, state, took, why, step))
 
     def void(
         self,
@@ -307,10 +307,10 @@ class Study(StudyReader):
         >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
         (3, 2)
         """
-        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
-        return self._answer(lambda tx: rules.void(tx, call, number, why, step))
+        call, number, why = self._call(key, None, who), check_case(case), _check_reason(why)
+        return self._answer(lambda tx: commands.void(tx, call, number, why, step))
 
-    def close_case(
+    def withdraw_case(
         self, case: int, why: str, *, key: str | None = None, who: str | None = None
     ) -> Advice:
         """Withdraw a case: what was observed stays, and nothing more is expected.
@@ -338,11 +338,11 @@ class Study(StudyReader):
         >>> import grbp
         >>> study = grbp.Study.create("memory", "ward", goal=4)
         >>> _ = study.open_case(2)
-        >>> study.close_case(1, "moved to another ward").status
+        >>> study.withdraw_case(1, "moved to another ward").status
         'closed'
         """
-        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
-        return self._answer(lambda tx: rules.close(tx, call, number, why))
+        call, number, why = self._call(key, None, who), check_case(case), _check_reason(why)
+        return self._answer(lambda tx: commands.withdraw_case(tx, call, number, why))
 
     @classmethod
     def import_(cls, store: Where, path: Path | str, **options: Any) -> "Study":
@@ -369,8 +369,8 @@ class Study(StudyReader):
             If the store has a study of this name.
         """
         read_log(Path(path))  # What is no export makes no store.
-        with _opened(store) as kept:
-            return cls(kept, bring_in(kept, Path(path)), **options)
+        with _open_or_make(store) as kept:
+            return cls(kept, import_log(kept, Path(path)), **options)
 
     def _answer(self, script: Callable[[Transaction], Answer]) -> Advice:
         """Record something, and return the advice that follows."""
@@ -379,24 +379,24 @@ class Study(StudyReader):
 
         def advised(tx: Transaction) -> Advice:
             event, study, row = script(tx)
-            return advice_on(config_of(study.config), row, event.seq)
+            return make_advice(load_config(study.config), row, event.seq)
 
         return self._store.write(self.name, advised)
 
     def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
         """Say who asks, and when."""
         return Call(
-            self._who if who is None else recorder(who),
-            _stamp(self._clock()),
+            self._who if who is None else recorder_name(who),
+            _format_time(self._clock()),
             "" if key is None else check_text("key", key, 200),
-            "" if observed is None else _time(observed),
+            "" if observed is None else _check_observed(observed),
             self._learner,
             this_version(),
         )
 
 
 @contextmanager
-def _opened(where: Where) -> Iterator[Store]:
+def _open_or_make(where: Where) -> Iterator[Store]:
     """Open a store, or make it; close it again if what follows fails, unless others have it."""
     store = open_store(where, create=True)
     try:
@@ -407,22 +407,22 @@ def _opened(where: Where) -> Iterator[Store]:
         raise
 
 
-def _reason(why: object) -> str:
+def _check_reason(why: object) -> str:
     return check_text("why", why, 1_000)
 
 
-def _stamp(time: datetime) -> str:
+def _format_time(time: datetime) -> str:
     """Write a time in UTC, so that texts sort as times do."""
     utc = time if time.tzinfo is UTC else time.astimezone(UTC)
     return utc.isoformat(timespec="microseconds")
 
 
-def _time(given: object) -> str:
+def _check_observed(given: object) -> str:
     """Return when something was observed, or refuse what is no time."""
     with suppress(ValueError, OverflowError):  # The first and last years have no other zones.
         time = datetime.fromisoformat(given) if isinstance(given, str) else given
         if isinstance(time, datetime):
-            return _stamp(time)
+            return _format_time(time)
     raise InvalidInput(
         f"observed = {given!s} was given; it must be a time, such as 2026-11-16T08:30"
     )

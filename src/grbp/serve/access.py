@@ -36,7 +36,7 @@ ROUTES: Final[dict[tuple[str, str], str]] = {
     ("GET", f"{_CASE}/basis"): VIEWER,
     ("POST", f"{_CASE}/steps"): RECORDER,
     ("POST", f"{_CASE}/void"): CORRECTOR,
-    ("POST", f"{_CASE}/close"): RECORDER,
+    ("POST", f"{_CASE}/withdraw"): RECORDER,
     ("GET", f"{_STUDY}/events"): VIEWER,
     ("GET", f"{_STUDY}/events.ndjson"): VIEWER,
     ("POST", f"{_STUDY}/verify"): STATISTICIAN,

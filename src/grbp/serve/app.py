@@ -146,4 +146,4 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
         operation["responses"][str(status)] = {"description": said, "content": content}
 
 
-_WRITTEN: Final = ("/cases", "/steps", "/void", "/close")
+_WRITTEN: Final = ("/cases", "/steps", "/void", "/withdraw")

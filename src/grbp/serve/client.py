@@ -12,11 +12,11 @@ from grbp._io import check_writable, write_whole
 from grbp.errors import InvalidInput, NotFound
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
+from grbp.live.commands import MOST_CASES
 from grbp.live.config import DRAWN, check_text, make_config
-from grbp.live.reader import case_number, what_is_there
-from grbp.live.rows import Event
-from grbp.live.rules import MOST_CASES
-from grbp.live.transfer import read_log
+from grbp.live.export import read_log
+from grbp.live.reader import check_case, describe_studies
+from grbp.live.schema import Event
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.model.validation import check_whole
@@ -238,7 +238,7 @@ as https://ward.example.org or http://127.0.0.1:8000
             "step": step,
             "observed": sent_time(observed),
         }
-        return self._told(f"/cases/{case_number(case)}/steps", body, key, who)
+        return self._told(f"/cases/{check_case(case)}/steps", body, key, who)
 
     def void(
         self,
@@ -250,18 +250,18 @@ as https://ward.example.org or http://127.0.0.1:8000
         who: str | None = None,
     ) -> Advice:
         """Take back the last entry of a case, with a reason; see `Study.void`."""
-        return self._told(f"/cases/{case_number(case)}/void", {"why": why, "step": step}, key, who)
+        return self._told(f"/cases/{check_case(case)}/void", {"why": why, "step": step}, key, who)
 
-    def close_case(
+    def withdraw_case(
         self, case: int, why: str, *, key: str | None = None, who: str | None = None
     ) -> Advice:
-        """Withdraw a case; see `Study.close_case`."""
-        return self._told(f"/cases/{case_number(case)}/close", {"why": why}, key, who)
+        """Withdraw a case; see `Study.withdraw_case`."""
+        return self._told(f"/cases/{check_case(case)}/withdraw", {"why": why}, key, who)
 
     def ask(self, case: int) -> Advice:
         """Say what to do next with a case; see `Study.ask`."""
         return self._advice(
-            self._wire.get(f"{self._path}/cases/{case_number(case)}/advice", basis=0)
+            self._wire.get(f"{self._path}/cases/{check_case(case)}/advice", basis=0)
         )
 
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
@@ -270,7 +270,7 @@ as https://ward.example.org or http://127.0.0.1:8000
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded; see `Study.log`."""
-        number = None if case is None else case_number(case)
+        number = None if case is None else check_case(case)
         return [Event(**one) for one in self._pages("events", after, limit, case=number)]
 
     def status(self) -> Status:
@@ -329,7 +329,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         """Record something, and return the advice that follows."""
         self._check_who(who)
         key = None if key is None else check_text("key", key, 200)
-        close = path.endswith("/close")
+        close = path.endswith("/withdraw")
         return self._advice(
             self._wire.post(f"{self._path}{path}{'' if close else '?basis=0'}", body, key)
         )
@@ -363,7 +363,7 @@ def _only(wire: Wire) -> str:
     """Return the name of the only study at a server."""
     names = _names(wire)
     if len(names) != 1:
-        raise NotFound(f"no study was named for {wire.url}; {what_is_there(names)}")
+        raise NotFound(f"no study was named for {wire.url}; {describe_studies(names)}")
     return names[0]
 
 

@@ -11,9 +11,9 @@ from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
 from grbp.learners.registry import is_path
+from grbp.live.commands import MOST_CASES
 from grbp.live.reader import utc_now
-from grbp.live.rows import written
-from grbp.live.rules import MOST_CASES
+from grbp.live.schema import dumps
 from grbp.live.store.base import Store
 from grbp.live.study import Study
 from grbp.serve.access import Caller, Sessions
@@ -101,7 +101,7 @@ def caller_of(request: Request) -> Caller:
 
 def json_answer(value: Any, status: int = 200, **headers: str) -> Response:
     """Answer with a value that was made here and need not be checked again."""
-    return Response(written(value), status, headers, "application/json")
+    return Response(dumps(value), status, headers, "application/json")
 
 
 def text_answer(kind: str) -> dict[int | str, dict[str, Any]]:

@@ -91,7 +91,7 @@ class Voiding(Body):
     step: Any = _given("integer", None, **_STEP)
 
 
-class Closing(Body):
+class Withdrawal(Body):
     """A case to be withdrawn."""
 
     why: Any = _given("string", **_REASON)
@@ -178,7 +178,7 @@ class CaseModel(Body):
     state: int
     status: Stage
     steps: int
-    overruled: int
+    overridden: int
     held: int
     action: Act | None
     opened: str
@@ -349,7 +349,7 @@ def examples() -> dict[str, Any]:
         "Opening": {"state": 2},
         "Telling": {"state": 1, "step": 1},
         "Voiding": {"why": "it was the other bed"},
-        "Closing": {"why": "moved to another ward"},
+        "Withdrawal": {"why": "moved to another ward"},
         "NewToken": {"label": "nurse", "role": "recorder", "days": 90},
         "Exchange": {"token": "grbp_..."},
         "AdviceModel": advice,

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from grbp.errors import GrbpError
 from grbp.learners.counters import Counters
-from grbp.live.basis import share_of
-from grbp.live.config import Config, config_of
-from grbp.live.counting import decided, known
-from grbp.live.rows import Event, StudyRow, study_of
+from grbp.live.basis import estimate_share
+from grbp.live.config import Config, load_config
+from grbp.live.projection import decide_threshold, total_counters
+from grbp.live.schema import Event, StudyRow, load_study
 from grbp.live.store.base import Transaction
 from grbp.live.study import Study
 from grbp.theory.posterior import Estimate
@@ -64,25 +64,25 @@ def path_of(study: Study, points: int) -> list[Moment]:
     row, events = study._store.read(study.name, script)
     if row is None:
         return []
-    config = config_of(row.config)
+    config = load_config(row.config)
     return [
         _moment(config, then, event)
         for event in events
         # What was configured before the first case may have begun otherwise.
-        if (then := study_of(row.name, row.config, [event])) is not None
+        if (then := load_study(row.name, row.config, [event])) is not None
         and (then.opened or event.seq == row.seq)
     ]
 
 
 def _moment(config: Config, then: StudyRow, event: Event) -> Moment:
     """Return what was known after an event."""
-    n = known(then)
+    n = total_counters(then)
     first = config.drawn or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     each = 0.5 * (1.0 + config.level)
-    p_c = share_of(round(n.c_up - first.c_up), round(n.c - first.c), each)
-    p_f = share_of(round(n.f_goal - first.f_goal), round(n.f - first.f), each)
+    p_c = estimate_share(round(n.c_up - first.c_up), round(n.c - first.c), each)
+    p_f = estimate_share(round(n.f_goal - first.f_goal), round(n.f - first.f), each)
     even = Estimate(*(p if math.isnan(p) else boundary(config.goal, p) for p in p_c))
     threshold = None
     with suppress(GrbpError):
-        threshold = decided(config, then, None)
+        threshold = decide_threshold(config, then, None)
     return Moment(event.seq, event.recorded, then.opened, p_c, p_f, even, threshold)

@@ -13,9 +13,9 @@ from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
-from grbp.live.advice import Advice, Status, basis_in, case_of
+from grbp.live.advice import Advice, Status, case_basis, make_case
 from grbp.live.config import this_version
-from grbp.live.rows import STATUSES
+from grbp.live.schema import STATUSES
 from grbp.live.study import Study
 from grbp.model.validation import check_whole
 from grbp.serve import metrics, models
@@ -52,7 +52,7 @@ _CASE_LINKS: Final = {
     "get_case": "The case",
     "tell": "Tell what came of the next step",
     "void": "Take back the last entry",
-    "close_case": "Withdraw the case",
+    "withdraw_case": "Withdraw the case",
 }
 
 
@@ -204,7 +204,7 @@ def open_case(
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Return a case."""
     advice = desk_of(request).study(study).ask(case)
-    return json_answer(case_of(advice._config, advice._row).to_dict())
+    return json_answer(make_case(advice._config, advice._row).to_dict())
 
 
 @router.get(
@@ -232,7 +232,7 @@ def basis(
         raise Refusal(403, f"the study {study!r} is in shadow mode: nobody is advised")
     row, goal = advice._row, advice._config.goal
     at = check_whole("state", row.state if state is None else state, 1, goal - 1)
-    return json_answer(basis_in(advice._config, row._replace(state=at)).to_dict())
+    return json_answer(case_basis(advice._config, row._replace(state=at)).to_dict())
 
 
 @router.post(
@@ -274,13 +274,13 @@ def void(
 
 
 @router.post(
-    "/api/studies/{study}/cases/{case}/close", response_model=models.AdviceModel, tags=["cases"]
+    "/api/studies/{study}/cases/{case}/withdraw", response_model=models.AdviceModel, tags=["cases"]
 )
-def close_case(
-    request: Request, study: StudyName, case: CaseNumber, body: models.Closing, key: Key = None
+def withdraw_case(
+    request: Request, study: StudyName, case: CaseNumber, body: models.Withdrawal, key: Key = None
 ) -> Response:
     """Withdraw a case: what was observed stays, and nothing more is expected."""
-    advice = desk_of(request).study(study).close_case(
+    advice = desk_of(request).study(study).withdraw_case(
         case, body.why, key=_key(key), who=caller_of(request).actor
     )  # fmt: skip
     return _advice(advice, basis=False)

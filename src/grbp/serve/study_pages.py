@@ -17,8 +17,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from grbp._words import counted
 from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
-from grbp.live.advice import Status, case_of
-from grbp.live.rows import STATUSES, read
+from grbp.live.advice import Status, make_case
+from grbp.live.schema import STATUSES, loads
 from grbp.live.study import Study
 from grbp.serve import models, words
 from grbp.serve.access import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
@@ -152,7 +152,7 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     known = None if basis is None else map_of(basis)
     threshold = None if config.shadow else row.threshold
     return _rendered(
-        request, "case.html", found, status=status, case=case_of(config, row), advice=advice,
+        request, "case.html", found, status=status, case=make_case(config, row), advice=advice,
         basis=basis, map=known, chain=chain_of(config.goal, row.state, threshold),
         threshold=threshold, lines=lines[::-1], last=words.last_standing(lines),
         due=_due(found, case, row.steps) if row.held else [], next_step=row.steps + 1,
@@ -265,7 +265,7 @@ async def _send_page(
     send: Callable[[Message], Awaitable[None]], scope: Scope, start: Message, body: bytes
 ) -> None:
     """Send the page for a problem."""
-    status, said = start["status"], read(body.decode())
+    status, said = start["status"], loads(body.decode())
     headers = [
         pair for pair in start["headers"] if pair[0] not in (b"content-type", b"content-length")
     ]

@@ -15,10 +15,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from grbp.errors import GrbpError, InvalidInput
-from grbp.live.rows import Event, written
-from grbp.live.rules import MOST_CASES
+from grbp.live.commands import MOST_CASES
+from grbp.live.export import read_log
+from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
-from grbp.live.transfer import read_log
 from grbp.live.verify import Verified
 from grbp.serve import models
 from grbp.serve.access import STATISTICIAN, may
@@ -93,7 +93,7 @@ async def _events(desk: Desk, study: Study, after: int, until: float) -> AsyncIt
     while True:
         page = await run_in_threadpool(study.log, after, 1_000)
         if page:
-            yield "".join(f"{written(one._asdict())}\n" for one in page).encode()
+            yield "".join(f"{dumps(one._asdict())}\n" for one in page).encode()
             after = page[-1].seq
         elif desk.stopping or time.monotonic() >= until:
             return

@@ -10,7 +10,7 @@ from grbp.errors import GrbpError
 from grbp.live.advice import Status
 from grbp.live.basis import Basis
 from grbp.live.config import Config
-from grbp.live.rows import Event, read
+from grbp.live.schema import Event, loads
 from grbp.model.problem import Problem
 from grbp.theory.bounds import getbe_bound, regret_floor
 from grbp.theory.posterior import Estimate
@@ -30,7 +30,7 @@ class Line(NamedTuple):
     why : str
         The reason that was given, if one was.
     notes : list of str
-        What else is to be known: that the advice was overruled, that it does not count yet, that
+        What else is to be known: that the advice was overridden, that it does not count yet, that
         it was taken back.
     """
 
@@ -87,7 +87,7 @@ def _line(event: Event, goal: int, *, shadow: bool) -> Line:
 
 
 def _read_line(event: Event, goal: int, *, shadow: bool) -> Line:
-    asked, answered = read(event.request), read(event.response)
+    asked, answered = loads(event.request), loads(event.response)
     why, notes = str(asked.get("why") or ""), []
     if event.kind == "study":
         what = f"Study configured: {_configured(asked['config'])}."
