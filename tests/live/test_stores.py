@@ -238,7 +238,7 @@ class TestContract:
         attempts: list[Callable[[Transaction], object]] = [
             lambda rows: rows.append(an_event()._replace(**{what: value})),
             lambda rows: rows.append(an_event()._replace(response=value)),
-            lambda rows: getattr(rows, "keyed" if what == "key" else "case")(value),
+            lambda rows: getattr(rows, "event_of_key" if what == "key" else "case")(value),
             lambda rows: rows.held(1, value),
         ]
         said = set()
