@@ -25,8 +25,8 @@ import apsw
 import grbp
 from columns import Columns
 from grbp.live import commands
-from grbp.live.commands import Call
 from grbp.live.config import this_version
+from grbp.live.recording import Call
 from grbp.live.store.base import Transaction
 from grbp.live.store.sql import APPEND, schema
 from grbp.live.store.sqlite import DIALECT, SqliteStore

@@ -24,6 +24,7 @@ from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, opening, with_pending
 from grbp.live import commands
 from grbp.live.config import make_config
+from grbp.live.recording import Call
 from grbp.live.store.memory import MemoryStore
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
@@ -346,4 +347,4 @@ def audit(learner: str, world: World, seed: int) -> None:
 def _by_rules(store: MemoryStore, at: int, verb: Callable[..., Any], *asked: object) -> Any:
     """What a verb of the rules answers at a time."""
     now = (_BEGAN + timedelta(seconds=at)).isoformat(timespec="microseconds")
-    return store.write("audit", lambda tx: verb(tx, commands.Call("audit", now), *asked))
+    return store.write("audit", lambda tx: verb(tx, Call("audit", now), *asked))

@@ -10,7 +10,7 @@ from typing import Any, Self
 import httpx
 import uvicorn
 
-from grbp.live.reader import utc_now
+from grbp.live.arguments import utc_now
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
 from grbp.serve.guards import Settings

@@ -240,9 +240,11 @@ def test_more_rows_than_a_page_come_in_several(server: Serving) -> None:
 
 
 def _opened(tx: Any) -> object:
-    from grbp.live import rules  # noqa: PLC0415
+    from grbp.live import commands, recording  # noqa: PLC0415
 
-    return rules.open_case(tx, rules.Call("ada", "2026-01-01T00:00:00+00:00", version="0"), 2)
+    return commands.open_case(
+        tx, recording.Call("ada", "2026-01-01T00:00:00+00:00", version="0"), 2
+    )
 
 
 def test_a_study_that_cannot_be_written_says_so_on_both_sides(

@@ -69,7 +69,7 @@ def test_the_path_is_what_each_case_was_decided_from(tmp_path: Path) -> None:
         for event in opened[1:]:
             basis, before = study.ask(event.case)._row, moments[event.seq - 1]
             assert before.next_threshold == basis.threshold
-            known = grbp.live.advice.case_basis(study._config(), basis)
+            known = grbp.live.advice.case_basis(study.read_config(), basis)
             for name in ("p_c", "p_f", "boundary"):
                 then, now = getattr(known, name), getattr(before, name)
                 assert all(a == b or math.isnan(a) for a, b in zip(then, now, strict=True))
@@ -215,14 +215,14 @@ def test_regret_is_bounded_only_where_the_theorem_applies() -> None:
     ):
         study = grbp.Study.create("memory", name, 4, learner, start=counters)
         study.open_case(2)
-        said[name] = regret(study._config(), study.status())[0]
+        said[name] = regret(study.read_config(), study.status())[0]
     assert said["no"].startswith("No regret bound applies: gamma = 15 is not above")
     assert said["yes"].startswith("By Theorem 3, learning costs at most")
     assert "this study's learner is doorstep-lai" in said["other"]
     empty = grbp.Study.create("memory", "empty", 4)
-    assert "before a case was opened" in regret(empty._config(), empty.status())[0]
+    assert "before a case was opened" in regret(empty.read_config(), empty.status())[0]
     shadow = grbp.Study.create("memory", "shadow", 4, shadow=True)
-    assert "nobody is advised" in regret(shadow._config(), shadow.status())[0]
+    assert "nobody is advised" in regret(shadow.read_config(), shadow.status())[0]
 
 
 @pytest.mark.parametrize("goal", [2, 3, 8, 9, 10, 50, 10_000_000])

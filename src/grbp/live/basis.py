@@ -77,9 +77,9 @@ class Basis:
     Examples
     --------
     >>> import grbp
-    >>> from grbp.live.basis import basis_of
+    >>> from grbp.live.basis import make_basis
     >>> counters = grbp.Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0)
-    >>> basis = basis_of(4, 1, 1, counters, None, 2, 0.95, "doorstep-lai", "0.1.0")
+    >>> basis = make_basis(4, 1, 1, counters, None, 2, 0.95, "doorstep-lai", "0.1.0")
     >>> basis.action, basis.forced, round(basis.other_better, 3)
     (<Action.FINISH: 1>, False, 0.097)
     >>> print(basis.summary)

@@ -1,6 +1,5 @@
 """The configuration of a study: all that its decisions depend on beside what was observed."""
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
@@ -14,6 +13,7 @@ from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, opening
 from grbp.learners.kept import check_constants, known_counters, learner_json, learner_of
 from grbp.learners.registry import LearnerLike, find_learner, learner_constants, learner_name
+from grbp.live.arguments import check_text
 from grbp.live.schema import dumps, loads
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_goal, check_positive
@@ -153,23 +153,9 @@ def make_config(
 
 
 @cache
-@lru_cache(maxsize=1)
 def this_version() -> str:
     """Return the version of this package."""
     return str(import_module("grbp").__version__)
-
-
-def check_text(name: str, value: object, most: int) -> str:
-    """Return a text in its one form, or refuse what is empty, too long or not to be printed."""
-    text = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
-    # Control characters, halves of pairs and ends of lines are nobody's text.
-    plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Zl", "Zp") for letter in text)
-    if not plain or not 0 < len(text) <= most or text != text.strip():
-        raise InvalidInput(
-            f"{name} = {value!r} was given; it must be one line of 1 to {most:,} letters, without"
-            " blanks at its ends"
-        )
-    return text
 
 
 def _add_horizon(learner: LearnerLike, goal: int, horizon: object) -> LearnerLike:

@@ -1,36 +1,30 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
-import getpass
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import Final, Self
+from typing import Self, TypeVar
 
 from grbp._io import write_whole
 from grbp.errors import GrbpError, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
-from grbp.live import commands
 from grbp.live.advice import Advice, Case, Status, make_advice, make_case, make_status
-from grbp.live.config import Config, check_text, load_config
+from grbp.live.arguments import check_case, check_page, check_recorder, check_text, utc_now
+from grbp.live.config import Config, load_config
 from grbp.live.export import dump_log, step_tables
 from grbp.live.history import case_entries
-from grbp.live.projection import decide_threshold, decides_as_before, total_counters
-from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow, hash_fields
+from grbp.live.projection import decide_threshold, total_counters
+from grbp.live.recording import find_case
+from grbp.live.schema import STATUSES, Event, StudyRow
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
-from grbp.live.verify import Verified, describe_error, verify_study
+from grbp.live.verify import Verified, find_fault, verify_study
 from grbp.model.steps import steps_text
-from grbp.model.validation import check_whole
 
-_MOST_ROWS: Final = 1_000_000
-
-
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)
+T = TypeVar("T")
 
 
 class StudyReader:
@@ -45,15 +39,21 @@ class StudyReader:
         learner: LearnerLike | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._who = recorder_name(who)
+        self._who = check_recorder(who)
         # A name is in the configuration.
         self._learner = None if isinstance(learner, str) else learner
         self._clock = clock
         self._store = open_store(store)
         try:
             self.name = _only_study(self._store) if name is None else check_text("name", name, 64)
-            self.goal = self._config().goal
-            self.read_only = next(iter([*self._store.checks(), *self._checks()]), None)
+            study, last, cases = self._read(
+                lambda tx, study: (
+                    study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
+                )
+            )  # fmt: skip
+            self.goal = load_config(study.config).goal
+            fault = find_fault(study, last, cases, self._learner)
+            self.read_only = next(iter(self._store.checks()), fault)
         except BaseException:
             if not isinstance(store, Store):
                 self._store.close()
@@ -123,14 +123,11 @@ class StudyReader:
         True
         """
         number = check_case(case)
-
-        def script(tx: Transaction) -> Advice:
-            study = _find_study(tx, self.name)
-            return make_advice(
-                load_config(study.config), commands.find_case(tx, study, number), None
+        return self._read(
+            lambda tx, study: make_advice(
+                load_config(study.config), find_case(tx, study, number), None
             )
-
-        return self._store.read(self.name, script)
+        )
 
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers.
@@ -160,9 +157,9 @@ class StudyReader:
             raise InvalidInput(
                 f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
             )
-        page = _check_page(after, limit)
-        config = self._config()
-        rows = self._store.read(self.name, lambda tx: tx.cases(*page, status or ""))
+        page = check_page(after, limit)
+        study, rows = self._read(lambda tx, study: (study, tx.cases(*page, status or "")))
+        config = load_config(study.config)
         return [make_case(config, row) for row in rows]
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
@@ -189,17 +186,17 @@ class StudyReader:
         >>> [(event.kind, event.who) for event in study.log()]
         [('study', 'ada'), ('open', 'ada')]
         """
-        page = after, limit = _check_page(after, limit)
+        page = after, limit = check_page(after, limit)
         if case is None:
-            return self._store.read(self.name, lambda tx: tx.events(*page))
+            return self._read(lambda tx, _: tx.events(*page))
         number = check_case(case)
 
-        def script(tx: Transaction) -> list[Event]:
+        def read_events(tx: Transaction, _: StudyRow) -> list[Event]:
             row = tx.case(number)
-            found = (entry.event for entry in case_entries(tx, row)) if row else ()
-            return list(takewhile(lambda event: event.seq > after, found))
+            events = (entry.event for entry in case_entries(tx, row)) if row else ()
+            return list(takewhile(lambda event: event.seq > after, events))
 
-        return self._store.read(self.name, script)[::-1][:limit]
+        return self._read(read_events)[::-1][:limit]
 
     def status(self) -> Status:
         """Say how the study stands: its cases, what is known, and how sure that is.
@@ -215,7 +212,7 @@ class StudyReader:
         >>> study.status().cases
         {'opened': 0, 'open': 0, 'won': 0, 'lost': 0, 'closed': 0}
         """
-        study = self._store.read(self.name, lambda tx: _find_study(tx, self.name))
+        study = self._read(lambda _, study: study)
         config, threshold = load_config(study.config), None
         with suppress(GrbpError):
             threshold = decide_threshold(config, study, self._learner)
@@ -331,50 +328,28 @@ class StudyReader:
         self._store.backup(Path(path))
         return Path(path)
 
-    def _config(self) -> Config:
-        """Return the configuration as it is now."""
-        study = self._store.read(self.name, lambda tx: _find_study(tx, self.name))
-        return load_config(study.config)
+    def read_config(self) -> Config:
+        """Return the configuration as it is now; it is locked from the first case on.
 
-    def _checks(self) -> list[str]:
-        """Return what speaks against going on with this study, a sentence each."""
+        Returns
+        -------
+        Config
+        """
+        return load_config(self._read(lambda _, study: study.config))
 
-        def script(tx: Transaction) -> tuple[StudyRow, list[Event], list[CaseRow]]:
-            study = _find_study(tx, self.name)
-            return study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
+    def _read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
+        """Run a script that reads this study, or say that there is none."""
 
-        study, last, cases = self._store.read(self.name, script)
-        config = load_config(study.config)
-        try:
-            config.resolve_learner(self._learner)
-        except GrbpError as error:
-            return [str(error)]
-        if [one.hash for one in last] != [study.head] or hash_fields(last[0][:-1]) != study.head:
-            return ["its last event does not fit its head: verify it, and restore a backup"]
-        case = next(iter(cases), None)
-        if [one.case for one in cases] != [study.opened][: study.opened]:
-            return ["its cases are not those of its log: verify it, and restore a backup"]
-        try:
-            same = case is None or decides_as_before(config, case, self._learner)
-        except (GrbpError, TypeError, ValueError) as error:
-            return [f"its last case cannot be decided again ({describe_error(error)}): verify it"]
-        if case is not None and not same:
-            return [
-                f"this version decides case {case.case} otherwise than version {case.version} did:"
-                " go on with that version"
-            ]
-        return []
+        def find_and_run(tx: Transaction) -> T:
+            study = tx.study()
+            if study is None:
+                raise NotFound(
+                    f"the study {self.name!r} was asked for; there is none of this name:"
+                    " `grbp live studies` lists those of a store"
+                )
+            return script(tx, study)
 
-
-def _find_study(tx: Transaction, name: str) -> StudyRow:
-    """Return a study, or say that there is none."""
-    study = tx.study()
-    if study is None:
-        raise NotFound(
-            f"the study {name!r} was asked for; there is none of this name: `grbp live studies`"
-            " lists those of a store"
-        )
-    return study
+        return self._store.read(self.name, find_and_run)
 
 
 def _only_study(store: Store) -> str:
@@ -390,24 +365,3 @@ def describe_studies(names: list[str]) -> str:
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
     have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"
     return have if names else "it has none: `grbp live init` makes one"
-
-
-def recorder_name(who: str | None) -> str:
-    """Return who records: the one that is named, or the user."""
-    if who is not None:
-        return check_text("who", who, 200)
-    with suppress(OSError, KeyError, ImportError):
-        return check_text("who", getpass.getuser(), 200)
-    return "unknown"
-
-
-def check_case(case: object) -> int:
-    """Return the number of a case, or refuse what is none."""
-    return check_whole("case", case, 1, commands.MOST_CASES)
-
-
-def _check_page(after: object, limit: object) -> tuple[int, int]:
-    return (
-        check_whole("after", after, 0, commands.MOST_CASES),
-        check_whole("limit", limit, 1, _MOST_ROWS),
-    )

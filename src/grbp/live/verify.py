@@ -10,6 +10,8 @@ from typing import Any, Final, NamedTuple
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
 from grbp.live.commands import replay
+from grbp.live.config import load_config
+from grbp.live.projection import decides_as_before
 from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
 from grbp.live.store.base import LAST, Transaction
 from grbp.live.store.memory import MemoryTransaction, StudyRows
@@ -192,6 +194,35 @@ def _compare_rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iter
             if kind == "held step":
                 which = f"the row of held step {row[1]} of case {row[0]}"
             yield f"{which} is not what the log makes of it"
+
+
+def find_fault(
+    study: StudyRow, last: list[Event], cases: list[CaseRow], learner: LearnerLike | None
+) -> str | None:
+    """Say what speaks against going on with a study: its end is damaged, or decided otherwise.
+
+    `last` and `cases` are what the log and the cases have from the last one of the study's row on.
+    """
+    config = load_config(study.config)
+    try:
+        config.resolve_learner(learner)
+    except GrbpError as error:
+        return str(error)
+    if [one.hash for one in last] != [study.head] or hash_fields(last[0][:-1]) != study.head:
+        return "its last event does not fit its head: verify it, and restore a backup"
+    if [one.case for one in cases] != [study.opened][: study.opened]:
+        return "its cases are not those of its log: verify it, and restore a backup"
+    for case in cases:
+        try:
+            same = decides_as_before(config, case, learner)
+        except (GrbpError, TypeError, ValueError) as error:
+            return f"its last case cannot be decided again ({describe_error(error)}): verify it"
+        if not same:
+            return (
+                f"this version decides case {case.case} otherwise than version {case.version} did:"
+                " go on with that version"
+            )
+    return None
 
 
 def describe_error(error: Exception) -> str:

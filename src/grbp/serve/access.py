@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from grbp.live.reader import utc_now
+from grbp.live.arguments import utc_now
 from grbp.serve.tokens import ROLES, Token, Tokens, hash_of
 
 ANYBODY: Final = ""

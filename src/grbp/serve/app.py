@@ -12,8 +12,8 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from grbp.errors import GrbpError
+from grbp.live.arguments import utc_now
 from grbp.live.config import this_version
-from grbp.live.reader import utc_now
 from grbp.live.store.base import Store
 from grbp.serve import lab, models, pages, routes, study_pages, upkeep
 from grbp.serve.access import ANYBODY, ROUTES

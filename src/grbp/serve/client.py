@@ -12,10 +12,10 @@ from grbp._io import check_writable, write_whole
 from grbp.errors import InvalidInput, NotFound
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
-from grbp.live.commands import MOST_CASES
-from grbp.live.config import DRAWN, check_text, make_config
+from grbp.live.arguments import MOST_CASES, check_case, check_text
+from grbp.live.config import DRAWN, make_config
 from grbp.live.export import read_log
-from grbp.live.reader import check_case, describe_studies
+from grbp.live.reader import describe_studies
 from grbp.live.schema import Event
 from grbp.live.verify import Verified
 from grbp.model.transition import Action

@@ -11,8 +11,7 @@ from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
 from grbp.learners.registry import is_path
-from grbp.live.commands import MOST_CASES
-from grbp.live.reader import utc_now
+from grbp.live.arguments import MOST_CASES, utc_now
 from grbp.live.schema import dumps
 from grbp.live.store.base import Store
 from grbp.live.study import Study

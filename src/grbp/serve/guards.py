@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from grbp.errors import GrbpError
-from grbp.live.reader import recorder_name
+from grbp.live.arguments import check_recorder
 from grbp.serve.access import ADMIN, NOBODY, ROUTES, VIEWER, Caller, Sessions, may
 from grbp.serve.metrics import Metrics
 from grbp.serve.problems import MEDIA_TYPE, Problem, Refusal, problem, problem_of
@@ -147,7 +147,7 @@ class Guard:
         self.app, self._routes, self._settings = app, routes, settings
         self._tokens, self._sessions, self._metrics = tokens, sessions, metrics
         self._rates = Rates(settings.rate)
-        self._user, self._inside = recorder_name(None), 0
+        self._user, self._inside = check_recorder(None), 0
         self._known: list[tuple[Any, Any, str]] = []
         self._counted = -1
         self._headers = list(_HEADERS.items())

@@ -59,7 +59,7 @@ def path(
 ) -> Response:
     """Return the estimates after evenly spaced events, and after the last one."""
     found = desk_of(request).study(study)
-    hidden = found._config().shadow and not may(caller_of(request).role, STATISTICIAN)
+    hidden = found.read_config().shadow and not may(caller_of(request).role, STATISTICIAN)
     items = [
         (one._replace(next_threshold=None) if hidden else one).to_dict()
         for one in path_of(found, points)
@@ -176,7 +176,7 @@ def evidence_page(request: Request, study: StudyName) -> Response:
         sure = f"What the study would advise is shown to the role {STATISTICIAN} alone."
     return _rendered(
         request, "evidence.html", found, status=status, sure=sure,
-        regret=words.regret(found._config(), status), map=map_of(status.basis),
+        regret=words.regret(found.read_config(), status), map=map_of(status.basis),
         moments=moments, **_pictures(moments),
     )  # fmt: skip
 

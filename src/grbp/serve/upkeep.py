@@ -15,7 +15,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from grbp.errors import GrbpError, InvalidInput
-from grbp.live.commands import MOST_CASES
+from grbp.live.arguments import MOST_CASES
 from grbp.live.export import read_log
 from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
@@ -49,7 +49,7 @@ _LOG: Final = {
 def _readable(request: Request, name: str) -> Study:
     """Return a study whose log may be read: in shadow mode it says what would be advised."""
     study = desk_of(request).study(name)
-    if not may(caller_of(request).role, STATISTICIAN) and study._config().shadow:
+    if not may(caller_of(request).role, STATISTICIAN) and study.read_config().shadow:
         raise Refusal(
             403,
             f"the study {name!r} is in shadow mode, and its log says what would be advised; this"
