@@ -15,8 +15,8 @@ from starlette.routing import Mount, Route
 
 from grbp import Client, InvalidInput, NotFound, Study
 from grbp.serve.access import ANYBODY, ROUTES, Sessions, may
-from grbp.serve.guards import every_route
-from grbp.serve.tokens import ROLES, Tokens, hash_of
+from grbp.serve.middleware import every_route
+from grbp.serve.tokens import ROLES, Tokens, hash_token
 
 pytestmark = pytest.mark.slow
 
@@ -141,7 +141,7 @@ def test_a_token_is_nowhere_but_where_it_was_shown(tmp_path: Path) -> None:
     token, made = tokens.make("nurse", "recorder")
     text = tokens.path.read_text("utf-8")
     assert token not in text
-    assert hash_of(token) in text
+    assert hash_token(token) in text
     assert "hash" not in made.shown()
     assert len(token) > 43
     for path in (tokens.path, tmp_path / "tokens.lock"):
@@ -273,5 +273,5 @@ def test_what_is_known_of_tokens_is_listed_without_their_hashes(server: Serving)
     assert [sorted(one) for one in listed] == [
         ["expires", "id", "label", "made", "revoked", "role"]
     ]
-    assert hash_of(token) not in json.dumps(listed)
+    assert hash_token(token) not in json.dumps(listed)
     refused(server.ask("DELETE", "/api/tokens/nobody", token), 404, "'nobody'")

@@ -93,7 +93,7 @@ def test_a_page_of_another_site_changes_nothing(
 
     with pytest.raises(AssertionError, match="failed: "):  # What the browser says of it.
         attack()
-    counted = server.app.state.desk.metrics._requests
+    counted = server.app.state.server.metrics._requests
     assert sum(number for (_, _, status), number in counted.items() if status == 403) == 3
     assert Study(server.store, "ward").status().events == 1
     assert len(server.tokens.all()) == int(signed_in)

@@ -12,10 +12,10 @@ import pytest
 from serving import Serving, refused
 
 from grbp import Study, fit
+from grbp.explorer.page import served_page
 from grbp.live.schema import Event
 from grbp.serve import models
 from grbp.serve.access import ROUTES
-from grbp.serve.explorer import served_page
 
 pytestmark = pytest.mark.slow
 
@@ -223,7 +223,7 @@ def test_events_are_streamed_after_a_number(server: Serving) -> None:
         assert json.loads(next(lines))["seq"] == 4
         study.open_case(1)
         assert json.loads(next(lines))["seq"] == 5
-        server.app.state.desk.stopping = True
+        server.app.state.server.stopping = True
         assert list(lines) == []
 
 

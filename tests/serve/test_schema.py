@@ -19,7 +19,7 @@ from grbp import Study
 from grbp.live.store import open_store
 from grbp.serve.access import ROUTES
 from grbp.serve.app import create_app
-from grbp.serve.guards import Settings
+from grbp.serve.middleware import Settings
 from grbp.serve.tokens import Tokens
 
 schemathesis = optional("schemathesis")

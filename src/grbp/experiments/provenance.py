@@ -21,13 +21,14 @@ _PACKAGE: Final = Path(__file__).parent.parent
 _CHANGES_NO_NUMBER: Final = (
     "_words.py",
     "cli",
+    "explorer",
     "figures",
     "fitting",
     "live",
-    "pages",
     "paper",
     "planning",
     "records",
+    "reports",
     "serve",
     "views.py",
 )

@@ -250,7 +250,7 @@ class Fit(Shown):
         MissingExtra
             If Matplotlib or Jinja2 is not installed.
         """
-        return str(import_module("grbp.pages.fit_page").fit_report(self, facts or {}))
+        return str(import_module("grbp.reports.fit_report").fit_report(self, facts or {}))
 
     def plot_boundary(self, ax: "Axes | None" = None) -> "Figure":
         """Draw where the probabilities lie beside the boundary, with their uncertainty.

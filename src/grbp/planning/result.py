@@ -183,7 +183,7 @@ class Plan(Shown):
         MissingExtra
             If Matplotlib or Jinja2 is not installed.
         """
-        return str(import_module("grbp.pages.plan_page").plan_report(self, facts or {}))
+        return str(import_module("grbp.reports.plan_report").plan_report(self, facts or {}))
 
     def plot_knowing(self, ax: "Axes | None" = None) -> "Figure":
         """Draw how many studies play the right policy, and how many know it, by cases."""

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from grbp.live.arguments import utc_now
-from grbp.serve.tokens import ROLES, Token, Tokens, hash_of
+from grbp.serve.tokens import ROLES, Token, Tokens, hash_token
 
 ANYBODY: Final = ""
 """The role that everybody has, also without a token."""
@@ -112,14 +112,14 @@ class Sessions:
         self._kept = {k: (t, end) for k, (t, end) in self._kept.items() if end > now}
         while len(self._kept) >= self.MOST:
             del self._kept[next(iter(self._kept))]
-        self._kept[hash_of(cookie)] = token.hash, now + timedelta(seconds=self.seconds)
+        self._kept[hash_token(cookie)] = token.hash, now + timedelta(seconds=self.seconds)
         return cookie
 
     def find(self, cookie: str) -> Token | None:
         """Return the token of a cookie, if both are still good."""
-        digest, end = self._kept.get(hash_of(cookie), ("", None))
+        digest, end = self._kept.get(hash_token(cookie), ("", None))
         return self._tokens.good(digest) if end is not None and self._clock() < end else None
 
     def end(self, cookie: str) -> None:
         """Forget a cookie."""
-        self._kept.pop(hash_of(cookie), None)
+        self._kept.pop(hash_token(cookie), None)

@@ -12,14 +12,21 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from grbp.errors import GrbpError
+from grbp.explorer.simulations import Simulations
 from grbp.live.arguments import utc_now
 from grbp.live.config import this_version
 from grbp.live.store.base import Store
-from grbp.serve import lab, models, pages, routes, study_pages, upkeep
+from grbp.serve import admin, explorer_routes, models, routes, static_routes, study_pages
 from grbp.serve.access import ANYBODY, ROUTES
-from grbp.serve.desk import Desk
-from grbp.serve.guards import COOKIE, IMPORT, Guard, Settings
-from grbp.serve.problems import MEDIA_TYPE, Problem, mistake_in, problem, problem_of
+from grbp.serve.http_errors import (
+    MEDIA_TYPE,
+    ProblemDetail,
+    describe_error,
+    describe_mistake,
+    make_problem,
+)
+from grbp.serve.middleware import COOKIE, IMPORT, Guard, Settings
+from grbp.serve.state import ServerState
 from grbp.serve.tokens import Tokens
 
 _DESCRIPTION: Final = (
@@ -46,7 +53,7 @@ def create_app(
     clock: Callable[[], datetime] = utc_now,
 ) -> FastAPI:
     """Return the application over a store that is open; whoever opened it closes it."""
-    desk = Desk(store, tokens, settings or Settings(), clock)
+    server = ServerState(store, tokens, settings or Settings(), clock)
 
     app = FastAPI(
         title="grbp",
@@ -57,49 +64,52 @@ def create_app(
         redirect_slashes=False,
         telemetry=_SILENT,
     )
-    app.state.desk, app.state.lab = desk, lab.Lab()
-    for one in (routes, upkeep, pages, study_pages, lab):
+    app.state.server, app.state.simulations = server, Simulations()
+    for one in (routes, admin, static_routes, study_pages, explorer_routes):
         # Side by side, since routers within routers are searched twice.
         app.router.routes.extend(one.router.routes)
-    app.mount("/static", pages.Files(directory=pages.STATIC))
+    app.mount(
+        "/static",
+        static_routes.Files(packages=[("grbp.serve", "static"), ("grbp.explorer", "static")]),
+    )
     app.add_middleware(
-        Guard, routes=app.router.routes, settings=desk.settings, tokens=tokens,
-        sessions=desk.sessions, metrics=desk.metrics,
+        Guard, routes=app.router.routes, settings=server.settings, tokens=tokens,
+        sessions=server.sessions, metrics=server.metrics,
     )  # fmt: skip
     app.add_middleware(study_pages.Readable)
-    app.add_exception_handler(GrbpError, _refused)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _not_done)
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    app.add_exception_handler(GrbpError, _respond_to_error)
+    app.add_exception_handler(RequestValidationError, _respond_to_malformed)
+    app.add_exception_handler(HTTPException, _respond_to_http_error)
+    app.openapi = lambda: _describe_routes(app)  # type: ignore[method-assign]
     return app
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _respond_to_error(_: Request, error: Exception) -> Response:
     """Answer with what an error of ours says."""
     assert isinstance(error, GrbpError)  # noqa: S101 (it is registered for these)
-    return _answer(problem_of(error), getattr(error, "headers", None))
+    return _respond(describe_error(error), getattr(error, "headers", None))
 
 
-async def _malformed(_: Request, error: Exception) -> Response:
+async def _respond_to_malformed(_: Request, error: Exception) -> Response:
     """Answer that a request has not the form that is described."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    status, detail = mistake_in(list(error.errors()))
-    return _answer(problem(status, "malformed" if status == 400 else "invalid-input", detail))
+    status, detail = describe_mistake(list(error.errors()))
+    return _respond(make_problem(status, "malformed" if status == 400 else "invalid-input", detail))
 
 
-async def _not_done(_: Request, error: Exception) -> Response:
+async def _respond_to_http_error(_: Request, error: Exception) -> Response:
     """Answer what the framework refuses."""
     assert isinstance(error, HTTPException)  # noqa: S101
     detail = _NOT_DONE.get(error.status_code, str(error.detail))
     kind = "malformed" if error.status_code == 400 else "no-route"
-    return _answer(problem(error.status_code, kind, detail), error.headers)
+    return _respond(make_problem(error.status_code, kind, detail), error.headers)
 
 
-def _answer(said: Problem, headers: Any = None) -> Response:
+def _respond(said: ProblemDetail, headers: Any = None) -> Response:
     return Response(said.body, said.status, headers, MEDIA_TYPE)
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
+def _describe_routes(app: FastAPI) -> dict[str, Any]:
     """Describe the routes by OpenAPI, with roles, examples and all that can go wrong."""
     if app.openapi_schema is None:
         schema = get_openapi(
@@ -119,12 +129,12 @@ def _described(app: FastAPI) -> dict[str, Any]:
         }
         for path, verbs in schema["paths"].items():
             for verb, operation in verbs.items():
-                _complete(operation, verb.upper(), path)
+                _describe_access(operation, verb.upper(), path)
         app.openapi_schema = schema
     return app.openapi_schema
 
 
-def _complete(operation: dict[str, Any], method: str, path: str) -> None:
+def _describe_access(operation: dict[str, Any], method: str, path: str) -> None:
     """Add to an operation who may do it, and how it is refused."""
     role = ROUTES.get((method, path))
     operation["x-role"] = role or "anybody"
@@ -142,7 +152,7 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
         refusals |= {503}
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemModel"}}}
     for status in sorted(refusals):
-        said = problem(status, "x", "").title
+        said = make_problem(status, "x", "").title
         operation["responses"][str(status)] = {"description": said, "content": content}
 
 

@@ -20,12 +20,20 @@ from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Status, make_case
 from grbp.live.schema import STATUSES, loads
 from grbp.live.study import Study
-from grbp.serve import models, words
+from grbp.serve import models, narration
 from grbp.serve.access import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
-from grbp.serve.desk import After, CaseNumber, Desk, StudyName, caller_of, desk_of, json_answer
-from grbp.serve.drawing import Frame, chain_of, map_of
-from grbp.serve.path import Moment, path_of
-from grbp.serve.problems import MEDIA_TYPE
+from grbp.serve.drawing import Frame, draw_chain, draw_map
+from grbp.serve.http_errors import MEDIA_TYPE
+from grbp.serve.state import (
+    After,
+    CaseNumber,
+    ServerState,
+    StudyName,
+    get_caller,
+    json_response,
+    server_state,
+)
+from grbp.serve.trajectory import Moment, sample_trajectory
 
 router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
@@ -42,13 +50,17 @@ _TEMPLATES: Final = Environment(
 _TEMPLATES.filters |= {
     "address": lambda text: quote(str(text), ""),
     "counted": counted,
-    "days": words.days,
-    "share": words.share,
-    "span": words.span,
-    "place": words.place,
+    "days": narration.format_days,
+    "share": narration.format_share,
+    "span": narration.format_interval,
+    "place": narration.name_state,
     "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
 }
-_TEMPLATES.globals |= {"isnan": math.isnan, "meaning": words.meaning, "learning": words.learning}
+_TEMPLATES.globals |= {
+    "isnan": math.isnan,
+    "describe_threshold": narration.describe_threshold,
+    "explain_exploration": narration.explain_exploration,
+}
 
 
 @router.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
@@ -58,20 +70,20 @@ def path(
     points: Annotated[int, Query(ge=1, le=1_000, description="how many events to look at")] = 100,
 ) -> Response:
     """Return the estimates after evenly spaced events, and after the last one."""
-    found = desk_of(request).study(study)
-    hidden = found.read_config().shadow and not may(caller_of(request).role, STATISTICIAN)
+    found = server_state(request).study(study)
+    hidden = found.read_config().shadow and not may(get_caller(request).role, STATISTICIAN)
     items = [
         (one._replace(next_threshold=None) if hidden else one).to_dict()
-        for one in path_of(found, points)
+        for one in sample_trajectory(found, points)
     ]
-    return json_answer({"items": items})
+    return json_response({"items": items})
 
 
-def _rendered(
+def _render_page(
     request: Request, template: str, study: Study | None = None, **what: Any
 ) -> HTMLResponse:
     """Return a page, of a study or of none."""
-    caller = caller_of(request)
+    caller = get_caller(request)
     if study is not None:
         name = quote(study.name, "")
         what |= {"home": f"/studies/{name}", "api": f"/api/studies/{name}"}
@@ -92,22 +104,22 @@ def _rendered(
 @router.get("/", include_in_schema=False)
 def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     """Show the studies; where there is one alone, lead to it."""
-    desk = desk_of(request)
-    names = sorted(desk.store.studies())
+    server = server_state(request)
+    names = sorted(server.store.studies())
     if len(names) == 1 and not all:
         return RedirectResponse(f"/studies/{quote(names[0], '')}", 303)
-    studies = [(name, _status(desk, name)) for name in names[:200]]
-    return _rendered(
+    studies = [(name, _status(server, name)) for name in names[:200]]
+    return _render_page(
         request, "home.html", studies=studies, many=len(names),
         learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
         default_learner=DEFAULT_LEARNER,
     )  # fmt: skip
 
 
-def _status(desk: Desk, name: str) -> Status | str:
+def _status(server: ServerState, name: str) -> Status | str:
     """Return how a study stands, or why that cannot be said."""
     try:
-        return desk.study(name).status()
+        return server.study(name).status()
     except GrbpError as error:
         return str(error)
 
@@ -115,7 +127,7 @@ def _status(desk: Desk, name: str) -> Status | str:
 @router.get("/sign-in", include_in_schema=False)
 async def sign_in(request: Request) -> Response:
     """Let somebody exchange a token for a session."""
-    return _rendered(request, "sign_in.html", next=_local(request.query_params.get("next", "/")))
+    return _render_page(request, "sign_in.html", next=_local(request.query_params.get("next", "/")))
 
 
 def _local(address: str) -> str:
@@ -129,12 +141,12 @@ def study_page(
     request: Request, study: StudyName, after: After = 0, show: str = "open"
 ) -> Response:
     """Show the cases of a study and what to do next with each."""
-    found = desk_of(request).look(study)
+    found = server_state(request).open_study(study)
     # What is recorded while a page is made is newer than its status says, which a browser notices.
     status = found.status()
     chosen = show if show in STATUSES else None
     cases = found.cases(after, _PAGE + 1, chosen)
-    return _rendered(
+    return _render_page(
         request, "study.html", found, status=status, cases=cases[:_PAGE], show=chosen or "all",
         after=after, more=cases[_PAGE - 1].case if len(cases) > _PAGE else None,
     )  # fmt: skip
@@ -143,23 +155,23 @@ def study_page(
 @router.get("/studies/{study}/cases/{case}", include_in_schema=False)
 def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
-    found = desk_of(request).look(study)
+    found = server_state(request).open_study(study)
     status, advice = found.status(), found.ask(case)
     row, config = advice._row, advice._config
     events = found.log(0, 1_000_000, case)
-    lines = words.history_of(events, config.goal, shadow=config.shadow)
+    lines = narration.describe_history(events, config.goal, shadow=config.shadow)
     basis = advice.basis
-    known = None if basis is None else map_of(basis)
+    known = None if basis is None else draw_map(basis)
     threshold = None if config.shadow else row.threshold
-    return _rendered(
+    return _render_page(
         request, "case.html", found, status=status, case=make_case(config, row), advice=advice,
-        basis=basis, map=known, chain=chain_of(config.goal, row.state, threshold),
-        threshold=threshold, lines=lines[::-1], last=words.last_standing(lines),
-        due=_due(found, case, row.steps) if row.held else [], next_step=row.steps + 1,
+        basis=basis, map=known, chain=draw_chain(config.goal, row.state, threshold),
+        threshold=threshold, lines=lines[::-1], last=narration.last_entry(lines),
+        due=_steps_held(found, case, row.steps) if row.held else [], next_step=row.steps + 1,
     )  # fmt: skip
 
 
-def _due(study: Study, case: int, steps: int) -> list[tuple[int, str]]:
+def _steps_held(study: Study, case: int, steps: int) -> list[tuple[int, str]]:
     """Return the last steps of a case that do not count yet, and when they will."""
     numbers = range(max(1, steps - 99), steps + 1)
     rows = study._store.read(study.name, lambda tx: [tx.held(case, step) for step in numbers])
@@ -169,14 +181,14 @@ def _due(study: Study, case: int, steps: int) -> list[tuple[int, str]]:
 @router.get("/studies/{study}/evidence", include_in_schema=False)
 def evidence_page(request: Request, study: StudyName) -> Response:
     """Show how sure a study is, and how it got there."""
-    found = desk_of(request).look(study)
+    found = server_state(request).open_study(study)
     status = found.status()
-    moments, sure = path_of(found, _POINTS), words.sureness(status)
-    if status.shadow and not may(caller_of(request).role, STATISTICIAN):
+    moments, sure = sample_trajectory(found, _POINTS), narration.describe_certainty(status)
+    if status.shadow and not may(get_caller(request).role, STATISTICIAN):
         sure = f"What the study would advise is shown to the role {STATISTICIAN} alone."
-    return _rendered(
+    return _render_page(
         request, "evidence.html", found, status=status, sure=sure,
-        regret=words.regret(found.read_config(), status), map=map_of(status.basis),
+        regret=narration.describe_regret(found.read_config(), status), map=draw_map(status.basis),
         moments=moments, **_pictures(moments),
     )  # fmt: skip
 
@@ -197,7 +209,7 @@ def _pictures(moments: list[Moment]) -> Mapping[str, object]:
 @router.get("/studies/{study}/log", include_in_schema=False)
 def log_page(request: Request, study: StudyName, before: After = 0, case: After = 0) -> Response:
     """Show who recorded what and when, the latest first, of all cases or of one."""
-    found = desk_of(request).look(study)
+    found = server_state(request).open_study(study)
     status = found.status()
     end = before or status.events + 1
     if case:
@@ -207,8 +219,8 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
         start = max(0, end - 2 - _PAGE)
         events = found.log(start, end - 1 - start) if end > 1 else []
     older = events[-_PAGE].seq if len(events) > _PAGE else None
-    lines = words.lines_of(events[-_PAGE:], status.goal, shadow=status.shadow)
-    return _rendered(
+    lines = narration.describe_events(events[-_PAGE:], status.goal, shadow=status.shadow)
+    return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,
     )  # fmt: skip

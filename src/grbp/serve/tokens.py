@@ -85,7 +85,7 @@ class Tokens:
 
     def find(self, token: str) -> Token | None:
         """Return what is known of a token, if it is good now."""
-        return self.good(hash_of(token))
+        return self.good(hash_token(token))
 
     def good(self, digest: str) -> Token | None:
         """Return the token with a hash, if it is good now."""
@@ -106,7 +106,7 @@ class Tokens:
         token, now = f"grbp_{secrets.token_urlsafe(32)}", self._clock()
         one = Token(
             secrets.token_hex(4), label, role, _stamp(now), _stamp(now + timedelta(number)), "",
-            hash_of(token),
+            hash_token(token),
         )  # fmt: skip
         with self._changing() as kept:
             kept.append(one)
@@ -156,7 +156,7 @@ class Tokens:
         self._mark, self._ever = mark, before or bool(self._by_hash)
 
 
-def hash_of(token: str) -> str:
+def hash_token(token: str) -> str:
     """Compute the hash by which a token is kept."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
