@@ -144,7 +144,12 @@ def test_every_option_of_init_reaches_the_study(
     )
     assert "\nAn outcome of CONTINUE counts after 1 day.\n" in said("status")
     words = " ".join(said("log").split())
-    for part in ("seed 7", "start first", "finish counts after 30 days", "shadow mode"):
+    for part in (
+        "seed 7",
+        "with one first try of each",
+        "FINISH counts after 30 days",
+        "shadow mode",
+    ):
         assert part in words
 
 
@@ -216,12 +221,17 @@ def test_shadow_mode_advises_nobody(
     listed = said("cases").splitlines()[1].split()
     assert listed[listed.index("open") + 4] == "-"
     assert answer("cases")["cases"][0]["action"] is None
-    assert "threshold" not in said("log")
+    assert "CONTINUE above" not in said("log")
+    _, opened, told = (event["response"] for event in answer("log")["events"])
+    assert (opened["threshold"], opened["action"], told["advised"]) == (None, None, None)
+    assert (opened["state"], told["took"]) == (2, "continue")
     kept = answer("status")
-    assert (kept["next_threshold"], kept["basis"]["action"]) == (None, None)
+    hidden = "action", "threshold", "forced", "other_better", "side"
+    assert (kept["next_threshold"], *(kept["basis"][name] for name in hidden)) == (None,) * 6
     status = said("status")
     assert "nobody is advised" in status
     assert "threshold" not in status
+    assert "Probability" not in status
 
 
 OWN = """
@@ -292,7 +302,7 @@ def test_lists_and_pages_of_them(said: Shell, answer: Callable[..., dict[str, An
     assert answer("log", "--after", 5)["events"][0]["request"]["case"] == 2
     assert said("log", "--after", 99) == "There is no such event.\n"
     words = " ".join(re.sub(r"^.{35}", "", said("log", "--case", 2), flags=re.M).split())
-    assert "close: one reason, and another" in words
+    assert "Withdrawn. Reason: one reason, and another" in words
 
 
 def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
@@ -304,10 +314,10 @@ def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
     said("tell", "--case", 2, "--state", 4)
     said("tell", "--case", 1, "--state", 4)
     words = " ".join(said("log").split())
-    assert "1 ada open: state 1, threshold 1 (observed 2020-02-03" in words
-    assert "tell: step 1, continue instead of finish to 2; he asked" in words
-    assert "1 bob void: step 1; a slip" in words
-    assert "tell: step 1, finish to 4; it is held" in words
+    assert "1 ada Opened in state 1; FINISH in state 1, CONTINUE above. Observed 2020-" in words
+    assert "CONTINUE led from state 1 to state 2. FINISH was advised. Reason: he asked" in words
+    assert "1 bob Step 1 was taken back. Reason: a slip" in words
+    assert "Step 1: FINISH led from state 1 to the goal (4). Does not count yet." in words
     held = said("cases").splitlines()[2].split()
     assert held[:3] == ["2", "4", "won"]
     assert held[5] == "1"
@@ -385,7 +395,7 @@ def test_what_is_damaged_is_listed_all_the_same(
     connection.execute("delete from events where id % (1 << 40) = 3")
     connection.close()
     words = said("log")
-    assert "open: damaged; verify the study" in words
+    assert "This entry is damaged: verify the study." in words
     assert "2026-1x  " in words
     assert answer("log")["events"][1]["response"] == "{"
     assert "never" in said("cases")
@@ -478,7 +488,7 @@ def test_a_study_is_made_once(said: Shell, refused: Shell) -> None:
     begun(said, "--seed", 5)
     said("open", "--state", 2)
     begun(said, "--seed", 5)
-    assert "it is locked since its first case" in refused("init", "--study", "ward", "--goal", 4)
+    assert "it is locked: it already has cases" in refused("init", "--study", "ward", "--goal", 4)
 
 
 def test_the_same_is_recorded_once(answer: Callable[..., dict[str, Any]], refused: Shell) -> None:

@@ -307,7 +307,7 @@ class Live(RuleBasedStateMachine):
         if given == self.model.settings:
             self.created(given).close() if self.has_a_file() else self.created(given)
         elif self.model.told:
-            with pytest.raises(Conflict, match="it is locked since its first case was opened"):
+            with pytest.raises(Conflict, match="it is locked: it already has cases"):
                 self.created(given)
         else:
             self.release()

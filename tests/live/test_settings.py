@@ -32,7 +32,7 @@ def test_a_study_can_be_configured_until_its_first_case_opens() -> None:
     ward("threshold-2", store, goal=5, seed=9, windows={"finish": 3.0})
     assert kinds(study) == ["study", "study"]  # Nothing new was said.
     study.open_case(4)
-    with pytest.raises(Conflict, match="it is locked since its first case was opened"):
+    with pytest.raises(Conflict, match="it is locked: it already has cases"):
         ward("threshold-2", store, goal=6, seed=9, windows={"finish": 3})
     again = ward("threshold-2", store, goal=5, seed=9, windows={"finish": 3.0})
     assert again.ask(1).action == CONTINUE

@@ -34,8 +34,9 @@ from grbp.serve.transport import Transport
 pytestmark = pytest.mark.slow
 
 SHARED = [
-    "open_case", "tell", "void", "withdraw_case", "ask", "cases", "log", "status", "verify",
-    "replay", "export", "export_lines", "export_steps", "backup", "close",
+    "open_case", "tell", "void", "withdraw_case", "ask", "case", "basis", "trajectory",
+    "cases", "log", "status", "verify", "replay", "export", "export_lines", "export_steps",
+    "backup", "close",
 ]  # fmt: skip
 
 

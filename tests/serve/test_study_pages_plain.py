@@ -9,10 +9,11 @@ import pytest
 from serving import Serving, refused
 
 import grbp
+from grbp.live.narration import describe_history, describe_threshold, last_entry
+from grbp.live.reading import read_config
 from grbp.serve.access import ROUTES
 from grbp.serve.drawing import draw_chain, draw_map
-from grbp.serve.narration import describe_history, describe_regret, describe_threshold, last_entry
-from grbp.serve.trajectory import sample_trajectory
+from grbp.serve.narration import describe_regret
 from grbp.theory.values import boundary
 
 pytestmark = pytest.mark.slow
@@ -63,13 +64,13 @@ def test_the_path_is_what_each_case_was_decided_from(tmp_path: Path) -> None:
     """The moment before a case was opened is the basis that the case keeps."""
     with Serving(tmp_path) as server:
         study = _played(server.store, "ward", start="first")
-        moments = {one.event: one for one in sample_trajectory(study, 1_000)}
+        moments = {one.event: one for one in study.trajectory(1_000)}
         opened = [event for event in study.log(limit=1_000) if event.kind == "open"]
         compared = 0
         for event in opened[1:]:
-            basis, before = study.ask(event.case)._row, moments[event.seq - 1]
-            assert before.next_threshold == basis.threshold
-            known = grbp.live.advice.case_basis(study.read_config(), basis)
+            known, before = study.basis(event.case, 1), moments[event.seq - 1]
+            assert known is not None
+            assert before.next_threshold == known.threshold
             for name in ("p_c", "p_f", "boundary"):
                 then, now = getattr(known, name), getattr(before, name)
                 assert all(a == b or math.isnan(a) for a, b in zip(then, now, strict=True))
@@ -215,14 +216,20 @@ def test_regret_is_bounded_only_where_the_theorem_applies() -> None:
     ):
         study = grbp.Study.create("memory", name, 4, learner, start=counters)
         study.open_case(2)
-        said[name] = describe_regret(study.read_config(), study.status())[0]
+        said[name] = describe_regret(read_config(study._store, study.name), study.status())[0]
     assert said["no"].startswith("No regret bound applies: gamma = 15 is not above")
     assert said["yes"].startswith("By Theorem 3, learning costs at most")
     assert "this study's learner is doorstep-lai" in said["other"]
     empty = grbp.Study.create("memory", "empty", 4)
-    assert "before a case was opened" in describe_regret(empty.read_config(), empty.status())[0]
+    assert (
+        "before a case was opened"
+        in describe_regret(read_config(empty._store, empty.name), empty.status())[0]
+    )
     shadow = grbp.Study.create("memory", "shadow", 4, shadow=True)
-    assert "nobody is advised" in describe_regret(shadow.read_config(), shadow.status())[0]
+    assert (
+        "nobody is advised"
+        in describe_regret(read_config(shadow._store, shadow.name), shadow.status())[0]
+    )
 
 
 @pytest.mark.parametrize("goal", [2, 3, 8, 9, 10, 50, 10_000_000])

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import grbp
 from grbp.cli.live_printing import (
+    event_to_dict,
     show_advice,
     show_cases,
-    show_found,
     show_log,
     show_study,
-    shown_event,
+    show_verified,
 )
 from grbp.cli.options import TABLE_WORDS, add_json, number, pairs, table_words, whole
 from grbp.cli.printing import print_json
@@ -22,6 +22,7 @@ from grbp.live import Advice, Verified
 from grbp.live.config import CONTINUE, DRAWN, FINISH, FIRST
 from grbp.live.export import read_log
 from grbp.live.schema import STATUSES
+from grbp.live.shadow import hide_advice
 from grbp.live.store import open_store
 from grbp.live.verify import replay_log
 
@@ -195,9 +196,10 @@ def _log(options: argparse.Namespace) -> None:
         events = study.log(whole(options.after), limit, whole(options.case))
         shadow = study.status().shadow
     if options.json:
-        print_json({"events": [shown_event(event) for event in events]})
+        shown = [event_to_dict(event) for event in events]
+        print_json({"events": hide_advice(shown, shadow=shadow)})
     else:
-        show_log(events, limit, shadow=shadow)
+        show_log(events, limit, study.goal, shadow=shadow)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -271,14 +273,10 @@ def _give(options: argparse.Namespace, advice: Advice, goal: int, done: str = ""
 def _give_study(options: argparse.Namespace, study: grbp.Study) -> None:
     """Give the status of a study to a program or to a person."""
     status = study.status()
-    if not options.json:
+    if options.json:
+        print_json(hide_advice(status.to_dict(), shadow=status.shadow))
+    else:
         show_study(status)
-        return
-    kept = status.to_dict()
-    if status.shadow:  # What a case would be advised is nobody's business.
-        kept["next_threshold"] = None
-        kept["basis"] |= dict.fromkeys(("threshold", "action", "forced", "other_better"))
-    print_json(kept)
 
 
 def _give_found(options: argparse.Namespace, found: Verified) -> int:
@@ -286,7 +284,7 @@ def _give_found(options: argparse.Namespace, found: Verified) -> int:
     if options.json:
         print_json(found._asdict() | {"ok": found.ok})
     else:
-        show_found(found)
+        show_verified(found)
     return 0 if found.ok else 1
 
 

@@ -1,7 +1,8 @@
 """What a study answers: advice on a case, a case, and how the study stands."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from typing import Any, Final
 
 from grbp.learners.counters import Counters
@@ -45,28 +46,30 @@ class Advice:
     action: Action | None
     shadow: bool
     event: int | None
-    _row: CaseRow = field(repr=False, compare=False)
-    _config: Config = field(repr=False, compare=False)
+    _explain: Callable[[], Basis] = field(repr=False, compare=False)
 
     @cached_property
     def basis(self) -> Basis | None:
         """The reasons, from what was known when the case was opened; None without an action."""
-        return None if self.action is None else case_basis(self._config, self._row)
+        return None if self.action is None else self._explain()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it in plain types, as JSON has them."""
-        basis = self.basis
-        return {
-            "study": self.study,
-            "case": self.case,
-            "rho": self.rho,
-            "state": self.state,
-            "status": self.status,
-            "step": self.step,
+    def to_dict(self, *, basis: bool = True) -> dict[str, Any]:
+        """Return all of it in plain types, as JSON has them; without the reasons if so asked.
+
+        Parameters
+        ----------
+        basis : bool, default True
+            Whether to give the reasons, which take a while to compute.
+
+        Returns
+        -------
+        dict
+        """
+        reasons = self.basis if basis else None
+        named = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
+        return named | {
             "action": None if self.action is None else self.action.name.lower(),
-            "shadow": self.shadow,
-            "event": self.event,
-            "basis": None if basis is None else basis.to_dict(),
+            "basis": None if reasons is None else reasons.to_dict(),
         }
 
 
@@ -77,7 +80,8 @@ def make_advice(config: Config, row: CaseRow, event: int | None) -> Advice:
     # A frozen class sets its fields one by one, which takes three times as long.
     vars(advice).update(
         study=config.name, case=row.case, rho=row.case, state=row.state, status=row.status,
-        step=row.steps, action=action, shadow=config.shadow, event=event, _row=row, _config=config,
+        step=row.steps, action=action, shadow=config.shadow, event=event,
+        _explain=partial(case_basis, config, row),
     )  # fmt: skip
     return advice
 

@@ -184,7 +184,7 @@ class Basis:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
         side, drawn = self.side, self.drawn
         kept = {
-            name: _estimate_to_dict(value) if isinstance(value, Estimate) else value
+            name: estimate_to_dict(value) if isinstance(value, Estimate) else value
             for name, value in vars(self).items()
         }
         return kept | {
@@ -220,12 +220,8 @@ def make_basis(  # noqa: PLR0913, PLR0917
     pending. `start` are the drawn first estimates that stand in them as one try each, or None if
     all was observed.
     """
-    first = start or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    f, f_goal = round(counters.f - first.f), round(counters.f_goal - first.f_goal)
-    c, c_up = round(counters.c - first.c), round(counters.c_up - first.c_up)
-    each = 0.5 * (1.0 + check_level(level))
-    p_c, p_f = estimate_share(c_up, c, each), estimate_share(f_goal, f, each)
-    even = Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))
+    c, c_up, f, f_goal = observed_counts(counters, start)
+    p_c, p_f, even = estimate_chances(goal, counters, start, level)
     action = Action.FINISH if state <= threshold else Action.CONTINUE
     finish_better: float | None = 0.0
     if state == 1:
@@ -248,6 +244,27 @@ def make_basis(  # noqa: PLR0913, PLR0917
         learner=learner,
         version=version,
     )  # fmt: skip
+
+
+def observed_counts(n: Counters, start: Counters | None) -> tuple[int, int, int, int]:
+    """Return how often CONTINUE was observed and moved up, and FINISH and reached the goal."""
+    first = start or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return (
+        round(n.c - first.c),
+        round(n.c_up - first.c_up),
+        round(n.f - first.f),
+        round(n.f_goal - first.f_goal),
+    )
+
+
+def estimate_chances(
+    goal: int, n: Counters, start: Counters | None, level: float
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Estimate p_c, p_f and B(p_c), with intervals that hold together whenever one looks."""
+    c, c_up, f, f_goal = observed_counts(n, start)
+    each = 0.5 * (1.0 + check_level(level))
+    p_c, p_f = estimate_share(c_up, c, each), estimate_share(f_goal, f, each)
+    return p_c, p_f, Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))
 
 
 def value_of_continuing(goal: int, state: ArrayLike, p_c: ArrayLike, p_f: ArrayLike) -> Floats:
@@ -282,7 +299,7 @@ def estimate_share(won: int, tries: int, level: float) -> Estimate:
     return Estimate(won / tries if tries else math.nan, *anytime(won, tries, level))
 
 
-def _estimate_to_dict(one: Estimate) -> dict[str, float | None]:
+def estimate_to_dict(one: Estimate) -> dict[str, float | None]:
     """Return an estimate in plain types."""
     return {name: None if math.isnan(x) else x for name, x in one._asdict().items()}
 

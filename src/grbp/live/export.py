@@ -1,6 +1,7 @@
 """Take a study elsewhere: its log as lines of JSON, its steps as a table."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain, islice
@@ -47,6 +48,14 @@ def dump_log(store: Store, name: str) -> Iterator[bytes]:
 
 def _dump_line(value: object) -> bytes:
     return f"{dumps(value)}\n".encode()
+
+
+def check_target(path: Path | str, store: Store) -> Path:
+    """Refuse to export to the files of the store itself, which would be replaced."""
+    own = os.path.realpath(store.where)
+    if os.path.realpath(path) in {own + end for end in ("", "-wal", "-shm")}:
+        raise InvalidInput(f"{path} was given; it is the store itself: name another file")
+    return Path(path)
 
 
 def read_log(path: Path) -> tuple[str, Iterator[Event]]:

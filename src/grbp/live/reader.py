@@ -1,6 +1,5 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -9,20 +8,24 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from grbp._io import write_whole
-from grbp.errors import GrbpError, InvalidInput, NotFound
+from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.registry import LearnerLike
-from grbp.live.advice import Advice, Case, Status, make_advice, make_case, make_status
+from grbp.live.advice import Advice, Case, Status, case_basis, make_advice, make_case, make_status
 from grbp.live.arguments import check_case, check_page, check_recorder, check_text, utc_now
+from grbp.live.basis import Basis
 from grbp.live.config import Config, load_config
-from grbp.live.export import dump_log, step_tables
+from grbp.live.export import check_target, dump_log, step_tables
 from grbp.live.history import case_entries
 from grbp.live.projection import decide_threshold, total_counters
+from grbp.live.reading import find_only_study, read_study
 from grbp.live.recording import find_case
-from grbp.live.schema import STATUSES, Event, StudyRow
+from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
+from grbp.live.trajectory import Moment, make_moments, sample_events
 from grbp.live.verify import Verified, find_fault, verify_study
 from grbp.model.steps import steps_text
+from grbp.model.validation import check_whole
 
 T = TypeVar("T")
 
@@ -45,7 +48,9 @@ class StudyReader:
         self._clock = clock
         self._store = open_store(store)
         try:
-            self.name = _only_study(self._store) if name is None else check_text("name", name, 64)
+            self.name = (
+                find_only_study(self._store) if name is None else check_text("name", name, 64)
+            )
             study, last, cases = self._read(
                 lambda tx, study: (
                     study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
@@ -122,12 +127,46 @@ class StudyReader:
         >>> study.open_case(1).action == study.ask(1).action
         True
         """
-        number = check_case(case)
-        return self._read(
-            lambda tx, study: make_advice(
-                load_config(study.config), find_case(tx, study, number), None
-            )
-        )
+        return make_advice(*self._find_case(case), None)
+
+    def case(self, case: int) -> Case:
+        """Return a case.
+
+        Parameters
+        ----------
+        case : int
+            The number of the case.
+
+        Returns
+        -------
+        Case
+        """
+        return make_case(*self._find_case(case))
+
+    def basis(self, case: int, state: int | None = None) -> Basis | None:
+        """Give the reasons for what is advised in a state of a case, from when it was opened.
+
+        Parameters
+        ----------
+        case : int
+        state : int, optional
+            A state from 1 to goal - 1, by default the present one.
+
+        Returns
+        -------
+        Basis or None
+            None in shadow mode.
+        """
+        config, row = self._find_case(case)
+        if config.shadow:
+            return None
+        at = check_whole("state", row.state if state is None else state, 1, config.goal - 1)
+        return case_basis(config, row._replace(state=at))
+
+    def trajectory(self, points: int = 100) -> list[Moment]:
+        """Return what was known after some events, evenly spaced, and after the last one."""
+        study, events = self._read(lambda tx, study: (study, sample_events(tx, study.seq, points)))
+        return make_moments(study, events, self._learner)
 
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers.
@@ -280,7 +319,7 @@ class StudyReader:
         -------
         Path
         """
-        return write_whole(self._elsewhere(path), self.export_lines(), 0o600)
+        return write_whole(check_target(path, self._store), self.export_lines(), 0o600)
 
     def export_lines(self) -> Iterator[bytes]:
         """Yield the lines that `export` writes.
@@ -304,14 +343,7 @@ class StudyReader:
         Path
         """
         lines = self._store.read(self.name, lambda tx: list(steps_text(step_tables(tx))))
-        return write_whole(self._elsewhere(path), lines, 0o600)
-
-    def _elsewhere(self, path: Path | str) -> Path:
-        """Refuse the files of the store itself, which would be replaced."""
-        store = os.path.realpath(self._store.where)
-        if os.path.realpath(path) in {store + end for end in ("", "-wal", "-shm")}:
-            raise InvalidInput(f"{path} was given; it is the store itself: name another file")
-        return Path(path)
+        return write_whole(check_target(path, self._store), lines, 0o600)
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the store, as they are now, to a new SQLite file.
@@ -328,40 +360,13 @@ class StudyReader:
         self._store.backup(Path(path))
         return Path(path)
 
-    def read_config(self) -> Config:
-        """Return the configuration as it is now; it is locked from the first case on.
-
-        Returns
-        -------
-        Config
-        """
-        return load_config(self._read(lambda _, study: study.config))
+    def _find_case(self, case: object) -> tuple[Config, CaseRow]:
+        """Return the configuration and a case, or refuse a number that no case has."""
+        number = check_case(case)
+        return self._read(
+            lambda tx, study: (load_config(study.config), find_case(tx, study, number))
+        )
 
     def _read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
-        """Run a script that reads this study, or say that there is none."""
-
-        def find_and_run(tx: Transaction) -> T:
-            study = tx.study()
-            if study is None:
-                raise NotFound(
-                    f"the study {self.name!r} was asked for; there is none of this name:"
-                    " `grbp live studies` lists those of a store"
-                )
-            return script(tx, study)
-
-        return self._store.read(self.name, find_and_run)
-
-
-def _only_study(store: Store) -> str:
-    """Return the name of the only study in a store."""
-    names = store.studies()
-    if len(names) != 1:
-        raise NotFound(f"no study was named for {store.where}; {describe_studies(names)}")
-    return names[0]
-
-
-def describe_studies(names: list[str]) -> str:
-    """Say which studies there are, and what to do."""
-    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"
-    return have if names else "it has none: `grbp live init` makes one"
+        """Run a script that reads this study."""
+        return read_study(self._store, self.name, script)

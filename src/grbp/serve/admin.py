@@ -17,11 +17,12 @@ from fastapi.responses import Response, StreamingResponse
 from grbp.errors import GrbpError, InvalidInput
 from grbp.live.arguments import MOST_CASES
 from grbp.live.export import read_log
+from grbp.live.reading import read_config
 from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
 from grbp.live.verify import Verified
 from grbp.serve import models
-from grbp.serve.access import STATISTICIAN, may
+from grbp.serve.access import STATISTICIAN
 from grbp.serve.http_errors import SENT, Refusal
 from grbp.serve.middleware import COOKIE, NDJSON, refuse_length
 from grbp.serve.state import (
@@ -32,6 +33,7 @@ from grbp.serve.state import (
     check_learner,
     check_name,
     describe_text,
+    examines,
     get_caller,
     json_response,
     server_state,
@@ -48,8 +50,9 @@ _LOG: Final = {
 
 def _open_log(request: Request, name: str) -> Study:
     """Return a study whose log may be read: in shadow mode it says what would be advised."""
-    study = server_state(request).study(name)
-    if not may(get_caller(request).role, STATISTICIAN) and study.read_config().shadow:
+    server = server_state(request)
+    study = server.study(name)
+    if not examines(request) and read_config(server.store, name).shadow:
         raise Refusal(
             403,
             f"the study {name!r} is in shadow mode, and its log says what would be advised; this"

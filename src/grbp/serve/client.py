@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -13,15 +12,17 @@ from grbp.errors import InvalidInput, NotFound
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.arguments import MOST_CASES, check_case, check_text
+from grbp.live.basis import Basis
 from grbp.live.config import DRAWN, make_config
 from grbp.live.export import read_log
-from grbp.live.reader import describe_studies
+from grbp.live.reading import describe_studies
 from grbp.live.schema import Event
+from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.model.validation import check_whole
 from grbp.serve.http_errors import SENT
-from grbp.serve.remote import RemoteAdvice, read_basis, read_verified, to_utc
+from grbp.serve.remote import read_basis, read_estimates, read_verified, to_utc
 from grbp.serve.transport import Transport
 
 _MOST_ROWS: Final = 1_000_000
@@ -266,6 +267,22 @@ as https://ward.example.org or http://127.0.0.1:8000
             self._transport.get(f"{self._path}/cases/{check_case(case)}/advice", basis=0)
         )
 
+    def case(self, case: int) -> Case:
+        """Return a case; see `Study.case`."""
+        return Case(**self._transport.get(f"{self._path}/cases/{check_case(case)}"))
+
+    def basis(self, case: int, state: int | None = None) -> Basis | None:
+        """Give the reasons for what is advised in a state of a case; see `Study.basis`."""
+        advice = self.ask(case)
+        at = advice.state if state is None else state
+        path = f"{self._path}/cases/{advice.case}/basis"
+        return None if advice.shadow else read_basis(self._transport.get(path, state=at))
+
+    def trajectory(self, points: int = 100) -> list[Moment]:
+        """Return what was known after some events; see `Study.trajectory`."""
+        items = self._transport.get(f"{self._path}/path", points=points)["items"]
+        return [Moment(**read_estimates(one)) for one in items]
+
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers; see `Study.cases`."""
         return [Case(**one) for one in self._list_rows("cases", after, limit, status=status)]
@@ -341,13 +358,12 @@ as https://ward.example.org or http://127.0.0.1:8000
     def _read_advice(self, said: dict[str, Any]) -> Advice:
         """Return advice whose reasons are fetched when somebody asks for them."""
         action = None if said["action"] is None else Action[said["action"].upper()]
-        kept = said | {"action": action, "_row": None, "_config": None}
-        del kept["basis"]
-        advice = RemoteAdvice(**kept)
-        advice.__dict__["_fetch"] = partial(
-            self._transport.get, f"{self._path}/cases/{advice.case}/basis", state=advice.state
+        path, state = f"{self._path}/cases/{said['case']}/basis", said["state"]
+        del said["basis"]
+        return Advice(
+            **(said | {"action": action}),
+            _explain=lambda: read_basis(self._transport.get(path, state=state)),
         )
-        return advice
 
     def _check_who(self, who: str | None) -> None:
         """Refuse another name than that of the token, which counts."""

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.live.study import Study
 from grbp.serve.tokens import DAYS, ROLES
-from grbp.serve.trajectory import sample_trajectory
 
 
 def _given(kind: str, default: Any = ..., **more: Any) -> Any:
@@ -340,7 +339,7 @@ def examples() -> dict[str, Any]:
         advice = study.open_case(2, key="bed 7").to_dict()
         case, event = study.cases()[0].to_dict(), study.log()[-1]._asdict()
         status, found = study.status().to_dict(), study.verify()
-        moment = sample_trajectory(study, 1)[0].to_dict()
+        moment = study.trajectory(1)[0].to_dict()
     token = {"id": "5f0c11d2", "label": "nurse", "role": "recorder", "revoked": None}
     token |= {"made": "2026-11-16T08:00:00+00:00", "expires": "2027-02-14T08:00:00+00:00"}
     detail = "state = 7 was given; it must be a whole number from 1 to 3"

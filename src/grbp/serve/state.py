@@ -11,11 +11,13 @@ from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
 from grbp.learners.registry import is_path
+from grbp.live.advice import Status
 from grbp.live.arguments import MOST_CASES, utc_now
 from grbp.live.schema import dumps
+from grbp.live.shadow import hide_advice
 from grbp.live.store.base import Store
 from grbp.live.study import Study
-from grbp.serve.access import Caller, Sessions
+from grbp.serve.access import STATISTICIAN, Caller, Sessions, may
 from grbp.serve.metrics import Metrics
 from grbp.serve.middleware import CALLER, Settings
 from grbp.serve.tokens import Tokens
@@ -96,6 +98,16 @@ def get_caller(request: Request) -> Caller:
     """Return who asks."""
     caller: Caller = request.scope[CALLER]
     return caller
+
+
+def examines(request: Request) -> bool:
+    """Return whether somebody may see what a study in shadow mode would advise."""
+    return may(get_caller(request).role, STATISTICIAN)
+
+
+def show_status(request: Request, status: Status) -> Any:
+    """Return how a study stands, as far as the one who asks may see it."""
+    return hide_advice(status.to_dict(), shadow=status.shadow, examiner=examines(request))
 
 
 def json_response(value: Any, status: int = 200, **headers: str) -> Response:
