@@ -5,17 +5,28 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import httpx
 import uvicorn
+from fastapi.routing import APIRoute
 
 from grbp.live.arguments import utc_now
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
-from grbp.serve.middleware import Settings
+from grbp.serve.roles import ROLE, ROUTERS
 from grbp.serve.server import Listening, listen
+from grbp.serve.settings import Settings
 from grbp.serve.tokens import ROLES, Tokens
+
+ROLES_BY_ROUTE: Final[dict[tuple[str, str], str]] = {
+    (method, route.path): (route.openapi_extra or {})[ROLE]
+    for router in ROUTERS
+    for route in router.routes
+    if isinstance(route, APIRoute)
+    for method in (route.methods or set()) - {"HEAD"}
+}
+"""The role that each route needs."""
 
 
 class Clock:

@@ -18,8 +18,8 @@ import pytest
 
 from grbp import Client, InvalidInput, Study
 from grbp.cli import main
-from grbp.serve.middleware import LOOPBACK
 from grbp.serve.server import Listening, make_settings
+from grbp.serve.settings import LOOPBACK
 from grbp.serve.tokens import Tokens
 
 FAULTS = Path(__file__).parents[2] / "tools" / "faults.py"

@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from serving import Serving, refused
 
-from grbp import Study
+from grbp import CannotWrite, Study
 from grbp.serve.http_errors import Refusal
 from grbp.serve.middleware import Rates, _read_hostname
 
@@ -181,3 +182,16 @@ def test_the_log_has_no_bodies_and_no_tokens(
     assert "test_middleware.py" in said
     assert "POST '/api/studies/ward/cases' 500" in said
     assert "secret" not in said
+
+
+def test_an_answer_that_fails_halfway_is_cut_off_and_logged(
+    server: Serving, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lines(_: Study) -> Iterator[bytes]:
+        yield b"{}\n"
+        raise CannotWrite("the disk is gone")
+
+    monkeypatch.setattr(Study, "export_lines", lines)
+    with pytest.raises(httpx.RemoteProtocolError):
+        server.ask("GET", "/api/studies/ward/export")
+    assert "CannotWrite at " in caplog.text

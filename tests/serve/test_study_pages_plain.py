@@ -6,12 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from serving import Serving, refused
+from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
 from grbp.live.narration import describe_history, describe_threshold, last_entry
 from grbp.live.reading import read_config
-from grbp.serve.access import ROUTES
 from grbp.serve.drawing import draw_chain, draw_map
 from grbp.serve.narration import describe_regret
 from grbp.theory.values import boundary
@@ -96,7 +95,7 @@ def test_pages_have_nothing_inline_and_load_nothing_from_elsewhere(tmp_path: Pat
         _played(server.store, "ward")
         paths = [
             path.replace("{study}", name).replace("{case}", "12").replace("{file}", "page.css")
-            for method, path in ROUTES
+            for method, path in ROLES_BY_ROUTE
             if method == "GET" and not path.startswith(("/api", "/static"))
             for name in ("ward", "a%20%22b%22%20%3Ci%3E%26c")
         ]

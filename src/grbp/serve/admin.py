@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
@@ -22,9 +22,9 @@ from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
 from grbp.live.verify import Verified
 from grbp.serve import models
-from grbp.serve.access import STATISTICIAN
 from grbp.serve.http_errors import SENT, Refusal
 from grbp.serve.middleware import COOKIE, NDJSON, refuse_length
+from grbp.serve.roles import admin, anybody, statistician, viewer
 from grbp.serve.state import (
     After,
     Limit,
@@ -38,8 +38,7 @@ from grbp.serve.state import (
     json_response,
     server_state,
 )
-
-router = APIRouter(generate_unique_id_function=lambda route: route.name)
+from grbp.serve.tokens import STATISTICIAN
 
 _POLL: Final = 0.25
 _SQLITE: Final = "application/vnd.sqlite3"
@@ -61,7 +60,7 @@ def _open_log(request: Request, name: str) -> Study:
     return study
 
 
-@router.get("/api/studies/{study}/events", response_model=models.EventPage, tags=["log"])
+@viewer.get("/api/studies/{study}/events", response_model=models.EventPage, tags=["log"])
 def list_events(
     request: Request,
     study: StudyName,
@@ -75,7 +74,7 @@ def list_events(
     return json_response({"items": [one._asdict() for one in events[:limit]], "next": more})
 
 
-@router.get(
+@viewer.get(
     "/api/studies/{study}/events.ndjson", response_class=Response, responses=describe_text(NDJSON),
     tags=["log"],
 )  # fmt: skip
@@ -112,13 +111,13 @@ def _respond_verified(found: Verified) -> Response:
     return json_response(found._asdict() | {"ok": found.ok})
 
 
-@router.post("/api/studies/{study}/verify", response_model=models.VerifiedModel, tags=["log"])
+@statistician.post("/api/studies/{study}/verify", response_model=models.VerifiedModel, tags=["log"])
 def verify(request: Request, study: StudyName) -> Response:
     """Check a whole study: the chain of hashes, and that all rows follow from the log."""
     return _respond_verified(server_state(request).study(study).verify())
 
 
-@router.post("/api/studies/{study}/replay", response_model=models.VerifiedModel, tags=["log"])
+@statistician.post("/api/studies/{study}/replay", response_model=models.VerifiedModel, tags=["log"])
 def replay(request: Request, study: StudyName) -> Response:
     """Check a whole study, and make every decision again."""
     return _respond_verified(server_state(request).study(study).replay())
@@ -130,7 +129,7 @@ def _respond_with_file(parts: Iterator[bytes], kind: str, name: str) -> Response
     return StreamingResponse(parts, media_type=kind, headers={"Content-Disposition": saved})
 
 
-@router.get(
+@statistician.get(
     "/api/studies/{study}/export", response_class=Response, responses=describe_text(NDJSON),
     tags=["log"],
 )  # fmt: skip
@@ -140,7 +139,7 @@ def export(request: Request, study: StudyName) -> Response:
     return _respond_with_file(chain([next(lines)], lines), NDJSON, f"{study}.jsonl")
 
 
-@router.get(
+@statistician.get(
     "/api/studies/{study}/steps.csv", response_class=Response, responses=describe_text("text/csv"),
     tags=["log"],
 )  # fmt: skip
@@ -152,7 +151,7 @@ def steps(request: Request, study: StudyName) -> Response:
     )
 
 
-@router.get(
+@admin.get(
     "/api/backup", response_class=Response, responses=describe_text(_SQLITE), tags=["server"]
 )  # fmt: skip
 def backup(request: Request) -> Response:
@@ -163,7 +162,7 @@ def backup(request: Request) -> Response:
     )
 
 
-@router.post(
+@admin.post(
     "/api/import", status_code=201, response_model=models.StatusModel, openapi_extra=_LOG,
     tags=["studies"],
 )  # fmt: skip
@@ -206,27 +205,27 @@ def _read_learner(event: Event) -> Any:
         raise InvalidInput(f"{SENT} is damaged: event {event.seq} configures no study") from None
 
 
-@router.get("/api/tokens", response_model=models.TokenList, tags=["access"])
+@admin.get("/api/tokens", response_model=models.TokenList, tags=["access"])
 def list_tokens(request: Request) -> Response:
     """List all tokens, without what would let anybody in."""
     return json_response({"items": [one.shown() for one in server_state(request).tokens.all()]})
 
 
-@router.post("/api/tokens", status_code=201, response_model=models.MadeToken, tags=["access"])
+@admin.post("/api/tokens", status_code=201, response_model=models.MadeToken, tags=["access"])
 def make_token(request: Request, body: models.NewToken) -> Response:
     """Make a token, which is shown once; from the first one on, nobody is let in without."""
     token, made = server_state(request).tokens.make(**dict(body))
     return json_response({**made.shown(), "token": token}, 201)
 
 
-@router.delete("/api/tokens/{id}", status_code=204, tags=["access"])
+@admin.delete("/api/tokens/{id}", status_code=204, tags=["access"])
 def revoke_token(request: Request, id: str) -> Response:  # noqa: A002
     """Revoke a token, and every session that began with it."""
     server_state(request).tokens.revoke(id)
     return Response(status_code=204)
 
 
-@router.get("/api/session", response_model=models.SessionModel, tags=["access"])
+@viewer.get("/api/session", response_model=models.SessionModel, tags=["access"])
 async def get_session(request: Request) -> Response:
     """Say who asks, and what that one may do."""
     actor, role, token, _ = get_caller(request)
@@ -234,7 +233,7 @@ async def get_session(request: Request) -> Response:
     return json_response({"actor": actor, "role": role, "expires": expires})
 
 
-@router.post("/api/session", response_model=models.SessionModel, tags=["access"])
+@anybody.post("/api/session", response_model=models.SessionModel, tags=["access"])
 async def begin_session(request: Request, body: models.Exchange) -> Response:
     """Exchange a token for a cookie that only this browser and no script has."""
     server = server_state(request)
@@ -249,7 +248,7 @@ async def begin_session(request: Request, body: models.Exchange) -> Response:
     return answer
 
 
-@router.delete("/api/session", status_code=204, tags=["access"])
+@viewer.delete("/api/session", status_code=204, tags=["access"])
 async def end_session(request: Request) -> Response:
     """End a session."""
     server_state(request).sessions.end(request.cookies.get(COOKIE, ""))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 
 from grbp.errors import InvalidInput
@@ -21,17 +21,16 @@ from grbp.explorer.verdicts import judge_claims
 from grbp.learners.base import Learner
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, find_learner
 from grbp.model.problem import Problem
-from grbp.serve.access import VIEWER, may
 from grbp.serve.http_errors import Refusal
+from grbp.serve.roles import anybody, viewer
 from grbp.serve.state import check_learner, get_caller, json_response, server_state
-
-router = APIRouter(generate_unique_id_function=lambda route: route.name)
+from grbp.serve.tokens import VIEWER, may
 
 _FIRST: Final = (DEFAULT_LEARNER, "getbe-sm", "getbe-ps", "getbe-ucb")
 _WITHOUT: Final = ("ucb1-policies", "oracle")  # They depend on the problem, and play for their own.
 
 
-@router.get("/explore", include_in_schema=False)
+@anybody.get("/explore", include_in_schema=False)
 def explore() -> Response:
     """Return the explorer, which needs no study."""
     return HTMLResponse(served_page())
@@ -48,7 +47,7 @@ def _simulations(request: Request) -> Simulations:
     return simulations
 
 
-@router.get("/api/explore", response_model=ExplorerModel, tags=["explorer"])
+@anybody.get("/api/explore", response_model=ExplorerModel, tags=["explorer"])
 def describe_explorer(request: Request) -> Response:
     """Say what can be simulated, the learners and the limits, and whether for whoever asks."""
     names = [*_FIRST, *(name for name in LEARNERS if name not in (*_FIRST, *_WITHOUT))]
@@ -71,7 +70,7 @@ def describe_explorer(request: Request) -> Response:
     )  # fmt: skip
 
 
-@router.post(
+@viewer.post(
     "/api/explore/simulations", status_code=202, response_model=SimulationModel, tags=["explorer"]
 )
 def begin_simulation(request: Request, body: NewSimulation) -> Response:
@@ -91,7 +90,7 @@ def begin_simulation(request: Request, body: NewSimulation) -> Response:
     return json_response(begun.state, 202, Location=f"/api/explore/simulations/{begun.id}")
 
 
-@router.get(
+@viewer.get(
     "/api/explore/simulations/{id}", response_model=SimulationModel, tags=["explorer"]
 )  # fmt: skip
 def simulation(request: Request, id: str) -> Response:  # noqa: A002 (its name in the address)
@@ -99,14 +98,14 @@ def simulation(request: Request, id: str) -> Response:  # noqa: A002 (its name i
     return json_response(_simulations(request).find(_owner(request), id).state)
 
 
-@router.delete("/api/explore/simulations/{id}", status_code=204, tags=["explorer"])
+@viewer.delete("/api/explore/simulations/{id}", status_code=204, tags=["explorer"])
 def end_simulation(request: Request, id: str) -> Response:  # noqa: A002
     """End a simulation at once, if it still runs, and forget it."""
     _simulations(request).end(_owner(request), id)
     return Response(status_code=204)
 
 
-@router.get("/api/explore/verdicts", response_model=VerdictsModel, tags=["explorer"])
+@viewer.get("/api/explore/verdicts", response_model=VerdictsModel, tags=["explorer"])
 def get_verdicts(request: Request) -> Response:
     """Judge the paper's claims by the results that are there."""
     return json_response(judge_claims(server_state(request).settings.results))

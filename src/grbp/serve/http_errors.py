@@ -59,8 +59,10 @@ def make_problem(status: int, kind: str, detail: str) -> ProblemDetail:
     return ProblemDetail(_TYPE + kind, HTTPStatus(status).phrase, status, " ".join(detail.split()))
 
 
-def describe_error(error: GrbpError) -> ProblemDetail:
-    """Return the problem that says what an error says."""
+def describe_error(error: Exception) -> ProblemDetail:
+    """Return the problem that says what an error says; of a fault, nothing is said."""
+    if not isinstance(error, GrbpError):
+        return make_problem(500, "fault", "the server failed at this; its log says where")
     if isinstance(error, Refusal):
         return make_problem(error.status, error.kind, str(error))
     kind, status = next((k, s) for k, (e, s) in _ERRORS.items() if isinstance(error, e))
@@ -77,18 +79,24 @@ def read_error(status: int, answer: object) -> GrbpError:
     return (InvalidInput if status < 500 else CannotWrite)(detail)
 
 
-def describe_mistake(errors: list[Any]) -> tuple[int, str]:
-    """Return the status and the sentence for what is wrong with the form of a request."""
+def describe_mistake(errors: list[Any]) -> Refusal:
+    """Return the refusal of a request whose form is wrong."""
     first = errors[0]
     where, *names = first["loc"]
     if first["type"] == "json_invalid":
-        return 400, f"the body is no JSON ({first['ctx']['error']} at character {names[0]})"
+        error, place = first["ctx"]["error"], names[0]
+        return Refusal(
+            400, f"the body is not valid JSON ({error} at character {place})", kind="malformed"
+        )
     name = ".".join(map(str, names)) or f"the {where}"
     place = "" if where == "path" or not names else f" in the {where}"
-    if first["type"] == "missing":
-        return 422, f"{name} is missing{place}; it must be given"
     given = repr(first["input"])
     given = given if len(given) <= 200 else f"{given[:200]}..."
-    if first["type"] == "extra_forbidden":
-        return 422, f"{name} = {given} was given{place}; there is no such word: leave it out"
-    return 422, f"{name} = {given} was given{place}; {first['msg'][:1].lower()}{first['msg'][1:]}"
+    if first["type"] == "missing":
+        detail = f"{name} is missing{place}; it must be given"
+    elif first["type"] == "extra_forbidden":
+        detail = f"{name} = {given} was given{place}; there is no such word: leave it out"
+    else:
+        wanted = first["msg"]
+        detail = f"{name} = {given} was given{place}; {wanted[:1].lower()}{wanted[1:]}"
+    return Refusal(422, detail, kind="invalid-input")

@@ -7,13 +7,20 @@ there: types stand in the description, and every value is passed on as it came.
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from grbp.learners.registry import DEFAULT_LEARNER
+from grbp.live.advice import Advice, Case, Status
+from grbp.live.basis import Basis
+from grbp.live.schema import Event
 from grbp.live.study import Study
-from grbp.serve.tokens import DAYS, ROLES
+from grbp.live.trajectory import Moment
+from grbp.live.verify import Verified
+from grbp.model.transition import Action
+from grbp.serve.tokens import DAYS, ROLES, Token
+from grbp.theory.posterior import Estimate
 
 
 def _given(kind: str, default: Any = ..., **more: Any) -> Any:
@@ -30,6 +37,7 @@ _REASON: Final = {"minLength": 1, "maxLength": 1_000}
 
 Stage = Literal["open", "won", "lost", "closed"]
 Act = Literal["continue", "finish"]
+Kind = Literal["study", "open", "tell", "mature", "void", "close"]
 
 
 class Body(BaseModel):
@@ -125,82 +133,6 @@ class Drawn(Body):
     p_f: float
 
 
-class BasisModel(Body):
-    """The reasons of one piece of advice; see `Basis`."""
-
-    goal: int
-    state: int
-    threshold: int | None
-    action: Act | None
-    f: int
-    f_goal: int
-    c: int
-    c_up: int
-    pending: int
-    p_c: EstimateModel
-    p_f: EstimateModel
-    value_continue: EstimateModel
-    value_finish: EstimateModel
-    boundary: EstimateModel
-    difference: EstimateModel
-    drawn: Drawn | None
-    forced: bool | None
-    other_better: float | None
-    level: float
-    learner: str
-    version: str
-    side: Act | None
-    settled: bool
-
-
-class AdviceModel(Body):
-    """What to do next with a case; see `Advice`."""
-
-    study: str
-    case: int
-    rho: int
-    state: int
-    status: Stage
-    step: int
-    action: Act | None
-    shadow: bool
-    event: int | None
-    basis: BasisModel | None = Field(description="null without an action, or if left out")
-
-
-class CaseModel(Body):
-    """A case; see `Case`."""
-
-    case: int
-    rho: int
-    first: int
-    state: int
-    status: Stage
-    steps: int
-    overridden: int
-    held: int
-    action: Act | None
-    opened: str
-    since: str
-
-
-class EventModel(Body):
-    """Something that was recorded; see `Event`."""
-
-    seq: int
-    kind: Literal["study", "open", "tell", "mature", "void", "close"]
-    case: int
-    step: int
-    request: str
-    response: str
-    who: str
-    recorded: str
-    observed: str
-    key: str
-    previous: str
-    hash: str
-
-
 class Cases(Body):
     """How many cases there are of every status."""
 
@@ -211,79 +143,58 @@ class Cases(Body):
     closed: int
 
 
-class StatusModel(Body):
-    """How a study stands; see `Status`."""
-
-    study: str
-    goal: int
-    learner: str
-    version: str
-    seed: int
-    start: Literal["drawn", "first", "records"]
-    windows: dict[str, float]
-    shadow: bool
-    cases: Cases
-    pending: int
-    events: int
-    head: str
-    read_only: str | None
-    next_threshold: int | None
-    basis: BasisModel
+def _derive(name: str, cls: type, **changed: Any) -> Any:
+    """Make a model of the fields of a class; `changed` differ in JSON, and None leaves one out."""
+    kinds = {key: _IN_JSON.get(kind, kind) for key, kind in get_type_hints(cls).items()} | changed
+    fields: dict[str, Any] = {
+        key: (kind, ...) for key, kind in kinds.items() if kind and not key.startswith("_")
+    }
+    summary = (cls.__doc__ or "").partition("\n")[0]
+    return create_model(name, __base__=Body, __doc__=summary, **fields)
 
 
-class VerifiedModel(Body):
-    """What a look at a whole study found; see `Verified`."""
-
-    events: int
-    head: str
-    decisions: int
-    problems: list[str]
-    notes: list[str]
-    ok: bool
+def _list_of(name: str, what: str, kind: Any, after: Any = None) -> Any:
+    """Make a model of a list, or of a page of one, which says what to ask for after it."""
+    fields: dict[str, Any] = {"items": (list[kind], ...)}
+    if after:
+        fields["next"] = (after | None, ...)
+        what += "; `next` is what to ask for after them, null at the end"
+    return create_model(name, __base__=Body, __doc__=f"{what}.", **fields)
 
 
-class StudyPage(Body):
-    """Names of studies; `next` is what to ask for after them, null at the end."""
+_IN_JSON: Final[dict[Any, Any]] = {
+    Estimate: EstimateModel,
+    Action: Act | None,
+    Action | None: Act | None,
+    tuple[str, ...]: list[str],
+    tuple[float, float] | None: Drawn | None,
+}
 
-    items: list[str]
-    next: str | None
+BasisModel = _derive(
+    "BasisModel", Basis, threshold=int | None, forced=bool | None, value_finish=EstimateModel,
+    side=Act | None, settled=bool,
+)  # fmt: skip
+AdviceModel = _derive(
+    "AdviceModel", Advice, status=Stage,
+    basis=Annotated[BasisModel | None, Field(description="null without an action, or if left out")],
+)  # fmt: skip
+CaseModel = _derive("CaseModel", Case, status=Stage, action=Act | None)
+EventModel = _derive("EventModel", Event, kind=Kind)
+StatusModel = _derive(
+    "StatusModel", Status, start=Literal["drawn", "first", "records"], cases=Cases, basis=BasisModel
+)
+VerifiedModel = _derive("VerifiedModel", Verified, ok=bool)
+TokenModel = _derive("TokenModel", Token, revoked=str | None, hash=None)
+MadeToken = create_model(
+    "MadeToken", __base__=TokenModel, __doc__="A token that was made, shown once.", token=(str, ...)
+)
+MomentModel = _derive("MomentModel", Moment)
 
-
-class CasePage(Body):
-    """Cases; `next` is what to ask for after them, null at the end."""
-
-    items: list[CaseModel]
-    next: int | None
-
-
-class EventPage(Body):
-    """Events; `next` is what to ask for after them, null at the end."""
-
-    items: list[EventModel]
-    next: int | None
-
-
-class TokenModel(Body):
-    """What is known of a token."""
-
-    id: str
-    label: str
-    role: str
-    made: str
-    expires: str
-    revoked: str | None
-
-
-class MadeToken(TokenModel):
-    """A token that was made, which is shown once."""
-
-    token: str
-
-
-class TokenList(Body):
-    """All tokens."""
-
-    items: list[TokenModel]
+StudyPage = _list_of("StudyPage", "Names of studies", str, str)
+CasePage = _list_of("CasePage", "Cases", CaseModel, int)
+EventPage = _list_of("EventPage", "Events", EventModel, int)
+TokenList = _list_of("TokenList", "All tokens", TokenModel)
+PathModel = _list_of("PathModel", "How the estimates came to be what they are", MomentModel)
 
 
 class SessionModel(Body):
@@ -299,24 +210,6 @@ class Well(Body):
 
     status: Literal["ok"]
     version: str
-
-
-class MomentModel(Body):
-    """What was known after an event."""
-
-    event: int
-    recorded: str
-    cases: int
-    p_c: EstimateModel
-    p_f: EstimateModel
-    boundary: EstimateModel
-    next_threshold: int | None
-
-
-class PathModel(Body):
-    """How the estimates came to be what they are."""
-
-    items: list[MomentModel]
 
 
 class ProblemModel(Body):

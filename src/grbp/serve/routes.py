@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Final
 from urllib.parse import quote, unquote
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
@@ -19,6 +19,7 @@ from grbp.live.schema import STATUSES
 from grbp.live.study import Study
 from grbp.serve import metrics, models
 from grbp.serve.http_errors import Refusal
+from grbp.serve.roles import admin, anybody, corrector, recorder, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -32,8 +33,6 @@ from grbp.serve.state import (
     server_state,
     show_status,
 )
-
-router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
 WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a while")]
 Key = Annotated[
@@ -93,13 +92,13 @@ def _key(key: str | None) -> str | None:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
 
 
-@router.get("/health", response_model=models.Well, tags=["server"])
+@anybody.get("/health", response_model=models.Well, tags=["server"])
 async def health() -> Response:
     """Say that the server runs."""
     return json_response({"status": "ok", "version": this_version()})
 
 
-@router.get("/ready", response_model=models.Well, tags=["server"])
+@viewer.get("/ready", response_model=models.Well, tags=["server"])
 def ready(request: Request) -> Response:
     """Say whether studies can be written to."""
     store = server_state(request).store
@@ -109,7 +108,7 @@ def ready(request: Request) -> Response:
     return json_response({"status": "ok", "version": this_version()})
 
 
-@router.get(
+@viewer.get(
     "/metrics", responses=describe_text("text/plain"), response_class=Response, tags=["server"]
 )
 async def get_metrics(request: Request) -> Response:
@@ -117,7 +116,7 @@ async def get_metrics(request: Request) -> Response:
     return Response(server_state(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
 
 
-@router.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
+@viewer.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
 def list_studies(
     request: Request,
     after: Annotated[str, Query(max_length=64, description="the name to begin after")] = "",
@@ -129,7 +128,7 @@ def list_studies(
     return json_response({"items": names[:limit], "next": more})
 
 
-@router.post(
+@admin.post(
     "/api/studies", status_code=201, response_model=models.StatusModel, responses=_MADE,
     tags=["studies"],
 )  # fmt: skip
@@ -146,13 +145,13 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
     return json_response(show_status(request, status), 201, Location=where)
 
 
-@router.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
+@viewer.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
     return json_response(show_status(request, server_state(request).open_study(study).status()))
 
 
-@router.get("/api/studies/{study}/cases", response_model=models.CasePage, tags=["cases"])
+@viewer.get("/api/studies/{study}/cases", response_model=models.CasePage, tags=["cases"])
 def list_cases(
     request: Request,
     study: StudyName,
@@ -166,7 +165,7 @@ def list_cases(
     return json_response({"items": [case.to_dict() for case in cases[:limit]], "next": more})
 
 
-@router.post(
+@recorder.post(
     "/api/studies/{study}/cases", status_code=201, response_model=models.AdviceModel,
     responses=_OPENED, tags=["cases"],
 )  # fmt: skip
@@ -185,7 +184,7 @@ def open_case(
     return _advice(advice, basis=basis, status=201, Location=where)
 
 
-@router.get(
+@viewer.get(
     "/api/studies/{study}/cases/{case}", response_model=models.CaseModel, tags=["cases"]
 )  # fmt: skip
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
@@ -193,7 +192,7 @@ def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     return json_response(server_state(request).study(study).case(case).to_dict())
 
 
-@router.get(
+@viewer.get(
     "/api/studies/{study}/cases/{case}/advice", response_model=models.AdviceModel, tags=["cases"]
 )
 def advice(
@@ -203,7 +202,7 @@ def advice(
     return _advice(server_state(request).study(study).ask(case), basis=basis)
 
 
-@router.get(
+@viewer.get(
     "/api/studies/{study}/cases/{case}/basis", response_model=models.BasisModel, tags=["cases"]
 )
 def basis(
@@ -219,7 +218,7 @@ def basis(
     return json_response(reasons.to_dict())
 
 
-@router.post(
+@recorder.post(
     "/api/studies/{study}/cases/{case}/steps", status_code=201,
     response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
 )  # fmt: skip
@@ -239,7 +238,7 @@ def tell(
     return _advice(advice, basis=basis, status=201)
 
 
-@router.post(
+@corrector.post(
     "/api/studies/{study}/cases/{case}/void", response_model=models.AdviceModel, tags=["cases"]
 )
 def void(
@@ -257,7 +256,7 @@ def void(
     return _advice(advice, basis=basis)
 
 
-@router.post(
+@recorder.post(
     "/api/studies/{study}/cases/{case}/withdraw", response_model=models.AdviceModel, tags=["cases"]
 )
 def withdraw_case(

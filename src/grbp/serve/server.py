@@ -16,7 +16,7 @@ from grbp._io import reason
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.live.store import open_store
 from grbp.model.validation import check_positive, check_whole
-from grbp.serve.middleware import LOOPBACK, Settings
+from grbp.serve.settings import LOOPBACK, Settings
 from grbp.serve.tokens import Tokens
 
 try:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final, NamedTuple
 
 from fastapi import Path as InPath, Query, Request
 from fastapi.responses import Response
@@ -17,10 +17,9 @@ from grbp.live.schema import dumps
 from grbp.live.shadow import hide_advice
 from grbp.live.store.base import Store
 from grbp.live.study import Study
-from grbp.serve.access import STATISTICIAN, Caller, Sessions, may
 from grbp.serve.metrics import Metrics
-from grbp.serve.middleware import CALLER, Settings
-from grbp.serve.tokens import Tokens
+from grbp.serve.settings import Settings
+from grbp.serve.tokens import ANYBODY, STATISTICIAN, Sessions, Token, Tokens, may
 
 _PART: Final = 2**16
 _PAGE: Final = 1_000
@@ -29,6 +28,32 @@ StudyName = Annotated[str, InPath(min_length=1, max_length=64)]
 CaseNumber = Annotated[int, InPath(ge=1, le=MOST_CASES)]
 After = Annotated[int, Query(ge=0, le=MOST_CASES, description="the number after which to begin")]
 Limit = Annotated[int, Query(ge=1, le=_PAGE, description="how many to return at most")]
+
+
+CALLER: Final = "grbp.caller"
+"""Where the scope of a request says who asks."""
+
+
+class Caller(NamedTuple):
+    """Who asks.
+
+    Attributes
+    ----------
+    actor, role : str
+        Who records, and what that one may do.
+    token : Token or None
+        The token; None where the server is open.
+    ambient : bool
+        Whether a browser would send along what lets the caller in, whoever made it ask.
+    """
+
+    actor: str
+    role: str
+    token: Token | None
+    ambient: bool
+
+
+NOBODY: Final = Caller("", ANYBODY, None, False)
 
 
 class ServerState:

@@ -1,28 +1,31 @@
-"""The files that pages load."""
+"""The files that pages load, and what programs read about the routes."""
 
-from os import PathLike, stat_result
-from typing import Any
+from typing import Final
 
-from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi import Request
+from fastapi.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-router = APIRouter(include_in_schema=False)
+from grbp.serve.roles import anybody, viewer
+
+_FILES: Final = StaticFiles(packages=[("grbp.serve", "static"), ("grbp.explorer", "static")])
 
 
-@router.get("/favicon.ico")
+@anybody.api_route("/static/{name}", methods=["GET", "HEAD"], include_in_schema=False)
+async def get_file(request: Request, name: str) -> Response:
+    """Return a file, which a browser keeps, and asks each time whether it has changed."""
+    response = await _FILES.get_response(name, request.scope)
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+@anybody.get("/favicon.ico", include_in_schema=False)
 async def favicon() -> Response:
     """Say that there is no icon, for which every browser asks."""
     return Response(status_code=204, headers={"Cache-Control": "max-age=86400"})
 
 
-class Files(StaticFiles):
-    """Files of the package, which a browser keeps and asks whether they have changed."""
-
-    def file_response(
-        self, full_path: str | PathLike[str], stat: stat_result, scope: Any, status: int = 200
-    ) -> Response:
-        """Answer with a file, or that it is as it was."""
-        answer = super().file_response(full_path, stat, scope, status)
-        answer.headers["Cache-Control"] = "no-cache"
-        return answer
+@viewer.get("/openapi.json", include_in_schema=False)
+async def get_openapi(request: Request) -> Response:
+    """Describe all routes for programs."""
+    return JSONResponse(request.app.openapi())

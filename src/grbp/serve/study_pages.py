@@ -3,38 +3,30 @@
 Whatever a page records, it sends to the routes under /api; nothing is written here.
 """
 
-import math
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from http import HTTPStatus
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from grbp._words import counted
 from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Status
 from grbp.live.narration import (
     describe_events,
     describe_history,
-    describe_threshold,
-    format_days,
     last_entry,
-    name_state,
 )
 from grbp.live.reading import read_config, read_held_steps
-from grbp.live.schema import OPEN, STATUSES, loads
+from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import hide_advice
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.serve import models, narration
-from grbp.serve.access import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 from grbp.serve.drawing import Frame, draw_chain, draw_map
-from grbp.serve.http_errors import MEDIA_TYPE
+from grbp.serve.refusals import TEMPLATES, local_address
+from grbp.serve.roles import anybody, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -45,36 +37,13 @@ from grbp.serve.state import (
     json_response,
     server_state,
 )
-
-router = APIRouter(generate_unique_id_function=lambda route: route.name)
+from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 
 _PAGE: Final = 50
 _POINTS: Final = 120
 
-_TEMPLATES: Final = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_TEMPLATES.filters |= {
-    "address": lambda text: quote(str(text), ""),
-    "counted": counted,
-    "days": format_days,
-    "share": narration.format_share,
-    "span": narration.format_interval,
-    "place": name_state,
-    "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
-}
-_TEMPLATES.globals |= {
-    "isnan": math.isnan,
-    "describe_threshold": describe_threshold,
-    "explain_exploration": narration.explain_exploration,
-}
 
-
-@router.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
+@viewer.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
 def path(
     request: Request,
     study: StudyName,
@@ -102,14 +71,14 @@ def _render_page(
         "examine": may(caller.role, STATISTICIAN),
         "manage": may(caller.role, ADMIN),
     }
-    page = _TEMPLATES.get_template(template).render(
+    page = TEMPLATES.get_template(template).render(
         actor=caller.actor, role=caller.role, signed_in=caller.token is not None, rights=rights,
         **what,
     )  # fmt: skip
     return HTMLResponse(page)
 
 
-@router.get("/", include_in_schema=False)
+@viewer.get("/", include_in_schema=False)
 def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     """Show the studies; where there is one alone, lead to it."""
     server = server_state(request)
@@ -132,19 +101,15 @@ def _status(server: ServerState, name: str) -> Status | str:
         return str(error)
 
 
-@router.get("/sign-in", include_in_schema=False)
+@anybody.get("/sign-in", include_in_schema=False)
 async def sign_in(request: Request) -> Response:
     """Let somebody exchange a token for a session."""
-    return _render_page(request, "sign_in.html", next=_local(request.query_params.get("next", "/")))
+    return _render_page(
+        request, "sign_in.html", next=local_address(request.query_params.get("next", "/"))
+    )
 
 
-def _local(address: str) -> str:
-    """Return an address of ours, whatever was asked for."""
-    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
-    return address if ours and address.isprintable() else "/"
-
-
-@router.get("/studies/{study}", include_in_schema=False)
+@viewer.get("/studies/{study}", include_in_schema=False)
 def study_page(
     request: Request, study: StudyName, after: After = 0, show: str = "open"
 ) -> Response:
@@ -160,7 +125,7 @@ def study_page(
     )  # fmt: skip
 
 
-@router.get("/studies/{study}/cases/{case}", include_in_schema=False)
+@viewer.get("/studies/{study}/cases/{case}", include_in_schema=False)
 def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
     server = server_state(request)
@@ -179,7 +144,7 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     )  # fmt: skip
 
 
-@router.get("/studies/{study}/evidence", include_in_schema=False)
+@viewer.get("/studies/{study}/evidence", include_in_schema=False)
 def evidence_page(request: Request, study: StudyName) -> Response:
     """Show how sure a study is, and how it got there."""
     server = server_state(request)
@@ -208,7 +173,7 @@ def _pictures(moments: list[Moment]) -> Mapping[str, object]:
     return {"frame": frame, "lines": lines, "bands": bands}
 
 
-@router.get("/studies/{study}/log", include_in_schema=False)
+@viewer.get("/studies/{study}/log", include_in_schema=False)
 def log_page(request: Request, study: StudyName, before: After = 0, case: After = 0) -> Response:
     """Show who recorded what and when, the latest first, of all cases or of one."""
     found = server_state(request).open_study(study)
@@ -226,77 +191,3 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,
     )  # fmt: skip
-
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-
-
-class Readable:
-    """Answer browsers with pages where programs get problems, and lead them to the sign-in."""
-
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app = app
-
-    async def __call__(
-        self,
-        scope: Scope,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-    ) -> None:
-        """Pass a request on; turn a problem that answers a page into a page."""
-        if scope["type"] != "http" or not _wants_page(scope):
-            await self.app(scope, receive, send)
-            return
-        start: Message = {}
-        parts: list[bytes] = []
-
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                if (b"content-type", MEDIA_TYPE.encode()) in message["headers"]:
-                    start.update(message)
-                    return
-            elif start and message["type"] == "http.response.body":
-                parts.append(message.get("body", b""))
-                if not message.get("more_body"):
-                    await _send_page(send, scope, start, b"".join(parts))
-                return
-            await send(message)
-
-        await self.app(scope, receive, answer)
-
-
-def _wants_page(scope: Scope) -> bool:
-    """Return whether a browser asks for a page."""
-    return (
-        not scope["path"].startswith(("/api/", "/static/"))
-        and scope["method"] == "GET"
-        and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
-    )
-
-
-async def _send_page(
-    send: Callable[[Message], Awaitable[None]], scope: Scope, start: Message, body: bytes
-) -> None:
-    """Send the page for a problem."""
-    status, said = start["status"], loads(body.decode())
-    headers = [
-        pair for pair in start["headers"] if pair[0] not in (b"content-type", b"content-length")
-    ]
-    page = b""
-    if status == HTTPStatus.UNAUTHORIZED:
-        query = scope["query_string"].decode("latin-1")
-        wanted = scope["path"] + (f"?{query}" if query else "")
-        status = HTTPStatus.SEE_OTHER
-        headers.append((b"location", f"/sign-in?next={quote(_local(wanted), '')}".encode()))
-    else:
-        text = _TEMPLATES.get_template("problem.html").render(
-            title=said["title"], detail=said["detail"], code=status
-        )
-        page = text.encode()
-    headers += [
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", b"%d" % len(page)),
-    ]
-    await send({**start, "status": int(status), "headers": headers})
-    await send({"type": "http.response.body", "body": page})

@@ -1,6 +1,8 @@
-"""Tokens: shown once, stored as hashes in a private file, with an end, and revocable at once.
+"""Who may use a server: roles, the tokens that carry them, and the sessions of browsers.
 
-A token is 32 random bytes, so that SHA-256 of it is enough: there is no list of likely tokens to
+A token is shown once, stored as a hash in a private file, and ends by itself or when it is revoked.
+
+It is 32 random bytes, so that SHA-256 of it is enough: there is no list of likely tokens to
 try, as there is of passwords, against which slow hashes are meant.
 """
 
@@ -30,6 +32,18 @@ DAYS: Final = 90.0
 
 ROLES: Final = ("viewer", "recorder", "corrector", "statistician", "admin")
 """The roles; each may do what those before it may."""
+
+VIEWER, RECORDER, CORRECTOR, STATISTICIAN, ADMIN = ROLES
+
+ANYBODY: Final = "anybody"
+"""The role that everybody has, also without a token."""
+
+_RANK: Final = {role: rank for rank, role in enumerate((ANYBODY, *ROLES))}
+
+
+def may(role: str, needed: str) -> bool:
+    """Return whether a role is enough."""
+    return _RANK[role] >= _RANK[needed]
 
 
 class Token(NamedTuple):
@@ -154,6 +168,37 @@ class Tokens:
             )
         self._by_hash = {one.hash: one for one in _tokens(self.path)}
         self._mark, self._ever = mark, before or bool(self._by_hash)
+
+
+class Sessions:
+    """Browsers that came with a token, by the hash of a cookie; a restart forgets them all."""
+
+    MOST: Final = 10_000
+
+    def __init__(
+        self, tokens: Tokens, hours: float = 12.0, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self.seconds = int(hours * 3600)
+        self._tokens, self._clock = tokens, clock
+        self._kept: dict[str, tuple[str, datetime]] = {}
+
+    def begin(self, token: Token) -> str:
+        """Return a new cookie for whoever has a token."""
+        cookie, now = secrets.token_urlsafe(32), self._clock()
+        self._kept = {k: (t, end) for k, (t, end) in self._kept.items() if end > now}
+        while len(self._kept) >= self.MOST:
+            del self._kept[next(iter(self._kept))]
+        self._kept[hash_token(cookie)] = token.hash, now + timedelta(seconds=self.seconds)
+        return cookie
+
+    def find(self, cookie: str) -> Token | None:
+        """Return the token of a cookie, if both are still good."""
+        digest, end = self._kept.get(hash_token(cookie), ("", None))
+        return self._tokens.good(digest) if end is not None and self._clock() < end else None
+
+    def end(self, cookie: str) -> None:
+        """Forget a cookie."""
+        self._kept.pop(hash_token(cookie), None)
 
 
 def hash_token(token: str) -> str:
