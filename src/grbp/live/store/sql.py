@@ -24,7 +24,7 @@ released is kept in tests/live/assets, and must become what `schema` makes.
 
 TABLES: Final = ("studies", "events", "cases", "held")
 
-_COLUMNS: Final = {"overridden": "overridden"}
+_COLUMNS: Final = {"overridden": "overruled"}
 """The columns that are not called as the fields that they keep."""
 
 _BITS: Final = 40
