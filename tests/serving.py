@@ -11,7 +11,7 @@ import httpx
 import uvicorn
 from fastapi.routing import APIRoute
 
-from grbp.live.reader import utc_now
+from grbp.live.arguments import utc_now
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
 from grbp.serve.roles import ROLE, ROUTERS

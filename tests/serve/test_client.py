@@ -34,8 +34,9 @@ from grbp.serve.transport import Transport
 pytestmark = pytest.mark.slow
 
 SHARED = [
-    "open_case", "tell", "void", "close_case", "ask", "cases", "log", "status", "verify", "replay",
-    "export", "export_lines", "export_steps", "backup", "close",
+    "open_case", "tell", "void", "withdraw_case", "ask", "case", "basis", "trajectory",
+    "cases", "log", "status", "verify", "replay", "export", "export_lines", "export_steps",
+    "backup", "close",
 ]  # fmt: skip
 
 
@@ -100,9 +101,9 @@ VISIT = [
     said("void", 2, "it was the other bed", key="v"),
     said("void", 2, None),
     said("void", 99, "x"),
-    said("close_case", 3, ""),
-    said("close_case", 3, "moved away", key="c"),
-    said("close_case", 3, "moved away"),
+    said("withdraw_case", 3, ""),
+    said("withdraw_case", 3, "moved away", key="c"),
+    said("withdraw_case", 3, "moved away"),
     said("ask", 3),
     said("ask", 0),
     said("cases"),
@@ -240,9 +241,11 @@ def test_more_rows_than_a_page_come_in_several(server: Serving) -> None:
 
 
 def _opened(tx: Any) -> object:
-    from grbp.live import rules  # noqa: PLC0415
+    from grbp.live import commands, recording  # noqa: PLC0415
 
-    return rules.open_case(tx, rules.Call("ada", "2026-01-01T00:00:00+00:00", version="0"), 2)
+    return commands.open_case(
+        tx, recording.Call("ada", "2026-01-01T00:00:00+00:00", version="0"), 2
+    )
 
 
 def test_a_study_that_cannot_be_written_says_so_on_both_sides(

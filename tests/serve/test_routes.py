@@ -15,7 +15,7 @@ from serving import ROLES_BY_ROUTE, Serving, refused
 import grbp
 from grbp import Study, fit
 from grbp.explorer.page import served_page
-from grbp.live.rows import Event
+from grbp.live.schema import Event
 from grbp.serve import models
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def test_a_case_from_its_opening_to_its_end(server: Serving) -> None:
     assert told.json()["basis"]["action"] == told.json()["action"]
     void = server.ask("POST", f"{WARD}/cases/1/void", json={"why": "a slip", "step": 1})
     assert (void.status_code, void.json()["state"]) == (200, 2)
-    closed = server.ask("POST", f"{WARD}/cases/1/close", json={"why": "moved"})
+    closed = server.ask("POST", f"{WARD}/cases/1/withdraw", json={"why": "moved"})
     assert (closed.status_code, closed.json()["status"]) == (200, "closed")
     assert closed.json()["basis"] is None
     assert server.ask("GET", WARD).json() == study.status().to_dict()
@@ -94,7 +94,7 @@ def test_reasons_can_be_left_out_and_asked_for_later(server: Serving) -> None:
         ("POST", f"{WARD}/cases/1/steps", {"state": 3, "took": "x"}, 422, "x"),
         ("POST", f"{WARD}/cases/1/steps", {"state": 4, "took": "finish"}, 422, "why"),
         ("POST", f"{WARD}/cases/1/void", {"why": "x"}, 409, "1"),
-        ("POST", f"{WARD}/cases/1/close", {"why": ""}, 422, "why = ''"),
+        ("POST", f"{WARD}/cases/1/withdraw", {"why": ""}, 422, "why = ''"),
         ("POST", "/api/studies", {"name": "a/b", "goal": 4}, 422, "without /"),
         ("POST", "/api/studies", {"name": "a", "goal": 1}, 422, "goal = 1"),
         ("POST", "/api/studies", {"name": "a", "goal": 4, "learner": "os:path"}, 422, "os:path"),
@@ -192,8 +192,8 @@ def test_pages_are_complete_and_have_nothing_twice_while_others_write(server: Se
 def test_pages_are_of_one_status_or_one_case(server: Serving) -> None:
     opened(server, 5)
     study = Study(server.store, "ward")
-    study.close_case(2, "moved")
-    study.close_case(4, "moved")
+    study.withdraw_case(2, "moved")
+    study.withdraw_case(4, "moved")
     closed = [one["case"] for one in pages(server, f"{WARD}/cases?status=closed", 1)]
     assert closed == [2, 4]
     kinds = [one["kind"] for one in pages(server, f"{WARD}/events?case=2", 1)]

@@ -9,9 +9,10 @@ import pytest
 from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
+from grbp.live.narration import describe_history, describe_threshold, last_entry
+from grbp.live.reading import read_config
 from grbp.serve.drawing import draw_chain, draw_map
-from grbp.serve.narration import describe_history, describe_regret, describe_threshold, last_entry
-from grbp.serve.trajectory import sample_trajectory
+from grbp.serve.narration import describe_regret
 from grbp.theory.values import boundary
 
 pytestmark = pytest.mark.slow
@@ -62,13 +63,13 @@ def test_the_path_is_what_each_case_was_decided_from(tmp_path: Path) -> None:
     """The moment before a case was opened is the basis that the case keeps."""
     with Serving(tmp_path) as server:
         study = _played(server.store, "ward", start="first")
-        moments = {one.event: one for one in sample_trajectory(study, 1_000)}
+        moments = {one.event: one for one in study.trajectory(1_000)}
         opened = [event for event in study.log(limit=1_000) if event.kind == "open"]
         compared = 0
         for event in opened[1:]:
-            basis, before = study.ask(event.case)._row, moments[event.seq - 1]
-            assert before.next_threshold == basis.threshold
-            known = grbp.live.advice.basis_in(study._config(), basis)
+            known, before = study.basis(event.case, 1), moments[event.seq - 1]
+            assert known is not None
+            assert before.next_threshold == known.threshold
             for name in ("p_c", "p_f", "boundary"):
                 then, now = getattr(known, name), getattr(before, name)
                 assert all(a == b or math.isnan(a) for a, b in zip(then, now, strict=True))
@@ -166,7 +167,7 @@ def test_a_history_says_what_was_taken_back_and_what_counts() -> None:
     study.tell(1, 3)
     study.tell(1, 2)
     study.void(1, "wrong bed")
-    study.close_case(1, "gone")
+    study.withdraw_case(1, "gone")
     study.void(1, "not gone")
     study.tell(1, 4)
     lines = describe_history(study.log(case=1), 4, shadow=False)
@@ -214,14 +215,20 @@ def test_regret_is_bounded_only_where_the_theorem_applies() -> None:
     ):
         study = grbp.Study.create("memory", name, 4, learner, start=counters)
         study.open_case(2)
-        said[name] = describe_regret(study._config(), study.status())[0]
+        said[name] = describe_regret(read_config(study._store, study.name), study.status())[0]
     assert said["no"].startswith("No regret bound applies: gamma = 15 is not above")
     assert said["yes"].startswith("By Theorem 3, learning costs at most")
     assert "this study's learner is doorstep-lai" in said["other"]
     empty = grbp.Study.create("memory", "empty", 4)
-    assert "before a case was opened" in describe_regret(empty._config(), empty.status())[0]
+    assert (
+        "before a case was opened"
+        in describe_regret(read_config(empty._store, empty.name), empty.status())[0]
+    )
     shadow = grbp.Study.create("memory", "shadow", 4, shadow=True)
-    assert "nobody is advised" in describe_regret(shadow._config(), shadow.status())[0]
+    assert (
+        "nobody is advised"
+        in describe_regret(read_config(shadow._store, shadow.name), shadow.status())[0]
+    )
 
 
 @pytest.mark.parametrize("goal", [2, 3, 8, 9, 10, 50, 10_000_000])

@@ -15,10 +15,11 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from grbp.errors import GrbpError, InvalidInput
-from grbp.live.rows import Event, written
-from grbp.live.rules import MOST_CASES
+from grbp.live.arguments import MOST_CASES
+from grbp.live.export import read_log
+from grbp.live.reading import read_config
+from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
-from grbp.live.transfer import read_log
 from grbp.live.verify import Verified
 from grbp.serve import models
 from grbp.serve.http_errors import SENT, Refusal
@@ -32,11 +33,12 @@ from grbp.serve.state import (
     check_learner,
     check_name,
     describe_text,
+    examines,
     get_caller,
     json_response,
     server_state,
 )
-from grbp.serve.tokens import STATISTICIAN, may
+from grbp.serve.tokens import STATISTICIAN
 
 _POLL: Final = 0.25
 _SQLITE: Final = "application/vnd.sqlite3"
@@ -47,8 +49,9 @@ _LOG: Final = {
 
 def _open_log(request: Request, name: str) -> Study:
     """Return a study whose log may be read: in shadow mode it says what would be advised."""
-    study = server_state(request).study(name)
-    if not may(get_caller(request).role, STATISTICIAN) and study._config().shadow:
+    server = server_state(request)
+    study = server.study(name)
+    if not examines(request) and read_config(server.store, name).shadow:
         raise Refusal(
             403,
             f"the study {name!r} is in shadow mode, and its log says what would be advised; this"
@@ -96,7 +99,7 @@ async def _follow_events(
     while True:
         page = await run_in_threadpool(study.log, after, 1_000)
         if page:
-            yield "".join(f"{written(one._asdict())}\n" for one in page).encode()
+            yield "".join(f"{dumps(one._asdict())}\n" for one in page).encode()
             after = page[-1].seq
         elif server.stopping or time.monotonic() >= until:
             return

@@ -11,8 +11,8 @@ from fastapi.requests import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from grbp.live.arguments import utc_now
 from grbp.live.config import this_version
-from grbp.live.reader import utc_now
 from grbp.live.store.base import Store
 from grbp.serve import (  # noqa: F401 (modules of routes add them to the routers)
     admin,

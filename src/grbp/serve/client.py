@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -12,16 +11,18 @@ from grbp._io import check_writable, write_whole
 from grbp.errors import InvalidInput, NotFound
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
-from grbp.live.config import DRAWN, check_text, make_config
-from grbp.live.reader import case_number, what_is_there
-from grbp.live.rows import Event
-from grbp.live.rules import MOST_CASES
-from grbp.live.transfer import read_log
+from grbp.live.arguments import MOST_CASES, check_case, check_text
+from grbp.live.basis import Basis
+from grbp.live.config import DRAWN, make_config
+from grbp.live.export import read_log
+from grbp.live.reading import describe_studies
+from grbp.live.schema import Event
+from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.model.validation import check_whole
 from grbp.serve.http_errors import SENT
-from grbp.serve.remote import RemoteAdvice, read_basis, read_verified, to_utc
+from grbp.serve.remote import read_basis, read_estimates, read_verified, to_utc
 from grbp.serve.transport import Transport
 
 _MOST_ROWS: Final = 1_000_000
@@ -235,7 +236,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         action = took.name.lower() if isinstance(took, Action) else took
         body = {"state": state, "took": action, "why": why, "step": step}
         body["observed"] = to_utc(observed)
-        return self._record(f"/cases/{case_number(case)}/steps", body, key, who)
+        return self._record(f"/cases/{check_case(case)}/steps", body, key, who)
 
     def void(
         self,
@@ -247,21 +248,35 @@ as https://ward.example.org or http://127.0.0.1:8000
         who: str | None = None,
     ) -> Advice:
         """Take back the last entry of a case, with a reason; see `Study.void`."""
-        return self._record(
-            f"/cases/{case_number(case)}/void", {"why": why, "step": step}, key, who
-        )
+        return self._record(f"/cases/{check_case(case)}/void", {"why": why, "step": step}, key, who)
 
-    def close_case(
+    def withdraw_case(
         self, case: int, why: str, *, key: str | None = None, who: str | None = None
     ) -> Advice:
-        """Withdraw a case; see `Study.close_case`."""
-        return self._record(f"/cases/{case_number(case)}/close", {"why": why}, key, who)
+        """Withdraw a case; see `Study.withdraw_case`."""
+        return self._record(f"/cases/{check_case(case)}/withdraw", {"why": why}, key, who)
 
     def ask(self, case: int) -> Advice:
         """Say what to do next with a case; see `Study.ask`."""
         return self._read_advice(
-            self._transport.get(f"{self._path}/cases/{case_number(case)}/advice", basis=0)
+            self._transport.get(f"{self._path}/cases/{check_case(case)}/advice", basis=0)
         )
+
+    def case(self, case: int) -> Case:
+        """Return a case; see `Study.case`."""
+        return Case(**self._transport.get(f"{self._path}/cases/{check_case(case)}"))
+
+    def basis(self, case: int, state: int | None = None) -> Basis | None:
+        """Give the reasons for what is advised in a state of a case; see `Study.basis`."""
+        advice = self.ask(case)
+        at = advice.state if state is None else state
+        path = f"{self._path}/cases/{advice.case}/basis"
+        return None if advice.shadow else read_basis(self._transport.get(path, state=at))
+
+    def trajectory(self, points: int = 100) -> list[Moment]:
+        """Return what was known after some events; see `Study.trajectory`."""
+        items = self._transport.get(f"{self._path}/path", points=points)["items"]
+        return [Moment(**read_estimates(one)) for one in items]
 
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers; see `Study.cases`."""
@@ -269,7 +284,7 @@ as https://ward.example.org or http://127.0.0.1:8000
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded; see `Study.log`."""
-        number = None if case is None else case_number(case)
+        number = None if case is None else check_case(case)
         return [Event(**one) for one in self._list_rows("events", after, limit, case=number)]
 
     def status(self) -> Status:
@@ -335,13 +350,12 @@ as https://ward.example.org or http://127.0.0.1:8000
     def _read_advice(self, said: dict[str, Any]) -> Advice:
         """Return advice whose reasons are fetched when somebody asks for them."""
         action = None if said["action"] is None else Action[said["action"].upper()]
-        kept = said | {"action": action, "_row": None, "_config": None}
-        del kept["basis"]
-        advice = RemoteAdvice(**kept)
-        advice.__dict__["_fetch"] = partial(
-            self._transport.get, f"{self._path}/cases/{advice.case}/basis", state=advice.state
+        path, state = f"{self._path}/cases/{said['case']}/basis", said["state"]
+        del said["basis"]
+        return Advice(
+            **(said | {"action": action}),
+            _explain=lambda: read_basis(self._transport.get(path, state=state)),
         )
-        return advice
 
     def _check_who(self, who: str | None) -> None:
         """Refuse another name than that of the token, which counts."""
@@ -361,7 +375,7 @@ def _find_only_study(transport: Transport) -> str:
     """Return the name of the only study at a server."""
     names = _list_studies(transport)
     if len(names) != 1:
-        raise NotFound(f"no study was named for {transport.url}; {what_is_there(names)}")
+        raise NotFound(f"no study was named for {transport.url}; {describe_studies(names)}")
     return names[0]
 
 

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import CannotWrite, Conflict, GrbpError, InvalidInput, NotFound, ReadOnly, TooLarge
-from grbp.live.rows import written
+from grbp.live.schema import dumps
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -51,7 +51,7 @@ class ProblemDetail(NamedTuple):
     @property
     def body(self) -> bytes:
         """The problem as JSON."""
-        return written(self._asdict()).encode()
+        return dumps(self._asdict()).encode()
 
 
 def make_problem(status: int, kind: str, detail: str) -> ProblemDetail:

@@ -17,7 +17,7 @@ from starlette.requests import cookie_parser
 from starlette.routing import BaseRoute, Match
 
 from grbp.errors import GrbpError
-from grbp.live.reader import recorder
+from grbp.live.arguments import check_recorder
 from grbp.serve.http_errors import Refusal, describe_error
 from grbp.serve.refusals import respond_to_refusal
 from grbp.serve.roles import ROLE
@@ -88,7 +88,7 @@ class Guard:
     def __init__(self, app: App, server: ServerState, routes: list[BaseRoute]) -> None:
         self.app, self._server, self._routes = app, server, routes
         self._settings, self._rates = server.settings, Rates(server.settings.rate)
-        self._user, self._inside = recorder(None), 0
+        self._user, self._inside = check_recorder(None), 0
         self._headers = list(_HEADERS.items())
         if server.settings.secure:
             self._headers.append((b"strict-transport-security", b"max-age=31536000"))

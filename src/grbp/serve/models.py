@@ -14,12 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.basis import Basis
-from grbp.live.rows import Event
+from grbp.live.schema import Event
 from grbp.live.study import Study
+from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.serve.tokens import DAYS, ROLES, Token
-from grbp.serve.trajectory import Moment, sample_trajectory
 from grbp.theory.posterior import Estimate
 
 
@@ -98,7 +98,7 @@ class Voiding(Body):
     step: Any = _given("integer", None, **_STEP)
 
 
-class Closing(Body):
+class Withdrawal(Body):
     """A case to be withdrawn."""
 
     why: Any = _given("string", **_REASON)
@@ -232,7 +232,7 @@ def examples() -> dict[str, Any]:
         advice = study.open_case(2, key="bed 7").to_dict()
         case, event = study.cases()[0].to_dict(), study.log()[-1]._asdict()
         status, found = study.status().to_dict(), study.verify()
-        moment = sample_trajectory(study, 1)[0].to_dict()
+        moment = study.trajectory(1)[0].to_dict()
     token = {"id": "5f0c11d2", "label": "nurse", "role": "recorder", "revoked": None}
     token |= {"made": "2026-11-16T08:00:00+00:00", "expires": "2027-02-14T08:00:00+00:00"}
     detail = "state = 7 was given; it must be a whole number from 1 to 3"
@@ -241,7 +241,7 @@ def examples() -> dict[str, Any]:
         "Opening": {"state": 2},
         "Telling": {"state": 1, "step": 1},
         "Voiding": {"why": "it was the other bed"},
-        "Closing": {"why": "moved to another ward"},
+        "Withdrawal": {"why": "moved to another ward"},
         "NewToken": {"label": "nurse", "role": "recorder", "days": 90},
         "Exchange": {"token": "grbp_..."},
         "AdviceModel": advice,

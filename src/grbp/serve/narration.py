@@ -1,155 +1,16 @@
-"""What pages say about a study: what an event recorded, what to do, and what a bound is worth."""
+"""What pages say about a study: how sure it is, what to do, and what a bound is worth."""
 
 import math
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
 
 from grbp._words import counted, percent
 from grbp.errors import GrbpError
 from grbp.live.advice import Status
 from grbp.live.basis import Basis
 from grbp.live.config import Config
-from grbp.live.rows import Event, read
 from grbp.model.problem import Problem
 from grbp.theory.bounds import getbe_bound, regret_floor
 from grbp.theory.posterior import Estimate
-
-_DAMAGE: Final = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
-_DAY: Final = 86_400.0
-
-
-class Line(NamedTuple):
-    """An event as a page shows it.
-
-    Attributes
-    ----------
-    event : Event
-    what : str
-        What was recorded, in a sentence.
-    why : str
-        The reason that was given, if one was.
-    notes : list of str
-        What else is to be known: that the advice was overruled, that it does not count yet, that
-        it was taken back.
-    """
-
-    event: Event
-    what: str
-    why: str
-    notes: list[str]
-
-
-def describe_events(events: Iterable[Event], goal: int, *, shadow: bool) -> list[Line]:
-    """Say what events recorded."""
-    return [_describe_event(event, goal, shadow=shadow) for event in events]
-
-
-def describe_history(events: Iterable[Event], goal: int, *, shadow: bool) -> list[Line]:
-    """Say what was recorded of one case, all of it, and what of that was taken back."""
-    lines = describe_events(events, goal, shadow=shadow)
-    steps: list[Line] = []
-    ends: list[Line] = []
-    for line in lines:
-        kind = line.event.kind
-        if kind == "tell":
-            steps.append(line)
-        elif kind == "close":
-            ends.append(line)
-        elif kind == "void" and (kept := steps if line.event.step else ends):
-            kept.pop().notes.append("taken back")
-        elif kind == "mature":
-            for told in steps:
-                if told.event.step == line.event.step and HELD in told.notes:
-                    told.notes.remove(HELD)
-    return lines
-
-
-def last_entry(lines: list[Line]) -> Line | None:
-    """Return the entry of a case that can be taken back, if there is one."""
-    standing = [
-        line
-        for line in lines
-        if line.event.kind in ("tell", "close") and "taken back" not in line.notes
-    ]
-    return standing[-1] if standing else None
-
-
-HELD: Final = "does not count yet"
-
-
-def _describe_event(event: Event, goal: int, *, shadow: bool) -> Line:
-    """Say what an event recorded, if it can be read."""
-    try:
-        return _describe_readable(event, goal, shadow=shadow)
-    except _DAMAGE:
-        return Line(event, "This entry is damaged: verify the study.", "", ["damaged"])
-
-
-def _describe_readable(event: Event, goal: int, *, shadow: bool) -> Line:
-    asked, answered = read(event.request), read(event.response)
-    why, notes = str(asked.get("why") or ""), []
-    if event.kind == "study":
-        what = f"Study configured: {_describe_config(asked['config'])}."
-    elif event.kind == "open":
-        decided = "" if shadow else f"; {describe_threshold(answered['threshold'], goal)}"
-        what = f"Opened in state {asked['state']:,}{decided}."
-    elif event.kind == "tell":
-        took, advised = answered["took"].upper(), answered["advised"].upper()
-        led = name_state(asked["state"], goal)
-        what = f"Step {event.step:,}: {took} led from state {answered['from']:,} to {led}."
-        if not shadow and took != advised:
-            notes.append(f"{advised} was advised")
-        if not answered["counted"]:
-            notes.append(HELD)
-    elif event.kind == "mature":
-        what = f"Step {event.step:,} counts from now on: its window is over."
-    elif event.kind == "void":
-        what = f"{f'Step {event.step:,}' if event.step else 'The withdrawal'} was taken back."
-    else:
-        what = "Withdrawn."
-    return Line(event, what, why, notes)
-
-
-def name_state(state: int, goal: int) -> str:
-    """Name a state."""
-    if state == 0:
-        return "the dead end"
-    return f"the goal ({goal:,})" if state == goal else f"state {state:,}"
-
-
-def _describe_config(config: dict[str, Any]) -> str:
-    """Say to what a study is locked."""
-    learner, start = config["learner"], config["start"]
-    beginning = {"drawn": "from drawn first estimates", "first": "with one first try of each"}
-    parts = [
-        f"goal {config['goal']:,}",
-        f"learner {learner if isinstance(learner, str) else learner['name']}",
-        f"seed {config['seed']}",
-        beginning.get(start, "from records") if isinstance(start, str) else "from records",
-        *(
-            f"an outcome of {action.upper()} counts after {format_days(seconds / _DAY)}"
-            for action, seconds in config["windows"].items()
-        ),
-        *(["shadow mode"] if config["shadow"] else []),
-    ]
-    return ", ".join(parts)
-
-
-def format_days(number: float) -> str:
-    """Write a number of days."""
-    return f"{number:g} day{'' if number == 1 else 's'}"
-
-
-def describe_threshold(threshold: int, goal: int) -> str:
-    """Say what a threshold means."""
-    if threshold == 0:
-        return "CONTINUE in every state"
-    if threshold == goal - 1:
-        return "FINISH in every state" + (", in order to learn" if goal > 2 else "")
-    if threshold == 1:
-        return "FINISH in state 1, CONTINUE above"
-    return f"FINISH in states 1 to {threshold:,}, CONTINUE above"
 
 
 def format_share(one: Estimate) -> str:

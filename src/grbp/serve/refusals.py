@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grbp._words import counted
+from grbp.live.narration import describe_threshold, format_days, name_state
 from grbp.serve import narration
 from grbp.serve.http_errors import MEDIA_TYPE, ProblemDetail
 
@@ -23,15 +24,15 @@ TEMPLATES: Final = Environment(
 TEMPLATES.filters |= {
     "address": lambda text: quote(str(text), ""),
     "counted": counted,
-    "days": narration.format_days,
+    "days": format_days,
     "share": narration.format_share,
     "span": narration.format_interval,
-    "place": narration.name_state,
+    "place": name_state,
     "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
 }
 TEMPLATES.globals |= {
     "isnan": math.isnan,
-    "describe_threshold": narration.describe_threshold,
+    "describe_threshold": describe_threshold,
     "explain_exploration": narration.explain_exploration,
 }
 

@@ -13,11 +13,10 @@ from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
-from grbp.live.advice import Advice, Status, basis_in, case_of
+from grbp.live.advice import Advice
 from grbp.live.config import this_version
-from grbp.live.rows import STATUSES
+from grbp.live.schema import STATUSES
 from grbp.live.study import Study
-from grbp.model.validation import check_whole
 from grbp.serve import metrics, models
 from grbp.serve.http_errors import Refusal
 from grbp.serve.roles import CASE, STUDY, admin, anybody, corrector, recorder, viewer
@@ -32,8 +31,8 @@ from grbp.serve.state import (
     get_caller,
     json_response,
     server_state,
+    show_status,
 )
-from grbp.serve.tokens import STATISTICIAN, may
 
 WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a while")]
 Key = Annotated[
@@ -51,7 +50,7 @@ _CASE_LINKS: Final = {
     "get_case": "The case",
     "tell": "Tell what came of the next step",
     "void": "Take back the last entry",
-    "close_case": "Withdraw the case",
+    "withdraw_case": "Withdraw the case",
 }
 
 
@@ -82,9 +81,7 @@ _MADE: Final[dict[int | str, dict[str, Any]]] = {
 
 def _advice(advice: Advice, *, basis: bool, status: int = 200, **headers: str) -> Response:
     """Answer with advice."""
-    if not basis:
-        advice.__dict__["basis"] = None  # It is computed when it is asked for.
-    return json_response(advice.to_dict(), status, **headers)
+    return json_response(advice.to_dict(basis=basis), status, **headers)
 
 
 def _key(key: str | None) -> str | None:
@@ -144,26 +141,14 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
         given["start"] = Counters(*body.start)
     made = Study.create(server.store, **given, who=get_caller(request).actor, clock=server.clock)
     status = server.open_study(made.name).status()
-    return json_response(
-        _status_shown_to(request, status), 201, Location=f"/api/studies/{quote(made.name, '')}"
-    )
+    where = f"/api/studies/{quote(made.name, '')}"
+    return json_response(show_status(request, status), 201, Location=where)
 
 
 @viewer.get(STUDY, response_model=models.StatusModel, tags=["studies"])
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
-    return json_response(
-        _status_shown_to(request, server_state(request).open_study(study).status())
-    )
-
-
-def _status_shown_to(request: Request, status: Status) -> dict[str, Any]:
-    """Return a status; in shadow mode, without what would be advised."""
-    kept = status.to_dict()
-    if status.shadow and not may(get_caller(request).role, STATISTICIAN):
-        kept["next_threshold"] = None
-        kept["basis"] |= dict.fromkeys(("threshold", "action", "forced", "other_better", "side"))
-    return kept
+    return json_response(show_status(request, server_state(request).open_study(study).status()))
 
 
 @viewer.get(f"{STUDY}/cases", response_model=models.CasePage, tags=["cases"])
@@ -202,8 +187,7 @@ def open_case(
 @viewer.get(CASE, response_model=models.CaseModel, tags=["cases"])
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Return a case."""
-    advice = server_state(request).study(study).ask(case)
-    return json_response(case_of(advice._config, advice._row).to_dict())
+    return json_response(server_state(request).study(study).case(case).to_dict())
 
 
 @viewer.get(f"{CASE}/advice", response_model=models.AdviceModel, tags=["cases"])
@@ -222,12 +206,10 @@ def basis(
     state: Annotated[int | None, Query(ge=1, description="by default the present one")] = None,
 ) -> Response:
     """Give the reasons for what is advised in a state of a case, from when it was opened."""
-    advice = server_state(request).study(study).ask(case)
-    if advice.shadow:
+    reasons = server_state(request).study(study).basis(case, state)
+    if reasons is None:
         raise Refusal(403, f"the study {study!r} is in shadow mode: nobody is advised")
-    row, goal = advice._row, advice._config.goal
-    at = check_whole("state", row.state if state is None else state, 1, goal - 1)
-    return json_response(basis_in(advice._config, row._replace(state=at)).to_dict())
+    return json_response(reasons.to_dict())
 
 
 @recorder.post(
@@ -266,12 +248,12 @@ def void(
     return _advice(advice, basis=basis)
 
 
-@recorder.post(f"{CASE}/close", response_model=models.AdviceModel, tags=["cases"])
-def close_case(
-    request: Request, study: StudyName, case: CaseNumber, body: models.Closing, key: Key = None
+@recorder.post(f"{CASE}/withdraw", response_model=models.AdviceModel, tags=["cases"])
+def withdraw_case(
+    request: Request, study: StudyName, case: CaseNumber, body: models.Withdrawal, key: Key = None
 ) -> Response:
     """Withdraw a case: what was observed stays, and nothing more is expected."""
-    advice = server_state(request).study(study).close_case(
+    advice = server_state(request).study(study).withdraw_case(
         case, body.why, key=_key(key), who=get_caller(request).actor
     )  # fmt: skip
     return _advice(advice, basis=False)

@@ -12,14 +12,15 @@ from fastapi.responses import Response
 from grbp.errors import InvalidInput
 from grbp.explorer.simulations import Simulations
 from grbp.learners.registry import is_path
-from grbp.live.reader import utc_now
-from grbp.live.rows import written
-from grbp.live.rules import MOST_CASES
+from grbp.live.advice import Status
+from grbp.live.arguments import MOST_CASES, utc_now
+from grbp.live.schema import dumps
+from grbp.live.shadow import hide_advice
 from grbp.live.store.base import Store
 from grbp.live.study import Study
 from grbp.serve.metrics import Metrics
 from grbp.serve.settings import Settings
-from grbp.serve.tokens import ANYBODY, Sessions, Token, Tokens
+from grbp.serve.tokens import ANYBODY, STATISTICIAN, Sessions, Token, Tokens, may
 
 _PART: Final = 2**16
 _PAGE: Final = 1_000
@@ -126,9 +127,19 @@ def get_caller(request: Request) -> Caller:
     return caller
 
 
+def examines(request: Request) -> bool:
+    """Return whether somebody may see what a study in shadow mode would advise."""
+    return may(get_caller(request).role, STATISTICIAN)
+
+
+def show_status(request: Request, status: Status) -> Any:
+    """Return how a study stands, as far as the one who asks may see it."""
+    return hide_advice(status.to_dict(), shadow=status.shadow, examiner=examines(request))
+
+
 def json_response(value: Any, status: int = 200, **headers: str) -> Response:
     """Answer with a value that was made here and need not be checked again."""
-    return Response(written(value), status, headers, "application/json")
+    return Response(dumps(value), status, headers, "application/json")
 
 
 def describe_text(kind: str) -> dict[int | str, dict[str, Any]]:

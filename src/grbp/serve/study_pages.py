@@ -12,9 +12,17 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
-from grbp.live.advice import Status, case_of
-from grbp.live.rows import STATUSES
+from grbp.live.advice import Status
+from grbp.live.narration import (
+    describe_events,
+    describe_history,
+    last_entry,
+)
+from grbp.live.reading import read_config, read_held_steps
+from grbp.live.schema import OPEN, STATUSES
+from grbp.live.shadow import hide_advice
 from grbp.live.study import Study
+from grbp.live.trajectory import Moment
 from grbp.serve import models, narration
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.refusals import TEMPLATES, local_address
@@ -24,12 +32,12 @@ from grbp.serve.state import (
     CaseNumber,
     ServerState,
     StudyName,
+    examines,
     get_caller,
     json_response,
     server_state,
 )
 from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
-from grbp.serve.trajectory import Moment, sample_trajectory
 
 _PAGE: Final = 50
 _POINTS: Final = 120
@@ -42,13 +50,10 @@ def path(
     points: Annotated[int, Query(ge=1, le=1_000, description="how many events to look at")] = 100,
 ) -> Response:
     """Return the estimates after evenly spaced events, and after the last one."""
-    found = server_state(request).study(study)
-    hidden = found._config().shadow and not may(get_caller(request).role, STATISTICIAN)
-    items = [
-        (one._replace(next_threshold=None) if hidden else one).to_dict()
-        for one in sample_trajectory(found, points)
-    ]
-    return json_response({"items": items})
+    server = server_state(request)
+    items = [one.to_dict() for one in server.study(study).trajectory(points)]
+    shadow = read_config(server.store, study).shadow
+    return json_response({"items": hide_advice(items, shadow=shadow, examiner=examines(request))})
 
 
 def _render_page(
@@ -123,41 +128,35 @@ def study_page(
 @viewer.get("/studies/{study}/cases/{case}", include_in_schema=False)
 def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
-    found = server_state(request).open_study(study)
-    status, advice = found.status(), found.ask(case)
-    row, config = advice._row, advice._config
-    events = found.log(0, 1_000_000, case)
-    lines = narration.describe_history(events, config.goal, shadow=config.shadow)
-    basis = advice.basis
-    known = None if basis is None else draw_map(basis)
-    threshold = None if config.shadow else row.threshold
+    server = server_state(request)
+    found = server.open_study(study)
+    status, one = found.status(), found.case(case)
+    lines = describe_history(found.log(0, 1_000_000, case), status.goal, shadow=status.shadow)
+    known = found.basis(case, one.state if one.status == OPEN else 1)
+    basis = known if one.status == OPEN else None
+    threshold = None if known is None else known.threshold
     return _render_page(
-        request, "case.html", found, status=status, case=case_of(config, row), advice=advice,
-        basis=basis, map=known, chain=draw_chain(config.goal, row.state, threshold),
-        threshold=threshold, lines=lines[::-1], last=narration.last_entry(lines),
-        due=_steps_held(found, case, row.steps) if row.held else [], next_step=row.steps + 1,
+        request, "case.html", found, status=status, case=one, basis=basis,
+        map=None if basis is None else draw_map(basis),
+        chain=draw_chain(status.goal, one.state, threshold), threshold=threshold,
+        lines=lines[::-1], last=last_entry(lines), next_step=one.steps + 1,
+        due=read_held_steps(server.store, study, case),
     )  # fmt: skip
-
-
-def _steps_held(study: Study, case: int, steps: int) -> list[tuple[int, str]]:
-    """Return the last steps of a case that do not count yet, and when they will."""
-    numbers = range(max(1, steps - 99), steps + 1)
-    rows = study._store.read(study.name, lambda tx: [tx.held(case, step) for step in numbers])
-    return [(row.step, row.due) for row in rows if row is not None]
 
 
 @viewer.get("/studies/{study}/evidence", include_in_schema=False)
 def evidence_page(request: Request, study: StudyName) -> Response:
     """Show how sure a study is, and how it got there."""
-    found = server_state(request).open_study(study)
+    server = server_state(request)
+    found = server.open_study(study)
     status = found.status()
-    moments, sure = sample_trajectory(found, _POINTS), narration.describe_certainty(status)
-    if status.shadow and not may(get_caller(request).role, STATISTICIAN):
+    moments, sure = found.trajectory(_POINTS), narration.describe_certainty(status)
+    if status.shadow and not examines(request):
         sure = f"What the study would advise is shown to the role {STATISTICIAN} alone."
+    regret = narration.describe_regret(read_config(server.store, study), status)
     return _render_page(
-        request, "evidence.html", found, status=status, sure=sure,
-        regret=narration.describe_regret(found._config(), status), map=draw_map(status.basis),
-        moments=moments, **_pictures(moments),
+        request, "evidence.html", found, status=status, sure=sure, regret=regret,
+        map=draw_map(status.basis), moments=moments, **_pictures(moments),
     )  # fmt: skip
 
 
@@ -187,7 +186,7 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
         start = max(0, end - 2 - _PAGE)
         events = found.log(start, end - 1 - start) if end > 1 else []
     older = events[-_PAGE].seq if len(events) > _PAGE else None
-    lines = narration.describe_events(events[-_PAGE:], status.goal, shadow=status.shadow)
+    lines = describe_events(events[-_PAGE:], status.goal, shadow=status.shadow)
     return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,

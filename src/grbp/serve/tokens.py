@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 
 from grbp._io import make_private, reason, write_whole
 from grbp.errors import CannotWrite, InvalidInput, NotFound
-from grbp.live.config import check_text
-from grbp.live.reader import utc_now
+from grbp.live.arguments import check_text, utc_now
 from grbp.model.validation import check_positive
 
 try:

@@ -1,6 +1,7 @@
 """Take a study elsewhere: its log as lines of JSON, its steps as a table."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain, islice
@@ -12,24 +13,24 @@ import numpy as np
 
 from grbp._io import reason
 from grbp.errors import Conflict, InvalidInput
+from grbp.live.commands import replay
 from grbp.live.config import FINISH
-from grbp.live.entries import standing
-from grbp.live.rows import Event, written
-from grbp.live.rules import again
+from grbp.live.history import standing_entries
+from grbp.live.schema import Event, dumps
 from grbp.live.store.base import PAGE, Store, Transaction
-from grbp.live.verify import played_again
+from grbp.live.verify import replay_log
 from grbp.model.steps import STEP_COLUMNS
 
 _FORMAT: Final = "grbp live log"
 _FORMAT_VERSION: Final = 1
 
 
-def log_lines(store: Store, name: str) -> Iterator[bytes]:
+def dump_log(store: Store, name: str) -> Iterator[bytes]:
     """Yield a log as lines: a head, then an event each, up to the last one there is now."""
     study = store.read(name, lambda tx: tx.study())
     assert study is not None  # noqa: S101 (whoever asks has found it)
     head = {"study": name, "events": study.seq, "head": study.head}
-    yield _line({"format": _FORMAT, "format_version": _FORMAT_VERSION} | head)
+    yield _dump_line({"format": _FORMAT, "format_version": _FORMAT_VERSION} | head)
     after = 0
     while after < study.seq:
         limit = min(PAGE, study.seq - after)
@@ -41,12 +42,20 @@ def log_lines(store: Store, name: str) -> Iterator[bytes]:
                     f"the log of {name!r} is damaged after event {after:,} of {study.seq:,}; verify"
                     " it, and restore a backup"
                 )
-            yield _line(event._asdict())
+            yield _dump_line(event._asdict())
             after += 1
 
 
-def _line(value: object) -> bytes:
-    return f"{written(value)}\n".encode()
+def _dump_line(value: object) -> bytes:
+    return f"{dumps(value)}\n".encode()
+
+
+def check_target(path: Path | str, store: Store) -> Path:
+    """Refuse to export to the files of the store itself, which would be replaced."""
+    own = os.path.realpath(store.where)
+    if os.path.realpath(path) in {own + end for end in ("", "-wal", "-shm")}:
+        raise InvalidInput(f"{path} was given; it is the store itself: name another file")
+    return Path(path)
 
 
 def read_log(path: Path) -> tuple[str, Iterator[Event]]:
@@ -56,7 +65,7 @@ def read_log(path: Path) -> tuple[str, Iterator[Event]]:
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({reason(error)}); name an export") from error
     with closing(lines):
-        head = _parsed(path, 1, lines.readline())
+        head = _parse_line(path, 1, lines.readline())
     if head.get("format") != _FORMAT or not isinstance(head.get("study"), str):
         raise InvalidInput(f"{path} was given; it is not an exported study")
     if head.get("format_version") != _FORMAT_VERSION:
@@ -64,16 +73,16 @@ def read_log(path: Path) -> tuple[str, Iterator[Event]]:
             f"{path} is written in format {head.get('format_version')}; this version reads format"
             f" {_FORMAT_VERSION}"
         )
-    return head["study"], _events(path, head)
+    return head["study"], _read_events(path, head)
 
 
-def _events(path: Path, head: dict[str, Any]) -> Iterator[Event]:
+def _read_events(path: Path, head: dict[str, Any]) -> Iterator[Event]:
     """Yield the events of a file; refuse one that ends early or goes on."""
     count, last = 0, ""
     with path.open("rb") as lines:
         lines.readline()
         for number, line in enumerate(lines, 2):
-            data = _parsed(path, number, line)
+            data = _parse_line(path, number, line)
             if tuple(data) != Event._fields or not all(
                 # The hash takes every field for one line.
                 type(value) is kind and "\n" not in str(value)
@@ -97,7 +106,7 @@ _DAMAGE: Final = (
 _KINDS: Final = tuple(Event.__annotations__.values())
 
 
-def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
+def _parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     """Read a line, or refuse it."""
     try:
         value = json.loads(line)
@@ -108,7 +117,7 @@ def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
     return value
 
 
-def bring_in(store: Store, path: Path) -> str:
+def import_log(store: Store, path: Path) -> str:
     """Record an exported study in a store, event by event, as the rules make it; return its name.
 
     All of it is recorded, or nothing. Every event must come out as it was exported.
@@ -123,9 +132,9 @@ def bring_in(store: Store, path: Path) -> str:
             )
         for count, event in enumerate(events, 1):
             # What has an idempotency key would be answered, and not recorded, twice.
-            if event.seq != count or _made_again(tx, name, event) != event:
+            if event.seq != count or _replay_event(tx, name, event) != event:
                 # Played once more, in memory, the log says what is wrong with it.
-                found, _ = played_again(islice(read_log(path)[1], count), None, decide=False)
+                found, _ = replay_log(islice(read_log(path)[1], count), None, decide=False)
                 problem = next(iter(found.problems), f"its events are not those of {name!r}")
                 raise InvalidInput(f"{path} cannot be imported: {problem}")
 
@@ -133,23 +142,23 @@ def bring_in(store: Store, path: Path) -> str:
     return name
 
 
-def _made_again(tx: Transaction, name: str, event: Event) -> Event | None:
+def _replay_event(tx: Transaction, name: str, event: Event) -> Event | None:
     """Record an event of a study of this name once more; None if it cannot be."""
     try:
         if event.kind == "study" and json.loads(event.request)["config"]["name"] != name:
             return None
-        return again(tx, event, None, decide=False)
+        return replay(tx, event, None, decide=False)
     except _DAMAGE:
         return None
 
 
-def step_table(tx: Transaction) -> Iterator[dict[str, Any]]:
+def step_tables(tx: Transaction) -> Iterator[dict[str, Any]]:
     """Yield the steps as tables with the columns that `grbp.fit` reads, some at a time."""
     rows: list[tuple[int, ...]] = []
     first = True
     for case in chain(tx.all_cases(), [None]):
         if case is not None:
-            *told, _ = standing(tx, case)
+            *told, _ = standing_entries(tx, case)
             rows += [
                 (case.case, event.step, then["from"], int(then["took"] == FINISH), then["state"])
                 for event, then in reversed(told)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import CannotWrite
-from grbp.live.rows import CaseRow, Event, read
+from grbp.live.schema import CaseRow, Event, loads
 from grbp.live.store.base import Transaction
 
 _DAMAGE: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
@@ -22,13 +22,13 @@ class Entry(NamedTuple):
         return self.event.observed or self.event.recorded
 
 
-def entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
+def case_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
     """Yield what was recorded of a case, the last entry first."""
     seq = case.last
     while seq:
         event = tx.event(seq)
         try:
-            answer = read(event.response)  # type: ignore[union-attr]
+            answer = loads(event.response)  # type: ignore[union-attr]
             # A damaged log must not lead in a circle.
             before = min(int(answer["before"]), seq - 1)
         except _DAMAGE:
@@ -42,10 +42,10 @@ def entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
         seq = before
 
 
-def standing(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
+def standing_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
     """Yield the steps of a case that were not taken back, the last one first, and its opening."""
     taken_back = 0
-    for entry in entries(tx, case):
+    for entry in case_entries(tx, case):
         kind, step = entry.event.kind, entry.event.step
         if kind == "void" and step:
             taken_back += 1

@@ -106,7 +106,7 @@ class CaseRow(NamedTuple):
         The threshold that was decided when it was opened.
     status : str
         "open", "won", "lost" or "closed".
-    steps, overruled : int
+    steps, overridden : int
         The steps told, and those of them in which something else was done than advised.
     f, f_goal, c, c_up : int
         What was counted in it.
@@ -130,7 +130,7 @@ class CaseRow(NamedTuple):
     threshold: int
     status: str
     steps: int
-    overruled: int
+    overridden: int
     f: int
     f_goal: int
     c: int
@@ -172,17 +172,17 @@ _ENCODE: Final = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
 _DECODE: Final = json.JSONDecoder().raw_decode
 
 
-def written(value: object) -> str:
+def dumps(value: object) -> str:
     """Write a value as JSON, in one way only."""
     return "".join(_ENCODE(value, 0))
 
 
-def listed(numbers: Iterable[float]) -> str:
+def dumps_numbers(numbers: Iterable[float]) -> str:
     """Write numbers as `written` writes a list of them, and sooner."""
     return f"[{','.join(map(str, numbers))}]"
 
 
-def read(text: str) -> Any:
+def loads(text: str) -> Any:
     """Read what `written` wrote."""
     return _DECODE(text)[0]
 
@@ -191,7 +191,7 @@ Numbers: TypeAlias = tuple[int, int, int, int, int, str, int, int, int, int]
 """What an event changes in a study beside its head: the fields from opened on."""
 
 
-def after_text(before: int, numbers: Numbers) -> str:
+def dumps_study(before: int, numbers: Numbers) -> str:
     """Write the end of an answer: the event before in the case, and the study after this one."""
     opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = numbers
     return (
@@ -200,26 +200,26 @@ def after_text(before: int, numbers: Numbers) -> str:
     )
 
 
-def study_of(name: str, config: str, events: list[Event]) -> StudyRow | None:
+def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
     """Return a study as its last events, the latest first, leave it; None if none can be read."""
     for event in events:
         # Whoever checks its hash names an event that is damaged.
         with suppress(ValueError, TypeError, LookupError, RecursionError):
-            then = read(event.response)
+            then = loads(event.response)
             opened, won, lost, closed, pending, f, f_goal, c, c_up = then["study"]
             return StudyRow(
                 name, config, events[0].seq, events[0].hash, opened, won, lost, closed, pending,
-                written(then["counters"]), f, f_goal, c, c_up,
+                dumps(then["counters"]), f, f_goal, c, c_up,
             )  # fmt: skip
     return None
 
 
-def sealed(*fields: int | str) -> Event:
+def hashed_event(*fields: int | str) -> Event:
     """Make an event of all its fields but the last, which is their hash."""
-    return Event(*fields, hash_of(fields))  # type: ignore[arg-type, call-arg]
+    return Event(*fields, hash_fields(fields))  # type: ignore[arg-type, call-arg]
 
 
-def hash_of(fields: tuple[int | str, ...]) -> str:
+def hash_fields(fields: tuple[int | str, ...]) -> str:
     """Compute SHA-256 of an event's fields but the last, each in a line: no text has two."""
     return hashlib.sha256((_LINES % fields).encode()).hexdigest()
 
