@@ -24,12 +24,12 @@ import apsw
 
 import grbp
 from columns import Columns
-from grbp.live import rules
+from grbp.live import commands
 from grbp.live.config import this_version
-from grbp.live.rules import Call
+from grbp.live.recording import Call
 from grbp.live.store.base import Transaction
 from grbp.live.store.sql import APPEND, schema
-from grbp.live.store.sqlite import WORDS, SqliteStore
+from grbp.live.store.sqlite import DIALECT, SqliteStore
 from machine import cores, cpu, system
 from measure import Effort, in_turn, say, seconds
 from sections import Sections, run
@@ -77,7 +77,7 @@ def inserted(folder: Path, count: int, name: str = "bare") -> Work:
 def logged(folder: Path, count: int) -> Work:
     """Inserts an event as a study has it again and again, and does nothing else."""
     run = bare(folder, "log").cursor().execute
-    for statement in schema(WORDS):
+    for statement in schema(DIALECT):
         if " events " in statement:
             run(statement)
     with study_in(folder, "sample") as study:
@@ -227,7 +227,8 @@ def pages(effort: Effort) -> list[Columns]:
             "tell": ("one", told(study, few, cases)),
         }
         store._connection.wal_autocheckpoint(0)
-        store.fold()  # SQLite begins its log anew, and the file grows with every page from here.
+        # SQLite begins its log anew, and the file grows with every page from here.
+        store.checkpoint()
         for key, (file, work) in works.items():
             log = folder / f"{file}.sqlite-wal"
             before = log.stat().st_size
@@ -260,11 +261,11 @@ def grow(store: SqliteStore, name: str, cases: int, walks: bool) -> None:
 
     def script(tx: Transaction) -> None:
         for _ in range(min(10_000, left)):
-            case = rules.open_case(tx, call, random.randint(1, 3) if walks else 1).case
+            case = commands.open_case(tx, call, random.randint(1, 3) if walks else 1).case
             while case.status == "open":
                 lucky = random.random() < (0.3 if case.state == 1 else 0.5)
                 low, high = (0, 4) if case.state == 1 else (case.state - 1, case.state + 1)
-                case = rules.tell(tx, call, case.case, high if lucky else low).case
+                case = commands.tell(tx, call, case.case, high if lucky else low).case
 
     left = cases
     while left > 0:

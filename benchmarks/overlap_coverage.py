@@ -12,7 +12,7 @@ import numpy as np
 
 import grbp
 from grbp.learners.counters import Counters
-from grbp.live.basis import basis_of, continue_now
+from grbp.live.basis import make_basis, value_of_continuing
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.theory.ruin import hit, log_failure_ratio
 from overlap_world import C_UP, F_GOAL, STATE, C, F, World
@@ -81,9 +81,10 @@ def _follows(world: World, cases: Ints) -> Bools:
     b_low, b_high = (hit(1, world.goal, log_failure_ratio(p)) for p in (c_low, c_high))
     _check(world, cases[0], (c_low[0], c_high[0], f_low[0], f_high[0]))
     gap = world.p_f - grbp.boundary(world.goal, world.p_c)
-    value = continue_now(world.goal, state, world.p_c, world.p_f)
+    value = value_of_continuing(world.goal, state, world.p_c, world.p_f)
     ends = (
-        continue_now(world.goal, state, p_c, p_f) for p_c, p_f in ((c_low, f_low), (c_high, f_high))
+        value_of_continuing(world.goal, state, p_c, p_f)
+        for p_c, p_f in ((c_low, f_low), (c_high, f_high))
     )
     v_low, v_high = ends
     return np.column_stack(
@@ -95,6 +96,6 @@ def _check(world: World, case: Ints, ends: tuple[float, ...]) -> None:
     """Refuses ends that are not those that are printed."""
     f, f_goal, c, c_up = (float(case[column]) for column in (F, F_GOAL, C, C_UP))
     known = Counters(1, f, f_goal, c, c_up, 0.0, 0.0, 0.0, 0.0)
-    basis = basis_of(world.goal, 2, 0, known, None, 0, LEVEL, "", "")
+    basis = make_basis(world.goal, 2, 0, known, None, 0, LEVEL, "", "")
     if not np.allclose(ends, (*basis.p_c[1:], *basis.p_f[1:]), rtol=0.0, atol=1e-9):
         raise SystemExit(f"{basis} is printed, not {ends}")

@@ -23,7 +23,7 @@ import uvicorn
 
 import grbp
 from columns import Columns
-from grbp.serve.wire import Wire
+from grbp.serve.transport import Transport
 from machine import cores, cpu, system
 from measure import Effort, say
 from sections import Sections, run
@@ -75,19 +75,19 @@ def asked(works: list[Ask], count: int) -> tuple[float, np.ndarray]:
     return len(times) / (time.perf_counter() - began), times
 
 
-def telling(wire: Wire, place: str, case: int, reasons: bool) -> Ask:
+def telling(transport: Transport, place: str, case: int, reasons: bool) -> Ask:
     """Tells one step after another of a case that goes up and down and does not end."""
     state = [50]
 
     def ask() -> None:
         state[0] += 1 if state[0] == 50 else -1
         body = {"state": state[0], "took": "continue", "why": "measured"}
-        wire.post(f"{place}/cases/{case}/steps?basis={int(reasons)}", body)
+        transport.post(f"{place}/cases/{case}/steps?basis={int(reasons)}", body)
 
     return ask
 
 
-def requests(near: Wire, far: Wire, cases: list[int]) -> dict[str, list[Ask]]:
+def requests(near: Transport, far: Transport, cases: list[int]) -> dict[str, list[Ask]]:
     """What is asked by every client: each has two cases of its own."""
     clients, place = len(cases) // 2, "/api/studies/bench"
     return {
@@ -112,12 +112,12 @@ def load(effort: Effort) -> list[Columns]:
         ) as served,
     ):  # fmt: skip
         study = grbp.Client.create(served, "bench", goal=100, learner="getbe-sm")
-        wires = {"bare": Wire(bare, None, 60), "served": Wire(served, None, 60)}
+        transports = {"bare": Transport(bare, None, 60), "served": Transport(served, None, 60)}
         tables = []
         for clients in (1, 8, 32):
             say(f"{clients} clients")
             cases = [study.open_case(50).case for _ in range(2 * clients)]
-            tasks = requests(wires["bare"], wires["served"], cases)
+            tasks = requests(transports["bare"], transports["served"], cases)
             best: dict[str, tuple[float, np.ndarray]] = {}
             for _ in range(effort.passes):
                 for name, works in tasks.items():
@@ -125,8 +125,8 @@ def load(effort: Effort) -> list[Columns]:
                                      key=lambda pair: pair[0])  # fmt: skip
             tables.append(_table(clients, count, best))
         study.close()
-        for wire in wires.values():
-            wire.close()
+        for transport in transports.values():
+            transport.close()
     return tables
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
 import grbp
-from grbp.serve.explorer import single_file
+from grbp.explorer.page import single_file
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 EXPLORER = {"explorer.png": (1280, 1010), "explorer-phone.png": (390, 844)}
@@ -86,16 +86,16 @@ def pages(browser: Browser, place: Path, folder: Path) -> None:
             page.screenshot(path=folder / name)
 
 
-def laboratory(browser: Browser, place: Path, folder: Path) -> None:
+def simulations(browser: Browser, place: Path, folder: Path) -> None:
     """Let three learners play, and take a picture of what came of it."""
     with serving(place / "none.sqlite") as url:
         page = browser.new_page(viewport={"width": 1280, "height": 1010}, color_scheme="light")
         page.goto(f"{url}/explore#G=4&pC=0.65&pF=0.3&start=2")
         page.check("input[value=getbe-ps]")
-        page.click("#lab-run")
-        page.locator("#lab-said", has_text="Done").wait_for(timeout=180_000)
+        page.click("#simulation-run")
+        page.locator("#simulation-said", has_text="Done").wait_for(timeout=180_000)
         page.evaluate("() => document.activeElement.blur()")
-        page.locator("#lab").screenshot(path=folder / "explorer-lab.png")
+        page.locator("#simulations").screenshot(path=folder / "explorer-simulations.png")
 
 
 def main() -> None:
@@ -108,7 +108,7 @@ def main() -> None:
         browser = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
         explorer(browser, Path(place), folder)
         pages(browser, Path(place), folder)
-        laboratory(browser, Path(place), folder)
+        simulations(browser, Path(place), folder)
         browser.close()
 
 

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 optional("apsw")
 
 VERBS = [
-    "init", "open", "ask", "tell", "void", "close", "studies", "status", "cases", "log", "verify",
-    "export", "import", "replay", "backup",
+    "init", "open", "ask", "tell", "void", "withdraw", "studies", "status", "cases", "log",
+    "verify", "export", "import", "replay", "backup",
 ]  # fmt: skip
 
 Shell = Callable[..., str]
@@ -102,7 +102,7 @@ def test_a_study_from_the_first_case_to_the_last_check(
     won = answer("tell", "--case", 1, "--state", 4)
     assert (won["status"], won["action"], won["basis"]) == ("won", None, None)
     answer("open", "--state", 3)
-    assert answer("close", "--case", 2, "--why", "moved away")["status"] == "closed"
+    assert answer("withdraw", "--case", 2, "--why", "moved away")["status"] == "closed"
     status = answer("status")
     assert status["cases"] == {"opened": 2, "open": 0, "won": 1, "lost": 0, "closed": 1}
     found = answer("verify")
@@ -144,7 +144,12 @@ def test_every_option_of_init_reaches_the_study(
     )
     assert "\nAn outcome of CONTINUE counts after 1 day.\n" in said("status")
     words = " ".join(said("log").split())
-    for part in ("seed 7", "start first", "finish counts after 30 days", "shadow mode"):
+    for part in (
+        "seed 7",
+        "with one first try of each",
+        "FINISH counts after 30 days",
+        "shadow mode",
+    ):
         assert part in words
 
 
@@ -158,7 +163,7 @@ def test_past_cases_come_first(said: Shell, answer: Callable[..., dict[str, Any]
     basis = answer("status")["basis"]
     assert (basis["f"], basis["c"]) == (counters.f, counters.c)
     assert basis["drawn"] is None
-    assert "start from records" in said("log")
+    assert "from records." in " ".join(said("log").split())
     text = Path("cases.csv").read_text("utf-8").replace("continue", "wait")
     Path("cases.csv").write_text(text.replace("case,", "id,", 1), "utf-8")
     begun(said, "--records", "cases.csv", "--columns", "case=id", "--map-action", "wait=continue")
@@ -186,7 +191,7 @@ def test_a_person_reads_first_what_to_do(said: Shell) -> None:
     )
     said("open", "--state", 3)
     assert (
-        said("close", "--case", 2, "--why", "moved")
+        said("withdraw", "--case", 2, "--why", "moved")
         == "Case 2 is closed: it was withdrawn in state 3 after 0 steps.\n"
     )
 
@@ -216,12 +221,17 @@ def test_shadow_mode_advises_nobody(
     listed = said("cases").splitlines()[1].split()
     assert listed[listed.index("open") + 4] == "-"
     assert answer("cases")["cases"][0]["action"] is None
-    assert "threshold" not in said("log")
+    assert "CONTINUE above" not in said("log")
+    _, opened, told = (event["response"] for event in answer("log")["events"])
+    assert (opened["threshold"], opened["action"], told["advised"]) == (None, None, None)
+    assert (opened["state"], told["took"]) == (2, "continue")
     kept = answer("status")
-    assert (kept["next_threshold"], kept["basis"]["action"]) == (None, None)
+    hidden = "action", "threshold", "forced", "other_better", "side"
+    assert (kept["next_threshold"], *(kept["basis"][name] for name in hidden)) == (None,) * 6
     status = said("status")
     assert "nobody is advised" in status
     assert "threshold" not in status
+    assert "Probability" not in status
 
 
 OWN = """
@@ -255,7 +265,7 @@ def test_wide_numbers_keep_their_columns(said: Shell) -> None:
     said("init", "--study", "large", "--goal", 10**7)
     assert "\nstate" not in said("open", "--study", "large", "--state", 10**7 - 1)
     head, row, *_ = said("cases", "--study", "large").splitlines()
-    for name in ("state", "steps", "overruled", "held"):
+    for name in ("state", "steps", "overridden", "held"):
         assert row[head.index(name) + len(name) - 1].isdigit()
         assert row[head.index(name) + len(name)] == " "
 
@@ -282,7 +292,7 @@ def test_lists_and_pages_of_them(said: Shell, answer: Callable[..., dict[str, An
     assert said("cases") == "There is no such case.\n"
     for state in (1, 2, 3, 2):
         said("open", "--state", state, "--who", "a nurse with a long and hyphen-ated name")
-    said("close", "--case", 2, "--why", "one reason, and another, " * 12 + "and so on")
+    said("withdraw", "--case", 2, "--why", "one reason, and another, " * 12 + "and so on")
     cases = answer("cases", "--status", "open", "--after", 1, "--limit", 1)["cases"]
     assert [one["case"] for one in cases] == [3]
     assert " ".join(said("cases", "--limit", 2).split()).endswith("There may be more: --after 2.")
@@ -292,7 +302,7 @@ def test_lists_and_pages_of_them(said: Shell, answer: Callable[..., dict[str, An
     assert answer("log", "--after", 5)["events"][0]["request"]["case"] == 2
     assert said("log", "--after", 99) == "There is no such event.\n"
     words = " ".join(re.sub(r"^.{35}", "", said("log", "--case", 2), flags=re.M).split())
-    assert "close: one reason, and another" in words
+    assert "Withdrawn. Reason: one reason, and another" in words
 
 
 def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
@@ -304,10 +314,10 @@ def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
     said("tell", "--case", 2, "--state", 4)
     said("tell", "--case", 1, "--state", 4)
     words = " ".join(said("log").split())
-    assert "1 ada open: state 1, threshold 1 (observed 2020-02-03" in words
-    assert "tell: step 1, continue instead of finish to 2; he asked" in words
-    assert "1 bob void: step 1; a slip" in words
-    assert "tell: step 1, finish to 4; it is held" in words
+    assert "1 ada Opened in state 1; FINISH in state 1, CONTINUE above. Observed 2020-" in words
+    assert "CONTINUE led from state 1 to state 2. FINISH was advised. Reason: he asked" in words
+    assert "1 bob Step 1 was taken back. Reason: a slip" in words
+    assert "Step 1: FINISH led from state 1 to the goal (4). Does not count yet." in words
     held = said("cases").splitlines()[2].split()
     assert held[:3] == ["2", "4", "won"]
     assert held[5] == "1"
@@ -385,7 +395,7 @@ def test_what_is_damaged_is_listed_all_the_same(
     connection.execute("delete from events where id % (1 << 40) = 3")
     connection.close()
     words = said("log")
-    assert "open: damaged; verify the study" in words
+    assert "This entry is damaged: verify the study." in " ".join(words.split())
     assert "2026-1x  " in words
     assert answer("log")["events"][1]["response"] == "{"
     assert "never" in said("cases")
@@ -478,7 +488,7 @@ def test_a_study_is_made_once(said: Shell, refused: Shell) -> None:
     begun(said, "--seed", 5)
     said("open", "--state", 2)
     begun(said, "--seed", 5)
-    assert "it is locked since its first case" in refused("init", "--study", "ward", "--goal", 4)
+    assert "it is locked: it already has cases" in refused("init", "--study", "ward", "--goal", 4)
 
 
 def test_the_same_is_recorded_once(answer: Callable[..., dict[str, Any]], refused: Shell) -> None:
@@ -526,7 +536,7 @@ MISTAKES = [
     (["tell", "--case", 1, "--state", 3, "--stpe", 5], "did you mean '--step'?"),
     (["void", "--case", 1], "required: --why"),
     (["void", "--case", 1, "--why", "slip"], "it has none"),
-    (["close", "--case", 1, "--why", ""], "why = '' was given"),
+    (["withdraw", "--case", 1, "--why", ""], "why = '' was given"),
     (["cases", "--status", "opened"], "did you mean 'open'?"),
     (["cases", "--limit", 0], "limit = 0 was given"),
     (["log", "--after", "x"], "after = 'x' was given"),

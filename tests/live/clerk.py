@@ -78,7 +78,7 @@ class Clerk:
                 return "void", {"case": self.draw.choice(taken_back).case, "why": "a slip"}
         one = self.draw.choice(under_way)
         if chance < 0.15:
-            return "close_case", {"case": one.case, "why": "moved away"}
+            return "withdraw_case", {"case": one.case, "why": "moved away"}
         finish = (one.action == "finish") ^ (self.draw.random() < 0.1)
         ends = (0, GOAL) if finish else (one.state - 1, one.state + 1)
         told = {"case": one.case, "state": self.draw.choice(ends), "step": one.step + 1}

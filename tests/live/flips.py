@@ -9,7 +9,7 @@ import apsw
 from clerk import GOAL, Clerk, Clock, ask
 
 from grbp import GrbpError, Study
-from grbp.live.rows import STATUSES, Event
+from grbp.live.schema import STATUSES, Event
 from grbp.live.store.base import LAST
 from grbp.live.store.sqlite import SqliteStore
 
@@ -106,7 +106,8 @@ def _shown(path: Path) -> list[object]:
             shown += [log, cases, study.status()]
             shown += [study.cases(0, 10_000, status) for status in STATUSES]
             shown += [study.log(0, 10_000, case.case) for case in cases]
-            shown += store.read(name, lambda tx, log=log: [tx.keyed(e.key) for e in log if e.key])  # type: ignore[misc]
+            keys = [event.key for event in log if event.key]
+            shown += store.read(name, lambda tx, keys=keys: [*map(tx.event_of_key, keys)])  # type: ignore[misc]
             shown += store.read(name, lambda tx: tx.due(LAST))
         return shown
     finally:

@@ -14,7 +14,7 @@ from pathlib import Path
 from postgres_server import HOW, Server, programs
 
 from grbp.live import Study
-from grbp.live.store.sql import newest
+from grbp.live.store.sql import newest_version
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -34,7 +34,7 @@ def write_studies(store: Path | str) -> None:
         study.tell(2, 0, key="the second")
         study.void(2, "it was the other bed")
         study.open_case(3)
-        study.close_case(3, "moved to another ward")
+        study.withdraw_case(3, "moved to another ward")
     held = {"windows": {"finish": 30, "continue": 1}, "shadow": True, "start": "first"}
     with closing(
         Study.create(store, "Größe", 3, "getbe-sm", who="Ada", clock=clock, **held)  # type: ignore[arg-type]
@@ -53,7 +53,7 @@ def main() -> None:
     if found is None:
         sys.exit(HOW)
     ASSETS.mkdir(exist_ok=True)
-    path = ASSETS / f"schema-{newest()}.sqlite"
+    path = ASSETS / f"schema-{newest_version()}.sqlite"
     path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         write_studies(Path(folder) / "live.sqlite")

@@ -55,7 +55,7 @@ def make() -> Study:
         elif luck < 0.86:
             advice = told(study, last[int(draws.choice(under_way))], draws, k)
         elif luck < 0.93:
-            advice = study.close_case(int(draws.choice(under_way)), WHY[k % 4], who="Bo")
+            advice = study.withdraw_case(int(draws.choice(under_way)), WHY[k % 4], who="Bo")
         else:
             case = int(draws.choice(sorted(last)))
             if last[case].status != "closed" and not last[case].step:
@@ -68,15 +68,16 @@ def make() -> Study:
 def told(study: Study, advice: Advice, draws: np.random.Generator, k: int) -> Advice:
     """Tell what came of a case: mostly of what was advised."""
     luck, action = draws.random(), advice.action
-    overruled = luck < 0.15
-    if overruled:
+    overridden = luck < 0.15
+    if overridden:
         action = Action.FINISH if action == Action.CONTINUE else Action.CONTINUE
     if action == Action.FINISH:
         state = 5 if draws.random() < 0.2 else 0
     else:
         state = advice.state + (1 if draws.random() < 0.5 else -1)
     return study.tell(
-        advice.case, state, took=action if overruled else None, why=WHY[k % 4] if overruled else "",
+        advice.case, state, took=action if overridden else None,
+        why=WHY[k % 4] if overridden else "",
         key=f"tell {k}" if luck > 0.7 else None, step=advice.step + 1 if luck > 0.5 else None,
     )  # fmt: skip
 

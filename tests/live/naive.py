@@ -88,7 +88,7 @@ class Case:
         return "finish" if self.state <= self.threshold else "continue"
 
     @property
-    def overruled(self) -> int:
+    def overridden(self) -> int:
         return sum(step.action != step.advised for step in self.steps)
 
 
@@ -161,7 +161,7 @@ class Model:
                 n[name] += 1
                 n["f_goal" if step.finish else "c_up"] += good
             if case.status in ("won", "lost"):
-                played = len(counted) == len(case.steps) and not case.overruled
+                played = len(counted) == len(case.steps) and not case.overridden
                 if played and case.threshold in (0, 1):
                     n[f"plays_{case.threshold}"] += 1
                     n[f"wins_{case.threshold}"] += case.status == "won"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from grbp import Advice, Counters, Study
-from grbp.live.rows import CaseRow, HeldRow, StudyRow
+from grbp.live.schema import CaseRow, HeldRow, StudyRow
 from grbp.live.store.base import LAST, Transaction
 
 RECORDS = Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)

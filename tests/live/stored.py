@@ -4,7 +4,16 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from grbp.live.rows import NO_HASH, CaseRow, Event, HeldRow, StudyRow, after_text, hash_of, sealed
+from grbp.live.schema import (
+    NO_HASH,
+    CaseRow,
+    Event,
+    HeldRow,
+    StudyRow,
+    dumps_study,
+    hash_fields,
+    hashed_event,
+)
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.store.sql import NO_COUNTERS
 
@@ -24,7 +33,7 @@ def a_study(name: str = "s", **values: Any) -> StudyRow:
 
 def an_event(seq: int = 1, **values: Any) -> Event:
     event = _row(Event, **{"seq": seq, "kind": "tell", "who": "me", "previous": NO_HASH} | values)
-    return sealed(*event[:-1])
+    return hashed_event(*event[:-1])
 
 
 def a_case(case: int = 1, **values: Any) -> CaseRow:
@@ -54,9 +63,9 @@ def tell(rows: Transaction, key: str = "", who: str = "me") -> int:
     """Append the next event to a study, as every verb does; return its number."""
     study = rows.study()
     assert study is not None
-    if key and (before := rows.keyed(key)):
+    if key and (before := rows.event_of_key(key)):
         return before.seq
-    said = "{" + after_text(0, study[4:])
+    said = "{" + dumps_study(0, study[4:])
     event = an_event(study.seq + 1, previous=study.head, key=key, who=who, response=said)
     rows.append(event)
     rows.put_study(study._replace(seq=event.seq, head=event.hash))
@@ -82,7 +91,7 @@ def log(store: Store, name: str = "s") -> list[Event]:
     assert study is not None
     head = NO_HASH
     for number, event in enumerate(events, start=1):
-        assert (event.seq, event.previous, event.hash) == (number, head, hash_of(event[:-1]))
+        assert (event.seq, event.previous, event.hash) == (number, head, hash_fields(event[:-1]))
         head = event.hash
     assert (study.seq, study.head) == (len(events), head)
     return events

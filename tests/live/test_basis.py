@@ -10,7 +10,7 @@ import grbp
 from grbp import Action, Counters, Estimate, Posterior, Problem, dynprog
 from grbp.errors import InvalidInput
 from grbp.learners.getbe import SAMPLE_MEAN
-from grbp.live.basis import Basis, basis_of, continue_now
+from grbp.live.basis import Basis, make_basis, value_of_continuing
 
 NOBODY = (0.0, 0.0, 0.0, 0.0)
 ESTIMATES = ("p_c", "p_f", "value_continue", "boundary")
@@ -33,7 +33,7 @@ def advice(
         first = Counters(1, 1.0, start[0], 1.0, start[1], *NOBODY)
         f, f_goal, c, c_up = f + 1.0, f_goal + start[0], c + 1.0, c_up + start[1]
     known = Counters(100, f, f_goal, c, c_up, *NOBODY)
-    return basis_of(goal, state, threshold, known, first, pending, level, "getbe-sm", "1.2.3")
+    return make_basis(goal, state, threshold, known, first, pending, level, "getbe-sm", "1.2.3")
 
 
 @st.composite
@@ -64,7 +64,7 @@ def test_continue_is_worth_what_dynamic_programming_says(
 ) -> None:
     goal, state, _ = place
     v = optimal(goal, p_c, p_f)
-    assert continue_now(goal, state, p_c, p_f) == pytest.approx(
+    assert value_of_continuing(goal, state, p_c, p_f) == pytest.approx(
         p_c * v[state + 1] + (1.0 - p_c) * v[state - 1], abs=1e-13
     )
 
@@ -73,7 +73,7 @@ def test_continue_is_worth_the_better_threshold_above_state_1() -> None:
     problem = Problem(6, 0.45, 0.3)
     for state in (2, 3, 4, 5):
         both = [grbp.value_at(problem, threshold)[state - 1] for threshold in (0, 1)]
-        assert continue_now(6, state, 0.45, 0.3) == pytest.approx(max(both), rel=1e-13)
+        assert value_of_continuing(6, state, 0.45, 0.3) == pytest.approx(max(both), rel=1e-13)
 
 
 @given(counts=counts(1), place=places())
@@ -86,7 +86,7 @@ def test_estimates_are_those_of_the_observed_shares(
     assert (basis.p_f.estimate, basis.p_c.estimate) == (f_goal / f, c_up / c)
     assert basis.boundary.estimate == grbp.boundary(goal, c_up / c)
     assert basis.difference.estimate == basis.p_f.estimate - basis.boundary.estimate
-    assert basis.value_continue.estimate == continue_now(goal, state, c_up / c, f_goal / f)
+    assert basis.value_continue.estimate == value_of_continuing(goal, state, c_up / c, f_goal / f)
     assert (basis.f, basis.f_goal, basis.c, basis.c_up) == counts
 
 
@@ -105,7 +105,7 @@ def test_intervals_are_those_of_both_probabilities_at_half_the_error(
     low_b, high_b = grbp.boundary(goal, [low_c, high_c])
     assert basis.boundary[1:] == (low_b, high_b)
     assert basis.difference[1:] == (low_f - high_b, high_f - low_b)
-    ends = continue_now(goal, state, [low_c, high_c], [low_f, high_f])
+    ends = value_of_continuing(goal, state, [low_c, high_c], [low_f, high_f])
     assert basis.value_continue[1:] == tuple(ends.tolist())
 
 
@@ -118,7 +118,7 @@ def test_whenever_both_probabilities_are_held_everything_is(
     basis = advice(counts, *place)
     p_c = min(max(p_c, basis.p_c.low), basis.p_c.high)
     p_f = min(max(p_f, basis.p_f.low), basis.p_f.high)
-    b, value = grbp.boundary(goal, p_c), float(continue_now(goal, state, p_c, p_f))
+    b, value = grbp.boundary(goal, p_c), float(value_of_continuing(goal, state, p_c, p_f))
     held = {"boundary": b, "difference": p_f - b, "value_continue": value}
     for name, truth in held.items():
         one = getattr(basis, name)
@@ -206,7 +206,7 @@ def test_forced_is_true_of_getbe_where_it_explores_and_nowhere_else() -> None:
         known = Counters(40, float(f), 0.0, 30.0, 20.0, *NOBODY)
         threshold = SAMPLE_MEAN.choose(4, known, 0)
         for state in (1, 2, 3):
-            basis = basis_of(4, state, threshold, known, None, 0, 0.95, "getbe-sm", "1")
+            basis = make_basis(4, state, threshold, known, None, 0, 0.95, "getbe-sm", "1")
             assert basis.forced == (threshold == 3) == (f < 15.0 * math.log(40))
 
 

@@ -84,7 +84,7 @@ class Ward:
             self.tell(as_advised=False)
         elif luck < 0.92:
             case = self.some(self.open)
-            self.keep(self.study.close_case(case, "so"))
+            self.keep(self.study.withdraw_case(case, "so"))
         else:
             self.void()
 
@@ -125,7 +125,7 @@ def test_a_withdrawal_that_was_a_mistake_is_not_made_undone_for_others() -> None
         ward.new_case()
     mistaken = sorted(ward.forced)
     for case in mistaken:
-        ward.study.close_case(case, "moved")
+        ward.study.withdraw_case(case, "moved")
     while ward.opened < 100:
         ward.new_case()
     most = math.ceil(3 * math.log(100))
@@ -160,7 +160,7 @@ def test_were_it_not_counted_the_bound_would_not_hold(monkeypatch: pytest.Monkey
     def forgetful(n: Counters, rho: int, _pending: float) -> Counters:
         return n._replace(rho=rho)
 
-    monkeypatch.setattr("grbp.live.counting.with_pending", forgetful)
+    monkeypatch.setattr("grbp.live.projection.with_pending", forgetful)
     assert forced_among(500) > 4 * math.ceil(15 * math.log(500))
 
 
@@ -178,7 +178,7 @@ def test_one_first_continue_and_one_first_finish_however_many_cases_there_are() 
     assert thresholds(5) == [0] * 5  # Nothing is known of CONTINUE yet.
     ward.study.tell(1, ward.open[1].state + 1)
     assert thresholds(5) == [FORCED, 0, 0, 0, 0]  # One FINISH is under way.
-    ward.study.close_case(6, "moved")
+    ward.study.withdraw_case(6, "moved")
     assert thresholds(3) == [FORCED, 0, 0]
     assert ward.study.status().next_threshold == 0
     ward.study.tell(11, 0)

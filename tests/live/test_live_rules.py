@@ -159,7 +159,7 @@ def test_what_was_done_counts_and_what_was_advised_is_kept() -> None:
     study.tell(1, 0, took="finish", why="she wished it")
     n, _ = known(study)
     assert n == RECORDS._replace(rho=42, f=13.0, c=91.0, c_up=41.0)  # No credit for threshold 1.
-    assert study.cases()[0].overruled == 2
+    assert study.cases()[0].overridden == 2
     study.open_case(1)
     study.tell(3, 4, took="finish", why="as advised")  # A reason does no harm.
     n, _ = known(study)
@@ -179,12 +179,12 @@ def test_a_withdrawn_case_keeps_what_was_seen_and_releases_what_was_pending() ->
     study.open_case(2)
     study.tell(1, 1)
     assert study.status().pending == 1
-    closed = study.close_case(1, "moved")
+    closed = study.withdraw_case(1, "moved")
     assert (closed.status, closed.action, closed.basis) == ("closed", None, None)
     n, pending = known(study)
     assert (n, pending) == (RECORDS._replace(rho=42, c=91.0), 0)  # rho counts cases opened
     calls: list[Callable[[], Any]] = [
-        lambda: study.close_case(1, "moved"),
+        lambda: study.withdraw_case(1, "moved"),
         lambda: study.tell(1, 4),
     ]
     for call in calls:
@@ -208,7 +208,7 @@ def test_what_is_taken_back_is_as_if_it_had_never_been(
         lambda: study.tell(2, 3, took="continue", why="so", observed=clock_of(study).now),
         lambda: study.tell(3, 0, took="finish", why="so"),
         lambda: study.tell(1, 4, took="finish", why="so"),
-        lambda: study.close_case(2, "so"),
+        lambda: study.withdraw_case(2, "so"),
     ]
     cases = [2, 3, 1, 2]
 
@@ -238,7 +238,7 @@ def test_what_is_taken_back_is_as_if_it_had_never_been(
 def test_only_the_last_entry_can_be_taken_back() -> None:
     study = ward()
     study.open_case(2)
-    with pytest.raises(Conflict, match="it has none: close the case if it was opened by mistake"):
+    with pytest.raises(Conflict, match="it has none: withdraw the case if it was opened by mistake"):
         study.void(1, "wrong")
     study.tell(1, 3)
     study.tell(1, 2)
@@ -246,7 +246,7 @@ def test_only_the_last_entry_can_be_taken_back() -> None:
         with pytest.raises(Conflict, match="only the last entry can be, which is step 2"):
             study.void(1, "wrong", step=step)
     assert study.void(1, "wrong", step=2).state == 3
-    study.close_case(1, "moved")
+    study.withdraw_case(1, "moved")
     with pytest.raises(Conflict, match="only the last entry can be, which is its withdrawal"):
         study.void(1, "wrong", step=1)
     assert study.void(1, "wrong").state == 3
@@ -312,7 +312,7 @@ def test_what_matures_together_does_so_in_the_order_of_its_time_case_and_step() 
     for case in (2, 1):
         study.tell(case, 3)
     clock.add(20)
-    study.close_case(2, "moved")
+    study.withdraw_case(2, "moved")
     ripe = [(event.case, event.step) for event in study.log() if event.kind == "mature"]
     assert ripe == [(1, 1), (2, 1), (3, 1), (3, 2)]
     assert kinds(study)[-1] == "close"
@@ -335,7 +335,7 @@ def test_a_withdrawn_case_waits_for_what_is_held_in_it() -> None:
     study = ward("threshold-0", windows={"continue": 30.0})
     study.open_case(2)
     study.tell(1, 3)
-    study.close_case(1, "moved")
+    study.withdraw_case(1, "moved")
     assert known(study)[0].c == 90.0
     clock_of(study).add(31)
     assert known(study)[0] == RECORDS._replace(rho=43, c=91.0, c_up=41.0)
@@ -373,7 +373,7 @@ def test_the_same_key_gives_the_same_answer_whatever_happened_since() -> None:
         lambda: study.tell(1, 1, key="b", observed="2026-02-28T08:30+01:00"),
         lambda: study.tell(1, 2, took=CONTINUE, why="so", key="c", who="bob"),
         lambda: study.void(1, "wrong", key="d"),
-        lambda: study.close_case(1, "moved", key="e"),
+        lambda: study.withdraw_case(1, "moved", key="e"),
     ]
     answers = [ask() for ask in asks]
     study.void(1, "wrong")
@@ -400,7 +400,7 @@ def test_the_same_key_with_other_words_is_refused() -> None:
         lambda: study.tell(1, 1, key="b", step=1),
         lambda: study.tell(1, 1, key="a"),
         lambda: study.void(1, "wrong", key="b"),
-        lambda: study.close_case(1, "wrong", key="a"),
+        lambda: study.withdraw_case(1, "wrong", key="a"),
     ]
     before = rows(study), study.log()
     for ask in others:

@@ -210,11 +210,11 @@ class Live(RuleBasedStateMachine):
         self.says(ask, Told("void", case.number, self.now, self.now))
 
     @rule(data=st.data())
-    def close_case(self, data: st.DataObject) -> None:
+    def withdraw_case(self, data: st.DataObject) -> None:
         case = self.chosen(data)
         if case is None:
             return
-        ask = Ask("close_case", (case.number, "moved"), self.extras(data, timed=False))
+        ask = Ask("withdraw_case", (case.number, "moved"), self.extras(data, timed=False))
         if case.status == "open":
             self.says(ask, Told("close", case.number, self.now, self.now))
         else:
@@ -307,7 +307,7 @@ class Live(RuleBasedStateMachine):
         if given == self.model.settings:
             self.created(given).close() if self.has_a_file() else self.created(given)
         elif self.model.told:
-            with pytest.raises(Conflict, match="it is locked since its first case was opened"):
+            with pytest.raises(Conflict, match="it is locked: it already has cases"):
                 self.created(given)
         else:
             self.release()
@@ -372,7 +372,7 @@ class Live(RuleBasedStateMachine):
         for one, case in zip(found, page, strict=True):
             held = sum(not self.model.counts(step) for step in case.steps)
             assert (one.first, one.state, one.status) == (case.first, case.state, case.status)
-            assert (one.steps, one.overruled, one.held) == (len(case.steps), case.overruled, held)
+            assert (one.steps, one.overridden, one.held) == (len(case.steps), case.overridden, held)
             assert one.action == (None if self.model.settings.shadow else case.advised)
             assert one.opened == case.opened.isoformat(timespec="microseconds")
             assert one.since == case.since.isoformat(timespec="microseconds")

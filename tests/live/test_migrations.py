@@ -98,7 +98,7 @@ def laid_down(asset: Path, place: Place) -> Place:
 
 
 @DATABASES
-@pytest.mark.parametrize("version", range(1, sql.newest() + 1))
+@pytest.mark.parametrize("version", range(1, sql.newest_version() + 1))
 def test_a_store_of_every_schema_becomes_one_of_the_newest(
     place: Place, version: int, tmp_path: Path
 ) -> None:
@@ -120,7 +120,7 @@ def test_a_store_of_every_schema_becomes_one_of_the_newest(
     assert found == shape(new)
 
 
-@pytest.mark.parametrize("version", range(1, sql.newest() + 1))
+@pytest.mark.parametrize("version", range(1, sql.newest_version() + 1))
 def test_both_databases_hold_the_same(version: int, tmp_path: Path, dsn: str) -> None:
     kept = []
     for place in (tmp_path / "live.sqlite", dsn):
@@ -144,7 +144,7 @@ def test_the_next_schema_is_reached_with_all_rows_and_a_copy(
             assert len(log(store)) == 4
         # Once is enough.
         open_store(place).close()
-        assert [len(copies(place)), sql.newest()] == [1, 2]
+        assert [len(copies(place)), sql.newest_version()] == [1, 2]
         columns, _ = shape(place)
         assert {"note", "weight"} < {cell for row in columns for cell in row[:3]}
     # This version knows schema 1 alone: it refuses the store, and reads the copy.

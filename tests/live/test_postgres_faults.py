@@ -52,7 +52,7 @@ def asking(dsn: str) -> Iterator[Callable[..., Any]]:
 
 def backend(rows: Transaction) -> int:
     """Return the process of the server in which a script runs."""
-    return int(rows._rows("select pg_backend_pid()")[0][0])  # type: ignore[attr-defined]
+    return int(rows._query("select pg_backend_pid()")[0][0])  # type: ignore[attr-defined]
 
 
 def refused(store: Store, script: Callable[[Transaction], object]) -> str:
@@ -240,7 +240,7 @@ def test_a_script_that_hides_an_error_is_not_believed(store: Store) -> None:
     def hide(rows: Transaction) -> str:
         rows.append(an_event(1))
         with suppress(Exception):
-            rows.keyed("k")
+            rows.event_of_key("k")
         return "all is well"
 
     assert "a statement of the transaction failed" in refused(store, hide)
@@ -256,7 +256,7 @@ def test_commits_wait_for_the_disk_whatever_the_server_was_told(dsn: str) -> Non
                 store.write("s", create)
                 shown = ("synchronous_commit", "transaction_isolation")
                 asked = [f"select current_setting('{name}')" for name in shown]
-                got = store.write("s", lambda rows: [rows._rows(one) for one in asked])  # type: ignore[attr-defined]
+                got = store.write("s", lambda rows: [rows._query(one) for one in asked])  # type: ignore[attr-defined]
                 assert got == [[("on",)], [("read committed",)]]
                 assert store.checks() == []
         finally:

@@ -16,7 +16,7 @@ from small_wards import Clock, known, rows, ward
 import grbp
 from grbp import Study
 from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound, ReadOnly
-from grbp.live.rows import CaseRow, Event, HeldRow, hash_of
+from grbp.live.schema import CaseRow, Event, HeldRow, hash_fields
 from grbp.live.store.base import Transaction
 from grbp.live.store.memory import MemoryStore
 
@@ -181,7 +181,7 @@ def test_any_flipped_bit_of_an_export_is_noticed(tmp_path: Path) -> None:
     study.tell(1, 4, took="finish", why="\u00e9")
     study.tell(2, 3, took="continue")
     study.void(2, "so")
-    study.close_case(2, "so")
+    study.withdraw_case(2, "so")
     whole = study.export(tmp_path / "log").read_bytes()
     lines = [json.loads(line) for line in whole.splitlines()]
     draws, refusals = np.random.default_rng(0), 0
@@ -204,7 +204,7 @@ def forged(lines: list[str], seq: int, change: Callable[[dict[str, Any]], dict[s
     for event in events:
         event["previous"] = previous
         fields: Any = tuple(event.values())
-        event["hash"] = previous = hash_of(fields[:-1])
+        event["hash"] = previous = hash_fields(fields[:-1])
     new = [head | {"head": previous}, *events]
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in new)
 
@@ -375,6 +375,6 @@ def test_the_live_advisor_loads_neither_the_engine_nor_numba_nor_matplotlib() ->
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "grbp.live.rules" in loaded
+    assert "grbp.live.commands" in loaded
     assert not loaded & {"numba", "llvmlite", "matplotlib", "pandas", "scipy", "apsw", "psycopg"}
     assert not [name for name in loaded if name.startswith(("grbp.engine", "grbp.experiments"))]

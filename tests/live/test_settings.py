@@ -17,8 +17,8 @@ from small_wards import RECORDS, Clock, kinds, rows, ward
 import grbp
 from grbp import Action, Counters, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound, ReadOnly
-from grbp.live.config import config_of
-from grbp.live.rows import Event
+from grbp.live.config import load_config
+from grbp.live.schema import Event
 from grbp.live.store.memory import MemoryStore
 
 CONTINUE, FINISH = Action.CONTINUE, Action.FINISH
@@ -32,7 +32,7 @@ def test_a_study_can_be_configured_until_its_first_case_opens() -> None:
     ward("threshold-2", store, goal=5, seed=9, windows={"finish": 3.0})
     assert kinds(study) == ["study", "study"]  # Nothing new was said.
     study.open_case(4)
-    with pytest.raises(Conflict, match="it is locked since its first case was opened"):
+    with pytest.raises(Conflict, match="it is locked: it already has cases"):
         ward("threshold-2", store, goal=6, seed=9, windows={"finish": 3})
     again = ward("threshold-2", store, goal=5, seed=9, windows={"finish": 3.0})
     assert again.ask(1).action == CONTINUE
@@ -117,7 +117,12 @@ def test_a_learner_of_ones_own_is_given_again_and_must_be_the_same(
         shut = Study(store, learner=given)  # type: ignore[arg-type]
         assert words in str(shut.read_only)
         assert words in repr(shut)
-        for verb, said in (("open_case", ()), ("tell", (2,)), ("void", "x"), ("close_case", "x")):
+        for verb, said in (
+            ("open_case", ()),
+            ("tell", (2,)),
+            ("void", "x"),
+            ("withdraw_case", "x"),
+        ):
             with pytest.raises(ReadOnly, match="the study 'ward' can only be read: ") as refusal:
                 getattr(shut, verb)(1, *said)
             assert words in str(refusal.value)
@@ -164,12 +169,12 @@ def test_a_learner_whose_constants_changed(monkeypatch: pytest.MonkeyPatch) -> N
     ward("getbe-sm", store).open_case(2)
     changed = replace(grbp.find_learner("getbe-sm:gamma=14", 4), name="getbe-sm")
     monkeypatch.setitem(grbp.LEARNERS, "getbe-sm", changed)
-    config_of.cache_clear()
+    load_config.cache_clear()
     shut = Study(store)
     assert "when getbe-sm had the constants {'gamma': 15.0}" in str(shut.read_only)
     with pytest.raises(ReadOnly):
         shut.open_case(2)
-    config_of.cache_clear()
+    load_config.cache_clear()
 
 
 def test_a_learner_that_fails_opens_no_case() -> None:
@@ -208,7 +213,7 @@ def test_texts_of_any_language_come_back(kind: str, tmp_path: Path) -> None:
     for number, text in enumerate(TEXTS, 1):
         study.open_case(1, key=f"{number}!{text}", who=text)
         study.tell(number, 2, took="continue", why=text, key=f"{number}?{text}")
-        study.close_case(number, text)
+        study.withdraw_case(number, text)
     texts = [TEXTS[0], TEXTS[0], *TEXTS[2:]]  # One letter is written in one way.
     log = study.log(after=1)
     assert [event.who for event in log[::3]] == texts

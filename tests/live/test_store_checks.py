@@ -74,9 +74,9 @@ def test_the_line_that_fits_best_says_the_kind_of_file_system(place: str, kind: 
         "3 1 0:1 / /ward rw shared:3 - nfs4 server:/ward rw",
         "4 1 0:1 / /data rw - cifs //server/data rw",
     ]
-    assert mounts.kind_at(Path(place), "\n".join(lines)) == kind
-    assert mounts.kind_at(Path("/srv/live.sqlite"), lines[-1]) == ""
-    assert mounts.kind_at(Path(place), "") == ""
+    assert mounts.find_kind(Path(place), "\n".join(lines)) == kind
+    assert mounts.find_kind(Path("/srv/live.sqlite"), lines[-1]) == ""
+    assert mounts.find_kind(Path(place), "") == ""
 
 
 def test_a_file_system_that_nobody_names_is_no_reason_to_refuse(

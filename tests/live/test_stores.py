@@ -30,7 +30,7 @@ from stored import (
 )
 
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound
-from grbp.live.rows import after_text
+from grbp.live.schema import dumps_study
 from grbp.live.store import open_store
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.store.memory import MemoryStore
@@ -121,7 +121,13 @@ class TestContract:
         store = opener()
 
         def look(rows: Transaction) -> list[object]:
-            found = [rows.study(), rows.case(1), rows.held(1, 1), rows.keyed("k"), rows.event(1)]
+            found = [
+                rows.study(),
+                rows.case(1),
+                rows.held(1, 1),
+                rows.event_of_key("k"),
+                rows.event(1),
+            ]
             pages = rows.events(0, 9), rows.cases(0, 9), rows.cases(0, 9, "open"), rows.due(LAST)
             return [*found, *pages]
 
@@ -132,7 +138,7 @@ class TestContract:
         case, held = a_case(), a_held_step(due="5")
         counts: dict[str, Any] = {"opened": 9, "won": 2, "pending": 4, "c": 7, "c_up": 3}
         study = a_study()._replace(counters="[9,1.5,0,0,0,0,0,0,1]", **counts)
-        event = an_event(key="k", response="{" + after_text(0, study[4:]))
+        event = an_event(key="k", response="{" + dumps_study(0, study[4:]))
         study = study._replace(seq=1, head=event.hash, config="{9}")
 
         def write(rows: Transaction) -> str:
@@ -145,11 +151,17 @@ class TestContract:
             rows.put_held(a_held_step(1, 2))
             rows.drop_held(1, 2)
             rows.drop_held(7, 7)
-            assert (rows.held(1, 2), rows.keyed("k"), rows.study()) == (None, event, study)
+            assert (rows.held(1, 2), rows.event_of_key("k"), rows.study()) == (None, event, study)
             return "done"
 
         def look(rows: Transaction) -> tuple[object, ...]:
-            return rows.study(), rows.keyed("k"), rows.case(1), rows.held(1, 1), rows.due("5")
+            return (
+                rows.study(),
+                rows.event_of_key("k"),
+                rows.case(1),
+                rows.held(1, 1),
+                rows.due("5"),
+            )
 
         assert store.write("s", write) == "done"
         last = study, event, case._replace(state=2), held._replace(seq=2)
@@ -178,7 +190,7 @@ class TestContract:
     def test_keys_that_look_alike_are_different_keys(self, store: Store) -> None:
         events = [an_event(seq, key=text) for seq, text in enumerate(TEXTS[:-1], start=1)]
         store.write("s", lambda rows: [rows.append(event) for event in events])
-        found = store.read("s", lambda rows: [rows.keyed(text) for text in TEXTS[1:-1]])
+        found = store.read("s", lambda rows: [rows.event_of_key(text) for text in TEXTS[1:-1]])
         assert found == events[1:]
 
     def test_numbers_are_kept_to_the_last_bit(self, store: Store) -> None:
@@ -226,7 +238,7 @@ class TestContract:
         attempts: list[Callable[[Transaction], object]] = [
             lambda rows: rows.append(an_event()._replace(**{what: value})),
             lambda rows: rows.append(an_event()._replace(response=value)),
-            lambda rows: getattr(rows, "keyed" if what == "key" else "case")(value),
+            lambda rows: getattr(rows, "event_of_key" if what == "key" else "case")(value),
             lambda rows: rows.held(1, value),
         ]
         said = set()
@@ -249,7 +261,7 @@ class TestContract:
             with pytest.raises(LookupError):
                 store.write("s", script)
             assert everything(store) == before
-        assert store.read("s", lambda rows: (rows.keyed("k2"), rows.due("2"))) == (
+        assert store.read("s", lambda rows: (rows.event_of_key("k2"), rows.due("2"))) == (
             None, [a_held_step(1, 1), a_held_step(2, 1)],
         )  # fmt: skip
         assert store.write("s", tell) == 4

@@ -11,9 +11,9 @@ from simulations import SIX, simulation
 from grbp._words import format_number
 from grbp.figures import transition_figure
 from grbp.figures.canvas import render
-from grbp.pages.page import Section
 from grbp.paper.report import regret_table, report_html
 from grbp.paper.verdict import Verdict
+from grbp.reports.page import Section
 
 SYMBOLS = {"held": "✓", "did not hold": "✗", "cannot be decided": "?"}
 VERDICTS = [

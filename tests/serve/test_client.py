@@ -29,13 +29,14 @@ from grbp import (
     ReadOnly,
     Study,
 )
-from grbp.serve.wire import Wire
+from grbp.serve.transport import Transport
 
 pytestmark = pytest.mark.slow
 
 SHARED = [
-    "open_case", "tell", "void", "close_case", "ask", "cases", "log", "status", "verify", "replay",
-    "export", "export_lines", "export_steps", "backup", "close",
+    "open_case", "tell", "void", "withdraw_case", "ask", "case", "basis", "trajectory",
+    "cases", "log", "status", "verify", "replay", "export", "export_lines", "export_steps",
+    "backup", "close",
 ]  # fmt: skip
 
 
@@ -100,9 +101,9 @@ VISIT = [
     said("void", 2, "it was the other bed", key="v"),
     said("void", 2, None),
     said("void", 99, "x"),
-    said("close_case", 3, ""),
-    said("close_case", 3, "moved away", key="c"),
-    said("close_case", 3, "moved away"),
+    said("withdraw_case", 3, ""),
+    said("withdraw_case", 3, "moved away", key="c"),
+    said("withdraw_case", 3, "moved away"),
     said("ask", 3),
     said("ask", 0),
     said("cases"),
@@ -240,9 +241,11 @@ def test_more_rows_than_a_page_come_in_several(server: Serving) -> None:
 
 
 def _opened(tx: Any) -> object:
-    from grbp.live import rules  # noqa: PLC0415
+    from grbp.live import commands, recording  # noqa: PLC0415
 
-    return rules.open_case(tx, rules.Call("ada", "2026-01-01T00:00:00+00:00", version="0"), 2)
+    return commands.open_case(
+        tx, recording.Call("ada", "2026-01-01T00:00:00+00:00", version="0"), 2
+    )
 
 
 def test_a_study_that_cannot_be_written_says_so_on_both_sides(
@@ -325,27 +328,27 @@ DONE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 
 def test_what_may_be_stored_is_sent_again_only_with_a_key() -> None:
     broken = Broken([b"", b"", DONE, b"", DONE, b""])
-    wire = Wire(broken.url, None, 10)
+    transport = Transport(broken.url, None, 10)
     with pytest.raises(CannotWrite, match="may be stored or not"):
-        wire.post("/a", {"state": 1})
-    assert wire.post("/b", {"state": 1}, key="k") == {}
-    assert wire.get("/c") == {}
+        transport.post("/a", {"state": 1})
+    assert transport.post("/b", {"state": 1}, key="k") == {}
+    assert transport.get("/c") == {}
     with pytest.raises(CannotWrite, match="may be stored or not"):
-        wire.post("/d")
+        transport.post("/d")
     broken.close()
     assert [one.split()[1] for one in broken.asked] == [b"/a", b"/b", b"/b", b"/c", b"/c", b"/d"]
     with pytest.raises(CannotWrite, match="cannot be reached"):
-        wire.post("/x", key="k")
+        transport.post("/x", key="k")
 
 
 def test_an_answer_that_is_cut_off_is_not_taken_for_whole(tmp_path: Path) -> None:
     half = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
     broken = Broken([half, DONE[:-1]])
-    wire = Wire(broken.url, None, 10)
-    with pytest.raises(CannotWrite), wire.stream("/x") as answer:
+    transport = Transport(broken.url, None, 10)
+    with pytest.raises(CannotWrite), transport.stream("/x") as answer:
         answer.read()
     with pytest.raises(CannotWrite):
-        wire.post("/x")
+        transport.post("/x")
     broken.close()
     assert not list(tmp_path.iterdir())
 
@@ -353,13 +356,13 @@ def test_an_answer_that_is_cut_off_is_not_taken_for_whole(tmp_path: Path) -> Non
 def test_what_is_no_problem_of_ours_is_said_all_the_same() -> None:
     page = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 4\r\n\r\n<h1>"
     broken = Broken([page, page.replace(b"502", b"404")])
-    wire = Wire(broken.url, None, 10)
+    transport = Transport(broken.url, None, 10)
     with pytest.raises(CannotWrite, match="status 502"):
-        wire.get("/x")
+        transport.get("/x")
     with pytest.raises(InvalidInput, match="status 404"):
-        wire.get("/y")
+        transport.get("/y")
     broken.close()
-    wire.close()
+    transport.close()
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[1]", b'{"a": 1}', b""])
@@ -385,12 +388,12 @@ def test_a_server_that_sends_elsewhere_is_not_followed() -> None:
 def test_whoever_asked_too_often_waits_and_asks_again() -> None:
     wait = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n"
     broken = Broken([wait % b"0", DONE, wait % b"61"])
-    wire = Wire(broken.url, None, 10)
-    assert wire.post("/x", {"state": 1}) == {}
+    transport = Transport(broken.url, None, 10)
+    assert transport.post("/x", {"state": 1}) == {}
     with pytest.raises(InvalidInput, match="status 429"):
-        wire.get("/x")
+        transport.get("/x")
     broken.close()
-    wire.close()
+    transport.close()
 
 
 def test_threads_share_a_client_and_a_child_has_its_own_connections(server: Serving) -> None:
@@ -407,11 +410,11 @@ def test_threads_share_a_client_and_a_child_has_its_own_connections(server: Serv
         for one in threads:
             one.join()
         assert sorted(found) == list(range(1, 81))
-        idle = client._wire._idle
+        idle = client._transport._idle
         assert 1 <= len(idle) <= 4
-        client._wire._process = os.getpid() + 1  # As if it were forked now.
+        client._transport._process = os.getpid() + 1  # As if it were forked now.
         assert client.ask(1).case == 1
-        assert client._wire._idle[0] not in idle
+        assert client._transport._idle[0] not in idle
         for link in idle:
             link.close()
 

@@ -18,8 +18,8 @@ import pytest
 
 from grbp import Client, InvalidInput, Study
 from grbp.cli import main
-from grbp.serve.guards import LOOPBACK
-from grbp.serve.server import Listening, settings_for
+from grbp.serve.server import Listening, make_settings
+from grbp.serve.settings import LOOPBACK
 from grbp.serve.tokens import Tokens
 
 FAULTS = Path(__file__).parents[2] / "tools" / "faults.py"
@@ -152,29 +152,29 @@ def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_where_it_may_be_reached_and_by_which_names(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens")
-    here = settings_for(Listening(names=["Ward"]), tokens)
+    here = make_settings(Listening(names=["Ward"]), tokens)
     assert here.hosts == ("ward", *LOOPBACK)
     assert (here.exposed, here.secure, here.proxied) == (False, False, False)
-    assert not settings_for(Listening("::1"), tokens).exposed
-    assert "127.8.8.8" in settings_for(Listening("127.8.8.8"), tokens).hosts
+    assert not make_settings(Listening("::1"), tokens).exposed
+    assert "127.8.8.8" in make_settings(Listening("127.8.8.8"), tokens).hosts
     tokens.make("nurse", "viewer")
     proxy = "https://ward.example.org"
-    behind = settings_for(Listening(proxy=proxy), tokens)
+    behind = make_settings(Listening(proxy=proxy), tokens)
     assert behind.hosts == (*LOOPBACK, "ward.example.org")
     assert (behind.exposed, behind.secure, behind.proxied) == (True, True, True)
-    anywhere = settings_for(Listening("0.0.0.0", proxy=proxy), tokens)  # noqa: S104
+    anywhere = make_settings(Listening("0.0.0.0", proxy=proxy), tokens)  # noqa: S104
     assert anywhere.hosts == ("ward.example.org",)
     files = 8000, Path("a"), Path("b")
-    direct = settings_for(Listening("192.0.2.1", *files), tokens)
+    direct = make_settings(Listening("192.0.2.1", *files), tokens)
     assert (direct.hosts, direct.secure, direct.exposed) == (("192.0.2.1",), True, True)
     with pytest.raises(InvalidInput, match="name the one that is in the certificate"):
-        settings_for(Listening("0.0.0.0", *files), tokens)  # noqa: S104
+        make_settings(Listening("0.0.0.0", *files), tokens)  # noqa: S104
     for wrong in ("http://ward.example.org", "ward.example.org", "https://", "https://a/b"):
         with pytest.raises(InvalidInput, match="the address that browsers see"):
-            settings_for(Listening(proxy=wrong), tokens)
+            make_settings(Listening(proxy=wrong), tokens)
     tokens.revoke(tokens.all()[0].id)
     with pytest.raises(InvalidInput, match="no token that is good"):
-        settings_for(Listening(proxy=proxy), tokens)
+        make_settings(Listening(proxy=proxy), tokens)
 
 
 def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) -> None:

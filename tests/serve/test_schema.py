@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from optional import optional
-from serving import Clock
+from serving import ROLES_BY_ROUTE, Clock
 
 from grbp import Study
 from grbp.live.store import open_store
-from grbp.serve.access import ROUTES
 from grbp.serve.app import create_app
-from grbp.serve.guards import Settings
+from grbp.serve.settings import Settings
 from grbp.serve.tokens import Tokens
 
 schemathesis = optional("schemathesis")
@@ -62,7 +61,7 @@ def described(tmp_path: Path) -> Iterator[Any]:
 # Whoever asks for the health, or what can be simulated, can do nothing wrong.
 CASES = [
     (*route, mode)
-    for route in sorted(ROUTES)
+    for route in sorted(ROLES_BY_ROUTE)
     if re.match("/(api/|health|ready|metrics)", route[1])
     for mode in schemathesis.GenerationMode
     if route[1] not in ("/health", "/api/explore") or mode.value != "negative"

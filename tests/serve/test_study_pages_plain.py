@@ -6,13 +6,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from serving import Serving, refused
+from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
-from grbp.serve.access import ROUTES
-from grbp.serve.drawing import chain_of, map_of
-from grbp.serve.path import path_of
-from grbp.serve.words import history_of, last_standing, meaning, regret
+from grbp.live.narration import describe_history, describe_threshold, last_entry
+from grbp.live.reading import read_config
+from grbp.serve.drawing import draw_chain, draw_map
+from grbp.serve.narration import describe_regret
 from grbp.theory.values import boundary
 
 pytestmark = pytest.mark.slow
@@ -63,13 +63,13 @@ def test_the_path_is_what_each_case_was_decided_from(tmp_path: Path) -> None:
     """The moment before a case was opened is the basis that the case keeps."""
     with Serving(tmp_path) as server:
         study = _played(server.store, "ward", start="first")
-        moments = {one.event: one for one in path_of(study, 1_000)}
+        moments = {one.event: one for one in study.trajectory(1_000)}
         opened = [event for event in study.log(limit=1_000) if event.kind == "open"]
         compared = 0
         for event in opened[1:]:
-            basis, before = study.ask(event.case)._row, moments[event.seq - 1]
-            assert before.next_threshold == basis.threshold
-            known = grbp.live.advice.basis_in(study._config(), basis)
+            known, before = study.basis(event.case, 1), moments[event.seq - 1]
+            assert known is not None
+            assert before.next_threshold == known.threshold
             for name in ("p_c", "p_f", "boundary"):
                 then, now = getattr(known, name), getattr(before, name)
                 assert all(a == b or math.isnan(a) for a, b in zip(then, now, strict=True))
@@ -95,7 +95,7 @@ def test_pages_have_nothing_inline_and_load_nothing_from_elsewhere(tmp_path: Pat
         _played(server.store, "ward")
         paths = [
             path.replace("{study}", name).replace("{case}", "12").replace("{file}", "page.css")
-            for method, path in ROUTES
+            for method, path in ROLES_BY_ROUTE
             if method == "GET" and not path.startswith(("/api", "/static"))
             for name in ("ward", "a%20%22b%22%20%3Ci%3E%26c")
         ]
@@ -167,14 +167,14 @@ def test_a_history_says_what_was_taken_back_and_what_counts() -> None:
     study.tell(1, 3)
     study.tell(1, 2)
     study.void(1, "wrong bed")
-    study.close_case(1, "gone")
+    study.withdraw_case(1, "gone")
     study.void(1, "not gone")
     study.tell(1, 4)
-    lines = history_of(study.log(case=1), 4, shadow=False)
+    lines = describe_history(study.log(case=1), 4, shadow=False)
     back = [line.event.seq for line in lines if "taken back" in line.notes]
     assert back == [4, 6]
     assert [line.event.seq for line in lines if "does not count yet" in line.notes] == [3, 4, 8]
-    last = last_standing(lines)
+    last = last_entry(lines)
     assert last is not None
     assert last.event.seq == 8
     assert [line.why for line in lines if line.why] == ["wrong bed", "gone", "not gone"]
@@ -185,7 +185,7 @@ def test_a_damaged_event_is_said_to_be_damaged() -> None:
     study.open_case(2)
     event = study.log()[1]
     for broken in (event._replace(request="{"), event._replace(response="[]")):
-        assert "damaged" in history_of([broken], 4, shadow=False)[0].what
+        assert "damaged" in describe_history([broken], 4, shadow=False)[0].what
 
 
 def test_forced_exploration_is_said_plainly(tmp_path: Path) -> None:
@@ -215,20 +215,26 @@ def test_regret_is_bounded_only_where_the_theorem_applies() -> None:
     ):
         study = grbp.Study.create("memory", name, 4, learner, start=counters)
         study.open_case(2)
-        said[name] = regret(study._config(), study.status())[0]
+        said[name] = describe_regret(read_config(study._store, study.name), study.status())[0]
     assert said["no"].startswith("No regret bound applies: gamma = 15 is not above")
     assert said["yes"].startswith("By Theorem 3, learning costs at most")
     assert "this study's learner is doorstep-lai" in said["other"]
     empty = grbp.Study.create("memory", "empty", 4)
-    assert "before a case was opened" in regret(empty._config(), empty.status())[0]
+    assert (
+        "before a case was opened"
+        in describe_regret(read_config(empty._store, empty.name), empty.status())[0]
+    )
     shadow = grbp.Study.create("memory", "shadow", 4, shadow=True)
-    assert "nobody is advised" in regret(shadow._config(), shadow.status())[0]
+    assert (
+        "nobody is advised"
+        in describe_regret(read_config(shadow._store, shadow.name), shadow.status())[0]
+    )
 
 
 @pytest.mark.parametrize("goal", [2, 3, 8, 9, 10, 50, 10_000_000])
 def test_the_chain_shows_the_ends_and_the_present_state(goal: int) -> None:
     for state in {0, 1, 2, goal // 2, goal - 1, goal}:
-        chain = chain_of(goal, state, 1)
+        chain = draw_chain(goal, state, 1)
         shown = [stop.state for stop in chain.stops]
         assert {0, state, goal} <= {*shown}
         assert state in (0, goal) or {state - 1, state + 1} <= {*shown}
@@ -243,7 +249,7 @@ def test_the_chain_shows_the_ends_and_the_present_state(goal: int) -> None:
 
 def test_the_map_has_the_boundary_on_it() -> None:
     study = grbp.Study.create("memory", "ward", 4)
-    found = map_of(study.status().basis)
+    found = draw_map(study.status().basis)
     points = [tuple(map(float, one.split())) for one in re.findall(r"[ML]([\d. ]+)", found.curve)]
     for x, y in points:
         p_c = (x - found.frame.left) / found.frame.width
@@ -252,7 +258,7 @@ def test_the_map_has_the_boundary_on_it() -> None:
 
 
 def test_every_threshold_has_a_meaning() -> None:
-    assert [meaning(t, 5) for t in range(5)] == [
+    assert [describe_threshold(t, 5) for t in range(5)] == [
         "CONTINUE in every state", "FINISH in state 1, CONTINUE above",
         "FINISH in states 1 to 2, CONTINUE above", "FINISH in states 1 to 3, CONTINUE above",
         "FINISH in every state, in order to learn",

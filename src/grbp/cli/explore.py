@@ -5,7 +5,7 @@ from pathlib import Path
 
 from grbp._io import write_whole
 from grbp.cli.outputs import check_file
-from grbp.serve.explorer import single_file
+from grbp.explorer.page import single_file
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

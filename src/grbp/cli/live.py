@@ -8,22 +8,23 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import grbp
 from grbp.cli.live_printing import (
+    event_to_dict,
     show_advice,
     show_cases,
-    show_found,
     show_log,
     show_study,
-    shown_event,
+    show_verified,
 )
 from grbp.cli.options import TABLE_WORDS, add_json, number, pairs, table_words, whole
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
 from grbp.live import Advice, Verified
 from grbp.live.config import CONTINUE, DRAWN, FINISH, FIRST
-from grbp.live.rows import STATUSES
+from grbp.live.export import read_log
+from grbp.live.schema import STATUSES
+from grbp.live.shadow import hide_advice
 from grbp.live.store import open_store
-from grbp.live.transfer import read_log
-from grbp.live.verify import played_again
+from grbp.live.verify import replay_log
 
 STORE: Final = "grbp-live.sqlite"
 """The file in the present folder that keeps studies, unless something else is said."""
@@ -152,12 +153,12 @@ def _void(options: argparse.Namespace) -> None:
         _give(options, advice, study.goal, "The last entry is taken back; the log keeps it.")
 
 
-def _close(options: argparse.Namespace) -> None:
+def _withdraw(options: argparse.Namespace) -> None:
     """Withdraw a case."""
     with _study(options) as study:
         _give(
             options,
-            study.close_case(whole(options.case), options.why, key=options.key),
+            study.withdraw_case(whole(options.case), options.why, key=options.key),
             study.goal,
         )
 
@@ -195,9 +196,10 @@ def _log(options: argparse.Namespace) -> None:
         events = study.log(whole(options.after), limit, whole(options.case))
         shadow = study.status().shadow
     if options.json:
-        print_json({"events": [shown_event(event) for event in events]})
+        shown = [event_to_dict(event) for event in events]
+        print_json({"events": hide_advice(shown, shadow=shadow)})
     else:
-        show_log(events, limit, shadow=shadow)
+        show_log(events, limit, study.goal, shadow=shadow)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -214,7 +216,7 @@ def _replay(options: argparse.Namespace) -> int:
     if options.store is not None or options.study is not None:
         raise InvalidInput(f"{options.file} was given; an export needs no --store and no --study")
     _, events = read_log(Path(options.file))
-    return _give_found(options, played_again(events, None, decide=True)[0])
+    return _give_found(options, replay_log(events, None, decide=True)[0])
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -271,14 +273,10 @@ def _give(options: argparse.Namespace, advice: Advice, goal: int, done: str = ""
 def _give_study(options: argparse.Namespace, study: grbp.Study) -> None:
     """Give the status of a study to a program or to a person."""
     status = study.status()
-    if not options.json:
+    if options.json:
+        print_json(hide_advice(status.to_dict(), shadow=status.shadow))
+    else:
         show_study(status)
-        return
-    kept = status.to_dict()
-    if status.shadow:  # What a case would be advised is nobody's business.
-        kept["next_threshold"] = None
-        kept["basis"] |= dict.fromkeys(("threshold", "action", "forced", "other_better"))
-    print_json(kept)
 
 
 def _give_found(options: argparse.Namespace, found: Verified) -> int:
@@ -286,7 +284,7 @@ def _give_found(options: argparse.Namespace, found: Verified) -> int:
     if options.json:
         print_json(found._asdict() | {"ok": found.ok})
     else:
-        show_found(found)
+        show_verified(found)
     return 0 if found.ok else 1
 
 
@@ -335,7 +333,7 @@ _VOID: Final[_Options] = {
     "--step": {"metavar": "N", "help": "the step that is meant, for safety"},
 }
 _STATE: Final[_Options] = {"--state": {"required": True, "help": "its state, from 1 to goal - 1"}}
-_CLOSE: Final[_Options] = {
+_WITHDRAW: Final[_Options] = {
     "--why": {"required": True, "metavar": "TEXT", "help": "why it is withdrawn"}
 }
 _STATUS: Final[_Options] = {"--status": {"choices": list(STATUSES), "help": "those of one status"}}
@@ -363,7 +361,7 @@ _VERBS: Final = {
         _tell,
     ),
     "void": _Entry("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
-    "close": _Entry("withdraw a case", _CASE | _CLOSE | _KEY | _WHO, _close),
+    "withdraw": _Entry("withdraw a case", _CASE | _WITHDRAW | _KEY | _WHO, _withdraw),
     "studies": _Entry("list the studies of the store", {}, _studies),
     "status": _Entry("say how the study stands", {}, _status),
     "cases": _Entry("list cases", _STATUS | _PAGE, _cases),

@@ -8,8 +8,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
+from grbp._words import counted
 from grbp.live import Advice, Basis, Case, Event, Status, Verified
-from grbp.live.rows import CLOSED, LOST, OPEN, WON
+from grbp.live.narration import EventLine, describe_events, describe_threshold, format_days
+from grbp.live.schema import CLOSED, LOST, OPEN, WON
 from grbp.model.transition import DEAD_END, Action
 from grbp.theory.posterior import Estimate
 
@@ -25,7 +27,7 @@ def _fill(text: str) -> None:
 
 def show_advice(advice: Advice, goal: int, done: str = "") -> None:
     """Say what to do, then what was recorded, then why."""
-    _fill(_headline(advice, goal))
+    _fill(_describe_advice(advice, goal))
     if done:
         print(done)
     if advice.basis is not None:
@@ -33,9 +35,9 @@ def show_advice(advice: Advice, goal: int, done: str = "") -> None:
         print(advice.basis.summary)
 
 
-def _headline(advice: Advice, goal: int) -> str:
+def _describe_advice(advice: Advice, goal: int) -> str:
     """Say in one line what to do with a case."""
-    name, after = f"Case {advice.case:,}", f"after {_many(advice.step, 'step')}"
+    name, after = f"Case {advice.case:,}", f"after {counted(advice.step, 'step')}"
     if advice.status == WON:
         return f"{name} is won: it reached the goal {after}."
     if advice.status == LOST:
@@ -60,57 +62,48 @@ def show_study(status: Status) -> None:
         + (", shadow mode: nobody is advised" if status.shadow else "")
     )
     for action, days in status.windows.items():
-        print(f"An outcome of {action.upper()} counts after {_days(days)}.")
+        print(f"An outcome of {action.upper()} counts after {format_days(days)}.")
     if status.read_only:
         _fill(f"READ-ONLY: {status.read_only}.")
     if not n["opened"]:
         print("No case was opened yet.")
     else:
         ends = f"{n[WON]:,} won, {n[LOST]:,} lost, {n[CLOSED]:,} withdrawn"
-        print(f"{_many(n['opened'], 'case')}: {n[OPEN]:,} open, {ends}.")
+        print(f"{counted(n['opened'], 'case')}: {n[OPEN]:,} open, {ends}.")
     if status.pending:
         print(f"{status.pending:,} FINISH pending: advised or taken, and not counted yet.")
     if status.next_threshold is not None and not status.shadow:
-        print(f"The next case gets threshold {_meaning(status.next_threshold, status.goal)}.")
+        rule = describe_threshold(status.next_threshold, status.goal)
+        print(f"The next case gets threshold {status.next_threshold:,}: {rule}.")
     if basis.f or basis.c:
-        _table(basis)
+        _show_estimates(basis, shadow=status.shadow)
     elif n["opened"]:
         print("Nothing was seen of either action yet.")
     if basis.drawn is not None:
         first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
         print(f"The learner also counts one drawn try of each action: {first}.")
-    print(f"{_many(status.events, 'event')}, head {status.head[:16]}.")
+    print(f"{counted(status.events, 'event')}, head {status.head[:16]}.")
 
 
-def _meaning(threshold: int, goal: int) -> str:
-    """Say what a threshold means."""
-    if threshold == 0:
-        return "0: never finish"
-    if threshold == 1:
-        return "1: finish in state 1, continue above"
-    where = "in every state" if threshold == goal - 1 else f"in states 1 to {threshold:,}"
-    return f"{threshold:,}: finish {where}, in order to learn"
-
-
-def _table(basis: Basis) -> None:
+def _show_estimates(basis: Basis, *, shadow: bool) -> None:
     """Print what is known of both actions."""
     print(f"\n  {'':<36}{'estimate':>10}{f'{100 * basis.level:g} % interval':>20}{'tries':>10}")
-    _row("p_C, CONTINUE moves up", basis.p_c, basis.c)
-    _row("p_F, FINISH wins", basis.p_f, basis.f)
-    _row("B(p_C), continuing in state 1 wins", basis.boundary)
-    _row("p_F - B(p_C), which decides", basis.difference)
-    if basis.other_better is not None:
+    _show_estimate("p_C, CONTINUE moves up", basis.p_c, basis.c)
+    _show_estimate("p_F, FINISH wins", basis.p_f, basis.f)
+    _show_estimate("B(p_C), continuing in state 1 wins", basis.boundary)
+    _show_estimate("p_F - B(p_C), which decides", basis.difference)
+    if basis.other_better is not None and not shadow:
         right = basis.other_better if basis.action == Action.CONTINUE else 1 - basis.other_better
-        _row("Probability that p_F >= B(p_C)", Estimate(right, math.nan, math.nan))
+        _show_estimate("Probability that p_F >= B(p_C)", Estimate(right, math.nan, math.nan))
     print()
 
 
-def _row(name: str, one: Estimate, tries: int | None = None) -> None:
+def _show_estimate(name: str, one: Estimate, tries: int | None = None) -> None:
     """Print an estimate with its interval."""
     estimate = "-" if math.isnan(one.estimate) else f"{one.estimate:.3f}"
     interval = "" if math.isnan(one.low) else f"{one.low:.3f} to {one.high:.3f}"
-    counted = "" if tries is None else f"{tries:,}"
-    print(f"  {name:<36}{estimate:>10}{interval:>20}{counted:>10}".rstrip())
+    number = "" if tries is None else f"{tries:,}"
+    print(f"  {name:<36}{estimate:>10}{interval:>20}{number:>10}".rstrip())
 
 
 def show_cases(cases: Sequence[Case], limit: int) -> None:
@@ -120,100 +113,66 @@ def show_cases(cases: Sequence[Case], limit: int) -> None:
         return
     wide = max(4, *(len(str(case.case)) for case in cases))
     high = max(5, *(len(str(case.state)) for case in cases))
-    print(f"{'case':>{wide}}  {'state':>{high}}  status  steps  overruled  held  advised   since")
+    print(f"{'case':>{wide}}  {'state':>{high}}  status  steps  overridden  held  advised   since")
     for one in cases:
+        since = _format_time(one.since)[:-3]
         print(
             f"{one.case:>{wide}}  {one.state:>{high}}  {one.status:<6}  {one.steps:>5}"
-            f"  {one.overruled:>9}  {one.held:>4}  {one.action or '-':<8}  {_time(one.since)[:-3]}"
+            f"  {one.overridden:>10}  {one.held:>4}  {one.action or '-':<8}  {since}"
         )
-    _end((one.since for one in cases), len(cases) == limit, cases[-1].case, _SINCE)
+    _show_end((one.since for one in cases), len(cases) == limit, cases[-1].case, _SINCE)
 
 
-def show_log(events: Sequence[Event], limit: int, *, shadow: bool) -> None:
-    """Print events as a table: number, time, case, step, who, and what happened."""
+def show_log(events: Sequence[Event], limit: int, goal: int, *, shadow: bool) -> None:
+    """Print events as a table: number, time, case, who, and what happened."""
     if not events:
         print("There is no such event.")
         return
     wide, cases = (max(5, *(len(f"{k:,}") for k in ks)) for ks in _numbers(events))
     print(f"{'event':>{wide}}  {'recorded':<19}  {'case':>{cases}}  {'who':<{_WHO}}  what")
-    for event in events:
+    for line in describe_events(events, goal, shadow=shadow):
+        event = line.event
         case = f"{event.case:,}" if event.case else ""
-        left = f"{event.seq:>{wide},}  {_time(event.recorded)}  {case:>{cases}}  "
+        left = f"{event.seq:>{wide},}  {_format_time(event.recorded)}  {case:>{cases}}  "
         who = textwrap.wrap(event.who, _WHO)
         what = textwrap.wrap(
-            _what(event, shadow=shadow), _WIDTH - len(left) - _WHO - 2, break_on_hyphens=False
+            _join_sentences(line), _WIDTH - len(left) - _WHO - 2, break_on_hyphens=False
         )
         for k in range(max(len(who), len(what))):
             name, text = (part[k] if k < len(part) else "" for part in (who, what))
             print(f"{left if k == 0 else ' ' * len(left)}{name:<{_WHO}}  {text}".rstrip())
-    _end((event.recorded for event in events), len(events) == limit, events[-1].seq)
+    _show_end((event.recorded for event in events), len(events) == limit, events[-1].seq)
 
 
 def _numbers(events: Sequence[Event]) -> tuple[list[int], list[int]]:
     return [event.seq for event in events], [event.case for event in events]
 
 
-def _what(event: Event, *, shadow: bool) -> str:
-    """Say what an event recorded, if it can be read."""
-    try:
-        return _recorded(event, shadow=shadow)
-    except (ArithmeticError, LookupError, TypeError, ValueError):
-        return f"{event.kind}: damaged; verify the study"
+def _join_sentences(line: EventLine) -> str:
+    """Say what an event recorded, with its notes, when it was observed, and why."""
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in line.notes]
+    observed = line.event.observed
+    when = [f"Observed {_format_time(observed)}."] if observed else []
+    why = [f"Reason: {line.why}"] if line.why else []
+    return " ".join([line.what, *notes, *when, *why])
 
 
-def _recorded(event: Event, *, shadow: bool) -> str:
-    """Say what an event recorded."""
-    asked, answered = json.loads(event.request), json.loads(event.response)
-    when = f" (observed {_time(event.observed)})" if event.observed else ""
-    if event.kind == "study":
-        return f"study: {_configured(asked['config'])}"
-    if event.kind == "open":
-        decided = "" if shadow else f", threshold {answered['threshold']:,}"
-        return f"open: state {asked['state']:,}{decided}{when}"
-    if event.kind == "tell":
-        taken, advised = answered["took"], answered["advised"]
-        other = "" if shadow or taken == advised else f" instead of {advised}"
-        why = f"; {asked['why']}" if asked["why"] else ""
-        held = "" if answered["counted"] else "; it is held"
-        return f"tell: step {event.step:,}, {taken}{other} to {asked['state']:,}{held}{when}{why}"
-    if event.kind == "mature":
-        return f"mature: step {event.step:,} counts now"
-    if event.kind == "void":
-        what = f"step {event.step:,}" if event.step else "the withdrawal"
-        return f"void: {what}; {asked['why']}"
-    return f"{event.kind}: {asked['why']}"
-
-
-def _configured(config: dict[str, Any]) -> str:
-    """Say to what a study is locked."""
-    learner, start = config["learner"], config["start"]
-    parts = [
-        f"goal {config['goal']:,}",
-        learner if isinstance(learner, str) else learner["name"],
-        f"seed {config['seed']}",
-        f"start {start if isinstance(start, str) else 'from records'}",
-        *(f"{action} counts after {_days(s / 86_400)}" for action, s in config["windows"].items()),
-        *(["shadow mode"] if config["shadow"] else []),
-    ]
-    return ", ".join(parts)
-
-
-def shown_event(event: Event) -> dict[str, Any]:
+def event_to_dict(event: Event) -> dict[str, Any]:
     """Return an event for a program: what was asked and answered as objects."""
-    shown = event._asdict()
+    fields = event._asdict()
     for name in ("request", "response"):
         with suppress(ValueError):  # a damaged one stays text
-            shown[name] = json.loads(shown[name])
-    return shown
+            fields[name] = json.loads(fields[name])
+    return fields
 
 
-def show_found(found: Verified) -> None:
+def show_verified(found: Verified) -> None:
     """Say what a check found."""
-    again = f", {_many(found.decisions, 'decision')} made again" if found.decisions else ""
+    again = f", {counted(found.decisions, 'decision')} made again" if found.decisions else ""
     if found.ok:
-        print(f"All is well: {_many(found.events, 'event')}{again}.")
+        print(f"All is well: {counted(found.events, 'event')}{again}.")
     else:
-        print(f"Not all is well in {_many(found.events, 'event')}{again}:")
+        print(f"Not all is well in {counted(found.events, 'event')}{again}:")
         for problem in found.problems:
             print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
     for note in found.notes:
@@ -221,30 +180,22 @@ def show_found(found: Verified) -> None:
     print(f"head {found.head}")
 
 
-def _end(stamps: Iterable[str], full: bool, last: int, meaning: str = "") -> None:
+def _show_end(stamps: Iterable[str], full: bool, last: int, meaning: str = "") -> None:
     """Say in which zone times are, and how to read on."""
-    times = filter(None, map(_local, stamps))
+    times = filter(None, map(_local_time, stamps))
     zones = sorted({time.tzname() or "local time" for time in times}) or ["UTC"]
     more = f" There may be more: --after {last}." if full else ""
     print()
     _fill(f"Times are in {' and '.join(zones)}{meaning}.{more}")
 
 
-def _time(stamp: str) -> str:
+def _format_time(stamp: str) -> str:
     """Write a time as the user's clock shows it; a damaged one as it is."""
-    time = _local(stamp)
+    time = _local_time(stamp)
     return f"{stamp[:19]:<19}" if time is None else time.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _local(stamp: str) -> datetime | None:
+def _local_time(stamp: str) -> datetime | None:
     with suppress(ValueError, OverflowError):
         return datetime.fromisoformat(stamp).astimezone()
     return None
-
-
-def _days(number: float) -> str:
-    return f"{number:g} day{'' if number == 1 else 's'}"
-
-
-def _many(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -35,14 +35,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Serve until a signal comes."""
-    from grbp.serve.server import Listening, run as serve, settings_for  # noqa: PLC0415 (extras)
+    from grbp.serve.server import Listening, make_settings, run as serve  # noqa: PLC0415 (extras)
 
     where = Listening(
         options.host, whole(options.port), options.tls_cert, options.tls_key,
         options.behind_proxy, options.allow_host,
     )  # fmt: skip
     tokens = tokens_of(options)
-    settings = settings_for(where, tokens, number(options.rate))
+    settings = make_settings(where, tokens, number(options.rate))
     settings = replace(settings, results=options.results)
 
     def say(url: str) -> None:

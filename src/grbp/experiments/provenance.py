@@ -20,13 +20,14 @@ _PACKAGE: Final = Path(__file__).parent.parent
 
 _CHANGES_NO_NUMBER: Final = (
     "cli",
+    "explorer",
     "figures",
     "fitting",
     "live",
-    "pages",
     "paper",
     "planning",
     "records",
+    "reports",
     "serve",
 )
 """The floors whose source no result depends on."""

@@ -251,7 +251,7 @@ class Fit(Displayable):
         MissingExtra
             If Matplotlib or Jinja2 is not installed.
         """
-        return str(import_module("grbp.pages.fit_page").fit_report(self, facts or {}))
+        return str(import_module("grbp.reports.fit_report").fit_report(self, facts or {}))
 
     def _table(self) -> Rows:
         fits = {"": self, **self.by_group}

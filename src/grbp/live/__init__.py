@@ -2,7 +2,7 @@
 
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.basis import Basis
-from grbp.live.rows import Event
+from grbp.live.schema import Event
 from grbp.live.study import Study
 from grbp.live.verify import Verified
 

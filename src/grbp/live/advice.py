@@ -1,14 +1,15 @@
 """What a study answers: advice on a case, a case, and how the study stands."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from typing import Any, Final
 
 from grbp.learners.counters import Counters
-from grbp.live.basis import Basis, basis_of
+from grbp.live.basis import Basis, make_basis
 from grbp.live.config import CONTINUE, FINISH, Config, this_version
-from grbp.live.counting import advised
-from grbp.live.rows import OPEN, CaseRow, StudyRow, read
+from grbp.live.projection import advise
+from grbp.live.schema import OPEN, CaseRow, StudyRow, loads
 from grbp.model.transition import Action
 
 
@@ -45,39 +46,42 @@ class Advice:
     action: Action | None
     shadow: bool
     event: int | None
-    _row: CaseRow = field(repr=False, compare=False)
-    _config: Config = field(repr=False, compare=False)
+    _explain: Callable[[], Basis] = field(repr=False, compare=False)
 
     @cached_property
     def basis(self) -> Basis | None:
         """The reasons, from what was known when the case was opened; None without an action."""
-        return None if self.action is None else basis_in(self._config, self._row)
+        return None if self.action is None else self._explain()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it in plain types, as JSON has them."""
-        basis = self.basis
-        return {
-            "study": self.study,
-            "case": self.case,
-            "rho": self.rho,
-            "state": self.state,
-            "status": self.status,
-            "step": self.step,
+    def to_dict(self, *, basis: bool = True) -> dict[str, Any]:
+        """Return all of it in plain types, as JSON has them; without the reasons if so asked.
+
+        Parameters
+        ----------
+        basis : bool, default True
+            Whether to give the reasons, which take a while to compute.
+
+        Returns
+        -------
+        dict
+        """
+        reasons = self.basis if basis else None
+        named = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
+        return named | {
             "action": None if self.action is None else self.action.name.lower(),
-            "shadow": self.shadow,
-            "event": self.event,
-            "basis": None if basis is None else basis.to_dict(),
+            "basis": None if reasons is None else reasons.to_dict(),
         }
 
 
-def advice_on(config: Config, row: CaseRow, event: int | None) -> Advice:
+def make_advice(config: Config, row: CaseRow, event: int | None) -> Advice:
     """Return the advice on a case."""
-    action = None if config.shadow else _ACTIONS[advised(row)]
+    action = None if config.shadow else _ACTIONS[advise(row)]
     advice = object.__new__(Advice)
     # A frozen class sets its fields one by one, which takes three times as long.
     vars(advice).update(
         study=config.name, case=row.case, rho=row.case, state=row.state, status=row.status,
-        step=row.steps, action=action, shadow=config.shadow, event=event, _row=row, _config=config,
+        step=row.steps, action=action, shadow=config.shadow, event=event,
+        _explain=partial(case_basis, config, row),
     )  # fmt: skip
     return advice
 
@@ -85,11 +89,11 @@ def advice_on(config: Config, row: CaseRow, event: int | None) -> Advice:
 _ACTIONS: Final = {CONTINUE: Action.CONTINUE, FINISH: Action.FINISH, None: None}
 
 
-def basis_in(config: Config, row: CaseRow) -> Basis:
+def case_basis(config: Config, row: CaseRow) -> Basis:
     """Return the reasons for what is advised in the present state of a case."""
-    *counters, pending = read(row.known)
+    *counters, pending = loads(row.known)
     n = Counters(*counters)
-    return basis_of(
+    return make_basis(
         config.goal, row.state, row.threshold, n, config.drawn, pending, config.level,
         config.learner_name, row.version,
     )  # fmt: skip
@@ -107,7 +111,7 @@ class Case:
         The state in which it was opened, and the present one.
     status : str
         "open", "won", "lost" or "closed".
-    steps, overruled : int
+    steps, overridden : int
         The steps told, and those of them in which something else was done than advised.
     held : int
         The steps that do not count yet, because their windows are not over.
@@ -123,7 +127,7 @@ class Case:
     state: int
     status: str
     steps: int
-    overruled: int
+    overridden: int
     held: int
     action: str | None
     opened: str
@@ -134,11 +138,11 @@ class Case:
         return dict(vars(self))
 
 
-def case_of(config: Config, row: CaseRow) -> Case:
+def make_case(config: Config, row: CaseRow) -> Case:
     """Return a case as a user sees it."""
-    action = None if config.shadow else advised(row)
+    action = None if config.shadow else advise(row)
     return Case(
-        row.case, row.case, row.first, row.state, row.status, row.steps, row.overruled, row.held,
+        row.case, row.case, row.first, row.state, row.status, row.steps, row.overridden, row.held,
         action, row.opened, row.since,
     )  # fmt: skip
 
@@ -197,13 +201,13 @@ class Status:
         return vars(self) | {"basis": self.basis.to_dict()}
 
 
-def status_of(
+def make_status(
     config: Config, row: StudyRow, n: Counters, threshold: int | None, read_only: str | None
 ) -> Status:
     """Return how a study stands."""
     over = {"won": row.won, "lost": row.lost, "closed": row.closed}
     cases = {"opened": row.opened, OPEN: row.opened - sum(over.values()), **over}
-    basis = basis_of(
+    basis = make_basis(
         config.goal, 1, threshold or 0, n, config.drawn, row.pending, config.level,
         config.learner_name, this_version(),
     )  # fmt: skip

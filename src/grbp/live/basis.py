@@ -77,9 +77,9 @@ class Basis:
     Examples
     --------
     >>> import grbp
-    >>> from grbp.live.basis import basis_of
+    >>> from grbp.live.basis import make_basis
     >>> counters = grbp.Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0)
-    >>> basis = basis_of(4, 1, 1, counters, None, 2, 0.95, "doorstep-lai", "0.1.0")
+    >>> basis = make_basis(4, 1, 1, counters, None, 2, 0.95, "doorstep-lai", "0.1.0")
     >>> basis.action, basis.forced, round(basis.other_better, 3)
     (<Action.FINISH: 1>, False, 0.097)
     >>> print(basis.summary)
@@ -165,8 +165,8 @@ class Basis:
             said = [f"Nothing was known when the case was opened{also}."]
         else:
             said = [
-                f"From here, FINISH is estimated to reach the goal in {_said(self.p_f)}, and"
-                f" CONTINUE in {_said(self.value_continue)}.",
+                f"From here, FINISH is estimated to reach the goal in {_format_estimate(self.p_f)},"
+                f" and CONTINUE in {_format_estimate(self.value_continue)}.",
                 f"Seen when the case was opened: {self.f:,} FINISH, {self.f_goal:,} of them to the"
                 f" goal{pending}; {self.c:,} CONTINUE, {self.c_up:,} of them up.",
             ]
@@ -177,14 +177,14 @@ class Basis:
             )
         right = "FINISH is right in state 1 where p_F is B(p_C) or more."
         if self.c:
-            right += f" B(p_C) is estimated at {_said(self.boundary)}, {self._place()}."
+            right += f" B(p_C) is estimated at {_format_estimate(self.boundary)}, {self._place()}."
         return [*said, right]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
         side, drawn = self.side, self.drawn
         kept = {
-            name: _plain(value) if isinstance(value, Estimate) else value
+            name: estimate_to_dict(value) if isinstance(value, Estimate) else value
             for name, value in vars(self).items()
         }
         return kept | {
@@ -203,7 +203,7 @@ class Basis:
         return f"so that p_F is on the side of {self.side.name}{also}"
 
 
-def basis_of(  # noqa: PLR0913, PLR0917
+def make_basis(  # noqa: PLR0913, PLR0917
     goal: int,
     state: int,
     threshold: int,
@@ -220,12 +220,8 @@ def basis_of(  # noqa: PLR0913, PLR0917
     pending. `start` are the drawn first estimates that stand in them as one try each, or None if
     all was observed.
     """
-    first = start or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    f, f_goal = round(counters.f - first.f), round(counters.f_goal - first.f_goal)
-    c, c_up = round(counters.c - first.c), round(counters.c_up - first.c_up)
-    each = 0.5 * (1.0 + check_level(level))
-    p_c, p_f = share_of(c_up, c, each), share_of(f_goal, f, each)
-    even = Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))
+    c, c_up, f, f_goal = observed_counts(counters, start)
+    p_c, p_f, even = estimate_chances(goal, counters, start, level)
     action = Action.FINISH if state <= threshold else Action.CONTINUE
     finish_better: float | None = 0.0
     if state == 1:
@@ -236,7 +232,7 @@ def basis_of(  # noqa: PLR0913, PLR0917
         other = 1.0 - finish_better
     return Basis(
         goal, state, threshold, action, f, f_goal, c, c_up, pending, p_c, p_f,
-        value_continue=Estimate(*continue_now(goal, state, p_c, p_f).tolist()),
+        value_continue=Estimate(*value_of_continuing(goal, state, p_c, p_f).tolist()),
         boundary=even,
         difference=Estimate(p_f.estimate - even.estimate, p_f.low - even.high, p_f.high - even.low),
         drawn=None if start is None else (start.c_up, start.f_goal),
@@ -250,7 +246,28 @@ def basis_of(  # noqa: PLR0913, PLR0917
     )  # fmt: skip
 
 
-def continue_now(goal: int, state: ArrayLike, p_c: ArrayLike, p_f: ArrayLike) -> Floats:
+def observed_counts(n: Counters, start: Counters | None) -> tuple[int, int, int, int]:
+    """Return how often CONTINUE was observed and moved up, and FINISH and reached the goal."""
+    first = start or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return (
+        round(n.c - first.c),
+        round(n.c_up - first.c_up),
+        round(n.f - first.f),
+        round(n.f_goal - first.f_goal),
+    )
+
+
+def estimate_chances(
+    goal: int, n: Counters, start: Counters | None, level: float
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Estimate p_c, p_f and B(p_c), with intervals that hold together whenever one looks."""
+    c, c_up, f, f_goal = observed_counts(n, start)
+    each = 0.5 * (1.0 + check_level(level))
+    p_c, p_f = estimate_share(c_up, c, each), estimate_share(f_goal, f, each)
+    return p_c, p_f, Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))
+
+
+def value_of_continuing(goal: int, state: ArrayLike, p_c: ArrayLike, p_f: ArrayLike) -> Floats:
     """Compute the value of CONTINUE now and the better one of thresholds 0 and 1 from then on.
 
     Above state 1 both thresholds continue, so it is the value of the better one there.
@@ -277,17 +294,17 @@ def is_forced(goal: int, state: int, action: Action, n: Counters, pending: int) 
     return finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up) != (action == Action.FINISH)
 
 
-def share_of(won: int, tries: int, level: float) -> Estimate:
+def estimate_share(won: int, tries: int, level: float) -> Estimate:
     """Estimate a probability by a share, with the interval that holds whenever one looks."""
     return Estimate(won / tries if tries else math.nan, *anytime(won, tries, level))
 
 
-def _plain(one: Estimate) -> dict[str, float | None]:
+def estimate_to_dict(one: Estimate) -> dict[str, float | None]:
     """Return an estimate in plain types."""
     return {name: None if math.isnan(x) else x for name, x in one._asdict().items()}
 
 
-def _said(one: Estimate) -> str:
+def _format_estimate(one: Estimate) -> str:
     """Write an estimated probability with its interval, in percent."""
     share = "an unknown share" if math.isnan(one.estimate) else percent(one.estimate)
     return f"{share} ({100.0 * one.low:.1f} to {100.0 * one.high:.1f} %)"

@@ -1,6 +1,5 @@
 """The configuration of a study: all that its decisions depend on beside what was observed."""
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
@@ -19,7 +18,8 @@ from grbp.learners.serialization import (
     learner_json,
     restore_learner,
 )
-from grbp.live.rows import read, written
+from grbp.live.arguments import check_text
+from grbp.live.schema import dumps, loads
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_goal, check_positive
 from grbp.numerics.intervals import check_level
@@ -75,9 +75,9 @@ class Config:
     @property
     def text(self) -> str:
         """The configuration as JSON."""
-        return written({one.name: getattr(self, one.name) for one in fields(self)})
+        return dumps({one.name: getattr(self, one.name) for one in fields(self)})
 
-    def is_as(self, other: "Config") -> bool:
+    def equals(self, other: "Config") -> bool:
         """Return whether a study with the other would be the same, whichever version made it."""
         return replace(self, version="") == replace(other, version="")
 
@@ -111,7 +111,7 @@ class Config:
         """The key of the learner's draws."""
         return replica_key(self.seed, LEARNER, 0)
 
-    def found_learner(self, given: LearnerLike | None) -> Learner:
+    def resolve_learner(self, given: LearnerLike | None) -> Learner:
         """Return the learner, or refuse one that is not that of the study any more."""
         if given is None and isinstance(self.learner, str):
             return self._known_learner
@@ -124,14 +124,14 @@ class Config:
     def _found(self, given: LearnerLike | None) -> Learner:
         found = find_learner(restore_learner(self.learner, given, self.goal, "study"), self.goal)
         check_constants(self.constants, found, "study")
-        return _of_thresholds(found)
+        return _check_thresholds(found)
 
 
 @lru_cache(maxsize=256)
-def config_of(text: str) -> Config:
+def load_config(text: str) -> Config:
     """Read a configuration."""
     try:
-        return Config(**read(text))
+        return Config(**loads(text))
     except (TypeError, ValueError) as error:
         raise InvalidInput("the configuration of the study is damaged; restore a backup") from error
 
@@ -141,43 +141,29 @@ def make_config(
 ) -> Config:
     """Check what a study is to be, and return its configuration."""
     goal = check_goal(goal)
-    learner = _with_horizon(learner, goal, horizon)
-    found = _of_thresholds(find_learner(learner, goal))
+    learner = _add_horizon(learner, goal, horizon)
+    found = _check_thresholds(find_learner(learner, goal))
     return Config(
         name=check_text("name", name, 64),
         goal=goal,
         learner=learner_json(learner, goal),
         constants=found.constants._asdict(),
         seed=as_seed(settings["seed"]),
-        shadow=_shadow(settings["shadow"]),
-        windows=_windows(settings["windows"]),
-        start=_start(settings["start"], found, goal),
+        shadow=_check_shadow(settings["shadow"]),
+        windows=_check_windows(settings["windows"]),
+        start=_check_start(settings["start"], found, goal),
         level=check_level(settings["level"]),
         version=this_version(),
     )
 
 
 @cache
-@lru_cache(maxsize=1)
 def this_version() -> str:
     """Return the version of this package."""
     return str(import_module("grbp").__version__)
 
 
-def check_text(name: str, value: object, most: int) -> str:
-    """Return a text in its one form, or refuse what is empty, too long or not to be printed."""
-    text = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
-    # Control characters, halves of pairs and ends of lines are nobody's text.
-    plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Zl", "Zp") for letter in text)
-    if not plain or not 0 < len(text) <= most or text != text.strip():
-        raise InvalidInput(
-            f"{name} = {value!r} was given; it must be one line of 1 to {most:,} letters, without"
-            " blanks at its ends"
-        )
-    return text
-
-
-def _with_horizon(learner: LearnerLike, goal: int, horizon: object) -> LearnerLike:
+def _add_horizon(learner: LearnerLike, goal: int, horizon: object) -> LearnerLike:
     """Return the name of a learner with its horizon."""
     if horizon is None:
         return learner
@@ -192,7 +178,7 @@ def _with_horizon(learner: LearnerLike, goal: int, horizon: object) -> LearnerLi
     return f"{name}{',' if '=' in name else ':'}horizon={number:.17g}"
 
 
-def _of_thresholds(found: object) -> Learner:
+def _check_thresholds(found: object) -> Learner:
     """Refuse the learner of policies: a case is advised by a threshold."""
     if not isinstance(found, Learner):
         raise InvalidInput(
@@ -202,14 +188,14 @@ def _of_thresholds(found: object) -> Learner:
     return found
 
 
-def _shadow(given: object) -> bool:
+def _check_shadow(given: object) -> bool:
     """Return whether nobody is advised; a word is not an answer."""
     if not isinstance(given, bool | np.bool_):
         raise InvalidInput(f"shadow = {given!r} was given; it must be True or False")
     return bool(given)
 
 
-def _windows(given: object) -> dict[str, float]:
+def _check_windows(given: object) -> dict[str, float]:
     """Return the windows in seconds, from days."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidInput(
@@ -231,7 +217,7 @@ def _windows(given: object) -> dict[str, float]:
     return dict(sorted(windows.items()))
 
 
-def _start(given: object, learner: Learner, goal: int) -> Any:
+def _check_start(given: object, learner: Learner, goal: int) -> Any:
     """Return how a study begins: a word, or counters."""
     if isinstance(given, str) and given in (DRAWN, FIRST):
         return given

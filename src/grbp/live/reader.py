@@ -1,36 +1,33 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
-import getpass
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import Final, Self
+from typing import Self, TypeVar
 
 from grbp._io import write_whole
-from grbp.errors import GrbpError, InvalidInput, NotFound
+from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.registry import LearnerLike
-from grbp.live import rules
-from grbp.live.advice import Advice, Case, Status, advice_on, case_of, status_of
-from grbp.live.config import Config, check_text, config_of
-from grbp.live.counting import decided, decides_as_before, known
-from grbp.live.entries import entries
-from grbp.live.rows import STATUSES, CaseRow, Event, StudyRow, hash_of
+from grbp.live.advice import Advice, Case, Status, case_basis, make_advice, make_case, make_status
+from grbp.live.arguments import check_case, check_page, check_recorder, check_text, utc_now
+from grbp.live.basis import Basis
+from grbp.live.config import Config, load_config
+from grbp.live.export import check_target, dump_log, step_tables
+from grbp.live.history import case_entries
+from grbp.live.projection import decide_threshold, total_counters
+from grbp.live.reading import find_only_study, read_study
+from grbp.live.recording import find_case
+from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
-from grbp.live.transfer import log_lines, step_table
-from grbp.live.verify import Verified, short, verified
+from grbp.live.trajectory import Moment, make_moments, sample_events
+from grbp.live.verify import Verified, find_fault, verify_study
 from grbp.model.steps import steps_text
 from grbp.model.validation import check_whole
 
-_MOST_ROWS: Final = 1_000_000
-
-
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)
+T = TypeVar("T")
 
 
 class StudyReader:
@@ -45,15 +42,23 @@ class StudyReader:
         learner: LearnerLike | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._who = recorder(who)
+        self._who = check_recorder(who)
         # A name is in the configuration.
         self._learner = None if isinstance(learner, str) else learner
         self._clock = clock
         self._store = open_store(store)
         try:
-            self.name = _only(self._store) if name is None else check_text("name", name, 64)
-            self.goal = self._config().goal
-            self.read_only = next(iter([*self._store.checks(), *self._checks()]), None)
+            self.name = (
+                find_only_study(self._store) if name is None else check_text("name", name, 64)
+            )
+            study, last, cases = self._read(
+                lambda tx, study: (
+                    study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
+                )
+            )  # fmt: skip
+            self.goal = load_config(study.config).goal
+            fault = find_fault(study, last, cases, self._learner)
+            self.read_only = next(iter(self._store.checks()), fault)
         except BaseException:
             if not isinstance(store, Store):
                 self._store.close()
@@ -122,13 +127,46 @@ class StudyReader:
         >>> study.open_case(1).action == study.ask(1).action
         True
         """
-        number = case_number(case)
+        return make_advice(*self._find_case(case), None)
 
-        def script(tx: Transaction) -> Advice:
-            study = _found(tx, self.name)
-            return advice_on(config_of(study.config), rules.case_in(tx, study, number), None)
+    def case(self, case: int) -> Case:
+        """Return a case.
 
-        return self._store.read(self.name, script)
+        Parameters
+        ----------
+        case : int
+            The number of the case.
+
+        Returns
+        -------
+        Case
+        """
+        return make_case(*self._find_case(case))
+
+    def basis(self, case: int, state: int | None = None) -> Basis | None:
+        """Give the reasons for what is advised in a state of a case, from when it was opened.
+
+        Parameters
+        ----------
+        case : int
+        state : int, optional
+            A state from 1 to goal - 1, by default the present one.
+
+        Returns
+        -------
+        Basis or None
+            None in shadow mode.
+        """
+        config, row = self._find_case(case)
+        if config.shadow:
+            return None
+        at = check_whole("state", row.state if state is None else state, 1, config.goal - 1)
+        return case_basis(config, row._replace(state=at))
+
+    def trajectory(self, points: int = 100) -> list[Moment]:
+        """Return what was known after some events, evenly spaced, and after the last one."""
+        study, events = self._read(lambda tx, study: (study, sample_events(tx, study.seq, points)))
+        return make_moments(study, events, self._learner)
 
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers.
@@ -158,10 +196,10 @@ class StudyReader:
             raise InvalidInput(
                 f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
             )
-        page = _page(after, limit)
-        config = self._config()
-        rows = self._store.read(self.name, lambda tx: tx.cases(*page, status or ""))
-        return [case_of(config, row) for row in rows]
+        page = check_page(after, limit)
+        study, rows = self._read(lambda tx, study: (study, tx.cases(*page, status or "")))
+        config = load_config(study.config)
+        return [make_case(config, row) for row in rows]
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded.
@@ -187,17 +225,17 @@ class StudyReader:
         >>> [(event.kind, event.who) for event in study.log()]
         [('study', 'ada'), ('open', 'ada')]
         """
-        page = after, limit = _page(after, limit)
+        page = after, limit = check_page(after, limit)
         if case is None:
-            return self._store.read(self.name, lambda tx: tx.events(*page))
-        number = case_number(case)
+            return self._read(lambda tx, _: tx.events(*page))
+        number = check_case(case)
 
-        def script(tx: Transaction) -> list[Event]:
+        def read_events(tx: Transaction, _: StudyRow) -> list[Event]:
             row = tx.case(number)
-            found = (entry.event for entry in entries(tx, row)) if row else ()
-            return list(takewhile(lambda event: event.seq > after, found))
+            events = (entry.event for entry in case_entries(tx, row)) if row else ()
+            return list(takewhile(lambda event: event.seq > after, events))
 
-        return self._store.read(self.name, script)[::-1][:limit]
+        return self._read(read_events)[::-1][:limit]
 
     def status(self) -> Status:
         """Say how the study stands: its cases, what is known, and how sure that is.
@@ -213,11 +251,11 @@ class StudyReader:
         >>> study.status().cases
         {'opened': 0, 'open': 0, 'won': 0, 'lost': 0, 'closed': 0}
         """
-        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
-        config, threshold = config_of(study.config), None
+        study = self._read(lambda _, study: study)
+        config, threshold = load_config(study.config), None
         with suppress(GrbpError):
-            threshold = decided(config, study, self._learner)
-        return status_of(config, study, known(study), threshold, self.read_only)
+            threshold = decide_threshold(config, study, self._learner)
+        return make_status(config, study, total_counters(study), threshold, self.read_only)
 
     def verify(self) -> Verified:
         """Check the whole study: the chain of hashes, and that all rows follow from the log.
@@ -234,7 +272,7 @@ class StudyReader:
         >>> study.verify().events, study.verify().problems
         (2, ())
         """
-        return self._verified(decide=False)
+        return self._verify(decide=False)
 
     def replay(self) -> Verified:
         """Check the whole study, and make every decision again.
@@ -252,9 +290,9 @@ class StudyReader:
         >>> study.replay().decisions, study.replay().ok
         (1, True)
         """
-        return self._verified(decide=True)
+        return self._verify(decide=True)
 
-    def _verified(self, *, decide: bool) -> Verified:
+    def _verify(self, *, decide: bool) -> Verified:
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (other verbs need none)
 
         # The database's own check needs no Python, so that it takes no time beside ours.
@@ -262,7 +300,7 @@ class StudyReader:
             damage = beside.submit(self._store.damage)
             try:
                 found = self._store.read(
-                    self.name, lambda tx: verified(tx, self._learner, decide=decide)
+                    self.name, lambda tx: verify_study(tx, self._learner, decide=decide)
                 )
             except GrbpError as error:
                 if not damage.result():  # Somebody else's fault, such as that of a network.
@@ -281,7 +319,7 @@ class StudyReader:
         -------
         Path
         """
-        return write_whole(self._elsewhere(path), self.export_lines(), 0o600)
+        return write_whole(check_target(path, self._store), self.export_lines(), 0o600)
 
     def export_lines(self) -> Iterator[bytes]:
         """Yield the lines that `export` writes.
@@ -291,7 +329,7 @@ class StudyReader:
         iterator of bytes
             A head, then the events, up to the last one there is now.
         """
-        return log_lines(self._store, self.name)
+        return dump_log(self._store, self.name)
 
     def export_steps(self, path: Path | str) -> Path:
         """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.
@@ -304,15 +342,8 @@ class StudyReader:
         -------
         Path
         """
-        lines = self._store.read(self.name, lambda tx: list(steps_text(step_table(tx))))
-        return write_whole(self._elsewhere(path), lines, 0o600)
-
-    def _elsewhere(self, path: Path | str) -> Path:
-        """Refuse the files of the store itself, which would be replaced."""
-        store = os.path.realpath(self._store.where)
-        if os.path.realpath(path) in {store + end for end in ("", "-wal", "-shm")}:
-            raise InvalidInput(f"{path} was given; it is the store itself: name another file")
-        return Path(path)
+        lines = self._store.read(self.name, lambda tx: list(steps_text(step_tables(tx))))
+        return write_whole(check_target(path, self._store), lines, 0o600)
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the store, as they are now, to a new SQLite file.
@@ -329,83 +360,13 @@ class StudyReader:
         self._store.backup(Path(path))
         return Path(path)
 
-    def _config(self) -> Config:
-        """Return the configuration as it is now."""
-        study = self._store.read(self.name, lambda tx: _found(tx, self.name))
-        return config_of(study.config)
-
-    def _checks(self) -> list[str]:
-        """Return what speaks against going on with this study, a sentence each."""
-
-        def script(tx: Transaction) -> tuple[StudyRow, list[Event], list[CaseRow]]:
-            study = _found(tx, self.name)
-            return study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
-
-        study, last, cases = self._store.read(self.name, script)
-        config = config_of(study.config)
-        try:
-            config.found_learner(self._learner)
-        except GrbpError as error:
-            return [str(error)]
-        if [one.hash for one in last] != [study.head] or hash_of(last[0][:-1]) != study.head:
-            return ["its last event does not fit its head: verify it, and restore a backup"]
-        case = next(iter(cases), None)
-        if [one.case for one in cases] != [study.opened][: study.opened]:
-            return ["its cases are not those of its log: verify it, and restore a backup"]
-        try:
-            same = case is None or decides_as_before(config, case, self._learner)
-        except (GrbpError, TypeError, ValueError) as error:
-            return [f"its last case cannot be decided again ({short(error)}): verify it"]
-        if case is not None and not same:
-            return [
-                f"this version decides case {case.case} otherwise than version {case.version} did:"
-                " go on with that version"
-            ]
-        return []
-
-
-def _found(tx: Transaction, name: str) -> StudyRow:
-    """Return a study, or say that there is none."""
-    study = tx.study()
-    if study is None:
-        raise NotFound(
-            f"the study {name!r} was asked for; there is none of this name: `grbp live studies`"
-            " lists those of a store"
+    def _find_case(self, case: object) -> tuple[Config, CaseRow]:
+        """Return the configuration and a case, or refuse a number that no case has."""
+        number = check_case(case)
+        return self._read(
+            lambda tx, study: (load_config(study.config), find_case(tx, study, number))
         )
-    return study
 
-
-def _only(store: Store) -> str:
-    """Return the name of the only study in a store."""
-    names = store.studies()
-    if len(names) != 1:
-        raise NotFound(f"no study was named for {store.where}; {what_is_there(names)}")
-    return names[0]
-
-
-def what_is_there(names: list[str]) -> str:
-    """Say which studies there are, and what to do."""
-    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"
-    return have if names else "it has none: `grbp live init` makes one"
-
-
-def recorder(who: str | None) -> str:
-    """Return who records: the one that is named, or the user."""
-    if who is not None:
-        return check_text("who", who, 200)
-    with suppress(OSError, KeyError, ImportError):
-        return check_text("who", getpass.getuser(), 200)
-    return "unknown"
-
-
-def case_number(case: object) -> int:
-    """Return the number of a case, or refuse what is none."""
-    return check_whole("case", case, 1, rules.MOST_CASES)
-
-
-def _page(after: object, limit: object) -> tuple[int, int]:
-    return (
-        check_whole("after", after, 0, rules.MOST_CASES),
-        check_whole("limit", limit, 1, _MOST_ROWS),
-    )
+    def _read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
+        """Run a script that reads this study."""
+        return read_study(self._store, self.name, script)

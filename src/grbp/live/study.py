@@ -1,22 +1,21 @@
 """A study: cases opened, asked about, told and corrected, of which nothing is lost."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grbp.errors import InvalidInput, ReadOnly
+from grbp.errors import ReadOnly
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
-from grbp.live import rules
-from grbp.live.advice import Advice, advice_on
-from grbp.live.config import DRAWN, check_text, config_of, make_config, this_version
-from grbp.live.reader import StudyReader, case_number, recorder, utc_now
-from grbp.live.rows import read
-from grbp.live.rules import Answer, Call
-from grbp.live.store import Where, open_store
-from grbp.live.store.base import Store, Transaction
-from grbp.live.transfer import bring_in, read_log
+from grbp.live import arguments, commands
+from grbp.live.advice import Advice, make_advice
+from grbp.live.config import DRAWN, load_config, make_config, this_version
+from grbp.live.export import import_log, read_log
+from grbp.live.reader import StudyReader
+from grbp.live.recording import Answer, Call
+from grbp.live.schema import loads
+from grbp.live.store import Where, open_or_make_store
+from grbp.live.store.base import Transaction
 from grbp.model.transition import Action
 
 
@@ -42,7 +41,8 @@ class Study(StudyReader):
     name : str
     goal : int
     read_only : str or None
-        Why the study cannot be written to, if a check failed when it was opened.
+        Why the study cannot be written to, if a check failed when it was opened; whatever would
+        write raises `ReadOnly` then.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class Study(StudyReader):
         shadow: bool = False,
         level: float = 0.95,
         who: str | None = None,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], datetime] = arguments.utc_now,
     ) -> "Study":
         """Make a study, and the SQLite file or the tables if they are missing.
 
@@ -143,18 +143,17 @@ class Study(StudyReader):
         Examples
         --------
         >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", 4, "getbe-sm", start="first")
-        >>> study.status().cases["opened"]
-        0
+        >>> grbp.Study.create("memory", "ward", 4, "getbe-sm", start="first")
+        <Study('memory', 'ward'): goal 4>
         """
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
         config = make_config(name, goal, learner, horizon, settings | {"level": level})
-        call = Call(recorder(who), _stamp(clock()))
-        with _opened(store) as kept:
-            for reason in kept.checks():
-                raise ReadOnly(f"a study was to be made in {kept.where}: {reason}")
-            kept.write(config.name, lambda tx: rules.configure(tx, call, read(config.text)))
-            return cls(kept, config.name, who=who, learner=learner, clock=clock)
+        call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
+        with open_or_make_store(store) as opened:
+            for reason in opened.checks():
+                raise ReadOnly(f"a study was to be made in {opened.where}: {reason}")
+            opened.write(config.name, lambda tx: commands.configure(tx, call, loads(config.text)))
+            return cls(opened, config.name, who=who, learner=learner, clock=clock)
 
     def open_case(
         self,
@@ -189,8 +188,6 @@ class Study(StudyReader):
             If there is no such state.
         Conflict
             If the key was used for something else.
-        ReadOnly
-            If the study cannot be written to.
 
         Examples
         --------
@@ -199,8 +196,7 @@ class Study(StudyReader):
         >>> study.open_case(2, key="bed 7").case, study.open_case(2, key="bed 7").case
         (1, 1)
         """
-        call = self._call(key, observed, who)
-        return self._answer(lambda tx: rules.open_case(tx, call, state))
+        return self._record(commands.open_case, self._call(key, observed, who), state)
 
     def tell(  # noqa: PLR0913
         self,
@@ -242,8 +238,6 @@ class Study(StudyReader):
             If the action cannot lead to the state.
         Conflict
             If the case is over, or the step or the key was told otherwise.
-        ReadOnly
-            If the study cannot be written to.
 
         Notes
         -----
@@ -259,10 +253,10 @@ class Study(StudyReader):
         >>> study.tell(1, 4, took="finish", why="a bed was free").status
         'won'
         """
-        call, number = self._call(key, observed, who), case_number(case)
+        call, number = self._call(key, observed, who), arguments.check_case(case)
         took = took.name.lower() if isinstance(took, Action) else took
-        why = "" if isinstance(why, str) and not why else _reason(why)
-        return self._answer(lambda tx: rules.tell(tx, call, number, state, took, why, step))
+        why = "" if isinstance(why, str) and not why else arguments.check_reason(why)
+        return self._record(commands.tell, call, number, state, took, why, step)
 
     def void(
         self,
@@ -307,13 +301,16 @@ class Study(StudyReader):
         >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
         (3, 2)
         """
-        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
-        return self._answer(lambda tx: rules.void(tx, call, number, why, step))
+        call, number = self._call(key, None, who), arguments.check_case(case)
+        return self._record(commands.void, call, number, arguments.check_reason(why), step)
 
-    def close_case(
+    def withdraw_case(
         self, case: int, why: str, *, key: str | None = None, who: str | None = None
     ) -> Advice:
         """Withdraw a case: what was observed stays, and nothing more is expected.
+
+        It counts for no threshold, and is neither won nor lost. `Session.abandon` counts the same,
+        but gives the next case the same number; here a case keeps its number, which is its round.
 
         Parameters
         ----------
@@ -338,11 +335,11 @@ class Study(StudyReader):
         >>> import grbp
         >>> study = grbp.Study.create("memory", "ward", goal=4)
         >>> _ = study.open_case(2)
-        >>> study.close_case(1, "moved to another ward").status
+        >>> study.withdraw_case(1, "moved to another ward").status
         'closed'
         """
-        call, number, why = self._call(key, None, who), case_number(case), _reason(why)
-        return self._answer(lambda tx: rules.close(tx, call, number, why))
+        call, number = self._call(key, None, who), arguments.check_case(case)
+        return self._record(commands.withdraw_case, call, number, arguments.check_reason(why))
 
     @classmethod
     def import_(cls, store: Where, path: Path | str, **options: Any) -> "Study":
@@ -369,60 +366,27 @@ class Study(StudyReader):
             If the store has a study of this name.
         """
         read_log(Path(path))  # What is no export makes no store.
-        with _opened(store) as kept:
-            return cls(kept, bring_in(kept, Path(path)), **options)
+        with open_or_make_store(store) as opened:
+            return cls(opened, import_log(opened, Path(path)), **options)
 
-    def _answer(self, script: Callable[[Transaction], Answer]) -> Advice:
+    def _record(self, command: Callable[..., Answer], call: Call, *request: object) -> Advice:
         """Record something, and return the advice that follows."""
         if self.read_only:
             raise ReadOnly(f"the study {self.name!r} can only be read: {self.read_only}")
 
-        def advised(tx: Transaction) -> Advice:
-            event, study, row = script(tx)
-            return advice_on(config_of(study.config), row, event.seq)
+        def record(tx: Transaction) -> Advice:
+            event, study, row = command(tx, call, *request)
+            return make_advice(load_config(study.config), row, event.seq)
 
-        return self._store.write(self.name, advised)
+        return self._store.write(self.name, record)
 
     def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
         """Say who asks, and when."""
         return Call(
-            self._who if who is None else recorder(who),
-            _stamp(self._clock()),
-            "" if key is None else check_text("key", key, 200),
-            "" if observed is None else _time(observed),
+            self._who if who is None else arguments.check_recorder(who),
+            arguments.format_time(self._clock()),
+            "" if key is None else arguments.check_text("key", key, 200),
+            "" if observed is None else arguments.check_observed(observed),
             self._learner,
             this_version(),
         )
-
-
-@contextmanager
-def _opened(where: Where) -> Iterator[Store]:
-    """Open a store, or make it; close it again if what follows fails, unless others have it."""
-    store = open_store(where, create=True)
-    try:
-        yield store
-    except BaseException:
-        if store is not where:
-            store.close()
-        raise
-
-
-def _reason(why: object) -> str:
-    return check_text("why", why, 1_000)
-
-
-def _stamp(time: datetime) -> str:
-    """Write a time in UTC, so that texts sort as times do."""
-    utc = time if time.tzinfo is UTC else time.astimezone(UTC)
-    return utc.isoformat(timespec="microseconds")
-
-
-def _time(given: object) -> str:
-    """Return when something was observed, or refuse what is no time."""
-    with suppress(ValueError, OverflowError):  # The first and last years have no other zones.
-        time = datetime.fromisoformat(given) if isinstance(given, str) else given
-        if isinstance(time, datetime):
-            return _stamp(time)
-    raise InvalidInput(
-        f"observed = {given!s} was given; it must be a time, such as 2026-11-16T08:30"
-    )

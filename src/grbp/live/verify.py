@@ -9,17 +9,19 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
-from grbp.live.rows import NO_HASH, CaseRow, Event, StudyRow, hash_of
-from grbp.live.rules import again
+from grbp.live.commands import replay
+from grbp.live.config import load_config
+from grbp.live.projection import decides_as_before
+from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
 from grbp.live.store.base import LAST, Transaction
-from grbp.live.store.memory import Kept, MemoryTransaction
+from grbp.live.store.memory import MemoryTransaction, StudyRows
 
-_MOST: Final = 20
+_MOST_PROBLEMS: Final = 20
 """The problems that are named."""
 
-_ASTRAY: Final = timedelta(minutes=5)
+_CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 
-_MADE: Final = ("kind", "case", "step", "request", "response")
+_REPLAYED_FIELDS: Final = ("kind", "case", "step", "request", "response")
 """The parts of an event that the rules make; the others are taken over or follow from these."""
 
 
@@ -52,40 +54,40 @@ class Verified(NamedTuple):
         return not self.problems
 
 
-class _Rows(MemoryTransaction):
+class _ReplayedRows(MemoryTransaction):
     """The rows that follow from a log, without the log itself where that is at hand."""
 
     def __init__(self, log: Transaction | None) -> None:
-        super().__init__("", Kept())
+        super().__init__("", StudyRows())
         self._log = log
 
     def append(self, event: Event) -> None:
         """Keep an event if there is no log."""
         if self._log is None:
-            self._kept.events[event.seq] = event
+            self._rows.events[event.seq] = event
 
     def event(self, seq: int) -> Event | None:
         """Return an event that was played before."""
-        return self._kept.events.get(seq) if self._log is None else self._log.event(seq)
+        return self._rows.events.get(seq) if self._log is None else self._log.event(seq)
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
-        return self._kept.cases.get(case)
+        return self._rows.cases.get(case)
 
     def all_cases(self, _: str = "") -> Iterator[CaseRow]:
         """Yield every case, in the order in which they were opened."""
-        return iter(self._kept.cases.values())
+        return iter(self._rows.cases.values())
 
     def put_study(self, row: StudyRow) -> None:
         """Write the study's row."""
-        self._kept.study[""] = row
+        self._rows.study[""] = row
 
     def put_case(self, row: CaseRow) -> None:
         """Write a case's row."""
-        self._kept.cases[row.case] = row
+        self._rows.cases[row.case] = row
 
 
-def played_again(
+def replay_log(
     events: Iterable[Event],
     learner: LearnerLike | None,
     *,
@@ -96,13 +98,13 @@ def played_again(
 
     Where the log is at hand, what was played is found there, and need not be kept.
     """
-    tx = _Rows(log)
+    tx = _ReplayedRows(log)
     problems: list[str] = []
     count, decisions, head, seq = 0, 0, NO_HASH, 0
     folding, clock, back = True, "", []
     for event in events:
         count += 1
-        if event.recorded < clock and _jumped(clock, event.recorded):
+        if event.recorded < clock and _clock_went_back(clock, event.recorded):
             back.append(event.seq)
         clock = event.recorded
         made: Event | None = None
@@ -110,14 +112,15 @@ def played_again(
         folding = folding and event.seq == seq + 1
         if folding:
             try:
-                made = again(tx, event, learner, decide=decide)
+                made = replay(tx, event, learner, decide=decide)
             except Exception as error:
-                problems.append(f"event {event.seq} cannot be played again: {short(error)}")
+                fault = describe_error(error)
+                problems.append(f"event {event.seq} cannot be played again: {fault}")
                 folding = False
         if made is None or made != event:
-            problems += _wrong(event, seq, head)
+            problems += _find_chain_faults(event, seq, head)
             if made is not None:
-                problems += _differs(made, event)
+                problems += _find_differences(made, event)
                 folding = False
         decisions += decide and event.kind == "open"
         # The key of a damaged event need not even be a number.
@@ -129,22 +132,22 @@ def played_again(
     return Verified(count, head, decisions, tuple(problems), notes), tx
 
 
-def verified(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:
+def verify_study(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:
     """Check a study: its log, and that its rows are what the log makes of them."""
-    with _no_cycles():
-        found, made = played_again(tx.all_events(), learner, decide=decide, log=tx)
+    with _pause_collector():
+        found, made = replay_log(tx.all_events(), learner, decide=decide, log=tx)
         problems = list(found.problems)
         if not problems:
-            problems += _rows("study", [tx.study()], [made.study()])
-            problems += _rows("case", tx.all_cases(), made.all_cases())
-            problems += _rows("held step", tx.due(LAST), made.due(LAST))
-    more = len(problems) - _MOST
-    named = [*problems[:_MOST], *([f"and {more:,} more"] if more > 0 else [])]
+            problems += _compare_rows("study", [tx.study()], [made.study()])
+            problems += _compare_rows("case", tx.all_cases(), made.all_cases())
+            problems += _compare_rows("held step", tx.due(LAST), made.due(LAST))
+    more = len(problems) - _MOST_PROBLEMS
+    named = [*problems[:_MOST_PROBLEMS], *([f"and {more:,} more"] if more > 0 else [])]
     return found._replace(problems=tuple(named))
 
 
 @contextmanager
-def _no_cycles() -> Iterator[None]:
+def _pause_collector() -> Iterator[None]:
     """Keep Python from searching millions of new rows for cycles, which they do not make."""
     collects = gc.isenabled()
     gc.disable()
@@ -155,26 +158,26 @@ def _no_cycles() -> Iterator[None]:
             gc.enable()
 
 
-def _jumped(before: str, after: str) -> bool:
+def _clock_went_back(before: str, after: str) -> bool:
     """Return whether a clock went back by more than clocks and waiting writers differ."""
     with suppress(TypeError, ValueError):
-        return datetime.fromisoformat(before) - datetime.fromisoformat(after) > _ASTRAY
+        return datetime.fromisoformat(before) - datetime.fromisoformat(after) > _CLOCK_TOLERANCE
     return False  # no times: the event is damaged, and named
 
 
-def _wrong(event: Event, seq: int, head: str) -> Iterator[str]:
+def _find_chain_faults(event: Event, seq: int, head: str) -> Iterator[str]:
     """Say what is wrong with an event in its chain."""
     if event.seq != seq + 1:
         yield f"event {seq + 1} is missing: event {event.seq} follows event {seq}"
     elif event.previous != head:
         yield f"event {event.seq} does not continue the chain: the hash before it is another"
-    if hash_of(event[:-1]) != event.hash:
+    if hash_fields(event[:-1]) != event.hash:
         yield f"event {event.seq} was changed: its hash does not fit what it says"
 
 
-def _differs(made: Event, event: Event) -> Iterator[str]:
+def _find_differences(made: Event, event: Event) -> Iterator[str]:
     """Say in what an event differs from the one that the rules make of its request."""
-    named = [name for name in _MADE if getattr(made, name) != getattr(event, name)]
+    named = [name for name in _REPLAYED_FIELDS if getattr(made, name) != getattr(event, name)]
     if named:
         yield (
             f"event {event.seq} has another {' and '.join(named)} than the rules give it now:"
@@ -182,7 +185,7 @@ def _differs(made: Event, event: Event) -> Iterator[str]:
         )
 
 
-def _rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iterator[str]:
+def _compare_rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iterator[str]:
     """Say which rows are not what the log makes of them."""
     for one, other in zip_longest(stored, made):
         if one != other:
@@ -193,6 +196,35 @@ def _rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iterator[str
             yield f"{which} is not what the log makes of it"
 
 
-def short(error: Exception) -> str:
+def find_fault(
+    study: StudyRow, last: list[Event], cases: list[CaseRow], learner: LearnerLike | None
+) -> str | None:
+    """Say what speaks against going on with a study: its end is damaged, or decided otherwise.
+
+    `last` and `cases` are what the log and the cases have from the last one of the study's row on.
+    """
+    config = load_config(study.config)
+    try:
+        config.resolve_learner(learner)
+    except GrbpError as error:
+        return str(error)
+    if [one.hash for one in last] != [study.head] or hash_fields(last[0][:-1]) != study.head:
+        return "its last event does not fit its head: verify it, and restore a backup"
+    if [one.case for one in cases] != [study.opened][: study.opened]:
+        return "its cases are not those of its log: verify it, and restore a backup"
+    for case in cases:
+        try:
+            same = decides_as_before(config, case, learner)
+        except (GrbpError, TypeError, ValueError) as error:
+            return f"its last case cannot be decided again ({describe_error(error)}): verify it"
+        if not same:
+            return (
+                f"this version decides case {case.case} otherwise than version {case.version} did:"
+                " go on with that version"
+            )
+    return None
+
+
+def describe_error(error: Exception) -> str:
     """Say what went wrong: in a sentence if there is one, else by its name."""
     return str(error) if isinstance(error, GrbpError) else type(error).__name__

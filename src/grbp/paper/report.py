@@ -1,6 +1,6 @@
 """One page that says what the experiments showed, for someone who has not read the paper.
 
-Its words stand in `pages/templates`; the verdicts, figures and numbers are handed in.
+Its words stand in `reports/templates`; the verdicts, figures and numbers are handed in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from grbp._words import format_number
 from grbp.experiments.simulation import Simulation
 from grbp.figures.numbers import rounds_in_words
 from grbp.figures.regret_curves import NOT_COVERED
-from grbp.pages.page import Section, environment
 from grbp.paper.verdict import LEGEND, Verdict, tally
+from grbp.reports.page import Section, environment
 
 _NO_NUMBER: Final = "\N{EN DASH}"
 

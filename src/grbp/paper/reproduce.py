@@ -30,9 +30,9 @@ from grbp.figures import (
     transition_figure,
 )
 from grbp.figures.canvas import check_matplotlib, drawing, put_title, render, write_pictures
-from grbp.pages.page import Section, environment
 from grbp.paper.report import regret_table, report_html
 from grbp.paper.verdict import Verdict, verdicts
+from grbp.reports.page import Section, environment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -183,7 +183,7 @@ class Plan(Displayable):
         MissingExtra
             If Matplotlib or Jinja2 is not installed.
         """
-        return str(import_module("grbp.pages.plan_page").plan_report(self, facts or {}))
+        return str(import_module("grbp.reports.plan_report").plan_report(self, facts or {}))
 
     def _table(self) -> Rows:
         return COLUMNS, self.cells()

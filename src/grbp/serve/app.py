@@ -11,15 +11,22 @@ from fastapi.requests import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from grbp.errors import GrbpError
+from grbp.live.arguments import utc_now
 from grbp.live.config import this_version
-from grbp.live.reader import utc_now
 from grbp.live.store.base import Store
-from grbp.serve import lab, models, pages, routes, study_pages, upkeep
-from grbp.serve.access import ANYBODY, ROUTES
-from grbp.serve.desk import Desk
-from grbp.serve.guards import COOKIE, IMPORT, Guard, Settings
-from grbp.serve.problems import MEDIA_TYPE, Problem, mistake_in, problem, problem_of
+from grbp.serve import (  # noqa: F401 (modules of routes add them to the routers)
+    admin,
+    explorer_routes,
+    models,
+    roles,
+    routes,
+    static_routes,
+    study_pages,
+)
+from grbp.serve.http_errors import Refusal, describe_mistake
+from grbp.serve.middleware import COOKIE, Guard, Receive, Scope, Send
+from grbp.serve.settings import Settings
+from grbp.serve.state import ServerState
 from grbp.serve.tokens import Tokens
 
 _DESCRIPTION: Final = (
@@ -32,7 +39,7 @@ _SILENT: Final[Any] = dict.fromkeys(
 )
 """The framework can send what it sees elsewhere; nothing here leaves the machine."""
 
-_NOT_DONE: Final = {
+_REFUSALS: Final = {
     404: "there is nothing at this address; /openapi.json lists what there is",
     405: "this address cannot be asked in this way; /openapi.json says how",
     400: "the body cannot be read; send JSON",
@@ -46,104 +53,62 @@ def create_app(
     clock: Callable[[], datetime] = utc_now,
 ) -> FastAPI:
     """Return the application over a store that is open; whoever opened it closes it."""
-    desk = Desk(store, tokens, settings or Settings(), clock)
+    server = ServerState(store, tokens, settings or Settings(), clock)
 
     app = FastAPI(
         title="grbp",
         version=this_version(),
         description=_DESCRIPTION,
-        docs_url=None,  # Its pages load scripts from elsewhere.
-        redoc_url=None,
+        openapi_url=None,  # It is a route of ours, with a role; its pages load foreign scripts.
         redirect_slashes=False,
         telemetry=_SILENT,
     )
-    app.state.desk, app.state.lab = desk, lab.Lab()
-    for one in (routes, upkeep, pages, study_pages, lab):
+    app.state.server = server
+    for router in roles.ROUTERS:
         # Side by side, since routers within routers are searched twice.
-        app.router.routes.extend(one.router.routes)
-    app.mount("/static", pages.Files(directory=pages.STATIC))
-    app.add_middleware(
-        Guard, routes=app.router.routes, settings=desk.settings, tokens=tokens,
-        sessions=desk.sessions, metrics=desk.metrics,
-    )  # fmt: skip
-    app.add_middleware(study_pages.Readable)
-    app.add_exception_handler(GrbpError, _refused)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _not_done)
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+        app.router.routes.extend(router.routes)
+    app.router.middleware_stack = _handle_matched
+    app.add_middleware(Guard, server=server, routes=app.router.routes)
+    app.add_exception_handler(RequestValidationError, _refuse_form)
+    app.add_exception_handler(HTTPException, _refuse_request)
+    app.openapi = lambda: _describe_routes(app)  # type: ignore[method-assign]
     return app
 
 
-async def _refused(_: Request, error: Exception) -> Response:
-    """Answer with what an error of ours says."""
-    assert isinstance(error, GrbpError)  # noqa: S101 (it is registered for these)
-    return _answer(problem_of(error), getattr(error, "headers", None))
+async def _handle_matched(scope: Scope, receive: Receive, send: Send) -> None:
+    """Hand a request to the route that the guard has found; without one, let the router refuse."""
+    handle = scope["route"].handle if "route" in scope else scope["app"].router.app
+    await handle(scope, receive, send)
 
 
-async def _malformed(_: Request, error: Exception) -> Response:
-    """Answer that a request has not the form that is described."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101
-    status, detail = mistake_in(list(error.errors()))
-    return _answer(problem(status, "malformed" if status == 400 else "invalid-input", detail))
+async def _refuse_form(_: Request, error: Exception) -> Response:
+    """Refuse a request that has not the form that is described."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 (it is registered for these)
+    raise describe_mistake(list(error.errors())) from error
 
 
-async def _not_done(_: Request, error: Exception) -> Response:
-    """Answer what the framework refuses."""
+async def _refuse_request(_: Request, error: Exception) -> Response:
+    """Refuse what the framework refuses, in words of ours."""
     assert isinstance(error, HTTPException)  # noqa: S101
-    detail = _NOT_DONE.get(error.status_code, str(error.detail))
+    detail = _REFUSALS.get(error.status_code, str(error.detail))
     kind = "malformed" if error.status_code == 400 else "no-route"
-    return _answer(problem(error.status_code, kind, detail), error.headers)
+    raise Refusal(error.status_code, detail, error.headers, kind) from error
 
 
-def _answer(said: Problem, headers: Any = None) -> Response:
-    return Response(said.body, said.status, headers, MEDIA_TYPE)
-
-
-def _described(app: FastAPI) -> dict[str, Any]:
-    """Describe the routes by OpenAPI, with roles, examples and all that can go wrong."""
+def _describe_routes(app: FastAPI) -> dict[str, Any]:
+    """Describe the routes by OpenAPI, with their roles and examples."""
     if app.openapi_schema is None:
         schema = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
         parts = schema["components"]
-        for name in ("HTTPValidationError", "ValidationError"):
-            parts["schemas"].pop(name, None)
-        problem_schema = models.ProblemModel.model_json_schema()
-        parts["schemas"]["ProblemModel"] = problem_schema
+        parts["schemas"]["ProblemModel"] = models.ProblemModel.model_json_schema()
         for name, one in models.examples().items():
-            if name in parts["schemas"]:
-                parts["schemas"][name]["examples"] = [one]
+            parts["schemas"][name]["examples"] = [one]
         parts["securitySchemes"] = {
             "token": {"type": "http", "scheme": "bearer"},
             "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
         }
-        for path, verbs in schema["paths"].items():
-            for verb, operation in verbs.items():
-                _complete(operation, verb.upper(), path)
+        schema["security"] = [{"token": []}, {"session": []}]
         app.openapi_schema = schema
     return app.openapi_schema
-
-
-def _complete(operation: dict[str, Any], method: str, path: str) -> None:
-    """Add to an operation who may do it, and how it is refused."""
-    role = ROUTES.get((method, path))
-    operation["x-role"] = role or "anybody"
-    operation["security"] = [] if role == ANYBODY else [{"token": []}, {"session": []}]
-    refusals = {421, 429, 500} | ({401, 403} if role or method == "POST" else set())
-    if method == "POST":
-        refusals |= {400, 408, 413, 415}
-    if "{" in path:
-        refusals |= {404, 422, 503}
-    if "requestBody" in operation or "parameters" in operation:
-        refusals |= {422, 503}
-    if (method == "POST" and path in ("/api/studies", IMPORT)) or path.endswith(_WRITTEN):
-        refusals |= {409, 503}
-    if path in ("/ready", "/api/studies", "/api/backup", "/api/tokens"):
-        refusals |= {503}
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemModel"}}}
-    for status in sorted(refusals):
-        said = problem(status, "x", "").title
-        operation["responses"][str(status)] = {"description": said, "content": content}
-
-
-_WRITTEN: Final = ("/cases", "/steps", "/void", "/close")

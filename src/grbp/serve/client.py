@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -12,17 +11,19 @@ from grbp._io import check_writable, write_whole
 from grbp.errors import InvalidInput, NotFound
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
-from grbp.live.config import DRAWN, check_text, make_config
-from grbp.live.reader import case_number, what_is_there
-from grbp.live.rows import Event
-from grbp.live.rules import MOST_CASES
-from grbp.live.transfer import read_log
+from grbp.live.arguments import MOST_CASES, check_case, check_text
+from grbp.live.basis import Basis
+from grbp.live.config import DRAWN, make_config
+from grbp.live.export import read_log
+from grbp.live.reading import describe_studies
+from grbp.live.schema import Event
+from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.model.validation import check_whole
-from grbp.serve.answers import RemoteAdvice, read_basis, read_verified, sent_time
-from grbp.serve.problems import SENT
-from grbp.serve.wire import Wire
+from grbp.serve.http_errors import SENT
+from grbp.serve.remote import read_basis, read_estimates, read_verified, to_utc
+from grbp.serve.transport import Transport
 
 _MOST_ROWS: Final = 1_000_000
 _PAGE: Final = 1_000
@@ -88,11 +89,13 @@ as https://ward.example.org or http://127.0.0.1:8000
         who: str | None = None,
         timeout: float = 60.0,
     ) -> None:
-        self._wire = Wire(url, token, timeout)
+        self._transport = Transport(url, token, timeout)
         try:
-            self._actor = self._wire.who()
+            self._actor = self._transport.actor()
             self._check_who(who)
-            self.name = _only(self._wire) if name is None else check_text("name", name, 64)
+            self.name = (
+                _find_only_study(self._transport) if name is None else check_text("name", name, 64)
+            )
             self._path = f"/api/studies/{quote(self.name, '')}"
             status = self.status()
         except BaseException:
@@ -115,8 +118,8 @@ as https://ward.example.org or http://127.0.0.1:8000
         -------
         list of str
         """
-        with closing(Wire(url, token, timeout)) as wire:
-            return _names(wire)
+        with closing(Transport(url, token, timeout)) as transport:
+            return _list_studies(transport)
 
     @classmethod
     def create(  # noqa: PLR0913
@@ -163,8 +166,8 @@ as https://ward.example.org or http://127.0.0.1:8000
         told = {"name": name, "goal": goal, "learner": learner, "seed": config.seed}
         told |= {"start": config.start, "horizon": horizon, "windows": dict(windows or {})}
         body = told | {"shadow": config.shadow, "level": level}
-        with _wire(url, options) as wire:
-            made = wire.post("/api/studies", body)
+        with _connect(url, options) as transport:
+            made = transport.post("/api/studies", body)
         return cls(url, made["study"], **options)
 
     @classmethod
@@ -184,9 +187,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         Client
         """
         read_log(Path(path))  # What is no export is not sent.
-        with _wire(url, options) as wire, Path(path).open("rb") as file:
+        with _connect(url, options) as transport, Path(path).open("rb") as file:
             try:
-                made = wire.send("/api/import", file, Path(path).stat().st_size)
+                made = transport.send("/api/import", file, Path(path).stat().st_size)
             except InvalidInput as error:
                 error.args = (str(error).replace(SENT, str(path)),)
                 raise
@@ -194,7 +197,7 @@ as https://ward.example.org or http://127.0.0.1:8000
 
     def __repr__(self) -> str:
         note = f", read-only: {self.read_only}" if self.read_only else ""
-        return f"<Client({self._wire.url!r}, {self.name!r}): goal {self.goal}{note}>"
+        return f"<Client({self._transport.url!r}, {self.name!r}): goal {self.goal}{note}>"
 
     def __enter__(self) -> Self:
         return self
@@ -204,7 +207,7 @@ as https://ward.example.org or http://127.0.0.1:8000
 
     def close(self) -> None:
         """Close the connections."""
-        self._wire.close()
+        self._transport.close()
 
     def open_case(
         self,
@@ -215,7 +218,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         who: str | None = None,
     ) -> Advice:
         """Open a case, and decide how it is to be played; see `Study.open_case`."""
-        return self._told("/cases", {"state": state, "observed": sent_time(observed)}, key, who)
+        return self._record("/cases", {"state": state, "observed": to_utc(observed)}, key, who)
 
     def tell(  # noqa: PLR0913
         self,
@@ -230,15 +233,10 @@ as https://ward.example.org or http://127.0.0.1:8000
         who: str | None = None,
     ) -> Advice:
         """Record the state to which a step led; return the next advice; see `Study.tell`."""
-        done = took.name.lower() if isinstance(took, Action) else took
-        body = {
-            "state": state,
-            "took": done,
-            "why": why,
-            "step": step,
-            "observed": sent_time(observed),
-        }
-        return self._told(f"/cases/{case_number(case)}/steps", body, key, who)
+        action = took.name.lower() if isinstance(took, Action) else took
+        body = {"state": state, "took": action, "why": why, "step": step}
+        body["observed"] = to_utc(observed)
+        return self._record(f"/cases/{check_case(case)}/steps", body, key, who)
 
     def void(
         self,
@@ -250,41 +248,57 @@ as https://ward.example.org or http://127.0.0.1:8000
         who: str | None = None,
     ) -> Advice:
         """Take back the last entry of a case, with a reason; see `Study.void`."""
-        return self._told(f"/cases/{case_number(case)}/void", {"why": why, "step": step}, key, who)
+        return self._record(f"/cases/{check_case(case)}/void", {"why": why, "step": step}, key, who)
 
-    def close_case(
+    def withdraw_case(
         self, case: int, why: str, *, key: str | None = None, who: str | None = None
     ) -> Advice:
-        """Withdraw a case; see `Study.close_case`."""
-        return self._told(f"/cases/{case_number(case)}/close", {"why": why}, key, who)
+        """Withdraw a case; see `Study.withdraw_case`."""
+        return self._record(f"/cases/{check_case(case)}/withdraw", {"why": why}, key, who)
 
     def ask(self, case: int) -> Advice:
         """Say what to do next with a case; see `Study.ask`."""
-        return self._advice(
-            self._wire.get(f"{self._path}/cases/{case_number(case)}/advice", basis=0)
+        return self._read_advice(
+            self._transport.get(f"{self._path}/cases/{check_case(case)}/advice", basis=0)
         )
+
+    def case(self, case: int) -> Case:
+        """Return a case; see `Study.case`."""
+        return Case(**self._transport.get(f"{self._path}/cases/{check_case(case)}"))
+
+    def basis(self, case: int, state: int | None = None) -> Basis | None:
+        """Give the reasons for what is advised in a state of a case; see `Study.basis`."""
+        advice = self.ask(case)
+        at = advice.state if state is None else state
+        path = f"{self._path}/cases/{advice.case}/basis"
+        return None if advice.shadow else read_basis(self._transport.get(path, state=at))
+
+    def trajectory(self, points: int = 100) -> list[Moment]:
+        """Return what was known after some events; see `Study.trajectory`."""
+        items = self._transport.get(f"{self._path}/path", points=points)["items"]
+        return [Moment(**read_estimates(one)) for one in items]
 
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers; see `Study.cases`."""
-        return [Case(**one) for one in self._pages("cases", after, limit, status=status)]
+        return [Case(**one) for one in self._list_rows("cases", after, limit, status=status)]
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded; see `Study.log`."""
-        number = None if case is None else case_number(case)
-        return [Event(**one) for one in self._pages("events", after, limit, case=number)]
+        number = None if case is None else check_case(case)
+        return [Event(**one) for one in self._list_rows("events", after, limit, case=number)]
 
     def status(self) -> Status:
         """Say how the study stands; see `Study.status`."""
-        said = self._wire.get(self._path)
+        said = self._transport.get(self._path)
         return Status(**said | {"basis": read_basis(said["basis"])})
 
     def verify(self) -> Verified:
         """Check the whole study; see `Study.verify`."""
-        return read_verified(self._wire.post(f"{self._path}/verify"))
+        return read_verified(self._transport.post(f"{self._path}/verify"))
 
     def replay(self) -> Verified:
         """Check the whole study, and make every decision again; see `Study.replay`."""
-        return read_verified(self._wire.post(f"{self._path}/replay"))
+        return read_verified(self._transport.post(f"{self._path}/replay"))
 
     def export(self, path: Path | str) -> Path:
         """Write the log to a file; see `Study.export`."""
@@ -292,13 +306,13 @@ as https://ward.example.org or http://127.0.0.1:8000
 
     def export_lines(self) -> Iterator[bytes]:
         """Yield the lines that `export` writes; see `Study.export_lines`."""
-        with self._wire.stream(f"{self._path}/export") as answer:
+        with self._transport.stream(f"{self._path}/export") as answer:
             while line := answer.readline():
                 yield line
 
     def export_steps(self, path: Path | str) -> Path:
         """Write all steps to a CSV file; see `Study.export_steps`."""
-        return write_whole(Path(path), self._parts(f"{self._path}/steps.csv"), 0o600)
+        return write_whole(Path(path), self._download(f"{self._path}/steps.csv"), 0o600)
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the server's store to a new SQLite file; see `Study.backup`."""
@@ -307,43 +321,41 @@ as https://ward.example.org or http://127.0.0.1:8000
             raise InvalidInput(
                 f"a copy to {path} was asked for; that is there already: name a new one"
             )
-        return write_whole(Path(path), self._parts("/api/backup"), 0o600)
+        return write_whole(Path(path), self._download("/api/backup"), 0o600)
 
-    def _parts(self, path: str) -> Iterator[bytes]:
-        with self._wire.stream(path) as answer:
+    def _download(self, path: str) -> Iterator[bytes]:
+        with self._transport.stream(path) as answer:
             while part := answer.read(_PART):
                 yield part
 
-    def _pages(self, kind: str, after: int, limit: int, **query: Any) -> Iterator[dict[str, Any]]:
+    def _list_rows(
+        self, kind: str, after: int, limit: int, **query: Any
+    ) -> Iterator[dict[str, Any]]:
         """Yield rows page by page."""
         last: int | None = check_whole("after", after, 0, MOST_CASES)
         left = check_whole("limit", limit, 1, _MOST_ROWS)
         while left and last is not None:
-            page = self._wire.get(
+            page = self._transport.get(
                 f"{self._path}/{kind}", after=last, limit=min(left, _PAGE), **query
             )
             yield from page["items"]
             left, last = left - len(page["items"]), page["next"]
 
-    def _told(self, path: str, body: dict[str, Any], key: str | None, who: str | None) -> Advice:
+    def _record(self, path: str, body: dict[str, Any], key: str | None, who: str | None) -> Advice:
         """Record something, and return the advice that follows."""
         self._check_who(who)
         key = None if key is None else check_text("key", key, 200)
-        close = path.endswith("/close")
-        return self._advice(
-            self._wire.post(f"{self._path}{path}{'' if close else '?basis=0'}", body, key)
-        )
+        return self._read_advice(self._transport.post(f"{self._path}{path}?basis=0", body, key))
 
-    def _advice(self, said: dict[str, Any]) -> Advice:
+    def _read_advice(self, said: dict[str, Any]) -> Advice:
         """Return advice whose reasons are fetched when somebody asks for them."""
         action = None if said["action"] is None else Action[said["action"].upper()]
-        kept = said | {"action": action, "_row": None, "_config": None}
-        del kept["basis"]
-        advice = RemoteAdvice(**kept)
-        advice.__dict__["_fetch"] = partial(
-            self._wire.get, f"{self._path}/cases/{advice.case}/basis", state=advice.state
+        path, state = f"{self._path}/cases/{said['case']}/basis", said["state"]
+        del said["basis"]
+        return Advice(
+            **(said | {"action": action}),
+            _explain=lambda: read_basis(self._transport.get(path, state=state)),
         )
-        return advice
 
     def _check_who(self, who: str | None) -> None:
         """Refuse another name than that of the token, which counts."""
@@ -354,24 +366,24 @@ as https://ward.example.org or http://127.0.0.1:8000
             )
 
 
-def _wire(url: str, options: dict[str, Any]) -> closing[Wire]:
+def _connect(url: str, options: dict[str, Any]) -> closing[Transport]:
     """Return a way to a server at which there is no study yet."""
-    return closing(Wire(url, options.get("token"), options.get("timeout", 60.0)))
+    return closing(Transport(url, options.get("token"), options.get("timeout", 60.0)))
 
 
-def _only(wire: Wire) -> str:
+def _find_only_study(transport: Transport) -> str:
     """Return the name of the only study at a server."""
-    names = _names(wire)
+    names = _list_studies(transport)
     if len(names) != 1:
-        raise NotFound(f"no study was named for {wire.url}; {what_is_there(names)}")
+        raise NotFound(f"no study was named for {transport.url}; {describe_studies(names)}")
     return names[0]
 
 
-def _names(wire: Wire) -> list[str]:
+def _list_studies(transport: Transport) -> list[str]:
     """List the studies of a server."""
     names: list[str] = []
     after: str | None = ""
     while after is not None:
-        page = wire.get("/api/studies", after=after, limit=_PAGE)
+        page = transport.get("/api/studies", after=after, limit=_PAGE)
         names, after = names + page["items"], page["next"]
     return names

@@ -70,7 +70,7 @@ class Map(NamedTuple):
     basis: Basis
 
 
-def map_of(basis: Basis) -> Map:
+def draw_map(basis: Basis) -> Map:
     """Return the boundary map of a basis."""
     xs = [i / (_POINTS - 1) for i in range(_POINTS)]
     curve = MAP.line((x, float(boundary(basis.goal, x))) for x in xs)
@@ -95,7 +95,7 @@ class Chain(NamedTuple):
     goal: int
 
 
-def chain_of(goal: int, state: int, threshold: int | None) -> Chain:
+def draw_chain(goal: int, state: int, threshold: int | None) -> Chain:
     """Return the picture of the chain: all states, or those near the present one and the ends."""
     if goal < _SHOWN:
         states = list(range(goal + 1))

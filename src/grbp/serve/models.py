@@ -7,14 +7,20 @@ there: types stand in the description, and every value is passed on as it came.
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from grbp.learners.registry import DEFAULT_LEARNER
+from grbp.live.advice import Advice, Case, Status
+from grbp.live.basis import Basis
+from grbp.live.schema import Event
 from grbp.live.study import Study
-from grbp.serve.path import path_of
-from grbp.serve.tokens import DAYS, ROLES
+from grbp.live.trajectory import Moment
+from grbp.live.verify import Verified
+from grbp.model.transition import Action
+from grbp.serve.tokens import DAYS, ROLES, Token
+from grbp.theory.posterior import Estimate
 
 
 def _given(kind: str, default: Any = ..., **more: Any) -> Any:
@@ -31,6 +37,7 @@ _REASON: Final = {"minLength": 1, "maxLength": 1_000}
 
 Stage = Literal["open", "won", "lost", "closed"]
 Act = Literal["continue", "finish"]
+Kind = Literal["study", "open", "tell", "mature", "void", "close"]
 
 
 class Body(BaseModel):
@@ -91,7 +98,7 @@ class Voiding(Body):
     step: Any = _given("integer", None, **_STEP)
 
 
-class Closing(Body):
+class Withdrawal(Body):
     """A case to be withdrawn."""
 
     why: Any = _given("string", **_REASON)
@@ -126,82 +133,6 @@ class Drawn(Body):
     p_f: float
 
 
-class BasisModel(Body):
-    """The reasons of one piece of advice; see `Basis`."""
-
-    goal: int
-    state: int
-    threshold: int | None
-    action: Act | None
-    f: int
-    f_goal: int
-    c: int
-    c_up: int
-    pending: int
-    p_c: EstimateModel
-    p_f: EstimateModel
-    value_continue: EstimateModel
-    value_finish: EstimateModel
-    boundary: EstimateModel
-    difference: EstimateModel
-    drawn: Drawn | None
-    forced: bool | None
-    other_better: float | None
-    level: float
-    learner: str
-    version: str
-    side: Act | None
-    settled: bool
-
-
-class AdviceModel(Body):
-    """What to do next with a case; see `Advice`."""
-
-    study: str
-    case: int
-    rho: int
-    state: int
-    status: Stage
-    step: int
-    action: Act | None
-    shadow: bool
-    event: int | None
-    basis: BasisModel | None = Field(description="null without an action, or if left out")
-
-
-class CaseModel(Body):
-    """A case; see `Case`."""
-
-    case: int
-    rho: int
-    first: int
-    state: int
-    status: Stage
-    steps: int
-    overruled: int
-    held: int
-    action: Act | None
-    opened: str
-    since: str
-
-
-class EventModel(Body):
-    """Something that was recorded; see `Event`."""
-
-    seq: int
-    kind: Literal["study", "open", "tell", "mature", "void", "close"]
-    case: int
-    step: int
-    request: str
-    response: str
-    who: str
-    recorded: str
-    observed: str
-    key: str
-    previous: str
-    hash: str
-
-
 class Cases(Body):
     """How many cases there are of every status."""
 
@@ -212,79 +143,58 @@ class Cases(Body):
     closed: int
 
 
-class StatusModel(Body):
-    """How a study stands; see `Status`."""
-
-    study: str
-    goal: int
-    learner: str
-    version: str
-    seed: int
-    start: Literal["drawn", "first", "records"]
-    windows: dict[str, float]
-    shadow: bool
-    cases: Cases
-    pending: int
-    events: int
-    head: str
-    read_only: str | None
-    next_threshold: int | None
-    basis: BasisModel
+def _derive(name: str, cls: type, **changed: Any) -> Any:
+    """Make a model of the fields of a class; `changed` differ in JSON, and None leaves one out."""
+    kinds = {key: _IN_JSON.get(kind, kind) for key, kind in get_type_hints(cls).items()} | changed
+    fields: dict[str, Any] = {
+        key: (kind, ...) for key, kind in kinds.items() if kind and not key.startswith("_")
+    }
+    summary = (cls.__doc__ or "").partition("\n")[0]
+    return create_model(name, __base__=Body, __doc__=summary, **fields)
 
 
-class VerifiedModel(Body):
-    """What a look at a whole study found; see `Verified`."""
-
-    events: int
-    head: str
-    decisions: int
-    problems: list[str]
-    notes: list[str]
-    ok: bool
+def _list_of(name: str, what: str, kind: Any, after: Any = None) -> Any:
+    """Make a model of a list, or of a page of one, which says what to ask for after it."""
+    fields: dict[str, Any] = {"items": (list[kind], ...)}
+    if after:
+        fields["next"] = (after | None, ...)
+        what += "; `next` is what to ask for after them, null at the end"
+    return create_model(name, __base__=Body, __doc__=f"{what}.", **fields)
 
 
-class StudyPage(Body):
-    """Names of studies; `next` is what to ask for after them, null at the end."""
+_IN_JSON: Final[dict[Any, Any]] = {
+    Estimate: EstimateModel,
+    Action: Act | None,
+    Action | None: Act | None,
+    tuple[str, ...]: list[str],
+    tuple[float, float] | None: Drawn | None,
+}
 
-    items: list[str]
-    next: str | None
+BasisModel = _derive(
+    "BasisModel", Basis, threshold=int | None, forced=bool | None, value_finish=EstimateModel,
+    side=Act | None, settled=bool,
+)  # fmt: skip
+AdviceModel = _derive(
+    "AdviceModel", Advice, status=Stage,
+    basis=Annotated[BasisModel | None, Field(description="null without an action, or if left out")],
+)  # fmt: skip
+CaseModel = _derive("CaseModel", Case, status=Stage, action=Act | None)
+EventModel = _derive("EventModel", Event, kind=Kind)
+StatusModel = _derive(
+    "StatusModel", Status, start=Literal["drawn", "first", "records"], cases=Cases, basis=BasisModel
+)
+VerifiedModel = _derive("VerifiedModel", Verified, ok=bool)
+TokenModel = _derive("TokenModel", Token, revoked=str | None, hash=None)
+MadeToken = create_model(
+    "MadeToken", __base__=TokenModel, __doc__="A token that was made, shown once.", token=(str, ...)
+)
+MomentModel = _derive("MomentModel", Moment)
 
-
-class CasePage(Body):
-    """Cases; `next` is what to ask for after them, null at the end."""
-
-    items: list[CaseModel]
-    next: int | None
-
-
-class EventPage(Body):
-    """Events; `next` is what to ask for after them, null at the end."""
-
-    items: list[EventModel]
-    next: int | None
-
-
-class TokenModel(Body):
-    """What is known of a token."""
-
-    id: str
-    label: str
-    role: str
-    made: str
-    expires: str
-    revoked: str | None
-
-
-class MadeToken(TokenModel):
-    """A token that was made, which is shown once."""
-
-    token: str
-
-
-class TokenList(Body):
-    """All tokens."""
-
-    items: list[TokenModel]
+StudyPage = _list_of("StudyPage", "Names of studies", str, str)
+CasePage = _list_of("CasePage", "Cases", CaseModel, int)
+EventPage = _list_of("EventPage", "Events", EventModel, int)
+TokenList = _list_of("TokenList", "All tokens", TokenModel)
+PathModel = _list_of("PathModel", "How the estimates came to be what they are", MomentModel)
 
 
 class SessionModel(Body):
@@ -300,24 +210,6 @@ class Well(Body):
 
     status: Literal["ok"]
     version: str
-
-
-class MomentModel(Body):
-    """What was known after an event."""
-
-    event: int
-    recorded: str
-    cases: int
-    p_c: EstimateModel
-    p_f: EstimateModel
-    boundary: EstimateModel
-    next_threshold: int | None
-
-
-class PathModel(Body):
-    """How the estimates came to be what they are."""
-
-    items: list[MomentModel]
 
 
 class ProblemModel(Body):
@@ -340,7 +232,7 @@ def examples() -> dict[str, Any]:
         advice = study.open_case(2, key="bed 7").to_dict()
         case, event = study.cases()[0].to_dict(), study.log()[-1]._asdict()
         status, found = study.status().to_dict(), study.verify()
-        moment = path_of(study, 1)[0].to_dict()
+        moment = study.trajectory(1)[0].to_dict()
     token = {"id": "5f0c11d2", "label": "nurse", "role": "recorder", "revoked": None}
     token |= {"made": "2026-11-16T08:00:00+00:00", "expires": "2027-02-14T08:00:00+00:00"}
     detail = "state = 7 was given; it must be a whole number from 1 to 3"
@@ -349,7 +241,7 @@ def examples() -> dict[str, Any]:
         "Opening": {"state": 2},
         "Telling": {"state": 1, "step": 1},
         "Voiding": {"why": "it was the other bed"},
-        "Closing": {"why": "moved to another ward"},
+        "Withdrawal": {"why": "moved to another ward"},
         "NewToken": {"label": "nurse", "role": "recorder", "days": 90},
         "Exchange": {"token": "grbp_..."},
         "AdviceModel": advice,

@@ -8,33 +8,31 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Final
 from urllib.parse import quote, unquote
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
-from grbp.live.advice import Advice, Status, basis_in, case_of
+from grbp.live.advice import Advice
 from grbp.live.config import this_version
-from grbp.live.rows import STATUSES
+from grbp.live.schema import STATUSES
 from grbp.live.study import Study
-from grbp.model.validation import check_whole
 from grbp.serve import metrics, models
-from grbp.serve.access import STATISTICIAN, may
-from grbp.serve.desk import (
+from grbp.serve.http_errors import Refusal
+from grbp.serve.roles import CASE, STUDY, admin, anybody, corrector, recorder, viewer
+from grbp.serve.state import (
     After,
     CaseNumber,
     Limit,
     StudyName,
-    caller_of,
     check_learner,
     check_name,
-    desk_of,
-    json_answer,
-    text_answer,
+    describe_text,
+    get_caller,
+    json_response,
+    server_state,
+    show_status,
 )
-from grbp.serve.problems import Refusal
-
-router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
 WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a while")]
 Key = Annotated[
@@ -52,7 +50,7 @@ _CASE_LINKS: Final = {
     "get_case": "The case",
     "tell": "Tell what came of the next step",
     "void": "Take back the last entry",
-    "close_case": "Withdraw the case",
+    "withdraw_case": "Withdraw the case",
 }
 
 
@@ -83,9 +81,7 @@ _MADE: Final[dict[int | str, dict[str, Any]]] = {
 
 def _advice(advice: Advice, *, basis: bool, status: int = 200, **headers: str) -> Response:
     """Answer with advice."""
-    if not basis:
-        advice.__dict__["basis"] = None  # It is computed when it is asked for.
-    return json_answer(advice.to_dict(), status, **headers)
+    return json_response(advice.to_dict(basis=basis), status, **headers)
 
 
 def _key(key: str | None) -> str | None:
@@ -96,76 +92,66 @@ def _key(key: str | None) -> str | None:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
 
 
-@router.get("/health", response_model=models.Well, tags=["server"])
+@anybody.get("/health", response_model=models.Well, tags=["server"])
 async def health() -> Response:
     """Say that the server runs."""
-    return json_answer({"status": "ok", "version": this_version()})
+    return json_response({"status": "ok", "version": this_version()})
 
 
-@router.get("/ready", response_model=models.Well, tags=["server"])
+@viewer.get("/ready", response_model=models.Well, tags=["server"])
 def ready(request: Request) -> Response:
     """Say whether studies can be written to."""
-    store = desk_of(request).store
+    store = server_state(request).store
     store.studies()
     for reason in store.checks():
         raise Refusal(503, reason, kind="read-only")
-    return json_answer({"status": "ok", "version": this_version()})
+    return json_response({"status": "ok", "version": this_version()})
 
 
-@router.get(
-    "/metrics", responses=text_answer("text/plain"), response_class=Response, tags=["server"]
+@viewer.get(
+    "/metrics", responses=describe_text("text/plain"), response_class=Response, tags=["server"]
 )
 async def get_metrics(request: Request) -> Response:
     """Return counts of requests, as Prometheus reads them."""
-    return Response(desk_of(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
+    return Response(server_state(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
 
 
-@router.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
+@viewer.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
 def list_studies(
     request: Request,
     after: Annotated[str, Query(max_length=64, description="the name to begin after")] = "",
     limit: Limit = 100,
 ) -> Response:
     """List the studies of the store by their names."""
-    names = sorted(name for name in desk_of(request).store.studies() if name > after)
+    names = sorted(name for name in server_state(request).store.studies() if name > after)
     more = names[limit - 1] if len(names) > limit else None
-    return json_answer({"items": names[:limit], "next": more})
+    return json_response({"items": names[:limit], "next": more})
 
 
-@router.post(
+@admin.post(
     "/api/studies", status_code=201, response_model=models.StatusModel, responses=_MADE,
     tags=["studies"],
 )  # fmt: skip
 def create_study(request: Request, body: models.NewStudy) -> Response:
     """Make a study; until its first case is opened, it can be configured anew."""
-    desk, given = desk_of(request), dict(body)
+    server, given = server_state(request), dict(body)
     check_name(body.name)
     check_learner(body.learner)
     if isinstance(body.start, list) and len(body.start) == len(Counters._fields):
         given["start"] = Counters(*body.start)
-    made = Study.create(desk.store, **given, who=caller_of(request).actor, clock=desk.clock)
-    status = desk.look(made.name).status()
-    return json_answer(
-        _shown(request, status), 201, Location=f"/api/studies/{quote(made.name, '')}"
-    )
+    made = Study.create(server.store, **given, who=get_caller(request).actor, clock=server.clock)
+    status = server.open_study(made.name).status()
+    where = f"/api/studies/{quote(made.name, '')}"
+    return json_response(show_status(request, status), 201, Location=where)
 
 
-@router.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
+@viewer.get(STUDY, response_model=models.StatusModel, tags=["studies"])
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
-    return json_answer(_shown(request, desk_of(request).look(study).status()))
+    return json_response(show_status(request, server_state(request).open_study(study).status()))
 
 
-def _shown(request: Request, status: Status) -> dict[str, Any]:
-    """Return a status; in shadow mode, without what would be advised."""
-    kept = status.to_dict()
-    if status.shadow and not may(caller_of(request).role, STATISTICIAN):
-        kept["next_threshold"] = None
-        kept["basis"] |= dict.fromkeys(("threshold", "action", "forced", "other_better", "side"))
-    return kept
-
-
-@router.get("/api/studies/{study}/cases", response_model=models.CasePage, tags=["cases"])
+@viewer.get(f"{STUDY}/cases", response_model=models.CasePage, tags=["cases"])
 def list_cases(
     request: Request,
     study: StudyName,
@@ -174,13 +160,13 @@ def list_cases(
     status: Annotated[str | None, Query(json_schema_extra={"enum": [*STATUSES]})] = None,
 ) -> Response:
     """List cases in the order of their numbers."""
-    cases = desk_of(request).study(study).cases(after, limit + 1, status)
+    cases = server_state(request).study(study).cases(after, limit + 1, status)
     more = cases[limit - 1].case if len(cases) > limit else None
-    return json_answer({"items": [case.to_dict() for case in cases[:limit]], "next": more})
+    return json_response({"items": [case.to_dict() for case in cases[:limit]], "next": more})
 
 
-@router.post(
-    "/api/studies/{study}/cases", status_code=201, response_model=models.AdviceModel,
+@recorder.post(
+    f"{STUDY}/cases", status_code=201, response_model=models.AdviceModel,
     responses=_OPENED, tags=["cases"],
 )  # fmt: skip
 def open_case(
@@ -191,35 +177,28 @@ def open_case(
     basis: WithBasis = True,
 ) -> Response:
     """Open a case, and decide how it is to be played; the answer is the first advice."""
-    advice = desk_of(request).study(study).open_case(
-        body.state, key=_key(key), observed=body.observed, who=caller_of(request).actor
+    advice = server_state(request).study(study).open_case(
+        body.state, key=_key(key), observed=body.observed, who=get_caller(request).actor
     )  # fmt: skip
     where = f"/api/studies/{quote(study, '')}/cases/{advice.case}"
     return _advice(advice, basis=basis, status=201, Location=where)
 
 
-@router.get(
-    "/api/studies/{study}/cases/{case}", response_model=models.CaseModel, tags=["cases"]
-)  # fmt: skip
+@viewer.get(CASE, response_model=models.CaseModel, tags=["cases"])
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Return a case."""
-    advice = desk_of(request).study(study).ask(case)
-    return json_answer(case_of(advice._config, advice._row).to_dict())
+    return json_response(server_state(request).study(study).case(case).to_dict())
 
 
-@router.get(
-    "/api/studies/{study}/cases/{case}/advice", response_model=models.AdviceModel, tags=["cases"]
-)
+@viewer.get(f"{CASE}/advice", response_model=models.AdviceModel, tags=["cases"])
 def advice(
     request: Request, study: StudyName, case: CaseNumber, basis: WithBasis = True
 ) -> Response:
     """Say what to do next with a case; this changes nothing."""
-    return _advice(desk_of(request).study(study).ask(case), basis=basis)
+    return _advice(server_state(request).study(study).ask(case), basis=basis)
 
 
-@router.get(
-    "/api/studies/{study}/cases/{case}/basis", response_model=models.BasisModel, tags=["cases"]
-)
+@viewer.get(f"{CASE}/basis", response_model=models.BasisModel, tags=["cases"])
 def basis(
     request: Request,
     study: StudyName,
@@ -227,16 +206,14 @@ def basis(
     state: Annotated[int | None, Query(ge=1, description="by default the present one")] = None,
 ) -> Response:
     """Give the reasons for what is advised in a state of a case, from when it was opened."""
-    advice = desk_of(request).study(study).ask(case)
-    if advice.shadow:
+    reasons = server_state(request).study(study).basis(case, state)
+    if reasons is None:
         raise Refusal(403, f"the study {study!r} is in shadow mode: nobody is advised")
-    row, goal = advice._row, advice._config.goal
-    at = check_whole("state", row.state if state is None else state, 1, goal - 1)
-    return json_answer(basis_in(advice._config, row._replace(state=at)).to_dict())
+    return json_response(reasons.to_dict())
 
 
-@router.post(
-    "/api/studies/{study}/cases/{case}/steps", status_code=201,
+@recorder.post(
+    f"{CASE}/steps", status_code=201,
     response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
 )  # fmt: skip
 def tell(
@@ -249,15 +226,13 @@ def tell(
 ) -> Response:
     """Record the state to which a step led; the answer is the next advice."""
     given = dict(body)
-    advice = desk_of(request).study(study).tell(
-        case, given.pop("state"), key=_key(key), who=caller_of(request).actor, **given
+    advice = server_state(request).study(study).tell(
+        case, given.pop("state"), key=_key(key), who=get_caller(request).actor, **given
     )  # fmt: skip
     return _advice(advice, basis=basis, status=201)
 
 
-@router.post(
-    "/api/studies/{study}/cases/{case}/void", response_model=models.AdviceModel, tags=["cases"]
-)
+@corrector.post(f"{CASE}/void", response_model=models.AdviceModel, tags=["cases"])
 def void(
     request: Request,
     study: StudyName,
@@ -267,20 +242,18 @@ def void(
     basis: WithBasis = True,
 ) -> Response:
     """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
-    advice = desk_of(request).study(study).void(
-        case, body.why, step=body.step, key=_key(key), who=caller_of(request).actor
+    advice = server_state(request).study(study).void(
+        case, body.why, step=body.step, key=_key(key), who=get_caller(request).actor
     )  # fmt: skip
     return _advice(advice, basis=basis)
 
 
-@router.post(
-    "/api/studies/{study}/cases/{case}/close", response_model=models.AdviceModel, tags=["cases"]
-)
-def close_case(
-    request: Request, study: StudyName, case: CaseNumber, body: models.Closing, key: Key = None
+@recorder.post(f"{CASE}/withdraw", response_model=models.AdviceModel, tags=["cases"])
+def withdraw_case(
+    request: Request, study: StudyName, case: CaseNumber, body: models.Withdrawal, key: Key = None
 ) -> Response:
     """Withdraw a case: what was observed stays, and nothing more is expected."""
-    advice = desk_of(request).study(study).close_case(
-        case, body.why, key=_key(key), who=caller_of(request).actor
+    advice = server_state(request).study(study).withdraw_case(
+        case, body.why, key=_key(key), who=get_caller(request).actor
     )  # fmt: skip
     return _advice(advice, basis=False)

@@ -16,7 +16,7 @@ from grbp._io import reason
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.live.store import open_store
 from grbp.model.validation import check_positive, check_whole
-from grbp.serve.guards import LOOPBACK, Settings
+from grbp.serve.settings import LOOPBACK, Settings
 from grbp.serve.tokens import Tokens
 
 try:
@@ -34,7 +34,7 @@ except ImportError as error:
 _GRACE: Final = 10
 """How many seconds requests may still take when the server is told to stop."""
 
-_KEPT: Final = 75
+_KEEP_ALIVE: Final = 75
 """How many seconds an idle connection is kept."""
 
 
@@ -70,7 +70,7 @@ class Listening:
             return False
 
 
-def settings_for(where: Listening, tokens: Tokens, rate: object = 1_000.0) -> Settings:
+def make_settings(where: Listening, tokens: Tokens, rate: object = 1_000.0) -> Settings:
     """Return the settings of a server, or refuse to let it listen where it would not be safe."""
     if (where.certificate is None) != (where.key is None):
         raise InvalidInput("one of --tls-cert and --tls-key was given; TLS needs both of them")
@@ -129,7 +129,7 @@ class _Server(uvicorn.Server):
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.config.app.state.desk.stopping = True  # type: ignore[union-attr]
+        self.config.app.state.server.stopping = True  # type: ignore[union-attr]
         await super().shutdown(sockets)
 
 
@@ -144,18 +144,18 @@ def run(
 
     A file that is missing is made, but not before all else is well.
     """
-    files = _tls(where)
-    with _listening(where) as listening:
+    files = _find_tls_files(where)
+    with listen(where) as listening:
         kept = open_store(store, create=True)
         try:
-            server = _server(create_app(kept, tokens, settings), where, listening, files, say)
-            with _quiet_signals():
+            server = _make_server(create_app(kept, tokens, settings), where, listening, files, say)
+            with _ignore_signals():
                 server.run(sockets=[listening])
         finally:
             kept.close()
 
 
-def _server(
+def _make_server(
     app: FastAPI,
     where: Listening,
     listening: socket.socket,
@@ -174,14 +174,14 @@ def _server(
         server_header=False,
         proxy_headers=False,  # Only a stated proxy is believed, and by ourselves.
         ws="none",
-        timeout_keep_alive=_KEPT,
+        timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,
         **files,  # type: ignore[arg-type]
     )
     return _Server(config, lambda: say(url))
 
 
-def _tls(where: Listening) -> dict[str, str]:
+def _find_tls_files(where: Listening) -> dict[str, str]:
     """Return the files for TLS, or refuse those that do not fit."""
     if where.certificate is None or where.key is None:
         return {}
@@ -196,7 +196,7 @@ def _tls(where: Listening) -> dict[str, str]:
     return {"ssl_certfile": str(where.certificate), "ssl_keyfile": str(where.key)}
 
 
-def _listening(where: Listening) -> socket.socket:
+def listen(where: Listening) -> socket.socket:
     """Return a socket that listens."""
     port = check_whole("port", where.port, 0, 65_535)
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
@@ -213,7 +213,7 @@ def _listening(where: Listening) -> socket.socket:
 
 
 @contextmanager
-def _quiet_signals() -> Iterator[None]:
+def _ignore_signals() -> Iterator[None]:
     """Let a signal that has stopped the server, and comes up once more then, do nothing."""
     names = signal.SIGINT, signal.SIGTERM
     before = [signal.signal(name, lambda *_: None) for name in names]

@@ -3,75 +3,64 @@
 Whatever a page records, it sends to the routes under /api; nothing is written here.
 """
 
-import math
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from http import HTTPStatus
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from grbp._words import counted
 from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
-from grbp.live.advice import Status, case_of
-from grbp.live.rows import STATUSES, read
+from grbp.live.advice import Status
+from grbp.live.narration import (
+    describe_events,
+    describe_history,
+    last_entry,
+)
+from grbp.live.reading import read_config, read_held_steps
+from grbp.live.schema import OPEN, STATUSES
+from grbp.live.shadow import hide_advice
 from grbp.live.study import Study
-from grbp.serve import models, words
-from grbp.serve.access import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
-from grbp.serve.desk import After, CaseNumber, Desk, StudyName, caller_of, desk_of, json_answer
-from grbp.serve.drawing import Frame, chain_of, map_of
-from grbp.serve.path import Moment, path_of
-from grbp.serve.problems import MEDIA_TYPE
-
-router = APIRouter(generate_unique_id_function=lambda route: route.name)
+from grbp.live.trajectory import Moment
+from grbp.serve import models, narration
+from grbp.serve.drawing import Frame, draw_chain, draw_map
+from grbp.serve.refusals import TEMPLATES, local_address
+from grbp.serve.roles import STUDY, anybody, viewer
+from grbp.serve.state import (
+    After,
+    CaseNumber,
+    ServerState,
+    StudyName,
+    examines,
+    get_caller,
+    json_response,
+    server_state,
+)
+from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 
 _PAGE: Final = 50
 _POINTS: Final = 120
 
-_TEMPLATES: Final = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_TEMPLATES.filters |= {
-    "address": lambda text: quote(str(text), ""),
-    "counted": counted,
-    "days": words.days,
-    "share": words.share,
-    "span": words.span,
-    "place": words.place,
-    "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
-}
-_TEMPLATES.globals |= {"isnan": math.isnan, "meaning": words.meaning, "learning": words.learning}
 
-
-@router.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
+@viewer.get(f"{STUDY}/path", response_model=models.PathModel, tags=["studies"])
 def path(
     request: Request,
     study: StudyName,
     points: Annotated[int, Query(ge=1, le=1_000, description="how many events to look at")] = 100,
 ) -> Response:
     """Return the estimates after evenly spaced events, and after the last one."""
-    found = desk_of(request).study(study)
-    hidden = found._config().shadow and not may(caller_of(request).role, STATISTICIAN)
-    items = [
-        (one._replace(next_threshold=None) if hidden else one).to_dict()
-        for one in path_of(found, points)
-    ]
-    return json_answer({"items": items})
+    server = server_state(request)
+    items = [one.to_dict() for one in server.study(study).trajectory(points)]
+    shadow = read_config(server.store, study).shadow
+    return json_response({"items": hide_advice(items, shadow=shadow, examiner=examines(request))})
 
 
-def _rendered(
+def _render_page(
     request: Request, template: str, study: Study | None = None, **what: Any
 ) -> HTMLResponse:
     """Return a page, of a study or of none."""
-    caller = caller_of(request)
+    caller = get_caller(request)
     if study is not None:
         name = quote(study.name, "")
         what |= {"home": f"/studies/{name}", "api": f"/api/studies/{name}"}
@@ -82,102 +71,92 @@ def _rendered(
         "examine": may(caller.role, STATISTICIAN),
         "manage": may(caller.role, ADMIN),
     }
-    page = _TEMPLATES.get_template(template).render(
+    page = TEMPLATES.get_template(template).render(
         actor=caller.actor, role=caller.role, signed_in=caller.token is not None, rights=rights,
         **what,
     )  # fmt: skip
     return HTMLResponse(page)
 
 
-@router.get("/", include_in_schema=False)
+@viewer.get("/", include_in_schema=False)
 def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     """Show the studies; where there is one alone, lead to it."""
-    desk = desk_of(request)
-    names = sorted(desk.store.studies())
+    server = server_state(request)
+    names = sorted(server.store.studies())
     if len(names) == 1 and not all:
         return RedirectResponse(f"/studies/{quote(names[0], '')}", 303)
-    studies = [(name, _status(desk, name)) for name in names[:200]]
-    return _rendered(
+    studies = [(name, _status(server, name)) for name in names[:200]]
+    return _render_page(
         request, "home.html", studies=studies, many=len(names),
         learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
         default_learner=DEFAULT_LEARNER,
     )  # fmt: skip
 
 
-def _status(desk: Desk, name: str) -> Status | str:
+def _status(server: ServerState, name: str) -> Status | str:
     """Return how a study stands, or why that cannot be said."""
     try:
-        return desk.study(name).status()
+        return server.study(name).status()
     except GrbpError as error:
         return str(error)
 
 
-@router.get("/sign-in", include_in_schema=False)
+@anybody.get("/sign-in", include_in_schema=False)
 async def sign_in(request: Request) -> Response:
     """Let somebody exchange a token for a session."""
-    return _rendered(request, "sign_in.html", next=_local(request.query_params.get("next", "/")))
+    return _render_page(
+        request, "sign_in.html", next=local_address(request.query_params.get("next", "/"))
+    )
 
 
-def _local(address: str) -> str:
-    """Return an address of ours, whatever was asked for."""
-    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
-    return address if ours and address.isprintable() else "/"
-
-
-@router.get("/studies/{study}", include_in_schema=False)
+@viewer.get("/studies/{study}", include_in_schema=False)
 def study_page(
     request: Request, study: StudyName, after: After = 0, show: str = "open"
 ) -> Response:
     """Show the cases of a study and what to do next with each."""
-    found = desk_of(request).look(study)
+    found = server_state(request).open_study(study)
     # What is recorded while a page is made is newer than its status says, which a browser notices.
     status = found.status()
     chosen = show if show in STATUSES else None
     cases = found.cases(after, _PAGE + 1, chosen)
-    return _rendered(
+    return _render_page(
         request, "study.html", found, status=status, cases=cases[:_PAGE], show=chosen or "all",
         after=after, more=cases[_PAGE - 1].case if len(cases) > _PAGE else None,
     )  # fmt: skip
 
 
-@router.get("/studies/{study}/cases/{case}", include_in_schema=False)
+@viewer.get("/studies/{study}/cases/{case}", include_in_schema=False)
 def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
-    found = desk_of(request).look(study)
-    status, advice = found.status(), found.ask(case)
-    row, config = advice._row, advice._config
-    events = found.log(0, 1_000_000, case)
-    lines = words.history_of(events, config.goal, shadow=config.shadow)
-    basis = advice.basis
-    known = None if basis is None else map_of(basis)
-    threshold = None if config.shadow else row.threshold
-    return _rendered(
-        request, "case.html", found, status=status, case=case_of(config, row), advice=advice,
-        basis=basis, map=known, chain=chain_of(config.goal, row.state, threshold),
-        threshold=threshold, lines=lines[::-1], last=words.last_standing(lines),
-        due=_due(found, case, row.steps) if row.held else [], next_step=row.steps + 1,
+    server = server_state(request)
+    found = server.open_study(study)
+    status, one = found.status(), found.case(case)
+    lines = describe_history(found.log(0, 1_000_000, case), status.goal, shadow=status.shadow)
+    known = found.basis(case, one.state if one.status == OPEN else 1)
+    basis = known if one.status == OPEN else None
+    threshold = None if known is None else known.threshold
+    return _render_page(
+        request, "case.html", found, status=status, case=one, basis=basis,
+        map=None if basis is None else draw_map(basis),
+        chain=draw_chain(status.goal, one.state, threshold), threshold=threshold,
+        lines=lines[::-1], last=last_entry(lines), next_step=one.steps + 1,
+        due=read_held_steps(server.store, study, case),
     )  # fmt: skip
 
 
-def _due(study: Study, case: int, steps: int) -> list[tuple[int, str]]:
-    """Return the last steps of a case that do not count yet, and when they will."""
-    numbers = range(max(1, steps - 99), steps + 1)
-    rows = study._store.read(study.name, lambda tx: [tx.held(case, step) for step in numbers])
-    return [(row.step, row.due) for row in rows if row is not None]
-
-
-@router.get("/studies/{study}/evidence", include_in_schema=False)
+@viewer.get("/studies/{study}/evidence", include_in_schema=False)
 def evidence_page(request: Request, study: StudyName) -> Response:
     """Show how sure a study is, and how it got there."""
-    found = desk_of(request).look(study)
+    server = server_state(request)
+    found = server.open_study(study)
     status = found.status()
-    moments, sure = path_of(found, _POINTS), words.sureness(status)
-    if status.shadow and not may(caller_of(request).role, STATISTICIAN):
+    moments, sure = found.trajectory(_POINTS), narration.describe_certainty(status)
+    if status.shadow and not examines(request):
         sure = f"What the study would advise is shown to the role {STATISTICIAN} alone."
-    return _rendered(
-        request, "evidence.html", found, status=status, sure=sure,
-        regret=words.regret(found._config(), status), map=map_of(status.basis),
-        moments=moments, **_pictures(moments),
+    regret = narration.describe_regret(read_config(server.store, study), status)
+    return _render_page(
+        request, "evidence.html", found, status=status, sure=sure, regret=regret,
+        map=draw_map(status.basis), moments=moments, **_pictures(moments),
     )  # fmt: skip
 
 
@@ -194,10 +173,10 @@ def _pictures(moments: list[Moment]) -> Mapping[str, object]:
     return {"frame": frame, "lines": lines, "bands": bands}
 
 
-@router.get("/studies/{study}/log", include_in_schema=False)
+@viewer.get("/studies/{study}/log", include_in_schema=False)
 def log_page(request: Request, study: StudyName, before: After = 0, case: After = 0) -> Response:
     """Show who recorded what and when, the latest first, of all cases or of one."""
-    found = desk_of(request).look(study)
+    found = server_state(request).open_study(study)
     status = found.status()
     end = before or status.events + 1
     if case:
@@ -207,82 +186,8 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
         start = max(0, end - 2 - _PAGE)
         events = found.log(start, end - 1 - start) if end > 1 else []
     older = events[-_PAGE].seq if len(events) > _PAGE else None
-    lines = words.lines_of(events[-_PAGE:], status.goal, shadow=status.shadow)
-    return _rendered(
+    lines = describe_events(events[-_PAGE:], status.goal, shadow=status.shadow)
+    return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,
     )  # fmt: skip
-
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-
-
-class Readable:
-    """Answer browsers with pages where programs get problems, and lead them to the sign-in."""
-
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app = app
-
-    async def __call__(
-        self,
-        scope: Scope,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-    ) -> None:
-        """Pass a request on; turn a problem that answers a page into a page."""
-        if scope["type"] != "http" or not _wants_page(scope):
-            await self.app(scope, receive, send)
-            return
-        start: Message = {}
-        parts: list[bytes] = []
-
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                if (b"content-type", MEDIA_TYPE.encode()) in message["headers"]:
-                    start.update(message)
-                    return
-            elif start and message["type"] == "http.response.body":
-                parts.append(message.get("body", b""))
-                if not message.get("more_body"):
-                    await _send_page(send, scope, start, b"".join(parts))
-                return
-            await send(message)
-
-        await self.app(scope, receive, answer)
-
-
-def _wants_page(scope: Scope) -> bool:
-    """Return whether a browser asks for a page."""
-    return (
-        not scope["path"].startswith(("/api/", "/static/"))
-        and scope["method"] == "GET"
-        and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
-    )
-
-
-async def _send_page(
-    send: Callable[[Message], Awaitable[None]], scope: Scope, start: Message, body: bytes
-) -> None:
-    """Send the page for a problem."""
-    status, said = start["status"], read(body.decode())
-    headers = [
-        pair for pair in start["headers"] if pair[0] not in (b"content-type", b"content-length")
-    ]
-    page = b""
-    if status == HTTPStatus.UNAUTHORIZED:
-        query = scope["query_string"].decode("latin-1")
-        wanted = scope["path"] + (f"?{query}" if query else "")
-        status = HTTPStatus.SEE_OTHER
-        headers.append((b"location", f"/sign-in?next={quote(_local(wanted), '')}".encode()))
-    else:
-        text = _TEMPLATES.get_template("problem.html").render(
-            title=said["title"], detail=said["detail"], code=status
-        )
-        page = text.encode()
-    headers += [
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", b"%d" % len(page)),
-    ]
-    await send({**start, "status": int(status), "headers": headers})
-    await send({"type": "http.response.body", "body": page})

@@ -1,6 +1,8 @@
-"""Tokens: shown once, stored as hashes in a private file, with an end, and revocable at once.
+"""Who may use a server: roles, the tokens that carry them, and the sessions of browsers.
 
-A token is 32 random bytes, so that SHA-256 of it is enough: there is no list of likely tokens to
+A token is shown once, stored as a hash in a private file, and ends by itself or when it is revoked.
+
+It is 32 random bytes, so that SHA-256 of it is enough: there is no list of likely tokens to
 try, as there is of passwords, against which slow hashes are meant.
 """
 
@@ -15,8 +17,7 @@ from typing import Final, NamedTuple
 
 from grbp._io import make_private, reason, write_whole
 from grbp.errors import CannotWrite, InvalidInput, NotFound
-from grbp.live.config import check_text
-from grbp.live.reader import utc_now
+from grbp.live.arguments import check_text, utc_now
 from grbp.model.validation import check_positive
 
 try:
@@ -31,6 +32,18 @@ DAYS: Final = 90.0
 
 ROLES: Final = ("viewer", "recorder", "corrector", "statistician", "admin")
 """The roles; each may do what those before it may."""
+
+VIEWER, RECORDER, CORRECTOR, STATISTICIAN, ADMIN = ROLES
+
+ANYBODY: Final = "anybody"
+"""The role that everybody has, also without a token."""
+
+_RANK: Final = {role: rank for rank, role in enumerate((ANYBODY, *ROLES))}
+
+
+def may(role: str, needed: str) -> bool:
+    """Return whether a role is enough."""
+    return _RANK[role] >= _RANK[needed]
 
 
 class Token(NamedTuple):
@@ -86,7 +99,7 @@ class Tokens:
 
     def find(self, token: str) -> Token | None:
         """Return what is known of a token, if it is good now."""
-        return self.good(hash_of(token))
+        return self.good(hash_token(token))
 
     def good(self, digest: str) -> Token | None:
         """Return the token with a hash, if it is good now."""
@@ -107,7 +120,7 @@ class Tokens:
         token, now = f"grbp_{secrets.token_urlsafe(32)}", self._clock()
         one = Token(
             secrets.token_hex(4), label, role, _stamp(now), _stamp(now + timedelta(number)), "",
-            hash_of(token),
+            hash_token(token),
         )  # fmt: skip
         with self._changing() as kept:
             kept.append(one)
@@ -157,7 +170,38 @@ class Tokens:
         self._mark, self._ever = mark, before or bool(self._by_hash)
 
 
-def hash_of(token: str) -> str:
+class Sessions:
+    """Browsers that came with a token, by the hash of a cookie; a restart forgets them all."""
+
+    MOST: Final = 10_000
+
+    def __init__(
+        self, tokens: Tokens, hours: float = 12.0, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self.seconds = int(hours * 3600)
+        self._tokens, self._clock = tokens, clock
+        self._kept: dict[str, tuple[str, datetime]] = {}
+
+    def begin(self, token: Token) -> str:
+        """Return a new cookie for whoever has a token."""
+        cookie, now = secrets.token_urlsafe(32), self._clock()
+        self._kept = {k: (t, end) for k, (t, end) in self._kept.items() if end > now}
+        while len(self._kept) >= self.MOST:
+            del self._kept[next(iter(self._kept))]
+        self._kept[hash_token(cookie)] = token.hash, now + timedelta(seconds=self.seconds)
+        return cookie
+
+    def find(self, cookie: str) -> Token | None:
+        """Return the token of a cookie, if both are still good."""
+        digest, end = self._kept.get(hash_token(cookie), ("", None))
+        return self._tokens.good(digest) if end is not None and self._clock() < end else None
+
+    def end(self, cookie: str) -> None:
+        """Forget a cookie."""
+        self._kept.pop(hash_token(cookie), None)
+
+
+def hash_token(token: str) -> str:
     """Compute the hash by which a token is kept."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 

@@ -242,6 +242,8 @@ class Session(Displayable):
         make the estimate of p_c wrong if cases are given up because they go badly. Nothing else
         is: ``rho`` stays, no FINISH is counted, and the case is neither won nor lost. The next
         case has the same number and the same draws.
+        `Study.withdraw_case` counts the same, but a case keeps its number there: the next case has
+        the next one, and other draws.
 
         Raises
         ------

@@ -1,6 +1,8 @@
 """Where studies are kept: in memory, in a SQLite file or in PostgreSQL."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -38,3 +40,15 @@ def open_store(where: Where, *, create: bool = False) -> Store:
     from grbp.live.store.sqlite import SqliteStore  # noqa: PLC0415
 
     return SqliteStore(Path(where), create=create)
+
+
+@contextmanager
+def open_or_make_store(where: Where) -> Iterator[Store]:
+    """Open a store, or make it; close it again if what follows fails, unless others have it."""
+    store = open_store(where, create=True)
+    try:
+        yield store
+    except BaseException:
+        if store is not where:
+            store.close()
+        raise

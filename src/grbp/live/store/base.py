@@ -1,6 +1,6 @@
 """The contract of a store, and how commits are grouped.
 
-A store keeps rows and nothing else: what they mean is written in `grbp.live.rules`, once for all
+A store keeps rows and nothing else: what they mean is written in `grbp.live.commands`, once for all
 stores. A script is a function of a `Transaction`; all that it writes is kept, or nothing.
 """
 
@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
-from grbp.live.rows import CaseRow, Event, HeldRow, StudyRow
+from grbp.live.schema import CaseRow, Event, HeldRow, StudyRow
 
 T = TypeVar("T")
 
 
-def storable(values: Iterable[int | str]) -> None:
+def check_storable(values: Iterable[int | str]) -> None:
     """Refuse what not every database keeps to the last bit."""
     for value in values:
         if type(value) is str:
@@ -76,7 +76,7 @@ class Transaction(ABC):
         """Return a step that does not count yet, if there is such a one."""
 
     @abstractmethod
-    def keyed(self, key: str) -> Event | None:
+    def event_of_key(self, key: str) -> Event | None:
         """Return the event that was recorded with an idempotency key, if there is one."""
 
     def event(self, seq: int) -> Event | None:
@@ -130,14 +130,14 @@ class Transaction(ABC):
 
     def all_events(self, after: int = 0) -> Iterator[Event]:
         """Yield every event after a number."""
-        return _pages(lambda last: self.events(last, PAGE), after, attrgetter("seq"))
+        return _read_pages(lambda last: self.events(last, PAGE), after, attrgetter("seq"))
 
     def all_cases(self, status: str = "") -> Iterator[CaseRow]:
         """Yield every case, of one status if one is given."""
-        return _pages(lambda last: self.cases(last, PAGE, status), 0, attrgetter("case"))
+        return _read_pages(lambda last: self.cases(last, PAGE, status), 0, attrgetter("case"))
 
 
-def _pages(
+def _read_pages(
     page_after: Callable[[Any], list[T]], after: Any, key: Callable[[T], Any]
 ) -> Iterator[T]:
     """Yield rows page by page, as long as their keys go on; in a damaged file they may not."""
@@ -190,7 +190,7 @@ class Store(ABC):
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""
-        storable([name])
+        check_storable([name])
         job = Job(name, script)
         with self._gate:
             self._waiting.append(job)
@@ -238,9 +238,9 @@ class Store(ABC):
 
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads a study, as it is at one moment."""
-        storable([name])
-        with self._lock, self._reading():
-            return script(self._bound(name))
+        check_storable([name])
+        with self._lock, self._read_transaction():
+            return script(self._bind(name))
 
     def _run(self, batch: list[Job[Any]]) -> None:
         """Run scripts in one transaction; none of them is done before it is committed."""
@@ -249,7 +249,7 @@ class Store(ABC):
         try:
             self._begin()
             if len(batch) == 1:
-                batch[0].value = batch[0].script(self._bound(batch[0].name))
+                batch[0].value = batch[0].script(self._bind(batch[0].name))
             else:
                 for job in batch:
                     self._run_one(job)
@@ -260,7 +260,9 @@ class Store(ABC):
             # An interruption is meant for this thread alone; the others only lose its help.
             stopped = isinstance(error, Exception)
             for job in batch:
-                job.error = job.error or (self._said(error) if stopped else CannotWrite(_CUT_OFF))
+                job.error = job.error or (
+                    self._translate_error(error) if stopped else CannotWrite(_CUT_OFF)
+                )
             if not stopped:
                 raise
         finally:
@@ -271,7 +273,7 @@ class Store(ABC):
         """Run one of several scripts; one that fails leaves nothing behind."""
         self._savepoint()
         try:
-            job.value = job.script(self._bound(job.name))
+            job.value = job.script(self._bind(job.name))
             self._release()
         except Exception as error:
             try:
@@ -279,7 +281,7 @@ class Store(ABC):
             except Exception as gone:
                 # So is the whole transaction, because of what went wrong first.
                 raise (gone if isinstance(error, GrbpError) else error) from None
-            job.error = self._said(error)
+            job.error = self._translate_error(error)
 
     def _check_process(self) -> None:
         """Refuse a connection that was opened before a fork: two processes would use it as one."""
@@ -307,23 +309,23 @@ class Store(ABC):
 
         with new_file(path) as copy:
             for name in self.studies():
-                self.read(name, partial(_copied, copy, name))
+                self.read(name, partial(_copy_study, copy, name))
 
     @abstractmethod
     def close(self) -> None:
         """Let go of the file or the connection."""
 
-    def _said(self, error: BaseException) -> BaseException:
+    def _translate_error(self, error: BaseException) -> BaseException:
         """Return an error of the database as one of this package's, where it is one."""
         return error
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _read_transaction(self) -> Iterator[None]:
         """Hold everything still while something is read."""
         yield
 
     @abstractmethod
-    def _bound(self, name: str) -> Transaction:
+    def _bind(self, name: str) -> Transaction:
         """Return the transaction that is open, bound to a study."""
 
     @abstractmethod
@@ -345,6 +347,6 @@ class Store(ABC):
     def _release(self) -> None: ...
 
 
-def _copied(store: Store, name: str, tx: Transaction) -> None:
+def _copy_study(store: Store, name: str, tx: Transaction) -> None:
     """Copy a study to another store."""
     store.write(name, tx.copy_to)

@@ -5,13 +5,13 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from grbp.errors import CannotWrite
-from grbp.live.rows import CaseRow, Event, HeldRow, StudyRow
-from grbp.live.store.base import Store, Transaction, storable
+from grbp.live.schema import CaseRow, Event, HeldRow, StudyRow
+from grbp.live.store.base import Store, Transaction, check_storable
 
 _NOTHING: Final = object()
 
 
-class Kept:
+class StudyRows:
     """The rows of one study."""
 
     def __init__(self) -> None:
@@ -27,76 +27,76 @@ Undo: TypeAlias = list[tuple[dict[Any, Any], Any, Any]]
 
 
 class MemoryTransaction(Transaction):
-    """The rows of one study, and a list of what they were before, if that is to be kept."""
+    """The rows of one study, and a list of what they were before, to undo what fails."""
 
-    def __init__(self, name: str, kept: Kept, undo: Undo | None = None) -> None:
-        self._name, self._kept, self._undo = name, kept, undo
+    def __init__(self, name: str, rows: StudyRows, undo: Undo | None = None) -> None:
+        self._name, self._rows, self._undo = name, rows, undo
 
     def study(self) -> StudyRow | None:
         """Return the study."""
-        return self._kept.study.get(self._name)
+        return self._rows.study.get(self._name)
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
-        storable([case])
-        return self._kept.cases.get(case)
+        check_storable([case])
+        return self._rows.cases.get(case)
 
     def held(self, case: int, step: int) -> HeldRow | None:
         """Return a held step."""
-        storable([case, step])
-        return self._kept.held.get((case, step))
+        check_storable([case, step])
+        return self._rows.held.get((case, step))
 
-    def keyed(self, key: str) -> Event | None:
+    def event_of_key(self, key: str) -> Event | None:
         """Return the event of an idempotency key."""
-        storable([key])
-        return self._kept.events.get(self._kept.keys.get(key, 0))
+        check_storable([key])
+        return self._rows.events.get(self._rows.keys.get(key, 0))
 
     def events(self, after: int, limit: int) -> list[Event]:
         """Return the next events."""
-        after, count = max(after, 0), len(self._kept.events)
-        return [self._kept.events[seq] for seq in range(after + 1, min(after + limit, count) + 1)]
+        after, count = max(after, 0), len(self._rows.events)
+        return [self._rows.events[seq] for seq in range(after + 1, min(after + limit, count) + 1)]
 
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases."""
-        numbers = range(after + 1, len(self._kept.cases) + 1)
-        found = (self._kept.cases[case] for case in numbers)
-        return _first(limit, (one for one in found if status in ("", one.status)))
+        numbers = range(after + 1, len(self._rows.cases) + 1)
+        found = (self._rows.cases[case] for case in numbers)
+        return _take(limit, (one for one in found if status in ("", one.status)))
 
     def due(self, now: str) -> list[HeldRow]:
         """Return the held steps that are mature."""
-        found = (row for row in self._kept.held.values() if row.due <= now)
+        found = (row for row in self._rows.held.values() if row.due <= now)
         return sorted(found, key=attrgetter("due", "case", "step"))
 
     def append(self, event: Event) -> None:
         """Add an event."""
-        storable(event)
-        if not self._kept.study or event.seq in self._kept.events or event.key in self._kept.keys:
+        check_storable(event)
+        if not self._rows.study or event.seq in self._rows.events or event.key in self._rows.keys:
             raise CannotWrite(f"event {event.seq} of {self._name!r} contradicts what is stored")
         if event.key:
-            self._set(self._kept.keys, event.key, event.seq)
-        self._set(self._kept.events, event.seq, event)
+            self._set(self._rows.keys, event.key, event.seq)
+        self._set(self._rows.events, event.seq, event)
 
     def put_study(self, row: StudyRow) -> None:
         """Write the study's row."""
-        self._set(self._kept.study, self._name, row)
+        self._set(self._rows.study, self._name, row)
 
     def put_case(self, row: CaseRow) -> None:
         """Write a case's row."""
-        self._set(self._kept.cases, row.case, row)
+        self._set(self._rows.cases, row.case, row)
 
     def put_held(self, row: HeldRow) -> None:
         """Write the row of a held step."""
-        self._set(self._kept.held, (row.case, row.step), row)
+        self._set(self._rows.held, (row.case, row.step), row)
 
     def drop_held(self, case: int, step: int) -> None:
         """Remove the row of a held step."""
-        self._set(self._kept.held, (case, step), _NOTHING)
+        self._set(self._rows.held, (case, step), _NOTHING)
 
     def _set(self, rows: dict[Any, Any], place: object, row: object) -> None:
         """Write or remove a row, and remember what was there."""
         if self._undo is not None:
             self._undo.append((rows, place, rows.get(place, _NOTHING)))
-        _put(rows, place, row)
+        _put_row(rows, place, row)
 
 
 class MemoryStore(Store):
@@ -106,19 +106,19 @@ class MemoryStore(Store):
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept: defaultdict[str, Kept] = defaultdict(Kept)
+        self._rows: defaultdict[str, StudyRows] = defaultdict(StudyRows)
         self._undo: Undo = []
         self._savepoints: list[int] = []
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
-        return sorted(name for name, kept in self._kept.items() if kept.study)
+        return sorted(name for name, rows in self._rows.items() if rows.study)
 
     def close(self) -> None:
         """Do nothing: the rows go with the program."""
 
-    def _bound(self, name: str) -> MemoryTransaction:
-        return MemoryTransaction(name, self._kept[name], self._undo)
+    def _bind(self, name: str) -> MemoryTransaction:
+        return MemoryTransaction(name, self._rows[name], self._undo)
 
     def _begin(self) -> None:
         self._undo.clear()
@@ -142,15 +142,15 @@ class MemoryStore(Store):
     def _undo_to(self, length: int) -> None:
         while len(self._undo) > length:
             rows, place, row = self._undo.pop()
-            _put(rows, place, row)
+            _put_row(rows, place, row)
 
 
-def _put(rows: dict[Any, Any], place: object, row: object) -> None:
+def _put_row(rows: dict[Any, Any], place: object, row: object) -> None:
     if row is _NOTHING:
         rows.pop(place, None)
     else:
         rows[place] = row
 
 
-def _first(limit: int, rows: Any) -> list[Any]:
+def _take(limit: int, rows: Any) -> list[Any]:
     return [row for _, row in zip(range(limit), rows, strict=False)]

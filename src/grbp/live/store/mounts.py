@@ -26,11 +26,11 @@ def file_system(path: Path) -> str:
     What is not known is not taken for a network: that would refuse every store there.
     """
     with suppress(OSError):
-        return kind_at(Path(os.path.realpath(path)), MOUNTS.read_text("utf-8", "replace"))
+        return find_kind(Path(os.path.realpath(path)), MOUNTS.read_text("utf-8", "replace"))
     return ""
 
 
-def kind_at(place: Path, table: str) -> str:
+def find_kind(place: Path, table: str) -> str:
     """Return the kind of file system at a place, by such a table; empty if no line is about it."""
     kind, longest = "", -1
     for line in table.splitlines():

@@ -16,14 +16,14 @@ from grbp.live.store.sql import (
     STUDIES,
     STUDY,
     TABLES,
-    Seen,
+    CachedStudy,
+    Dialect,
     SqlTransaction,
-    Words,
     migration,
-    newest,
+    newest_version,
     refuse_newer,
     schema,
-    unused,
+    unused_name,
 )
 
 try:
@@ -32,7 +32,7 @@ except ImportError as error:
     raise MissingExtra(f"psycopg is not installed; {how_to_install('live')} installs it") from error
 
 # The same order of texts as everywhere else, whatever the language of the database.
-WORDS: Final = Words("bigint", 'text collate "C"', "")
+DIALECT: Final = Dialect("bigint", 'text collate "C"', "")
 
 _SETTINGS: Final = """
     set search_path to grbp;
@@ -68,23 +68,23 @@ class PostgresTransaction(SqlTransaction):
     """The rows of one study in PostgreSQL."""
 
     def __init__(self, name: str, store: "PostgresStore") -> None:
-        super().__init__(name, store.seen)
+        super().__init__(name, store.cache)
         self._store = store
 
-    def _study(self) -> list[tuple[Any, ...]]:
+    def _select_study(self) -> list[tuple[Any, ...]]:
         """Return the study's row; a script that writes has it for itself until it is committed."""
         if not self._store.writes:
-            return super()._study()
+            return super()._select_study()
         statement = f"{STUDY} for update"
-        found = self._rows(statement, self._name)
+        found = self._query(statement, self._name)
         if not found:
             # There is no row to lock yet: one of several that create it does, the others wait.
-            self._rows("select pg_advisory_xact_lock(hashtextextended('grbp studies', 0))")
-            found = self._rows(statement, self._name)
+            self._query("select pg_advisory_xact_lock(hashtextextended('grbp studies', 0))")
+            found = self._query(statement, self._name)
         return found
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
-        return self._store.run(_marked(statement), values)
+        return self._store.run(_convert_marks(statement), values)
 
 
 class PostgresStore(Store):
@@ -93,8 +93,8 @@ class PostgresStore(Store):
     def __init__(self, dsn: str, *, create: bool = False) -> None:
         super().__init__()
         self._dsn, self.writes, self._committing, self._closed = dsn, False, False, False
-        self.seen: dict[str, Seen] = {}
-        self._later: list[tuple[bytes, Sequence[int | str]]] = []
+        self.cache: dict[str, CachedStudy] = {}
+        self._unsent: list[tuple[bytes, Sequence[int | str]]] = []
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         try:
             given = psycopg.conninfo.conninfo_to_dict(dsn)
@@ -104,21 +104,21 @@ class PostgresStore(Store):
                 "an address of PostgreSQL was given that cannot be read; it must be like"
                 " postgresql://user@host:5432/database"
             ) from None
-        self.where = _shown(given)
+        self.where = _show_address(given)
         try:
             self._connect(create)
         except psycopg.Error as error:
-            said = self._said(error)
+            translated = self._translate_error(error)
             self.close()
-            raise said from error
+            raise translated from error
         except BaseException:
             self.close()
             raise
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
-        with self._lock, self._reading():
-            return [name for (name,) in self._open().execute(STUDIES)]
+        with self._lock, self._read_transaction():
+            return [name for (name,) in self._require_connection().execute(STUDIES)]
 
     def close(self) -> None:
         """Close the connection, when no other thread uses it."""
@@ -134,8 +134,8 @@ class PostgresStore(Store):
 
     def checks(self) -> list[str]:
         """Return what speaks against writing to this server."""
-        with self._lock, self._reading():
-            run = self._open()
+        with self._lock, self._read_transaction():
+            run = self._require_connection()
             if run.execute("select pg_is_in_recovery()").fetchone() == (True,):
                 return [f"{self.where} is a standby, which can only be read; name its primary"]
             asked = "select name, setting from pg_settings where name = any(%s)"
@@ -157,27 +157,27 @@ class PostgresStore(Store):
         version = self._version()
         if not (version or create):
             raise NotFound(f"there is no store in {self.where}; `grbp live init` makes one")
-        if version == newest():
+        if version == newest_version():
             return
         with run.transaction():
             # One of several does it, the others wait.
             run.execute("select pg_advisory_xact_lock(hashtextextended('grbp', 0))")
             version = self._version()
-            if version not in (0, newest()):
-                self._keep(version)
+            if version not in (0, newest_version()):
+                self._copy_tables(version)
             if not version:
                 # Whoever may not make a schema can be given one.
                 if not run.execute("select 1 from pg_namespace where nspname = 'grbp'").fetchall():
                     run.execute("create schema grbp")
                 run.execute("create table meta (version bigint not null)")
                 run.execute("insert into meta values (0)")
-            for statement in migration(version, WORDS) if version else schema(WORDS):
+            for statement in migration(version, DIALECT) if version else schema(DIALECT):
                 run.execute(statement.encode())
-            run.execute("update meta set version = %s", [newest()])
+            run.execute("update meta set version = %s", [newest_version()])
 
     def _version(self) -> int:
         """Return the schema of the tables, 0 if there are none; refuse a newer one."""
-        run = self._open()
+        run = self._require_connection()
         # Functions such as to_regclass may not see what another process has just made.
         there = "select 1 from pg_tables where schemaname = 'grbp' and tablename = 'meta'"
         if not run.execute(there).fetchall():
@@ -186,35 +186,35 @@ class PostgresStore(Store):
         refuse_newer(self.where, version)
         return int(version)
 
-    def _keep(self, version: int) -> None:
+    def _copy_tables(self, version: int) -> None:
         """Copy the tables into a schema of its own, named after their version."""
-        run = self._open()
+        run = self._require_connection()
         there = {name for (name,) in run.execute("select nspname from pg_namespace")}
-        name = unused(f"grbp-schema-{version}", there.__contains__)
+        name = unused_name(f"grbp-schema-{version}", there.__contains__)
         run.execute(f'create schema "{name}"'.encode())
         for table in ("meta", *TABLES):
             run.execute(f'create table "{name}".{table} as table {table}'.encode())
 
-    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def _require_connection(self) -> psycopg.Connection[tuple[Any, ...]]:
         """Return the connection that is there."""
         if self._connection is None:
             raise psycopg.OperationalError("the store is closed")
         return self._connection
 
-    def _start(self, statement: str) -> None:
+    def _start_transaction(self, statement: str) -> None:
         """Begin a transaction; if the connection was lost since the last one, connect again."""
         self._check_process()
         if self._closed:
             raise InvalidInput(f"{self.where} was closed; open it again")
         self._committing = False
-        self.seen.clear()
+        self.cache.clear()
         message, cursor = statement.encode(), None
         if self._connection is not None:
             with suppress(psycopg.OperationalError):
                 cursor = self._connection.execute(message)
         if cursor is None:
             self._connect()
-            cursor = self._open().execute(message)
+            cursor = self._require_connection().execute(message)
         while cursor.nextset():
             pass
         # A newer version may have changed the tables since the store was opened.
@@ -225,21 +225,21 @@ class PostgresStore(Store):
         """Run a statement and return its rows; one that has none waits until the next one has."""
         if statement.startswith(b"select"):
             return self._send(statement, values).fetchall()
-        self._later.append((statement, values))
+        self._unsent.append((statement, values))
         return []
 
     def _send(self, statement: bytes, values: Sequence[int | str] = ()) -> Cursor:
         """Run a statement after those that wait, all of them in one message to the server."""
-        run = self._open()
-        later, self._later = self._later, []
-        if not later:
+        run = self._require_connection()
+        unsent, self._unsent = self._unsent, []
+        if not unsent:
             return run.execute(statement, values)
         with run.pipeline():
-            for before in later:
+            for before in unsent:
                 run.execute(*before)
             return run.execute(statement, values)
 
-    def _said(self, error: BaseException) -> BaseException:
+    def _translate_error(self, error: BaseException) -> BaseException:
         """Say an error of PostgreSQL in a sentence."""
         if not isinstance(error, psycopg.Error):
             return error
@@ -247,13 +247,13 @@ class PostgresStore(Store):
         if lost and self._committing:
             return CannotWrite(
                 f"the connection to {self.where} was lost while this was being written"
-                f" ({_line(error)}), so it may be stored or not; give it again with the same key,"
-                " and it will be stored once"
+                f" ({_first_line(error)}), so it may be stored or not; give it again with the same"
+                " key, and it will be stored once"
             )
         if lost:
             return CannotWrite(
-                f"{self.where} cannot be reached ({_line(error)}), so nothing was written; look"
-                " at the address, or try again later"
+                f"{self.where} cannot be reached ({_first_line(error)}), so nothing was written;"
+                " look at the address, or try again later"
             )
         if isinstance(error, psycopg.errors.LockNotAvailable):
             return CannotWrite(
@@ -262,26 +262,26 @@ class PostgresStore(Store):
             )
         if isinstance(error, psycopg.IntegrityError):
             return CannotWrite(f"{self.where} cannot be written (this contradicts what is stored)")
-        return CannotWrite(f"{self.where} cannot be read or written ({_line(error)})")
+        return CannotWrite(f"{self.where} cannot be read or written ({_first_line(error)})")
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _read_transaction(self) -> Iterator[None]:
         try:
             self.writes = False
-            self._start(_READING)
+            self._start_transaction(_READING)
             yield
         except psycopg.Error as error:
-            raise self._said(error) from error
+            raise self._translate_error(error) from error
         finally:
             with suppress(psycopg.Error):
                 self._rollback()
 
-    def _bound(self, name: str) -> PostgresTransaction:
+    def _bind(self, name: str) -> PostgresTransaction:
         return PostgresTransaction(name, self)
 
     def _begin(self) -> None:
         self.writes = True
-        self._start(_WRITING)
+        self._start_transaction(_WRITING)
 
     def _commit(self) -> None:
         self._committing = True
@@ -290,15 +290,15 @@ class PostgresStore(Store):
             raise psycopg.DatabaseError("a statement of the transaction failed")
 
     def _rollback(self) -> None:
-        self._later.clear()
+        self._unsent.clear()
         self._send(b"rollback")
 
     def _savepoint(self) -> None:
-        self._later.append(_SAVEPOINT)
+        self._unsent.append(_SAVEPOINT)
 
     def _rollback_to_savepoint(self) -> None:
-        self.seen.clear()
-        self._later = [one for one in self._later if one is _SAVEPOINT]
+        self.cache.clear()
+        self._unsent = [one for one in self._unsent if one is _SAVEPOINT]
         self._send(b"rollback to job")
 
     def _release(self) -> None:
@@ -306,18 +306,18 @@ class PostgresStore(Store):
 
 
 @lru_cache(maxsize=512)
-def _marked(statement: str) -> bytes:
+def _convert_marks(statement: str) -> bytes:
     """Return a statement with PostgreSQL's marks for values."""
     return statement.replace("?", "%s").encode()
 
 
-def _line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     """Return what an error says in one line, without the end of a sentence."""
     first = str(error).strip().partition("\n")[0]
     return first.rstrip(".:").replace(". ", "; ")
 
 
-def _shown(given: dict[str, Any]) -> str:
+def _show_address(given: dict[str, Any]) -> str:
     """Return an address without what must stay secret."""
     host, port = given.get("host") or "", given.get("port")
     name = given.get("dbname") or given.get("user") or ""

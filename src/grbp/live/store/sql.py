@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import CannotWrite, InvalidInput
-from grbp.live.rows import NO_HASH, CaseRow, Event, HeldRow, StudyRow, study_of
-from grbp.live.store.base import Transaction, storable
+from grbp.live.schema import NO_HASH, CaseRow, Event, HeldRow, StudyRow, load_study
+from grbp.live.store.base import Transaction, check_storable
 
 MIGRATIONS: list[tuple[str, ...]] = []
 """The statements that lead from schema 1 to 2, from 2 to 3 and so on.
@@ -23,6 +23,9 @@ released is kept in tests/live/assets, and must become what `schema` makes.
 """
 
 TABLES: Final = ("studies", "events", "cases", "held")
+
+_COLUMNS: Final = {"overridden": "overruled"}
+"""The columns that are not called as the fields that they keep."""
 
 _BITS: Final = 40
 """How many bits of an identity are the number of an event or a case; the others are the study's."""
@@ -36,7 +39,7 @@ _INDEXES: Final = (
 )
 
 
-class Words(NamedTuple):
+class Dialect(NamedTuple):
     """What databases call differently: a whole number, text in the order of its bytes, a table."""
 
     whole: str
@@ -44,71 +47,77 @@ class Words(NamedTuple):
     table: str
 
 
-def schema(words: Words) -> list[str]:
+def schema(dialect: Dialect) -> list[str]:
     """Return the statements that make the tables."""
-    whole, text, key = f"{words.whole} not null", f"{words.text} not null", "primary key"
+    whole, text, key = f"{dialect.whole} not null", f"{dialect.text} not null", "primary key"
 
     def columns(row: type[tuple[Any, ...]]) -> list[str]:
         kinds = {int: whole, str: text}
-        return [f'"{name}" {kinds[kind]}' for name, kind in list(row.__annotations__.items())[1:]]
+        fields = list(row.__annotations__.items())[1:]
+        return [f"{_quote(name)} {kinds[kind]}" for name, kind in fields]
 
-    identity, of_study = f"id {words.whole} {key}", f"study {whole} references studies (id)"
+    identity, of_study = f"id {dialect.whole} {key}", f"study {whole} references studies (id)"
     tables = {
         "studies": [identity, f"study {text} unique", f"config {text}"],
         "events": [identity, *columns(Event)],
         "cases": [identity, *columns(CaseRow)],
         "held": [of_study, f'"case" {whole}', *columns(HeldRow), f'{key} (study, "case", step)'],
     }
-    made = [f"create table {name} ({', '.join(tables[name])}){words.table}" for name in TABLES]
+    made = [f"create table {name} ({', '.join(tables[name])}){dialect.table}" for name in TABLES]
     return [*made, *_INDEXES]
 
 
-def newest() -> int:
+def newest_version() -> int:
     """Return the number of the schema that this version writes."""
     return 1 + len(MIGRATIONS)
 
 
-def migration(version: int, words: Words) -> list[str]:
+def migration(version: int, dialect: Dialect) -> list[str]:
     """Return the statements that lead from a schema to the newest one."""
     steps = [statement for step in MIGRATIONS[version - 1 :] for statement in step]
-    return [statement.format(whole=words.whole, text=words.text) for statement in steps]
+    return [statement.format(whole=dialect.whole, text=dialect.text) for statement in steps]
 
 
 def refuse_newer(where: str, version: int) -> None:
     """Refuse a schema that this version does not know."""
-    if version > newest():
+    if version > newest_version():
         raise InvalidInput(
-            f"{where} has schema {version}; this version of grbp reads up to {newest()}: install a"
-            " newer one"
+            f"{where} has schema {version}; this version of grbp reads up to {newest_version()}:"
+            " install a newer one"
         )
 
 
-def unused(name: str, taken: Callable[[str], bool]) -> str:
+def unused_name(name: str, taken: Callable[[str], bool]) -> str:
     """Return a name that is not taken: this one, or with a number after it."""
     names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
     return next(one for one in names if not taken(one))
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
+def _quote(name: str) -> str:
+    """Write the name of the column that keeps a field."""
+    return f'"{_COLUMNS.get(name, name)}"'
+
+
+def _quote_names(names: Sequence[str]) -> str:
+    return ", ".join(map(_quote, names))
 
 
 def _select(row: type[tuple[Any, ...]], table: str) -> str:
     """Write the start of a statement that reads rows; their first field is in the identity."""
     own, *others = row.__annotations__
-    return f'select id & {MOST} as "{own}", {_listed(others)} from {table} where'  # noqa: S608 (our names)
+    return f'select id & {MOST} as "{own}", {_quote_names(others)} from {table} where'  # noqa: S608 (our names)
 
 
 def _insert(row: type[tuple[Any, ...]], table: str) -> str:
     """Write the statement that writes a new row."""
     names = ["id", *list(row.__annotations__)[1:]]
-    return f"insert into {table} ({_listed(names)}) values ({', '.join('?' * len(names))})"  # noqa: S608
+    return f"insert into {table} ({_quote_names(names)}) values ({', '.join('?' * len(names))})"  # noqa: S608
 
 
 @lru_cache(maxsize=256)
 def _update(columns: tuple[int, ...]) -> str:
     """Write the statement that writes some columns of a case, by their numbers."""
-    new = ", ".join(f'"{CaseRow._fields[column]}" = ?' for column in columns)
+    new = ", ".join(f"{_quote(CaseRow._fields[column])} = ?" for column in columns)
     return f"update cases set {new} where id = ?"  # noqa: S608
 
 
@@ -131,7 +140,7 @@ CASES_OF: Final = (
     f"{_select(CaseRow, 'cases')} status = ? and id > ? and id <= ? order by status, id limit ?"
 )
 _PUT_CASE: Final = f"{_insert(CaseRow, 'cases')} on conflict (id) do update set " + ", ".join(
-    f'"{name}" = excluded."{name}"' for name in CaseRow._fields[1:]
+    f"{column} = excluded.{column}" for column in map(_quote, CaseRow._fields[1:])
 )
 _HELD: Final = 'select "case", step, due, seq from held where study = ?'
 HELD_STEP: Final = f'{_HELD} and "case" = ? and step = ?'
@@ -144,11 +153,11 @@ _DROP_HELD: Final = 'delete from held where study = ? and "case" = ? and step = 
 
 NO_COUNTERS: Final = "[0,0,0,0,0,0,0,0,0]"
 
-_MOST_SEEN: Final = 1_000
+_MOST_CACHED: Final = 1_000
 """The cases that are kept in memory."""
 
 
-class Seen:
+class CachedStudy:
     """What was read, or written, of a study: its number, its row, and some of its cases."""
 
     def __init__(self, number: int, study: StudyRow) -> None:
@@ -160,147 +169,153 @@ class Seen:
 class SqlTransaction(Transaction):
     """The rows of one study in a database; a subclass says how a statement is run.
 
-    What was seen is not read again. A store forgets it as soon as somebody else could have changed
+    What was read is not read again. A store forgets it as soon as somebody else could have changed
     it, and whenever something is rolled back.
     """
 
-    def __init__(self, name: str, seen: dict[str, Seen]) -> None:
-        self._name, self._all = name, seen
+    def __init__(self, name: str, cached: dict[str, CachedStudy]) -> None:
+        self._name, self._cache = name, cached
 
     @abstractmethod
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows, if it has any."""
 
-    def _rows(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
-        storable(values)
+    def _query(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
+        check_storable(values)
         return self._execute(statement, values)
 
-    def _study(self) -> list[tuple[Any, ...]]:
-        return self._rows(STUDY, self._name)
+    def _select_study(self) -> list[tuple[Any, ...]]:
+        return self._query(STUDY, self._name)
 
-    def _found(self) -> Seen | None:
+    def _find_study(self) -> CachedStudy | None:
         """Return what is known of the study; None if there is none."""
-        if self._name not in self._all:
-            for number, config in self._study():
-                self._all[self._name] = Seen(number, self._row(number << _BITS, config))
-        return self._all.get(self._name)
+        if self._name not in self._cache:
+            for number, config in self._select_study():
+                self._cache[self._name] = CachedStudy(
+                    number, self._load_study(number << _BITS, config)
+                )
+        return self._cache.get(self._name)
 
-    def _row(self, first: int, config: str) -> StudyRow:
+    def _load_study(self, first: int, config: str) -> StudyRow:
         """Return the study's row as the last event leaves it, or the last one that can be read."""
         for limit in (1, 1_000):
-            last = [Event(*row) for row in self._rows(LAST, first, first + MOST, limit)]
-            found = study_of(self._name, config, last)
+            last = [Event(*row) for row in self._query(LAST, first, first + MOST, limit)]
+            found = load_study(self._name, config, last)
             if found is not None:
                 return found
         seq, head = (last[0].seq, last[0].hash) if last else (0, NO_HASH)
         return StudyRow(self._name, config, seq, head, 0, 0, 0, 0, 0, NO_COUNTERS, 0, 0, 0, 0)
 
-    def _there(self) -> Seen:
+    def _require_study(self) -> CachedStudy:
         """Return what is known of a study that must be there."""
-        seen = self._found()
-        if seen is None:
+        cached = self._find_study()
+        if cached is None:
             raise CannotWrite(f"there is no study {self._name!r}; this contradicts what is stored")
-        return seen
+        return cached
 
     def study(self) -> StudyRow | None:
         """Return the study."""
-        seen = self._found()
-        return None if seen is None else seen.study
+        cached = self._find_study()
+        return None if cached is None else cached.study
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
-        seen = self._found()
-        if seen is not None and case in seen.cases:
-            return seen.cases[case]
-        storable([case])
-        if seen is not None and 0 < case <= MOST:
-            for row in self._rows(CASE, seen.first + case):
+        cached = self._find_study()
+        if cached is not None and case in cached.cases:
+            return cached.cases[case]
+        check_storable([case])
+        if cached is not None and 0 < case <= MOST:
+            for row in self._query(CASE, cached.first + case):
                 found = CaseRow(*row)
-                _see(seen, found)
+                _remember_case(cached, found)
                 return found
         return None
 
     def held(self, case: int, step: int) -> HeldRow | None:
         """Return a held step."""
-        return next(iter(self._of_study(HeldRow, HELD_STEP, case, step)), None)
+        return next(iter(self._query_study(HeldRow, HELD_STEP, case, step)), None)
 
-    def keyed(self, key: str) -> Event | None:
+    def event_of_key(self, key: str) -> Event | None:
         """Return the event of an idempotency key."""
-        return next(iter(self._of_study(Event, KEYED, key)), None)
+        return next(iter(self._query_study(Event, KEYED, key)), None)
 
     def due(self, now: str) -> list[HeldRow]:
         """Return the held steps that are mature."""
-        return self._of_study(HeldRow, DUE, now)
+        return self._query_study(HeldRow, DUE, now)
 
-    def _of_study(self, kind: Callable[..., Any], statement: str, *values: int | str) -> list[Any]:
+    def _query_study(
+        self, kind: Callable[..., Any], statement: str, *values: int | str
+    ) -> list[Any]:
         """Return rows that are found by the number of the study and something else."""
-        storable(values)
-        seen = self._found()
-        found = () if seen is None else self._rows(statement, seen.number, *values)
+        check_storable(values)
+        cached = self._find_study()
+        found = () if cached is None else self._query(statement, cached.number, *values)
         return [kind(*row) for row in found]
 
     def events(self, after: int, limit: int) -> list[Event]:
         """Return the next events."""
-        return [*map(Event._make, self._page(EVENTS, after, limit))]
+        return [*map(Event._make, self._query_page(EVENTS, after, limit))]
 
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases."""
         if status:
-            return [*map(CaseRow._make, self._page(CASES_OF, after, limit, status))]
-        return [*map(CaseRow._make, self._page(CASES, after, limit))]
+            return [*map(CaseRow._make, self._query_page(CASES_OF, after, limit, status))]
+        return [*map(CaseRow._make, self._query_page(CASES, after, limit))]
 
-    def _page(self, statement: str, after: int, limit: int, *which: str) -> list[tuple[Any, ...]]:
+    def _query_page(
+        self, statement: str, after: int, limit: int, *which: str
+    ) -> list[tuple[Any, ...]]:
         """Return the next rows after one of the study."""
-        seen = self._found()
-        if seen is None:
+        cached = self._find_study()
+        if cached is None:
             return []
-        first = seen.first + min(max(after, 0), MOST)
-        return self._rows(statement, *which, first, seen.first + MOST, limit)
+        first = cached.first + min(max(after, 0), MOST)
+        return self._query(statement, *which, first, cached.first + MOST, limit)
 
     def append(self, event: Event) -> None:
         """Add an event."""
-        values = (_identity(self._there(), event.seq), *event[1:])
-        storable(values)
+        values = (_make_identity(self._require_study(), event.seq), *event[1:])
+        check_storable(values)
         self._execute(APPEND, values)
 
     def put_study(self, row: StudyRow) -> None:
         """Write the study's configuration; the rest is in its last event."""
-        seen = self._found()
-        if seen is None or row.config != seen.study.config:
-            self._rows(_NEW_STUDY, self._name, row.config)
-            self._all.pop(self._name, None)
-            seen = self._there()
-        seen.study = row
+        cached = self._find_study()
+        if cached is None or row.config != cached.study.config:
+            self._query(_NEW_STUDY, self._name, row.config)
+            self._cache.pop(self._name, None)
+            cached = self._require_study()
+        cached.study = row
 
     def put_case(self, row: CaseRow) -> None:
-        """Write a case's row; of one that was seen what differs, so that no index is in vain."""
-        seen = self._there()
-        identity, before = _identity(seen, row.case), seen.cases.get(row.case)
+        """Write a case's row; of one in the cache what differs, so that no index is in vain."""
+        cached = self._require_study()
+        identity, before = _make_identity(cached, row.case), cached.cases.get(row.case)
         if before is None:
-            self._rows(_PUT_CASE, identity, *row[1:])
+            self._query(_PUT_CASE, identity, *row[1:])
         elif row != before:
             changed = tuple([k for k, value in enumerate(row) if value != before[k]])
-            self._rows(_update(changed), *[row[k] for k in changed], identity)
-        _see(seen, row)
+            self._query(_update(changed), *[row[k] for k in changed], identity)
+        _remember_case(cached, row)
 
     def put_held(self, row: HeldRow) -> None:
         """Write the row of a held step."""
-        self._rows(_PUT_HELD, self._there().number, *row)
+        self._query(_PUT_HELD, self._require_study().number, *row)
 
     def drop_held(self, case: int, step: int) -> None:
         """Remove the row of a held step."""
-        self._rows(_DROP_HELD, self._there().number, case, step)
+        self._query(_DROP_HELD, self._require_study().number, case, step)
 
 
-def _see(seen: Seen, row: CaseRow) -> None:
+def _remember_case(cached: CachedStudy, row: CaseRow) -> None:
     """Keep a case in memory."""
-    if len(seen.cases) >= _MOST_SEEN:
-        seen.cases.clear()
-    seen.cases[row.case] = row
+    if len(cached.cases) >= _MOST_CACHED:
+        cached.cases.clear()
+    cached.cases[row.case] = row
 
 
-def _identity(seen: Seen, own: int) -> int:
+def _make_identity(cached: CachedStudy, own: int) -> int:
     """Return the identity of an event or a case of a study."""
     if type(own) is not int or not 0 < own <= MOST:
         raise InvalidInput(f"{own} was given; an event or a case must have one of 1 to 2^40 - 1")
-    return seen.first + own
+    return cached.first + own

@@ -34,14 +34,14 @@ from grbp.live.store.base import Store
 from grbp.live.store.mounts import NETWORKED, file_system
 from grbp.live.store.sql import (
     STUDIES,
-    Seen,
+    CachedStudy,
+    Dialect,
     SqlTransaction,
-    Words,
     migration,
-    newest,
+    newest_version,
     refuse_newer,
     schema,
-    unused,
+    unused_name,
 )
 
 try:
@@ -49,14 +49,14 @@ try:
 except ImportError as error:
     raise MissingExtra(f"apsw is not installed; {how_to_install('live')} installs it") from error
 
-WORDS: Final = Words("integer", "text", " strict")
+DIALECT: Final = Dialect("integer", "text", " strict")
 
 SAFE: Final = (3, 51, 3)
 """The first SQLite that loses nothing when one connection checkpoints while another writes."""
 
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
-_SAID: Final = {
+_SENTENCES: Final = {
     apsw.NotADBError: "was given; it is not a SQLite file",
     apsw.ConnectionClosedError: "was closed; open it again",
     apsw.CursorClosedError: "was closed; open it again",
@@ -80,17 +80,19 @@ _PAUSE: Final = 0.002
 class SqliteTransaction(SqlTransaction):
     """The rows of one study in a SQLite file."""
 
-    def __init__(self, name: str, seen: dict[str, Seen], cursor: "apsw.Cursor") -> None:
-        super().__init__(name, seen)
+    def __init__(self, name: str, cache: dict[str, CachedStudy], cursor: "apsw.Cursor") -> None:
+        super().__init__(name, cache)
         self._cursor = cursor
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         try:
             return self._cursor.execute(statement, values).fetchall()
         except UnicodeDecodeError:
-            return self._legible(statement, values)
+            return self._execute_leniently(statement, values)
 
-    def _legible(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
+    def _execute_leniently(
+        self, statement: str, values: tuple[int | str, ...]
+    ) -> list[tuple[Any, ...]]:
         """Read rows with text that is damaged, so that a check can say which they are."""
         run = self._cursor.connection.execute
         columns = run(statement, values).description
@@ -114,7 +116,7 @@ class SqliteStore(Store):
         super().__init__()
         check_file_name(path)
         self.where, self._vfs = str(path), vfs
-        self._seen: dict[str, Seen] = {}
+        self._cache: dict[str, CachedStudy] = {}
         self._content = -1
         # Whole, as SQLite takes names such as :memory: otherwise, and the folder may be changed.
         self._whole = os.path.abspath(path)  # noqa: PTH100
@@ -128,7 +130,7 @@ class SqliteStore(Store):
             raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
         self._check_mark()
         try:
-            self._connection, self._file = self._connected(), self._found()
+            self._connection, self._file = self._connect(), self._file_identity()
             self._cursor = self._connection.cursor()
             try:
                 self._prepare(create, synchronous)
@@ -139,9 +141,9 @@ class SqliteStore(Store):
                 self.close()
                 raise
         except (apsw.Error, OSError) as error:
-            raise self._said(error) from error
+            raise self._translate_error(error) from error
 
-    def _connected(self) -> "apsw.Connection":
+    def _connect(self) -> "apsw.Connection":
         return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
 
     def _check_mark(self) -> None:
@@ -157,9 +159,9 @@ class SqliteStore(Store):
         try:
             return self._path.exists()
         except OSError as error:  # a folder that nobody may look into
-            raise self._said(error) from error
+            raise self._translate_error(error) from error
 
-    def _found(self) -> tuple[int, int] | None:
+    def _file_identity(self) -> tuple[int, int] | None:
         """Return which file the path leads to; None if there is none."""
         try:
             found = os.stat(self._whole)  # noqa: PTH116 (for every entry, and twice as quick)
@@ -170,25 +172,25 @@ class SqliteStore(Store):
     def _prepare(self, create: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
         run = self._connection
-        run.set_busy_handler(_wait)
+        run.set_busy_handler(_wait_for_writer)
         version = self._version()
         if not (version or create):
             raise NotFound(_NO_STORE.format(self.where))
         run.pragma("foreign_keys", True)
         self._write_ahead()
         run.pragma("synchronous", synchronous)
-        if version == newest():
+        if version == newest_version():
             return
         run.execute("begin immediate")
         try:
             # Another process may have been quicker.
             version = self._version()
-            if version not in (0, newest()):
-                self.backup(Path(unused(f"{self.where}.schema-{version}", os.path.exists)))
-            for statement in migration(version, WORDS) if version else schema(WORDS):
+            if version not in (0, newest_version()):
+                self.backup(Path(unused_name(f"{self.where}.schema-{version}", os.path.exists)))
+            for statement in migration(version, DIALECT) if version else schema(DIALECT):
                 run.execute(statement)
             run.pragma("application_id", MARK.number)
-            run.pragma("user_version", newest())
+            run.pragma("user_version", newest_version())
             run.execute("commit")
         except BaseException:
             with suppress(apsw.Error):
@@ -201,7 +203,7 @@ class SqliteStore(Store):
             try:
                 self._connection.pragma("journal_mode", "wal")
             except apsw.BusyError:
-                if not _wait(attempt):
+                if not _wait_for_writer(attempt):
                     raise
             else:
                 return
@@ -246,18 +248,18 @@ class SqliteStore(Store):
         """Return what SQLite itself finds wrong with the file."""
         try:
             # Through a connection of its own: others need not wait.
-            with closing(self._connected()) as run:
+            with closing(self._connect()) as run:
                 found: list[tuple[Any, ...]] = run.execute("pragma integrity_check(20)").fetchall()
         except apsw.CorruptError as error:
             found = [(error,)]
         except apsw.Error as error:
-            raise self._said(error) from error
+            raise self._translate_error(error) from error
         lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
         return [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
 
     def studies(self) -> list[str]:
         """Return the names of all studies."""
-        with self._lock, self._reading():
+        with self._lock, self._read_transaction():
             return [name for (name,) in self._connection.execute(STUDIES)]
 
     def backup(self, path: Path) -> None:
@@ -267,31 +269,31 @@ class SqliteStore(Store):
             try:
                 # Through a connection of its own: the other may be writing.
                 with (
-                    closing(self._connected()) as source,
+                    closing(self._connect()) as source,
                     copy._connection.backup("main", source, "main") as work,
                 ):
                     work.step()
             except apsw.Error as error:
                 blamed = self if isinstance(error, apsw.CorruptError) else copy
-                raise blamed._said(error) from error
+                raise blamed._translate_error(error) from error
 
-    def fold(self) -> None:
+    def checkpoint(self) -> None:
         """Put everything into the one file, and wait until it is on the disk."""
         try:
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except apsw.Error as error:
-            raise self._said(error) from error
+            raise self._translate_error(error) from error
 
     def close(self) -> None:
         """Close the connection, when no other thread uses it."""
         with self._lock:
             self._connection.close()
 
-    def _said(self, error: BaseException) -> BaseException:
+    def _translate_error(self, error: BaseException) -> BaseException:
         """Say an error of SQLite or of the system in a sentence."""
         if isinstance(error, GrbpError):
             return error
-        for kind, what in _SAID.items():
+        for kind, what in _SENTENCES.items():
             if isinstance(error, kind):
                 given = what.startswith("was ")
                 return (InvalidInput if given else CannotWrite)(f"{self.where} {what}")
@@ -302,27 +304,27 @@ class SqliteStore(Store):
         return error
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _read_transaction(self) -> Iterator[None]:
         try:
             self._connection.execute("begin")
             # The first statement that reads also says at which moment.
             self._connection.execute("pragma user_version").get  # noqa: B018
-            self._look_again()
+            self._refresh()
             yield
         except apsw.Error as error:
-            raise self._said(error) from error
+            raise self._translate_error(error) from error
         finally:
             with suppress(apsw.Error):
                 self._connection.execute("rollback")
 
-    def _bound(self, name: str) -> SqliteTransaction:
-        return SqliteTransaction(name, self._seen, self._cursor)
+    def _bind(self, name: str) -> SqliteTransaction:
+        return SqliteTransaction(name, self._cache, self._cursor)
 
     def _begin(self) -> None:
         self._cursor.execute("begin immediate")
-        self._look_again()
+        self._refresh()
 
-    def _look_again(self) -> None:
+    def _refresh(self) -> None:
         """Forget what was seen if another connection has written since.
 
         Refuse a file that was moved, and tables that a newer version has changed.
@@ -331,13 +333,13 @@ class SqliteStore(Store):
         self._check_file()
         content = self._connection.data_version("main")
         if content != self._content:
-            self._seen.clear()
+            self._cache.clear()
             refuse_newer(self.where, self._connection.execute("pragma user_version").get)
             self._content = content
 
     def _check_file(self) -> None:
         """Refuse a file that has gone: SQLite would write to it, where nobody finds it."""
-        if self._found() != self._file:
+        if self._file_identity() != self._file:
             raise CannotWrite(
                 f"{self.where} was moved, removed or replaced while it was open, so nothing was"
                 " written; put it back, and move it only when nobody has it open"
@@ -348,21 +350,21 @@ class SqliteStore(Store):
         self._content = self._connection.data_version("main")
 
     def _rollback(self) -> None:
-        self._seen.clear()
+        self._cache.clear()
         self._connection.execute("rollback")
 
     def _savepoint(self) -> None:
         self._connection.execute("savepoint job")
 
     def _rollback_to_savepoint(self) -> None:
-        self._seen.clear()
+        self._cache.clear()
         self._connection.execute("rollback to job; release job")
 
     def _release(self) -> None:
         self._connection.execute("release job")
 
 
-def _wait(attempts: int) -> bool:
+def _wait_for_writer(attempts: int) -> bool:
     """Wait for another process that writes, unless that was done for long enough."""
     time.sleep(_PAUSE)
     return attempts * _PAUSE < _PATIENCE
@@ -380,7 +382,7 @@ def new_file(path: Path) -> Iterator[SqliteStore]:
         copy.where = str(path)  # as messages show it
         try:
             yield copy
-            copy.fold()
+            copy.checkpoint()
         finally:
             copy.close()
         draft.rename(path)

@@ -1,0 +1,72 @@
+"""Check what a caller of a study gives: texts, names, times, and the numbers of cases and pages."""
+
+import getpass
+import unicodedata
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Final
+
+from grbp.errors import InvalidInput
+from grbp.model.validation import check_whole
+
+MOST_CASES: Final = 10**12
+_MOST_ROWS: Final = 1_000_000
+
+
+def check_text(name: str, value: object, most: int) -> str:
+    """Return a text in its one form, or refuse what is empty, too long or not to be printed."""
+    text = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
+    # Reject control characters, lone surrogates and line separators.
+    plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Zl", "Zp") for letter in text)
+    if not plain or not 0 < len(text) <= most or text != text.strip():
+        raise InvalidInput(
+            f"{name} = {value!r} was given; it must be one line of 1 to {most:,} letters, without"
+            " blanks at its ends"
+        )
+    return text
+
+
+def check_reason(why: object) -> str:
+    """Return a reason, or refuse what is none."""
+    return check_text("why", why, 1_000)
+
+
+def check_recorder(who: str | None) -> str:
+    """Return who records: the one that is named, or the user."""
+    if who is not None:
+        return check_text("who", who, 200)
+    with suppress(OSError, KeyError, ImportError):
+        return check_text("who", getpass.getuser(), 200)
+    return "unknown"
+
+
+def check_case(case: object) -> int:
+    """Return the number of a case, or refuse what is none."""
+    return check_whole("case", case, 1, MOST_CASES)
+
+
+def check_page(after: object, limit: object) -> tuple[int, int]:
+    """Return where a page of a list begins, and how long it is at most."""
+    return check_whole("after", after, 0, MOST_CASES), check_whole("limit", limit, 1, _MOST_ROWS)
+
+
+def check_observed(given: object) -> str:
+    """Return when something was observed, or refuse what is not a time."""
+    with suppress(ValueError, OverflowError):  # The first and last years have no other zones.
+        time = datetime.fromisoformat(given) if isinstance(given, str) else given
+        if isinstance(time, datetime):
+            return format_time(time)
+    raise InvalidInput(
+        f"observed = {given!s} was given; it must be a time, such as 2026-11-16T08:30"
+    )
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)
+
+
+def format_time(time: datetime) -> str:
+    """Write a time in UTC, so that texts sort as times do."""
+    utc = time if time.tzinfo is UTC else time.astimezone(UTC)
+    return utc.isoformat(timespec="microseconds")

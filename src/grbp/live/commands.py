@@ -1,0 +1,304 @@
+"""The commands of a study: what is recorded when a case is opened, told, corrected or withdrawn.
+
+Every command is a script over a transaction: it reads rows, checks what was asked, and writes one
+event and the rows that follow from it.
+
+A case is a round of Algorithm 1, and its number is rho. The threshold is decided when it opens and
+never changes. A step counts when it is told or, where its action has a window, when it is mature.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final
+
+from grbp.errors import Conflict, InvalidInput
+from grbp.learners.registry import LearnerLike
+from grbp.live.arguments import MOST_CASES
+from grbp.live.config import CONTINUE, FINISH, Config, load_config
+from grbp.live.history import standing_entries
+from grbp.live.projection import (
+    advise,
+    count_step,
+    decide_threshold,
+    due_time,
+    dumps_known,
+    is_settled,
+    load_move,
+    name_counts,
+)
+from grbp.live.recording import Answer, Call, Recording
+from grbp.live.schema import (
+    CLOSED,
+    LOST,
+    NO_HASH,
+    OPEN,
+    WON,
+    CaseRow,
+    Event,
+    HeldRow,
+    StudyRow,
+    dumps,
+    dumps_numbers,
+    dumps_study,
+    hashed_event,
+    loads,
+)
+from grbp.live.store.base import Transaction
+from grbp.model.transition import DEAD_END
+from grbp.model.validation import check_whole
+from grbp.numerics.rng import fold_in
+
+
+def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
+    """Make a study, or configure one anew in which no case was opened yet."""
+    new, study = Config(**config), tx.study()
+    text = new.text
+    if study is None:
+        study = StudyRow(new.name, text, 0, NO_HASH, 0, 0, 0, 0, 0, "", 0, 0, 0, 0)
+    elif load_config(study.config).equals(new):
+        return tx.events(study.seq - 1, 1)[0]
+    elif study.opened:
+        raise Conflict(
+            f"the study {new.name!r} was to be configured anew; it is locked: it already has cases;"
+            " give another name"
+        )
+    after = study._replace(config=text, counters=dumps_numbers(new.first))
+    # A study's row must be there before its events.
+    tx.put_study(after)
+    event = hashed_event(
+        study.seq + 1, "study", 0, 0, dumps({"config": config}), "{" + dumps_study(0, after[4:]),
+        call.who, call.now, call.observed, call.key, study.head,
+    )  # fmt: skip
+    tx.append(event)
+    tx.put_study(after._replace(seq=event.seq, head=event.hash))
+    return event
+
+
+def open_case(tx: Transaction, call: Call, state: object) -> Answer:
+    """Open a case: decide its threshold from what is known now."""
+    recording = Recording(tx, call)
+    config = recording.config
+    first = check_whole("state", state, 1, config.goal - 1)
+    request = f'{{"state":{first}}}'
+    if answered := recording.find_answer("open", request):
+        return answered
+    recording.check_observed()
+    recording.count_due_steps()
+    study, threshold = recording.study, call.decided
+    if threshold is None:
+        threshold = decide_threshold(config, study, call.learner)
+    number, round_ = study.opened + 1, config.first.rho + study.opened
+    known = dumps_known(study, round_)
+    case = CaseRow(
+        number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        call.now, call.observed or call.now, known, call.version, recording.next_seq,
+    )  # fmt: skip
+    draw = fold_in(config.learner_key, round_)
+    learner, version = _quote(config.learner_name), _quote(call.version)
+    answer = (
+        f'{_dumps_case(case)},"threshold":{threshold},"version":{version},"known":{known},'
+        f'"draw":{draw},"learner":{learner}'
+    )
+    return recording.record("open", 0, request, answer, None, case)
+
+
+def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
+    tx: Transaction,
+    call: Call,
+    case: int,
+    state: object,
+    took: str | None = None,
+    why: str = "",
+    step: int | None = None,
+) -> Answer:
+    """Record the state to which an action led."""
+    recording = Recording(tx, call)
+    config, row = recording.config, recording.find_case(case)
+    after = check_whole("state", state, 0, config.goal)
+    _check_took(took)
+    step = _check_step(step)
+    reason, number = dumps(why) if why else '""', "null" if step is None else step
+    request = (
+        f'{{"case":{case},"state":{after},"took":{_quote(took)},"why":{reason},"step":{number}}}'
+    )
+    if answered := recording.find_answer("tell", request):
+        return answered
+    if step is not None and step != row.steps + 1:
+        return recording.repeat_step(row, step, after, took)
+    advice = advise(row)
+    if advice is None:
+        raise Conflict(f"step {row.steps + 1} of case {case} was told; {_describe_end(row)}")
+    action = _check_action(config, row, took, after, why)
+    recording.check_observed()
+    recording.count_due_steps()
+    row = recording.find_case(case)
+    due, step = due_time(config, action, row.since, call.now), row.steps + 1
+    status = WON if after == config.goal else LOST if after == DEAD_END else OPEN
+    counts = count_step(config, row, (action, row.state, after), 1, held=bool(due))
+    # Written out, this takes a third of the time of a `_replace`.
+    new = CaseRow(
+        row.case, row.first, after, row.threshold, status, step,
+        row.overridden + (action != advice), *counts, is_settled(status, counts[4]),
+        row.opened, call.observed or call.now, row.known, row.version, recording.next_seq,
+    )  # fmt: skip
+    answer = (
+        f'{_dumps_case(new)},"from":{row.state},"took":"{action}","advised":"{advice}",'
+        f'"counted":{"false" if due else "true"}'
+    )
+    if due:
+        tx.put_held(HeldRow(case, step, due, new.last))
+    return recording.record("tell", step, request, answer, row, new)
+
+
+def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = None) -> Answer:
+    """Take back the last entry of a case: its withdrawal, or its last step."""
+    recording = Recording(tx, call)
+    row = recording.find_case(case)
+    step = _check_step(step)
+    request = dumps({"case": case, "why": why, "step": step})
+    if answered := recording.find_answer("void", request):
+        return answered
+    last = 0 if row.status == CLOSED else row.steps
+    if not last and row.status != CLOSED:
+        raise Conflict(
+            f"an entry of case {case} was to be taken back; it has none: withdraw the case if it"
+            " was opened by mistake"
+        )
+    if step not in (None, last):
+        entry = f"step {last}" if last else "its withdrawal"
+        raise Conflict(
+            f"step {step} of case {case} was to be taken back; only the last entry can be, which"
+            f" is {entry}"
+        )
+    recording.count_due_steps()
+    row = recording.find_case(case)
+    new = row._replace(status=OPEN, last=recording.next_seq)
+    if last:
+        done, before = islice(standing_entries(tx, row), 2)
+        held = tx.held(case, last) is not None
+        if held:
+            tx.drop_held(case, last)
+        counts = count_step(recording.config, row, load_move(done.event), -1, held=held)
+        new = new._replace(
+            state=done.answer["from"],
+            steps=last - 1,
+            overridden=row.overridden - (done.answer["took"] != done.answer["advised"]),
+            since=before.since,
+            **name_counts(counts),
+        )
+    return recording.record("void", last, request, _dumps_case(new), row, new)
+
+
+def withdraw_case(tx: Transaction, call: Call, case: int, why: str) -> Answer:
+    """Withdraw a case: what was observed stays, what was pending is released."""
+    recording = Recording(tx, call)
+    row = recording.find_case(case)
+    request = dumps({"case": case, "why": why})
+    if answered := recording.find_answer("close", request):
+        return answered
+    if row.status != OPEN:
+        raise Conflict(f"case {case} was to be withdrawn; {_describe_end(row)}")
+    recording.count_due_steps()
+    row = recording.find_case(case)
+    new = row._replace(status=CLOSED, last=recording.next_seq)
+    return recording.record("close", 0, request, _dumps_case(new), row, new)
+
+
+def mature(tx: Transaction, call: Call, case: int, step: int) -> Answer:
+    """Count a step whose window is over."""
+    held = tx.held(case, step)
+    if held is None or held.due > call.now:
+        raise Conflict(f"step {step} of case {case} was to be counted; it is not due")
+    return Recording(tx, call).count_held_step(held)
+
+
+COMMANDS: Final[dict[str, Callable[..., Any]]] = {
+    "study": configure,
+    "open": open_case,
+    "tell": tell,
+    "void": void,
+    "close": withdraw_case,
+    "mature": mature,
+}
+"""The command of each kind of event; an event's request has its arguments."""
+
+
+_DECIDED: Final = re.compile(r'"threshold":([0-9]+),"version":"([^"]*)"')
+"""What an opening answers of its decision; to read all of it takes longer."""
+
+
+def replay(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide: bool) -> Event:
+    """Record an event once more, elsewhere, from what was asked; decide anew or as it was."""
+    version, threshold = "", None
+    if event.kind == "open":
+        then = _DECIDED.search(event.response)
+        if then is None:
+            raise InvalidInput(f"event {event.seq} does not say what was decided")
+        threshold, version = None if decide else int(then[1]), then[2]
+    call = Call(event.who, event.recorded, event.key, event.observed, learner, version, threshold)
+    made = COMMANDS[event.kind](tx, call, **loads(event.request))
+    return made if event.kind == "study" else made.event  # type: ignore[no-any-return]
+
+
+def _dumps_case(case: CaseRow) -> str:
+    """Return what a request is answered: the case after it, and what to do next.
+
+    It is JSON, without its end: written by hand, as it is written for every event.
+    """
+    action = _quote(advise(case))
+    return f'{{"state":{case.state},"status":"{case.status}","step":{case.steps},"action":{action}'
+
+
+@lru_cache(maxsize=100)
+def _quote(word: str | None) -> str:
+    """Write one of a few words as JSON."""
+    return dumps(word)
+
+
+def _check_took(took: object) -> None:
+    if took is not None and not (isinstance(took, str) and took in (CONTINUE, FINISH)):
+        raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
+
+
+def _check_step(step: object) -> int | None:
+    return None if step is None else check_whole("step", step, 1, MOST_CASES)
+
+
+def _next_states(config: Config, case: CaseRow, action: str) -> tuple[int, int]:
+    """Return the states to which an action can lead."""
+    if action == FINISH:
+        return DEAD_END, config.goal
+    return case.state - 1, case.state + 1
+
+
+def _check_action(config: Config, case: CaseRow, took: str | None, state: int, why: str) -> str:
+    """Return what was done; refuse what cannot have been, or what lacks a reason."""
+    advice = advise(case) or CONTINUE
+    if config.shadow and took is None:
+        raise InvalidInput(
+            f"state {state} was told in a study in shadow mode; it must also be told what was"
+            " done, 'continue' or 'finish'"
+        )
+    action = took or advice
+    low, high = _next_states(config, case, action)
+    if state not in (low, high):
+        other = CONTINUE if action == FINISH else FINISH
+        meant = took is None and state in _next_states(config, case, other)
+        hint = f"; if {other} was taken instead, tell that and why" if meant else ""
+        raise InvalidInput(
+            f"state {state} was told after {action} in state {case.state} of case {case.case}; it"
+            f" must be {low} or {high}{hint}"
+        )
+    if action != advice and not why and not config.shadow:
+        raise InvalidInput(
+            f"{action} was taken in case {case.case} where {advice} was advised; it must also be"
+            " told why"
+        )
+    return action
+
+
+def _describe_end(case: CaseRow) -> str:
+    ends = {WON: "reached the goal", LOST: "ended in the dead end", CLOSED: "was withdrawn"}
+    return f"it {ends[case.status]} after step {case.steps}: void that first if it is wrong"

@@ -1,0 +1,169 @@
+"""Take a study elsewhere: its log as lines of JSON, its steps as a table."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import chain, islice
+from operator import methodcaller
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from grbp._io import reason
+from grbp.errors import Conflict, InvalidInput
+from grbp.live.commands import replay
+from grbp.live.config import FINISH
+from grbp.live.history import standing_entries
+from grbp.live.schema import Event, dumps
+from grbp.live.store.base import PAGE, Store, Transaction
+from grbp.live.verify import replay_log
+from grbp.model.steps import STEP_COLUMNS
+
+_FORMAT: Final = "grbp live log"
+_FORMAT_VERSION: Final = 1
+
+
+def dump_log(store: Store, name: str) -> Iterator[bytes]:
+    """Yield a log as lines: a head, then an event each, up to the last one there is now."""
+    study = store.read(name, lambda tx: tx.study())
+    assert study is not None  # noqa: S101 (whoever asks has found it)
+    head = {"study": name, "events": study.seq, "head": study.head}
+    yield _dump_line({"format": _FORMAT, "format_version": _FORMAT_VERSION} | head)
+    after = 0
+    while after < study.seq:
+        limit = min(PAGE, study.seq - after)
+        # The log only grows, so that pages read one after another fit together.
+        page = store.read(name, methodcaller("events", after, limit))
+        for event in page or [None]:
+            if event is None or event.seq != after + 1:
+                raise InvalidInput(
+                    f"the log of {name!r} is damaged after event {after:,} of {study.seq:,}; verify"
+                    " it, and restore a backup"
+                )
+            yield _dump_line(event._asdict())
+            after += 1
+
+
+def _dump_line(value: object) -> bytes:
+    return f"{dumps(value)}\n".encode()
+
+
+def check_target(path: Path | str, store: Store) -> Path:
+    """Refuse to export to the files of the store itself, which would be replaced."""
+    own = os.path.realpath(store.where)
+    if os.path.realpath(path) in {own + end for end in ("", "-wal", "-shm")}:
+        raise InvalidInput(f"{path} was given; it is the store itself: name another file")
+    return Path(path)
+
+
+def read_log(path: Path) -> tuple[str, Iterator[Event]]:
+    """Return the name of an exported study, and its events as they are read."""
+    try:
+        lines = path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({reason(error)}); name an export") from error
+    with closing(lines):
+        head = _parse_line(path, 1, lines.readline())
+    if head.get("format") != _FORMAT or not isinstance(head.get("study"), str):
+        raise InvalidInput(f"{path} was given; it is not an exported study")
+    if head.get("format_version") != _FORMAT_VERSION:
+        raise InvalidInput(
+            f"{path} is written in format {head.get('format_version')}; this version reads format"
+            f" {_FORMAT_VERSION}"
+        )
+    return head["study"], _read_events(path, head)
+
+
+def _read_events(path: Path, head: dict[str, Any]) -> Iterator[Event]:
+    """Yield the events of a file; refuse one that ends early or goes on."""
+    count, last = 0, ""
+    with path.open("rb") as lines:
+        lines.readline()
+        for number, line in enumerate(lines, 2):
+            data = _parse_line(path, number, line)
+            if tuple(data) != Event._fields or not all(
+                # The hash takes every field for one line.
+                type(value) is kind and "\n" not in str(value)
+                for value, kind in zip(data.values(), _KINDS, strict=True)
+            ):
+                raise InvalidInput(f"{path}, line {number}, is not an event of a study")
+            event = Event(**data)
+            count, last = count + 1, event.hash
+            yield event
+    if count != head.get("events") or last != head.get("head"):
+        raise InvalidInput(
+            f"{path} has {count:,} events; {head.get('events')} were exported: it is not whole"
+        )
+
+
+_DAMAGE: Final = (
+    LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
+)  # fmt: skip
+"""How an event can fail that was changed; what the database says is another matter."""
+
+_KINDS: Final = tuple(Event.__annotations__.values())
+
+
+def _parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    """Read a line, or refuse it."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{path}, line {number}, is damaged, or the file is no export")
+    return value
+
+
+def import_log(store: Store, path: Path) -> str:
+    """Record an exported study in a store, event by event, as the rules make it; return its name.
+
+    All of it is recorded, or nothing. Every event must come out as it was exported.
+    """
+    name, events = read_log(path)
+
+    def script(tx: Transaction) -> None:
+        if tx.study() is not None:
+            raise Conflict(
+                f"the study {name!r} was to be imported; the store has one already: name another"
+                " store"
+            )
+        for count, event in enumerate(events, 1):
+            # What has an idempotency key would be answered, and not recorded, twice.
+            if event.seq != count or _replay_event(tx, name, event) != event:
+                # Played once more, in memory, the log says what is wrong with it.
+                found, _ = replay_log(islice(read_log(path)[1], count), None, decide=False)
+                problem = next(iter(found.problems), f"its events are not those of {name!r}")
+                raise InvalidInput(f"{path} cannot be imported: {problem}")
+
+    store.write(name, script)
+    return name
+
+
+def _replay_event(tx: Transaction, name: str, event: Event) -> Event | None:
+    """Record an event of a study of this name once more; None if it cannot be."""
+    try:
+        if event.kind == "study" and json.loads(event.request)["config"]["name"] != name:
+            return None
+        return replay(tx, event, None, decide=False)
+    except _DAMAGE:
+        return None
+
+
+def step_tables(tx: Transaction) -> Iterator[dict[str, Any]]:
+    """Yield the steps as tables with the columns that `grbp.fit` reads, some at a time."""
+    rows: list[tuple[int, ...]] = []
+    first = True
+    for case in chain(tx.all_cases(), [None]):
+        if case is not None:
+            *told, _ = standing_entries(tx, case)
+            rows += [
+                (case.case, event.step, then["from"], int(then["took"] == FINISH), then["state"])
+                for event, then in reversed(told)
+            ]
+        if len(rows) >= 100 * PAGE or (case is None and (rows or first)):
+            columns = np.array(rows, dtype=np.int64).reshape(-1, len(STEP_COLUMNS)).T
+            yield dict(zip(STEP_COLUMNS, columns, strict=True))
+            rows, first = [], False

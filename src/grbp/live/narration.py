@@ -1,0 +1,142 @@
+"""Say in words what an event recorded, and what a threshold means."""
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from grbp.live.config import DRAWN, FIRST
+from grbp.live.schema import Event, loads
+
+HELD: Final = "does not count yet"
+_TAKEN_BACK: Final = "taken back"
+_DAMAGE: Final = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+_DAY: Final = 86_400.0
+
+
+class EventLine(NamedTuple):
+    """An event in words.
+
+    Attributes
+    ----------
+    event : Event
+    what : str
+        What was recorded, in a sentence.
+    why : str
+        The reason that was given, if one was.
+    notes : list of str
+        What else is to be known: that the advice was overridden, that it does not count yet, that
+        it was taken back.
+    """
+
+    event: Event
+    what: str
+    why: str
+    notes: list[str]
+
+
+def describe_events(events: Iterable[Event], goal: int, *, shadow: bool) -> list[EventLine]:
+    """Say what events recorded."""
+    return [_describe_event(event, goal, shadow=shadow) for event in events]
+
+
+def describe_history(events: Iterable[Event], goal: int, *, shadow: bool) -> list[EventLine]:
+    """Say what was recorded of one case, all of it, and what of that was taken back."""
+    lines = describe_events(events, goal, shadow=shadow)
+    steps: list[EventLine] = []
+    ends: list[EventLine] = []
+    for line in lines:
+        kind = line.event.kind
+        if kind == "tell":
+            steps.append(line)
+        elif kind == "close":
+            ends.append(line)
+        elif kind == "void" and (kept := steps if line.event.step else ends):
+            kept.pop().notes.append(_TAKEN_BACK)
+        elif kind == "mature":
+            for told in steps:
+                if told.event.step == line.event.step and HELD in told.notes:
+                    told.notes.remove(HELD)
+    return lines
+
+
+def last_entry(lines: list[EventLine]) -> EventLine | None:
+    """Return the entry of a case that can be taken back, if there is one."""
+    standing = [
+        line
+        for line in lines
+        if line.event.kind in ("tell", "close") and _TAKEN_BACK not in line.notes
+    ]
+    return standing[-1] if standing else None
+
+
+def _describe_event(event: Event, goal: int, *, shadow: bool) -> EventLine:
+    """Say what an event recorded, if it can be read."""
+    try:
+        return _describe_readable(event, goal, shadow=shadow)
+    except _DAMAGE:
+        return EventLine(event, "This entry is damaged: verify the study.", "", [])
+
+
+def _describe_readable(event: Event, goal: int, *, shadow: bool) -> EventLine:
+    asked, answered = loads(event.request), loads(event.response)
+    why, notes = str(asked.get("why") or ""), []
+    if event.kind == "study":
+        what = f"Study configured: {_describe_config(asked['config'])}."
+    elif event.kind == "open":
+        decided = "" if shadow else f"; {describe_threshold(answered['threshold'], goal)}"
+        what = f"Opened in state {asked['state']:,}{decided}."
+    elif event.kind == "tell":
+        took, advised = answered["took"].upper(), answered["advised"].upper()
+        led = name_state(asked["state"], goal)
+        what = f"Step {event.step:,}: {took} led from state {answered['from']:,} to {led}."
+        if not shadow and took != advised:
+            notes.append(f"{advised} was advised")
+        if not answered["counted"]:
+            notes.append(HELD)
+    elif event.kind == "mature":
+        what = f"Step {event.step:,} counts from now on: its window is over."
+    elif event.kind == "void":
+        what = f"{f'Step {event.step:,}' if event.step else 'The withdrawal'} was taken back."
+    else:
+        what = "Withdrawn."
+    return EventLine(event, what, why, notes)
+
+
+def name_state(state: int, goal: int) -> str:
+    """Name a state."""
+    if state == 0:
+        return "the dead end"
+    return f"the goal ({goal:,})" if state == goal else f"state {state:,}"
+
+
+def _describe_config(config: dict[str, Any]) -> str:
+    """Say to what a study is locked."""
+    learner, start = config["learner"], config["start"]
+    beginning = {DRAWN: "from drawn first estimates", FIRST: "with one first try of each"}
+    parts = [
+        f"goal {config['goal']:,}",
+        f"learner {learner if isinstance(learner, str) else learner['name']}",
+        f"seed {config['seed']}",
+        beginning.get(start, "from records") if isinstance(start, str) else "from records",
+        *(
+            f"an outcome of {action.upper()} counts after {format_days(seconds / _DAY)}"
+            for action, seconds in config["windows"].items()
+        ),
+        *(["shadow mode"] if config["shadow"] else []),
+    ]
+    return ", ".join(parts)
+
+
+def format_days(number: float) -> str:
+    """Write a number of days."""
+    return f"{number:g} day{'' if number == 1 else 's'}"
+
+
+def describe_threshold(threshold: int, goal: int) -> str:
+    """Say what a threshold means."""
+    if threshold == 0:
+        return "CONTINUE in every state"
+    if threshold == goal - 1:
+        return "FINISH in every state" + (", in order to learn" if goal > 2 else "")
+    if threshold == 1:
+        return "FINISH in state 1, CONTINUE above"
+    return f"FINISH in states 1 to {threshold:,}, CONTINUE above"

@@ -1,0 +1,202 @@
+"""What a study counts, and what it decides from that.
+
+A study's row is a sum over its cases: what each of them adds depends on the case's own row alone.
+A case that is over, and of which all is mature, is settled into the learner's counters as one
+round, as in Algorithm 1; what was counted in other cases is kept beside them and added when a
+decision is due. FINISH that was advised, or taken, and does not count yet counts as taken.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeAlias
+
+from grbp.errors import GrbpError, InvalidInput
+from grbp.learners.counters import Counters, Totals, add_to, with_pending
+from grbp.learners.registry import LearnerLike
+from grbp.live.config import CONTINUE, FINISH, FIRST, Config
+from grbp.live.schema import (
+    CLOSED,
+    LOST,
+    OPEN,
+    WON,
+    CaseRow,
+    Event,
+    Numbers,
+    StudyRow,
+    dumps_numbers,
+    loads,
+)
+from grbp.numerics.rng import fold_in
+
+_NOBODY: Final = -1
+"""The threshold that gets the credit of a case that was not played with its own."""
+
+Counts: TypeAlias = tuple[int, int, int, int, int, int]
+"""The counts of a case, from f to held_f."""
+
+Move: TypeAlias = tuple[str, int, int]
+"""What was done in a step, and from where it led where."""
+
+
+def advise(case: CaseRow) -> str | None:
+    """Return the action that is advised in the present state of a case; None if it is over."""
+    if case.status != OPEN:
+        return None
+    return FINISH if case.state <= case.threshold else CONTINUE
+
+
+_RECENT: Final[dict[str, Counters]] = {}
+"""Counters that were written not long ago, by their texts: most are read again soon."""
+
+
+def _load_counters(text: str) -> Counters:
+    return _RECENT.get(text) or Counters(*loads(text))
+
+
+def _dumps_counters(n: Counters) -> str:
+    text = dumps_numbers(n)
+    if len(_RECENT) > 100:
+        _RECENT.clear()
+    _RECENT[text] = n
+    return text
+
+
+def count_step(config: Config, case: CaseRow, step: Move, sign: int, *, held: bool) -> Counts:
+    """Return the counts of a case, from f to held_f, with a step, or without it again."""
+    (action, state, next_state), (f, f_goal, c, c_up, waits, waits_f) = step, case[7:13]
+    finish = sign * (action == FINISH)
+    if held:
+        return f, f_goal, c, c_up, waits + sign, waits_f + finish
+    return (
+        f + finish,
+        f_goal + finish * (next_state == config.goal),
+        c + (sign - finish),
+        c_up + (sign - finish) * (next_state > state),
+        waits,
+        waits_f,
+    )
+
+
+def load_move(event: Event) -> Move:
+    """Return the step that an event told."""
+    then = loads(event.response)
+    return then["took"], then["from"], then["state"]
+
+
+def name_counts(counts: Counts) -> dict[str, Any]:
+    """Return the counts of a case by the names of their columns."""
+    names = ("f", "f_goal", "c", "c_up", "held", "held_f")
+    return dict(zip(names, counts, strict=True))
+
+
+def due_time(config: Config, action: str, since: str, now: str) -> str:
+    """Return when a step will be mature; nothing if it is by now."""
+    if action not in config.windows:
+        return ""
+    after = timedelta(seconds=config.windows[action])
+    due = (datetime.fromisoformat(since) + after).isoformat(timespec="microseconds")
+    return due if due > now else ""
+
+
+def total_counters(study: StudyRow) -> Counters:
+    """Return all that is counted: in cases that are settled, and in the others."""
+    n = _load_counters(study.counters)
+    if not (study.f or study.c):
+        return n
+    return add_to(n, _NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
+
+
+def dumps_known(study: StudyRow, round_: int) -> str:
+    """Write all that is counted before a round, and what is pending, as JSON."""
+    if study.f or study.c:
+        return dumps_numbers((round_, *total_counters(study)[1:], study.pending))
+    # All of it stands in the row already, but for the round.
+    return f"[{round_},{study.counters.partition(',')[2][:-1]},{study.pending}]"
+
+
+def decide_threshold(config: Config, study: StudyRow, given: LearnerLike | None) -> int:
+    """Decide the threshold of a case that is opened now."""
+    round_ = config.first.rho + study.opened
+    return _choose_threshold(
+        config, given, total_counters(study)._replace(rho=round_), study.pending
+    )
+
+
+def decides_as_before(config: Config, case: CaseRow, given: LearnerLike | None) -> bool:
+    """Return whether a case would get the same threshold again from what was known then."""
+    *counters, pending = loads(case.known)
+    return _choose_threshold(config, given, Counters(*counters), pending) == case.threshold
+
+
+def _choose_threshold(config: Config, given: LearnerLike | None, n: Counters, pending: int) -> int:
+    """Decide a threshold from the counters and what is pending.
+
+    Paper: alg:GRBP
+    """
+    if config.start == FIRST and not (n.c and n.f):
+        # One first CONTINUE, then one first FINISH; the learner needs an outcome of both.
+        return config.goal - 1 if n.c and not n.f + pending else 0
+    learner, draw = config.resolve_learner(given), fold_in(config.learner_key, n.rho)
+    try:
+        threshold = learner.choose(config.goal, with_pending(n, n.rho, float(pending)), draw)
+    except GrbpError:
+        raise
+    except Exception as error:  # A learner of the user's own may do anything.
+        raise InvalidInput(
+            f"the learner {learner.name} could not decide ({type(error).__name__}: {error}); mend"
+            " it, and ask again"
+        ) from error
+    if threshold not in learner.choices(config.goal):
+        raise InvalidInput(
+            f"the learner {learner.name} decided threshold {threshold}, which it does not declare"
+        )
+    return threshold
+
+
+def is_settled(status: str, held: int) -> int:
+    """Return 1 if a case is over and all of it is mature, else 0."""
+    return int(status != OPEN and not held)
+
+
+def update_study(
+    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow
+) -> tuple[Numbers, CaseRow]:
+    """Return the numbers of a study, and a case, after the case was changed or opened."""
+    _, _, _, _, opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = study
+    settled = is_settled(new.status, new.held)
+    if settled != new.settled:
+        new = new._replace(settled=settled)
+    n = _load_counters(counters) if settled or (old is not None and old.settled) else None
+    for case, sign in ((old, -1), (new, 1)):
+        if case is None:
+            opened += 1
+            continue
+        pending += sign * _count_pending(config, case)
+        if case.settled and n is not None:
+            n = _settle(n, case, sign)
+        else:
+            f, f_goal = f + sign * case.f, f_goal + sign * case.f_goal
+            c, c_up = c + sign * case.c, c_up + sign * case.c_up
+        if case.status != OPEN:
+            won, lost = won + sign * (case.status == WON), lost + sign * (case.status == LOST)
+            closed += sign * (case.status == CLOSED)
+    if n is not None:
+        counters = _dumps_counters(n)
+    return (opened, won, lost, closed, pending, counters, f, f_goal, c, c_up), new
+
+
+def _count_pending(config: Config, case: CaseRow) -> int:
+    """Return the FINISH of a case that is advised, or taken, and does not count yet."""
+    if config.shadow or case.status != OPEN:
+        return case.held_f
+    return case.held_f + (case.state <= case.threshold)
+
+
+def _settle(n: Counters, case: CaseRow, sign: int) -> Counters:
+    """Return the counters with a case that is over, or without it again.
+
+    A case in which something else was done than advised counts for no threshold.
+    """
+    ended = case.status != CLOSED
+    credit = case.threshold if ended and not case.overridden else _NOBODY
+    parts = (ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
+    return add_to(n, credit, Totals(*[sign * part for part in parts]))

@@ -1,0 +1,52 @@
+"""Read parts of a study from a store: its row, its configuration, the steps that are held."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from grbp.errors import NotFound
+from grbp.live.config import Config, load_config
+from grbp.live.schema import StudyRow
+from grbp.live.store.base import LAST, Store, Transaction
+
+T = TypeVar("T")
+
+
+def read_study(store: Store, name: str, script: Callable[[Transaction, StudyRow], T]) -> T:
+    """Run a script that reads a study, or say that there is none."""
+
+    def find_and_run(tx: Transaction) -> T:
+        study = tx.study()
+        if study is None:
+            raise NotFound(
+                f"the study {name!r} was asked for; there is none of this name: `grbp live studies`"
+                " lists those of a store"
+            )
+        return script(tx, study)
+
+    return store.read(name, find_and_run)
+
+
+def read_config(store: Store, name: str) -> Config:
+    """Return the configuration of a study as it is now; it is locked from the first case on."""
+    return read_study(store, name, lambda _, study: load_config(study.config))
+
+
+def read_held_steps(store: Store, name: str, case: int) -> list[tuple[int, str]]:
+    """List the steps of a case that do not count yet, and when they will."""
+    rows = read_study(store, name, lambda tx, _: tx.due(LAST))
+    return sorted((row.step, row.due) for row in rows if row.case == case)
+
+
+def find_only_study(store: Store) -> str:
+    """Return the name of the only study in a store."""
+    names = store.studies()
+    if len(names) != 1:
+        raise NotFound(f"no study was named for {store.where}; {describe_studies(names)}")
+    return names[0]
+
+
+def describe_studies(names: list[str]) -> str:
+    """Say which studies there are, and what to do."""
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"
+    return have if names else "it has none: `grbp live init` makes one"

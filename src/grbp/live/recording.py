@@ -1,0 +1,182 @@
+"""Record one event of a study and the rows that follow from it, or find what was recorded before.
+
+Nothing here knows the time, who asks or where rows are kept, so that the same requests write the
+same rows anywhere.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound
+from grbp.learners.registry import LearnerLike
+from grbp.live.config import load_config
+from grbp.live.history import standing_entries
+from grbp.live.projection import count_step, load_move, name_counts, update_study
+from grbp.live.schema import (
+    CaseRow,
+    Event,
+    HeldRow,
+    StudyRow,
+    dumps,
+    dumps_study,
+    hashed_event,
+    loads,
+)
+from grbp.live.store.base import Transaction
+
+_AHEAD: Final = timedelta(minutes=5)
+"""How far in the future something may have been observed: clocks differ."""
+
+
+class Call(NamedTuple):
+    """Who asks, and when.
+
+    Attributes
+    ----------
+    who, now : str
+    key, observed : str
+        The idempotency key, and when it happened; empty without.
+    learner : str or Learner or None
+        The learner, where the study's own cannot be found by its name.
+    version : str
+        The version of this package that decides.
+    decided : int or None
+        The threshold that was decided, where it is not to be decided again.
+    """
+
+    who: str
+    now: str
+    key: str = ""
+    observed: str = ""
+    learner: LearnerLike | None = None
+    version: str = ""
+    decided: int | None = None
+
+
+class Answer(NamedTuple):
+    """What was recorded, and the study and the case as they are then."""
+
+    event: Event
+    study: StudyRow
+    case: CaseRow
+
+
+class Recording:
+    """A request to a study: who asks, over a transaction, and the study as it is by now."""
+
+    def __init__(self, tx: Transaction, call: Call) -> None:
+        study = tx.study()
+        if study is None:
+            raise NotFound("there is no such study; make it first")
+        self.tx, self.call, self.study = tx, call, study
+        self.config = load_config(study.config)
+
+    @property
+    def next_seq(self) -> int:
+        """The number of the event that is recorded next."""
+        return self.study.seq + 1
+
+    def find_case(self, case: int) -> CaseRow:
+        """Return a case, or refuse a number that no case has."""
+        return find_case(self.tx, self.study, case)
+
+    def find_answer(self, kind: str, request: str) -> Answer | None:
+        """Return the answer that was given to the same key before, or refuse another request."""
+        event = self.tx.event_of_key(self.call.key) if self.call.key else None
+        if event is None:
+            return None
+        if (event.kind, event.request, event.observed) != (kind, request, self.call.observed):
+            raise Conflict(
+                f"the key {self.call.key!r} was given with another request than in event"
+                f" {event.seq}; use a new key for a new request"
+            )
+        return self._repeat_answer(event)
+
+    def repeat_step(self, case: CaseRow, step: int, state: int, took: str | None) -> Answer:
+        """Return the answer to a step that was told before, or refuse one that contradicts it."""
+        for event, then in standing_entries(self.tx, case) if step <= case.steps else ():
+            if event.step != step:
+                continue
+            if then["state"] != state or took not in (None, then["took"]):
+                raise Conflict(
+                    f"step {step} of case {case.case} was told with state {state} after"
+                    f" {took or then['took']}; it is recorded with state {then['state']} after"
+                    f" {then['took']}: void that first if it is wrong"
+                )
+            return self._repeat_answer(event)
+        raise Conflict(
+            f"step {step} of case {case.case} was told; its next step is {case.steps + 1}"
+        )
+
+    def _repeat_answer(self, event: Event) -> Answer:
+        """Return the answer of an event as it was given, whatever happened since."""
+        case, then = self.find_case(event.case), loads(event.response)
+        case = case._replace(state=then["state"], status=then["status"], steps=then["step"])
+        return Answer(event, self.study, case)
+
+    def check_observed(self) -> None:
+        """Refuse what is still to come; only now, since whoever asks again may ask earlier."""
+        observed, now = self.call.observed, self.call.now
+        if observed > now:
+            ahead = datetime.fromisoformat(observed) - datetime.fromisoformat(now)
+            if ahead > _AHEAD:
+                raise InvalidInput(
+                    f"observed = {observed} was given; it must be past, and now it is {now}"
+                )
+
+    def count_due_steps(self) -> None:
+        """Count what has become mature, each step by an event of its own."""
+        if not self.config.windows:
+            return
+        call, self.call = self.call, self.call._replace(key="", observed="")
+        for held in self.tx.due(call.now):
+            self.count_held_step(held)
+        self.call = call
+
+    def count_held_step(self, held: HeldRow) -> Answer:
+        """Count a step that is mature."""
+        row, told = self.find_case(held.case), self.tx.event(held.seq)
+        if told is None:
+            raise NotFound(f"event {held.seq} is missing; verify the study")
+        move = load_move(told)
+        new = row._replace(**name_counts(count_step(self.config, row, move, -1, held=True)))
+        counts = name_counts(count_step(self.config, new, move, 1, held=False))
+        new = new._replace(last=self.next_seq, **counts)
+        self.tx.drop_held(held.case, held.step)
+        request = dumps({"case": held.case, "step": held.step})
+        answer = "{" + f'"step":{held.step}'
+        return self.record("mature", held.step, request, answer, row, new)
+
+    def record(
+        self, kind: str, step: int, request: str, answer: str, old: CaseRow | None, new: CaseRow
+    ) -> Answer:
+        """Write an event and the rows that follow from it.
+
+        The answer is JSON without its end, which is the study after the event.
+        """
+        study, call = self.study, self.call
+        if old is not None and old.last > study.seq:
+            raise CannotWrite(
+                f"case {old.case} was last changed by event {old.last}; the log ends with event"
+                f" {study.seq}: verify the study, and restore a backup"
+            )
+        after, new = update_study(self.config, study, old, new)
+        answer = f"{answer},{dumps_study(0 if old is None else old.last, after)}"
+        event = hashed_event(
+            study.seq + 1, kind, new.case, step, request, answer, call.who, call.now,
+            call.observed, call.key, study.head,
+        )  # fmt: skip
+        self.study = StudyRow(study.name, study.config, event.seq, event.hash, *after)
+        self.tx.append(event)
+        self.tx.put_study(self.study)
+        self.tx.put_case(new)
+        return Answer(event, self.study, new)
+
+
+def find_case(tx: Transaction, study: StudyRow, case: int) -> CaseRow:
+    """Return a case, or refuse a number that no case has."""
+    found = tx.case(case)
+    if found is None:
+        has = f"cases 1 to {study.opened:,}" if study.opened else "none yet"
+        raise NotFound(f"case {case!r} was asked for; the study has {has}")
+    return found

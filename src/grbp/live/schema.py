@@ -1,0 +1,227 @@
+"""The rows that a store keeps: events, which are the truth, and what follows from them.
+
+They hold whole numbers and text alone, so that every database keeps them to the last bit. An event
+is never changed; the other rows are always what the events make of them.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, TypeAlias
+
+OPEN, WON, LOST, CLOSED = "open", "won", "lost", "closed"
+"""The states of a case: in progress, at the goal, in the dead end, withdrawn."""
+
+STATUSES: Final = (OPEN, WON, LOST, CLOSED)
+
+NO_HASH: Final = "0" * 64
+"""The hash before the first event."""
+
+
+class Event(NamedTuple):
+    """Something that was recorded in a study.
+
+    Attributes
+    ----------
+    seq : int
+        Its number in the study, from 1.
+    kind : str
+        "study", "open", "tell", "mature", "void" or "close".
+    case, step : int
+        The case and the step that it is about; 0 for none.
+    request, response : str
+        What was asked and what was answered, as JSON. The answer ends with the number of the event
+        before in the same case (`before`) and the study as it is then: opened, won, lost, closed,
+        pending, f, f_goal, c and c_up (`study`), and its counters (`counters`).
+    who : str
+        Who asked.
+    recorded, observed : str
+        When it was recorded, and when it happened if somebody said so (else empty), in UTC.
+    key : str
+        The idempotency key; empty without one.
+    previous, hash : str
+        The hash of the event before, and of this one, which covers all of the above.
+    """
+
+    seq: int
+    kind: str
+    case: int
+    step: int
+    request: str
+    response: str
+    who: str
+    recorded: str
+    observed: str
+    key: str
+    previous: str
+    hash: str
+
+
+class StudyRow(NamedTuple):
+    """A study as its last event leaves it.
+
+    Attributes
+    ----------
+    name, config : str
+        Its name, and its configuration as JSON.
+    seq, head
+        The number and the hash of the last event.
+    opened, won, lost, closed : int
+        The cases opened, and those that ended at the goal, in the dead end, or were withdrawn.
+    pending : int
+        FINISH that was advised, or taken, and whose outcome does not count yet.
+    counters : str
+        The counters of the cases that are over, as JSON.
+    f, f_goal, c, c_up : int
+        What was counted in cases that are not over.
+    """
+
+    name: str
+    config: str
+    seq: int
+    head: str
+    opened: int
+    won: int
+    lost: int
+    closed: int
+    pending: int
+    counters: str
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+
+
+class CaseRow(NamedTuple):
+    """A case as its events leave it.
+
+    Attributes
+    ----------
+    case : int
+        Its number, which is the round rho.
+    first, state : int
+        The state in which it was opened, and the present one.
+    threshold : int
+        The threshold that was decided when it was opened.
+    status : str
+        "open", "won", "lost" or "closed".
+    steps, overridden : int
+        The steps told, and those of them in which something else was done than advised.
+    f, f_goal, c, c_up : int
+        What was counted in it.
+    held, held_f : int
+        The steps that wait to be mature, and those of them that are FINISH.
+    settled : int
+        1 if it is over and counted in the study's counters.
+    opened, since : str
+        When it was opened, and since when it has been in its state.
+    known : str
+        The counters that the decision was made from, and the pending FINISH, as JSON.
+    version : str
+        The version of this package that decided.
+    last : int
+        The number of its last event; each of its events names the one before.
+    """
+
+    case: int
+    first: int
+    state: int
+    threshold: int
+    status: str
+    steps: int
+    overridden: int
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+    held: int
+    held_f: int
+    settled: int
+    opened: str
+    since: str
+    known: str
+    version: str
+    last: int
+
+
+class HeldRow(NamedTuple):
+    """A step that was told and does not count yet.
+
+    Attributes
+    ----------
+    case, step : int
+        The case, and the number of the step in it, from 1.
+    due : str
+        When it will be mature.
+    seq : int
+        The number of the event that told it.
+    """
+
+    case: int
+    step: int
+    due: str
+    seq: int
+
+
+_ENCODE: Final = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None, None, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
+)
+"""The encoder that `json.dumps` makes anew for every call."""
+
+_DECODE: Final = json.JSONDecoder().raw_decode
+
+
+def dumps(value: object) -> str:
+    """Write a value as JSON, in one way only."""
+    return "".join(_ENCODE(value, 0))
+
+
+def dumps_numbers(numbers: Iterable[float]) -> str:
+    """Write numbers as `written` writes a list of them, and sooner."""
+    return f"[{','.join(map(str, numbers))}]"
+
+
+def loads(text: str) -> Any:
+    """Read what `written` wrote."""
+    return _DECODE(text)[0]
+
+
+Numbers: TypeAlias = tuple[int, int, int, int, int, str, int, int, int, int]
+"""What an event changes in a study beside its head: the fields from opened on."""
+
+
+def dumps_study(before: int, numbers: Numbers) -> str:
+    """Write the end of an answer: the event before in the case, and the study after this one."""
+    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = numbers
+    return (
+        f'"before":{before},"study":[{opened},{won},{lost},{closed},{pending},{f},{f_goal},{c},'
+        f'{c_up}],"counters":{counters}}}'
+    )
+
+
+def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
+    """Return a study as its last events, the latest first, leave it; None if none can be read."""
+    for event in events:
+        # Whoever checks its hash names an event that is damaged.
+        with suppress(ValueError, TypeError, LookupError, RecursionError):
+            then = loads(event.response)
+            opened, won, lost, closed, pending, f, f_goal, c, c_up = then["study"]
+            return StudyRow(
+                name, config, events[0].seq, events[0].hash, opened, won, lost, closed, pending,
+                dumps(then["counters"]), f, f_goal, c, c_up,
+            )  # fmt: skip
+    return None
+
+
+def hashed_event(*fields: int | str) -> Event:
+    """Make an event of all its fields but the last, which is their hash."""
+    return Event(*fields, hash_fields(fields))  # type: ignore[arg-type, call-arg]
+
+
+def hash_fields(fields: tuple[int | str, ...]) -> str:
+    """Compute SHA-256 of an event's fields but the last, each in a line: no text has two."""
+    return hashlib.sha256((_LINES % fields).encode()).hexdigest()
+
+
+_LINES: Final = "\n".join(["%s"] * (len(Event._fields) - 1))

@@ -1,0 +1,76 @@
+"""How the estimates of a study came to be what they are, sampled from its log."""
+
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from grbp.errors import GrbpError
+from grbp.learners.registry import LearnerLike
+from grbp.live.basis import estimate_chances, estimate_to_dict
+from grbp.live.config import Config, load_config
+from grbp.live.projection import decide_threshold, total_counters
+from grbp.live.schema import Event, StudyRow, load_study
+from grbp.live.store.base import Transaction
+from grbp.theory.posterior import Estimate
+
+
+class Moment(NamedTuple):
+    """What was known after an event.
+
+    Attributes
+    ----------
+    event : int
+        The number of the event.
+    recorded : str
+        When it was recorded.
+    cases : int
+        How many cases had been opened.
+    p_c, p_f, boundary : Estimate
+        The estimates, and B(p_c), with intervals that hold whenever one looks.
+    next_threshold : int or None
+        The threshold that a case would have got then; None if nobody can say.
+    """
+
+    event: int
+    recorded: str
+    cases: int
+    p_c: Estimate
+    p_f: Estimate
+    boundary: Estimate
+    next_threshold: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types; None stands for what is unknown."""
+        return {
+            name: estimate_to_dict(value) if isinstance(value, Estimate) else value
+            for name, value in self._asdict().items()
+        }
+
+
+def sample_events(tx: Transaction, last: int, points: int) -> list[Event]:
+    """Return events that are evenly spaced, the last one among them."""
+    many = min(points, last)
+    numbers = sorted({last - (last - 1) * i // max(many - 1, 1) for i in range(many)})
+    return [event for seq in numbers if (event := tx.event(seq)) is not None]
+
+
+def make_moments(study: StudyRow, events: list[Event], learner: LearnerLike | None) -> list[Moment]:
+    """Return what was known after each of some events."""
+    config = load_config(study.config)
+    return [
+        _make_moment(config, then, event, learner)
+        for event in events
+        # What was configured before the first case may have begun otherwise.
+        if (then := load_study(study.name, study.config, [event])) is not None
+        and (then.opened or event.seq == study.seq)
+    ]
+
+
+def _make_moment(
+    config: Config, then: StudyRow, event: Event, learner: LearnerLike | None
+) -> Moment:
+    """Return what was known after an event."""
+    chances = estimate_chances(config.goal, total_counters(then), config.drawn, config.level)
+    threshold = None
+    with suppress(GrbpError):
+        threshold = decide_threshold(config, then, learner)
+    return Moment(event.seq, event.recorded, then.opened, *chances, threshold)

@@ -1,0 +1,102 @@
+"""One shape for all that is refused: problem+json of RFC 9457, with one plain sentence.
+
+The client reads it back, so that the same error is raised on both sides of the network.
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final, NamedTuple
+
+from grbp.errors import CannotWrite, Conflict, GrbpError, InvalidInput, NotFound, ReadOnly, TooLarge
+from grbp.live.schema import dumps
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+SENT: Final = "the log that was sent"
+"""How a server calls what is imported, and its client by the path."""
+
+_TYPE: Final = "urn:grbp:"
+
+_ERRORS: Final[dict[str, tuple[type[GrbpError], int]]] = {
+    "not-found": (NotFound, 404),
+    "conflict": (Conflict, 409),
+    "invalid-input": (InvalidInput, 422),
+    "too-large": (TooLarge, 422),
+    "read-only": (ReadOnly, 503),
+    "cannot-write": (CannotWrite, 503),
+    "refused": (GrbpError, 500),
+}
+"""What an error is called and its status; the first class that fits counts."""
+
+
+class Refusal(GrbpError):
+    """What only a server refuses: a missing token, a role, a size."""
+
+    def __init__(
+        self, status: int, detail: str, headers: Mapping[str, str] | None = None, kind: str = ""
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.headers = status, dict(headers or {})
+        self.kind = kind or HTTPStatus(status).phrase.lower().replace(" ", "-")
+
+
+class ProblemDetail(NamedTuple):
+    """What is wrong with a request, as it is sent."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+    @property
+    def body(self) -> bytes:
+        """The problem as JSON."""
+        return dumps(self._asdict()).encode()
+
+
+def make_problem(status: int, kind: str, detail: str) -> ProblemDetail:
+    """Make a problem."""
+    return ProblemDetail(_TYPE + kind, HTTPStatus(status).phrase, status, " ".join(detail.split()))
+
+
+def describe_error(error: Exception) -> ProblemDetail:
+    """Return the problem that says what an error says; of a fault, nothing is said."""
+    if not isinstance(error, GrbpError):
+        return make_problem(500, "fault", "the server failed at this; its log says where")
+    if isinstance(error, Refusal):
+        return make_problem(error.status, error.kind, str(error))
+    kind, status = next((k, s) for k, (e, s) in _ERRORS.items() if isinstance(error, e))
+    return make_problem(status, kind, str(error))
+
+
+def read_error(status: int, answer: object) -> GrbpError:
+    """Return the error that a problem stands for; what is no problem comes from elsewhere."""
+    said = answer if isinstance(answer, dict) else {}
+    kind = str(said.get("type", "")).removeprefix(_TYPE)
+    detail = str(said.get("detail") or f"the server answered with the status {status}")
+    if kind in _ERRORS:
+        return _ERRORS[kind][0](detail)
+    return (InvalidInput if status < 500 else CannotWrite)(detail)
+
+
+def describe_mistake(errors: list[Any]) -> Refusal:
+    """Return the refusal of a request whose form is wrong."""
+    first = errors[0]
+    where, *names = first["loc"]
+    if first["type"] == "json_invalid":
+        error, place = first["ctx"]["error"], names[0]
+        return Refusal(
+            400, f"the body is not valid JSON ({error} at character {place})", kind="malformed"
+        )
+    name = ".".join(map(str, names)) or f"the {where}"
+    place = "" if where == "path" or not names else f" in the {where}"
+    given = repr(first["input"])
+    given = given if len(given) <= 200 else f"{given[:200]}..."
+    if first["type"] == "missing":
+        detail = f"{name} is missing{place}; it must be given"
+    elif first["type"] == "extra_forbidden":
+        detail = f"{name} = {given} was given{place}; there is no such word: leave it out"
+    else:
+        wanted = first["msg"]
+        detail = f"{name} = {given} was given{place}; {wanted[:1].lower()}{wanted[1:]}"
+    return Refusal(422, detail, kind="invalid-input")

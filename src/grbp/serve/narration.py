@@ -1,0 +1,105 @@
+"""What pages say about a study: how sure it is, what to do, and what a bound is worth."""
+
+import math
+from contextlib import suppress
+
+from grbp._words import counted, percent
+from grbp.errors import GrbpError
+from grbp.live.advice import Status
+from grbp.live.basis import Basis
+from grbp.live.config import Config
+from grbp.model.problem import Problem
+from grbp.theory.bounds import getbe_bound, regret_floor
+from grbp.theory.posterior import Estimate
+
+
+def format_share(one: Estimate) -> str:
+    """Write an estimated chance in percent."""
+    return "unknown" if math.isnan(one.estimate) else percent(one.estimate)
+
+
+def format_interval(one: Estimate) -> str:
+    """Write an interval in percent."""
+    low, high = (f"{100.0 * end:.1f}".replace("-", "\N{MINUS SIGN}") for end in (one.low, one.high))
+    return f"{low} to {high}\xa0%"
+
+
+def describe_certainty(status: Status) -> str:
+    """Say in a sentence or two how sure a study is of what to do in state 1."""
+    basis = status.basis
+    if basis.side is None:
+        missing = " and ".join(["CONTINUE"] * (not basis.c) + ["FINISH"] * (not basis.f))
+        were = "were" if "and" in missing else "was"
+        return f"Nothing can be said yet: {missing} {were} not seen so far."
+    side = basis.side.name
+    better = basis.other_better
+    finish = None if better is None else (1.0 - better if basis.action else better)
+    chance = finish if side == "FINISH" or finish is None else 1.0 - finish
+    sure = (
+        ""
+        if chance is None
+        else f" The probability that this is right is {_format_chance(chance)}."
+    )
+    if basis.settled:
+        return f"It is settled: in state 1, {side} is better. The intervals leave no doubt.{sure}"
+    return f"In state 1, {side} seems better, but the intervals allow for either.{sure}"
+
+
+def _format_chance(chance: float) -> str:
+    return percent(min(max(chance, 1e-12), 1.0 - 1e-12))
+
+
+def explain_exploration(basis: Basis) -> str:
+    """Say why an action is advised that does not look better."""
+    said = basis.sentences()[1].removeprefix("This is to learn: ")
+    tried = "Trying it all the same is how the study finds out whether that is wrong."
+    return f"{said[:1].upper()}{said[1:]} {tried if 'better' in said else 'Only a try can tell.'}"
+
+
+def describe_regret(config: Config, status: Status) -> list[str]:
+    """Say what is known about the wins that learning costs, and plainly if nothing is."""
+    basis, rounds = status.basis, status.cases["opened"]
+    if status.shadow:
+        return ["No regret bound applies: nobody is advised, so the study's learner costs nothing."]
+    if basis.side is None or not rounds:
+        return ["No regret bound can be computed before a case was opened and both actions seen."]
+    said = [_describe_bound(config, status)]
+    with suppress(GrbpError, ArithmeticError):
+        problem = Problem(status.goal, basis.p_c.estimate, basis.p_f.estimate)
+        floor = regret_floor(problem) * math.log(max(rounds, 2))
+        said.append(
+            f"No learner that is good everywhere loses less than about {floor:.3g} wins in"
+            f" {counted(rounds, 'case')} in the long run, if the chances are as estimated."
+            if floor > 0.0
+            else "If the chances are as estimated, regret need not grow for ever: a good learner"
+            " stops losing wins."
+        )
+    said.append(
+        "These are statements on expectation, for chances exactly as estimated, starts spread"
+        " evenly over the states, one case at a time, and advice that is followed."
+    )
+    return said
+
+
+def _describe_bound(config: Config, status: Status) -> str:
+    """Say what Theorem 3 bounds, or why it does not."""
+    gamma = config.constants.get("gamma")
+    if not config.learner_name.startswith("getbe-sm") or gamma is None:
+        return (
+            "No regret bound of the paper applies: its Theorem 3 is for the learner getbe-sm, and"
+            f" this study's learner is {status.learner}."
+        )
+    basis, rounds = status.basis, status.cases["opened"]
+    with suppress(GrbpError, ArithmeticError):
+        problem = Problem(status.goal, basis.p_c.estimate, basis.p_f.estimate)
+        bound = getbe_bound(problem, gamma, rounds)
+        if not bound.applies:
+            return f"No regret bound applies: {bound.why}."
+        worth = ", which says nothing: so many cases cannot lose more" * (
+            bound.regret_bound >= rounds
+        )
+        return (
+            f"By Theorem 3, learning costs at most {bound.regret_bound:,.0f} wins in"
+            f" {counted(rounds, 'case')}{worth}."
+        )
+    return "No regret bound applies: it cannot be computed at these estimates."

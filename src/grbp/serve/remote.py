@@ -1,0 +1,49 @@
+"""Read back what a server answers, so that it is what a study would have returned here."""
+
+import math
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from grbp.live.basis import Basis
+from grbp.live.verify import Verified
+from grbp.model.transition import Action
+from grbp.theory.posterior import Estimate
+
+
+def to_utc(observed: datetime | str | None) -> str | None:
+    """Write a time in UTC: one without a zone is in ours, not in the server's."""
+    if observed is None:
+        return None
+    with suppress(ValueError, OverflowError, TypeError, AttributeError):
+        time = datetime.fromisoformat(observed) if isinstance(observed, str) else observed
+        return time.astimezone(UTC).isoformat()
+    return str(observed)  # It is refused there, as here.
+
+
+def read_estimates(said: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer with its estimates as they were."""
+    return {
+        name: Estimate(**{k: math.nan if x is None else x for k, x in value.items()})
+        if isinstance(value, dict) and "low" in value
+        else value
+        for name, value in said.items()
+    }
+
+
+def read_basis(said: dict[str, Any]) -> Basis:
+    """Read the reasons of a piece of advice."""
+    kept = read_estimates(said)
+    for name in ("value_finish", "side", "settled"):
+        del kept[name]
+    if kept["action"] is not None:
+        kept["action"] = Action[kept["action"].upper()]
+    if kept["drawn"] is not None:
+        kept["drawn"] = (kept["drawn"]["p_c"], kept["drawn"]["p_f"])
+    return Basis(**kept)
+
+
+def read_verified(said: dict[str, Any]) -> Verified:
+    """Read what a check found."""
+    lists = {name: tuple(said[name]) for name in ("problems", "notes")}
+    return Verified(said["events"], said["head"], said["decisions"], **lists)

@@ -1,0 +1,46 @@
+"""How a server is to behave."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a server is to behave.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        The names under which it may be addressed, without ports.
+    secure : bool
+        Whether browsers reach it by HTTPS.
+    exposed : bool
+        Whether others than this machine's users can reach it; then it is never open.
+    proxied : bool
+        Whether a proxy stands before it, which says who asks.
+    rate : float
+        How many requests a second a token or an address may make, and twice as many at once.
+    body_limit, import_limit : int
+        The largest body, and the largest log to import, in bytes.
+    most_at_once : int
+        How many requests are answered at the same time, streams among them.
+    longest_follow, patience : float
+        How many seconds a stream of events may last, and a body may take to arrive.
+    results : Path
+        Where `grbp reproduce` has left its results, for the verdicts of the explorer.
+    """
+
+    hosts: tuple[str, ...] = LOOPBACK
+    secure: bool = False
+    exposed: bool = False
+    proxied: bool = False
+    rate: float = 1_000.0
+    body_limit: int = 65_536
+    import_limit: int = 2**30
+    most_at_once: int = 500
+    longest_follow: float = 3_600.0
+    patience: float = 30.0
+    results: Path = Path("results")

@@ -1,0 +1,207 @@
+"""How the client talks to a server: connections that are kept, requests, and what goes wrong."""
+
+import http.client
+import json
+import os
+import select
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, BinaryIO, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+import numpy as np
+
+from grbp.errors import CannotWrite, InvalidInput
+from grbp.serve.http_errors import read_error
+
+NDJSON: Final = "application/x-ndjson"
+
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+_LONGEST: Final = 60.0
+"""How many seconds to wait, in all, where a server says that there were too many requests."""
+
+_PLAIN: Final = "".join(map(chr, range(0x21, 0x7F))).replace("%", "")
+"""What an idempotency key may have in a header as it is."""
+
+
+class Transport:
+    """A server, by its address and a token. Threads may share it."""
+
+    def __init__(self, url: str, token: str | None, timeout: float) -> None:
+        self.url, self._timeout = url, timeout
+        parts, port = urlsplit(url if isinstance(url, str) else ""), None
+        with suppress(ValueError):
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+        if (
+            parts.scheme not in ("http", "https") or not parts.hostname or port is None
+            or parts.path not in ("", "/") or parts.query or parts.username
+        ):  # fmt: skip
+            raise InvalidInput(
+                f"the address {url!r} was given; it must be one such as https://ward.example.org or"
+                " http://127.0.0.1:8000"
+            )
+        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, port
+        self._kind: Any = http.client.HTTPConnection
+        if self._secure:
+            context = ssl.create_default_context()
+            self._kind = partial(http.client.HTTPSConnection, context=context)
+        self._headers = {"Accept": "application/json"}
+        if token is not None:
+            if not token.isascii() or not token.isprintable():
+                raise InvalidInput("a token was given that is none; it must be as it was shown")
+            if not self._secure and self._host not in _LOOPBACK:
+                raise InvalidInput(
+                    f"a token was given for {url}; it would be sent for everybody to read: the"
+                    " address must begin with https"
+                )
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._idle: list[http.client.HTTPConnection] = []
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    def close(self) -> None:
+        """Close all connections that nobody uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for one in idle:
+            one.close()
+
+    def actor(self) -> str:
+        """Return who records, as the server says."""
+        said = self.get("/api/session")
+        if not isinstance(said, dict) or "actor" not in said:
+            raise self._not_a_server()
+        return str(said["actor"])
+
+    def get(self, path: str, **query: Any) -> Any:
+        """Ask for something."""
+        given = {name: value for name, value in query.items() if value is not None}
+        return self._request("GET", f"{path}?{urlencode(given)}" if given else path)
+
+    def post(self, path: str, body: Any = None, key: str | None = None) -> Any:
+        """Send something, with an idempotency key if there is one."""
+        headers = {"Content-Type": "application/json"}
+        if key is not None:
+            headers["Idempotency-Key"] = quote(key, safe=_PLAIN)
+        data = b"" if body is None else json.dumps(body, default=_to_plain).encode()
+        return self._request("POST", path, data, headers, again=key is not None)
+
+    def send(self, path: str, file: BinaryIO, size: int) -> Any:
+        """Send a log."""
+        headers = {"Content-Type": NDJSON, "Content-Length": str(size)}
+        return self._request("POST", path, file, headers)
+
+    def _request(
+        self, method: str, path: str, body: Any = None, headers: Any = None, again: bool = False
+    ) -> Any:
+        """Make a request; return the answer, or raise what it says."""
+        waited = 0.0
+        while True:
+            with self._open_response(method, path, body, headers or {}, again) as answer:
+                data = answer.read()
+            if answer.status < 300:
+                return self._read(data)
+            after = answer.headers.get("Retry-After", "")
+            wait = float(after) if after.isdecimal() else 1.0  # A proxy may give a date.
+            if answer.status != 429 or waited + wait > _LONGEST:
+                raise self._read_refusal(answer.status, data)
+            time.sleep(wait)  # Nothing was done yet.
+            waited += wait
+
+    def _read(self, data: bytes) -> Any:
+        """Read an answer, or say that somebody else has given it."""
+        try:
+            return json.loads(data) if data else None
+        except ValueError as error:
+            raise self._not_a_server() from error
+
+    def _not_a_server(self) -> InvalidInput:
+        return InvalidInput(
+            f"the address {self.url} was given; what answers there is not `grbp serve`: name"
+            " another"
+        )
+
+    @contextmanager
+    def stream(self, path: str) -> Iterator[http.client.HTTPResponse]:
+        """Ask for something long; yield the answer, to be read as it comes."""
+        with self._open_response("GET", path, None, {}, True) as answer:
+            if answer.status >= 300:
+                raise self._read_refusal(answer.status, answer.read())
+            yield answer
+
+    @contextmanager
+    def _open_response(
+        self, method: str, path: str, body: Any, headers: dict[str, str], again: bool
+    ) -> Iterator[http.client.HTTPResponse]:
+        """Make a request, twice if that is harmless; keep the connection if it was read to its end.
+
+        What may have been done, and must not be done twice, is never sent again.
+        """
+        for last in (not (again or method == "GET"), True):
+            connection = self._take_connection()
+            try:
+                connection.request(method, path, body, self._headers | headers)
+                answer = connection.getresponse()
+                break
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                if last:
+                    raise self._describe_loss(method, error) from error
+        try:
+            yield answer
+        except (OSError, http.client.HTTPException) as error:
+            raise self._describe_loss(method, error) from error
+        finally:
+            if answer.isclosed() and not answer.will_close:
+                with self._lock:
+                    self._idle.append(connection)
+            else:
+                connection.close()
+
+    def _take_connection(self) -> http.client.HTTPConnection:
+        """Return a connection that is free and alive, or a new one."""
+        with self._lock:
+            if self._process != os.getpid():  # Those of a parent are its own.
+                self._idle, self._process = [], os.getpid()
+            while self._idle:
+                kept = self._idle.pop()
+                # Whatever there is to read before anything was asked is the end.
+                if kept.sock is not None and not select.select([kept.sock], [], [], 0)[0]:
+                    return kept
+                kept.close()
+        one: http.client.HTTPConnection = self._kind(self._host, self._port, timeout=self._timeout)
+        try:
+            one.connect()
+        except (OSError, http.client.HTTPException) as error:
+            one.close()
+            raise self._describe_loss("", error) from error
+        return one
+
+    def _describe_loss(self, method: str, error: Exception) -> CannotWrite:
+        """Say that there is no answer; without a method, nothing was even asked."""
+        why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        if method in ("GET", ""):
+            return CannotWrite(
+                f"{self.url} cannot be reached ({why}), so nothing was written; look at the"
+                " address, or try again later"
+            )
+        return CannotWrite(
+            f"the connection to {self.url} was lost while this was being written ({why}), so it may"
+            " be stored or not; give it again with the same key, and it will be stored once"
+        )
+
+    def _read_refusal(self, status: int, data: bytes) -> Exception:
+        said: object = None
+        with suppress(ValueError):
+            said = json.loads(data)
+        return read_error(status, said)
+
+
+def _to_plain(value: object) -> Any:
+    """Return what JSON can carry for a number of NumPy; refuse what it cannot."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise InvalidInput(f"{value!r} was given; it must be a number or text, which can be sent")

@@ -1,0 +1,102 @@
+"""The page "How a request walks": all that it names exists, and is called in the order it says."""
+
+import ast
+import re
+import shlex
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+import pytest
+
+import grbp
+from grbp.cli import main
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "how-a-request-walks.md"
+SOURCE = Path(grbp.__file__).parent
+
+NAMED = re.compile(r"`([\w/]+\.py)(?:: ([\w.]+))?`")
+"""A file of the package, or a function in it: `model/problem.py: Problem.states`."""
+
+
+class Walk(NamedTuple):
+    """A section of the page: commands, the last of which walks through functions."""
+
+    title: str
+    commands: list[list[str]]
+    steps: list[tuple[str, str]]
+
+
+def walks() -> list[Walk]:
+    found = []
+    for section in PAGE.read_text("utf-8").split("\n## ")[1:]:
+        block = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
+        lines = block[1].replace("\\\n", " ").splitlines() if block else []
+        commands = [shlex.split(line)[1:] for line in lines if line.startswith("grbp ")]
+        rows = [NAMED.search(line) for line in section.splitlines() if line.startswith("| `")]
+        steps = [(row[1], row[2]) for row in rows if row]
+        if steps:
+            found.append(Walk(section.splitlines()[0], commands, steps))
+    return found
+
+
+def defined_in(path: Path) -> set[str]:
+    """The functions and classes of a file, methods as Class.method."""
+    names = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            names |= {f"{node.name}.{one.name}" for one in node.body if hasattr(one, "name")}
+    return names
+
+
+@contextmanager
+def calls_recorded() -> Iterator[dict[tuple[str, str], None]]:
+    """Record which functions of the package are called, in the order of their first calls."""
+    seen: dict[tuple[str, str], None] = {}
+
+    def record(frame: FrameType, event: str, _: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(SOURCE):
+            seen.setdefault((path.relative_to(SOURCE).as_posix(), frame.f_code.co_qualname))
+
+    before = sys.getprofile(), threading.getprofile()
+    threading.setprofile(record)
+    sys.setprofile(record)
+    try:
+        yield seen
+    finally:
+        sys.setprofile(before[0])
+        threading.setprofile(before[1])
+
+
+def test_every_file_and_function_that_the_page_names_exists() -> None:
+    named = NAMED.findall(PAGE.read_text("utf-8"))
+    assert len(named) > 40
+    for file, function in named:
+        assert (SOURCE / file).is_file(), file
+        assert not function or function in defined_in(SOURCE / file), f"{file}: {function}"
+
+
+def test_the_page_follows_a_simulation_a_fit_a_tell_and_a_sweep() -> None:
+    assert [walk.commands[-1][0] for walk in walks()] == ["simulate", "fit", "live", "sweep"]
+
+
+@pytest.mark.parametrize("walk", walks(), ids=lambda walk: walk.commands[-1][0])
+def test_a_request_walks_as_the_page_says(
+    walk: Walk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    *before, last = walk.commands
+    for command in before:
+        assert main(command) == 0
+    with calls_recorded() as calls:
+        assert main(last) == 0
+    called = [call for call in calls if call in walk.steps]
+    assert called == walk.steps

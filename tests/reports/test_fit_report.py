@@ -1,0 +1,233 @@
+"""The page of a fit says all that was found, each number with its interval, as text."""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from fits import AT_ONE, NEVER, USUAL, counted, walked
+from html_page import HOSTILE, SEEN, Page
+
+from grbp._words import with_interval
+from grbp.fitting.assumptions import AssumptionTest
+from grbp.fitting.parts import OpenCases
+from grbp.fitting.result import Fit
+from grbp.numerics.intervals import anytime, wilson
+from grbp.reports.fit_report import fit_report
+from grbp.theory.posterior import Estimate
+
+pytestmark = pytest.mark.slow
+
+FACTS: Final = {"Command": "grbp fit cases.csv --goal 4", "Version": "0"}
+
+
+@pytest.fixture(scope="module")
+def fit() -> Fit:
+    return walked(150, group="group")
+
+
+@pytest.fixture(scope="module")
+def html(fit: Fit) -> str:
+    return fit_report(fit, FACTS)
+
+
+def text_of(html: str) -> str:
+    return Page(html).all("html")[0].text
+
+
+def test_the_page_is_well_formed_and_fetches_and_runs_nothing(html: str) -> None:
+    page = Page(html)
+    ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
+    assert len(set(ids)) == len(ids)
+    links = [e.attributes["href"] for e in page.all("a")]
+    assert links
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    assert page.all("script", "link", "iframe", "object", "form", "svg") == []
+    assert not any(name.startswith("on") for e in page.elements for name in e.attributes)
+    assert not re.search(r"[a-z]+://|@import|url\(", html)
+    assert all(e.attributes["src"].startswith("data:image/svg+xml") for e in page.all("img"))
+    assert [bool(e.attributes["alt"]) for e in page.all("img")] == [True] * 4
+
+
+def test_the_sentence_comes_first_then_the_map_then_the_tests(html: str, fit: Fit) -> None:
+    page = Page(html)
+    (answer,) = (e for e in page.all("p") if e.attributes.get("class") == "answer")
+    assert answer.text.replace("\xa0", " ") == fit.sentence
+    headings = [e.text for e in page.all("h1", "h2")]
+    assert headings == [
+        "What 150 past cases say: continue, or finish?",
+        "Which side of the boundary?",
+        "Three ways to value state 1",
+        "Can the model be trusted here?",
+        "Further down",
+        "What the words mean",
+        "State by state",
+        "Does CONTINUE change from case to case?",
+        "The answer by group",
+        "What was reached, and what could be",
+        "Which hidden bias would turn the answer round?",
+        "What was left out",
+        "How this was made",
+    ]
+    assert html.index('class="answer"') < html.index("<picture") < html.index('class="verdicts"')
+
+
+def test_every_estimate_is_there_with_its_interval(html: str, fit: Fit) -> None:
+    told = text_of(html)
+    estimates = [
+        fit.boundary, *fit.ways.values(), fit.practice, fit.value_0, fit.value_1, fit.difference,
+    ]  # fmt: skip
+    assert all(estimates)
+    for share in (fit.p_c, fit.p_f):
+        assert share is not None
+        assert share.estimate is not None
+        estimates.append(Estimate(share.estimate, *share.interval))
+    for estimate in estimates:
+        assert estimate is not None
+        assert with_interval(*estimate) in told
+
+
+def test_every_state_and_every_group_has_its_row(html: str, fit: Fit) -> None:
+    cells = list(Page(html).cells())
+    for state in fit.general:
+        (row,) = (row for row in cells if row[0] == f"state {state.state}")
+        assert f"{state.c_up:,} of {state.c:,}" in row
+        assert row[3] == (f"{state.f_goal:,} of {state.f:,}" if state.f else "never tried")
+        assert row[7] == state.action.upper()
+    for name, group in fit.by_group.items():
+        (row,) = (row for row in cells if row[0] == name)
+        assert row[1] == f"{group.cases:,}"
+
+
+LOOKS: Final = {
+    "nothing against it": AssumptionTest("p", "t", 5.0, 0.02, 0.1, 0.1, "a size", False),
+    "records speak against it": AssumptionTest("p", "t", 9.0, 0.001, 0.01, 0.1, "a size", True),
+    "not testable": AssumptionTest("p", "none", possible=False, why="There is no way."),
+}
+
+
+@pytest.mark.parametrize("found", LOOKS)
+def test_a_test_says_what_was_found_and_whether_the_answer_changes(fit: Fit, found: str) -> None:
+    test = LOOKS[found]
+    page = Page(fit_report(replace(fit, tests=(test,)), FACTS))
+    (row,) = (row for row in page.cells() if row[0] == "p")
+    assert row[1].endswith(f" {found}")
+    asked, _, answer = row[2].partition("? ")
+    assert asked == "Does the answer change"
+    assert answer == {True: "yes", False: "no", None: "cannot be said"}[test.changes_answer]
+    assert ("a size" in row[3]) == test.possible
+    assert test.why in row[3]
+
+
+def test_a_test_without_a_sign_beside_its_colour_would_be_lost_on_some(html: str) -> None:
+    marks = [e for e in Page(html).all("span") if "mark" in e.attributes.get("class", "")]
+    assert len(marks) > 5
+    assert all(re.match(r"[✓✗?↕] \w", mark.text) for mark in marks)
+
+
+def test_without_a_decision_there_is_the_reason_and_the_break_even() -> None:
+    fit = counted(USUAL, NEVER)
+    assert fit.decision == "none"
+    assert fit.boundary is not None
+    html = fit_report(fit, FACTS)
+    told = text_of(html)
+    assert "? no decision" in told
+    assert "FINISH was never tried" in told
+    assert f"p_F that breaks even: {with_interval(*fit.boundary)}" in html
+    # No probability that only a prior made, and no hidden bias of what is not known.
+    assert "how probable it is, given" not in told
+    assert "hidden bias" not in told
+    assert "Does CONTINUE change" not in told
+
+
+def test_a_decision_by_state_says_where_what_is_right() -> None:
+    rising = counted([(300, 500), (200, 500), (100, 500)], [(10, 300), (100, 300), (200, 300)])
+    assert rising.decision == "by-state"
+    told = text_of(fit_report(rising, FACTS))
+    right = {
+        action: [row.state for row in rising.general if row.action == action]
+        for action in ("finish", "continue")
+    }
+    assert right == {"finish": [3], "continue": [1, 2]}
+    assert "In practice: FINISH in state 3, CONTINUE in states 1 and 2." in told
+    assert "it does not decide" in told
+
+
+@pytest.mark.parametrize("decision", ["threshold-0", "threshold-1"])
+def test_a_policy_is_named_beside_the_other(fit: Fit, decision: str) -> None:
+    told = text_of(fit_report(replace(fit, decision=decision), FACTS))
+    assert f"This policy is called {decision.replace('-', ' ')}" in told
+
+
+@pytest.mark.parametrize(("firm", "told"), [(False, "? perhaps finish"), (True, "✓ finish")])
+def test_a_lean_is_not_shown_as_a_decision(fit: Fit, firm: bool, told: str) -> None:
+    lean = replace(fit, decision="threshold-1", firm=firm)
+    assert f"{told} in state 1" in text_of(fit_report(lean, FACTS))
+
+
+def test_what_was_left_out_is_told_by_rule_with_its_first_line(fit: Fit) -> None:
+    with_gaps = replace(
+        fit, dropped={"after-end": 3, "gap": 1200}, first_lines={"after-end": 17, "gap": 4},
+        open=OpenCases(2, 1), pending=(0.4, 0.5), stays=7, jumps=5,
+    )  # fmt: skip
+    page = Page(fit_report(with_gaps, FACTS))
+    assert ["after end", "3", "17"] in list(page.cells())
+    assert ["gap", "1,200", "4"] in list(page.cells())
+    told = page.all("html")[0].text
+    assert "2 with an empty next state at the end, and 1 in a state without a row" in told
+    assert "stayed in place 7 times" in told
+    assert "further than one state 5 times" in told
+    assert "if all such cases are lost, the share is 40.0 %; if all are won, it is 50.0 %" in told
+
+
+@pytest.mark.parametrize(
+    ("estimate", "more", "less"), [(0.1, "more", "less"), (-0.1, "less", "more")]
+)
+def test_the_hidden_bias_has_its_direction(fit: Fit, estimate: float, more: str, less: str) -> None:
+    bias = replace(fit, difference=Estimate(estimate, estimate - 0.2, estimate + 0.2))
+    told = text_of(fit_report(bias, FACTS))
+    assert f"FINISH wins {more} often than CONTINUE does" in told
+    assert f"really wins {less} often than recorded" in told
+
+
+def test_everything_handed_in_is_text_never_html(fit: Fit) -> None:
+    nasty = replace(
+        fit, sentence=HOSTILE, reason=HOSTILE, notes=(HOSTILE,), by_group={HOSTILE: fit},
+        dropped={HOSTILE: 1}, first_lines={HOSTILE: 2},
+        tests=(AssumptionTest(HOSTILE, HOSTILE, why=HOSTILE, effect=1.0, effect_is=HOSTILE),),
+    )  # fmt: skip
+    html = fit_report(nasty, {HOSTILE: HOSTILE})
+    page = Page(html)
+    assert page.all("script") == []
+    assert len(page.all("img")) == 4
+    told = [e for e in page.all("p", "th", "td", "summary", "dt", "dd") if SEEN in e.text]
+    assert len(told) >= 8
+    html.encode("utf-8")
+
+
+def test_the_same_fit_is_the_same_page(html: str, fit: Fit) -> None:
+    assert fit_report(fit, FACTS) == html
+
+
+def test_many_states_and_groups_leave_a_page_that_can_be_read(fit: Fit) -> None:
+    many = counted([(2, 5)] * 400, [(1, 3), *[(0, 0)] * 399])
+    html = fit_report(many, FACTS)
+    assert sum(len(row) == 9 for row in Page(html).cells()) == 201
+    assert "first 200 of 400 states" in text_of(html)
+    html = fit_report(replace(fit, by_group={f"g{k}": fit for k in range(500)}), FACTS)
+    assert sum(len(row) == 7 for row in Page(html).cells()) == 201
+    assert "first 200 of 500 groups" in text_of(html)
+
+
+def test_steered_records_have_anytime_intervals_by_state() -> None:
+    fit = counted(USUAL, AT_ONE, adaptive=True)
+    told = text_of(fit_report(fit, FACTS))
+    up, moves = USUAL[0]
+    assert with_interval(up / moves, *anytime(up, moves)) in told
+    assert with_interval(up / moves, *wilson(up, moves)) not in told
+
+
+def test_light_dark_and_paper_set_every_colour(html: str) -> None:
+    style = html.split("<style>")[1].split("</style>", maxsplit=1)[0]
+    light = set(re.findall(r"(--[a-z-]+):", style.split("@media", maxsplit=1)[0]))
+    assert set(re.findall(r"var\((--[a-z-]+)\)", style)) <= light

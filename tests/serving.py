@@ -1,0 +1,107 @@
+"""A server in a thread of the test, and whoever asks it with one token or another."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Self
+
+import httpx
+import uvicorn
+from fastapi.routing import APIRoute
+
+from grbp.live.arguments import utc_now
+from grbp.live.store import open_store
+from grbp.serve.app import create_app
+from grbp.serve.roles import ROLE, ROUTERS
+from grbp.serve.server import Listening, listen
+from grbp.serve.settings import Settings
+from grbp.serve.tokens import ROLES, Tokens
+
+ROLES_BY_ROUTE: Final[dict[tuple[str, str], str]] = {
+    (method, route.path): (route.openapi_extra or {})[ROLE]
+    for router in ROUTERS
+    for route in router.routes
+    if isinstance(route, APIRoute)
+    for method in (route.methods or set()) - {"HEAD"}
+}
+"""The role that each route needs."""
+
+
+class Clock:
+    """A clock that stands still until somebody sets it."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class Serving:
+    """A server with a store of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        clock: Callable[[], datetime] = utc_now,
+        dsn: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self.store = open_store(dsn or folder / "studies.sqlite", create=True)
+        self.tokens = Tokens(folder / "tokens", clock)
+        self.app = create_app(self.store, self.tokens, Settings(**settings), clock)
+        config = uvicorn.Config(self.app, log_config=None, proxy_headers=False)
+        self._server = uvicorn.Server(config)
+
+    def __enter__(self) -> Self:
+        self._socket = listen(Listening(port=0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
+        self._thread.start()
+        until = time.monotonic() + 30
+        while not self._server.started:
+            assert time.monotonic() < until, "the server does not start"
+            time.sleep(0.005)
+        self.http = httpx.Client(base_url=self.url, timeout=30)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+        self.store.close()
+
+    def ask(
+        self, method: str, path: str, token: str | None = None, headers: Any = None, **what: Any
+    ) -> httpx.Response:
+        """Make a request, with a token if there is one."""
+        given = dict(headers or {})
+        if token is not None:
+            given["Authorization"] = f"Bearer {token}"
+        return self.http.request(method, path, headers=given, **what)
+
+    def token(self, role: str = "admin", days: float = 1.0) -> str:
+        """Make a token."""
+        return self.tokens.make(f"the {role}", role, days)[0]
+
+    def everybody(self) -> dict[str, str]:
+        """Make a token of every role."""
+        return {role: self.token(role) for role in ROLES}
+
+
+def refused(answer: httpx.Response, status: int, *words: str) -> str:
+    """Return the sentence of a problem, which has the one shape of all."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert list(problem) == ["type", "title", "status", "detail"]
+    assert problem["status"] == status
+    assert problem["type"].startswith("urn:grbp:")
+    detail: str = problem["detail"]
+    assert "\n" not in detail
+    for word in words:
+        assert word in detail
+    return detail
