@@ -27,7 +27,7 @@ from grbp.figures.standings import standings_figure
 from grbp.fitting.result import Fit
 from grbp.learners.counters import Counters
 from grbp.model.problem import Problem
-from grbp.planning.characteristics import Outlook
+from grbp.planning.operating_characteristics import Outlook
 from grbp.planning.result import COLUMNS as PLANNED, Plan
 from grbp.session import Session
 from grbp.theory.posterior import Estimate

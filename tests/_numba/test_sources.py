@@ -39,7 +39,7 @@ def test_every_part_is_there() -> None:
 
 def test_every_module_that_marks_a_kernel_or_compiles_is_a_source() -> None:
     ask = {m for m, names in IMPORTS.items() if any(n.startswith("grbp._numba") for n in names)}
-    assert {"grbp.engine.decisions", "grbp.learners.getbe", "grbp.planning.sureness"} <= ask
+    assert {"grbp.engine.decisions", "grbp.learners.getbe", "grbp.planning.confidence"} <= ask
     assert [module for module in sorted(ask) if not is_source(module)] == []
 
 
@@ -51,6 +51,6 @@ def test_no_source_imports_what_is_none() -> None:
         if is_source(module)
         for name in names & IMPORTS.keys()
     }
-    assert ("grbp.planning.study", "grbp.engine.walk") in imported
+    assert ("grbp.planning.trial_simulation", "grbp.engine.walk") in imported
     # Neither is the package itself, which finds public names anywhere.
     assert [pair for pair in sorted(imported) if not is_source(pair[1])] == []

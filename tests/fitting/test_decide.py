@@ -10,7 +10,7 @@ from grbp import Estimate, Posterior, Proportion, boundary
 from grbp._words import percent
 from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
 from grbp.fitting.decide import Evidence, apart, decide
-from grbp.fitting.general import General
+from grbp.fitting.statewise import StatewiseChain
 
 
 def evidence(
@@ -116,9 +116,9 @@ def test_a_broken_assumption_that_matters_takes_the_firmness() -> None:
     assert decide(evidence(tests=(harmless,))).sentence == decide(evidence()).sentence
 
 
-def chain(threshold: tuple[float, float]) -> General:
+def chain(threshold: tuple[float, float]) -> StatewiseChain:
     share = np.array([0.9, 0.99, 0.02])
-    return General(np.zeros((1, 3)), share, threshold, np.array([1, 1, 0]), share, share)
+    return StatewiseChain(np.zeros((1, 3)), share, threshold, np.array([1, 1, 0]), share, share)
 
 
 def test_states_that_differ_are_decided_one_by_one() -> None:

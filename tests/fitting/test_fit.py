@@ -19,8 +19,8 @@ from scipy import stats
 
 import grbp
 from grbp.fitting import assumptions
-from grbp.fitting.general import general_chain, shrunk_draws
-from grbp.fitting.moves import Moves
+from grbp.fitting.statewise import shrunk_draws, solve_statewise
+from grbp.fitting.transitions import Transitions
 
 KEYS = {
     "rows", "cases", "open", "dropped", "stays", "jumps", "p_c", "p_f", "boundary",
@@ -394,8 +394,8 @@ def test_cases_that_start_in_many_states_do_not_fill_the_memory() -> None:
 def test_where_nobody_continued_no_prior_chooses() -> None:
     """In state 3 all finished and won: whether continuing is better there, nobody knows."""
     paths = ["1c2c1c0", "2c1c0", "1c0", "1c2c3f4", "2c3f4", "1f0", "1f0", "1f4"] * 30
-    moves = Moves(records_of(paths, 4))
-    chain = general_chain(moves)
+    moves = Transitions(records_of(paths, 4))
+    chain = solve_statewise(moves)
     assert chain is not None
     assert np.isnan(chain.finish).tolist() == [False, True, True]
     assert chain.action[2] == 0

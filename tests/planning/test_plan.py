@@ -13,7 +13,7 @@ from scipy import stats
 import grbp
 from grbp.errors import InvalidInput
 from grbp.numerics.intervals import anytime, wilson
-from grbp.planning.characteristics import _records
+from grbp.planning.operating_characteristics import _records
 from grbp.planning.records import past_of
 from grbp.planning.summary import short
 

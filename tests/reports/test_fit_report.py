@@ -10,8 +10,7 @@ from html_page import HOSTILE, SEEN, Page
 
 from grbp._words import with_interval
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.parts import OpenCases
-from grbp.fitting.result import Fit
+from grbp.fitting.result import Fit, OpenCases
 from grbp.numerics.intervals import anytime, wilson
 from grbp.reports.fit_report import fit_report
 from grbp.theory.posterior import Estimate

@@ -13,7 +13,7 @@ from grbp.fitting.assumptions import (
     AssumptionTest,
 )
 from grbp.fitting.estimates import Proportion
-from grbp.fitting.general import General
+from grbp.fitting.statewise import StatewiseChain
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
@@ -60,7 +60,7 @@ class Evidence(NamedTuple):
     p_f: Proportion | None
     boundary: Estimate | None
     ways: Mapping[str, Estimate | None]
-    general: General | None
+    general: StatewiseChain | None
     tests: tuple[AssumptionTest, ...]
     posterior: float | None
     untried: tuple[str, ...] = ()

@@ -11,12 +11,11 @@ from grbp.errors import InvalidInput
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.decide import Evidence, decide
 from grbp.fitting.estimates import Proportion, spanned
-from grbp.fitting.general import General, general_chain
-from grbp.fitting.moves import Moves
-from grbp.fitting.parts import Cusum, OpenCases, StateRow
-from grbp.fitting.result import Fit
-from grbp.fitting.ways import direct_value
-from grbp.fitting.without import Without
+from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
+from grbp.fitting.sensitivity import Sensitivity
+from grbp.fitting.statewise import StatewiseChain, solve_statewise
+from grbp.fitting.transitions import Transitions
+from grbp.fitting.value_estimators import direct_value
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
@@ -137,16 +136,16 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
 
 def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -> Fit:
     """Fit clean records."""
-    moves = Moves(records)
+    moves = Transitions(records)
     ups, downs = int(moves.ups.sum()), int(moves.downs.sum())
     won, lost = int(moves.wins.sum()), int(moves.losses.sum())
     p_c = Proportion(ups, ups + downs, level, adaptive)
     p_f = Proportion(won, won + lost, level, adaptive) if won + lost else None
     even = _boundary(records.goal, p_c)
-    general = general_chain(moves)
+    general = solve_statewise(moves)
     direct = direct_value(moves, level)
     ways = {"boundary": even, "general": _general_way(general, level), "direct": direct}
-    without = Without(moves, direct, general)
+    without = Sensitivity(moves, direct, general)
     tests = tuple(without.judged(test) for test in assumption_tests(moves))
     posterior = Posterior(records.goal, ups, downs, won, lost)
     decided = decide(
@@ -200,7 +199,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
     )
 
 
-def _untried(moves: Moves) -> tuple[str, ...]:
+def _untried(moves: Transitions) -> tuple[str, ...]:
     """Return the actions that were never tried in state 1."""
     tries = {
         "CONTINUE": moves.ups + moves.downs + moves.jumps,
@@ -217,7 +216,7 @@ def _boundary(goal: int, p_c: Proportion) -> Estimate | None:
     return Estimate(*(boundary(goal, p) for p in (p_c.estimate, low, high)))
 
 
-def _general_way(general: General | None, level: float) -> Estimate | None:
+def _general_way(general: StatewiseChain | None, level: float) -> Estimate | None:
     """Return the value of always continuing from state 1 in the general chain."""
     return None if general is None else _quantiles(general.continue_value[:, 0], level)
 
@@ -227,7 +226,7 @@ def _quantiles(draws: Floats, level: float) -> Estimate:
     return spanned(float(draws.mean()), *ends.tolist())
 
 
-def _by_state(moves: Moves, general: General | None) -> tuple[StateRow, ...]:
+def _by_state(moves: Transitions, general: StatewiseChain | None) -> tuple[StateRow, ...]:
     """Return what the records say about each state, and which action is right there."""
     columns = (
         moves.ups + moves.downs, moves.ups, moves.wins + moves.losses, moves.wins,
@@ -244,7 +243,9 @@ def _by_state(moves: Moves, general: General | None) -> tuple[StateRow, ...]:
     return tuple(rows)
 
 
-def _practice(moves: Moves, level: float) -> tuple[Estimate | None, tuple[float, float] | None]:
+def _practice(
+    moves: Transitions, level: float
+) -> tuple[Estimate | None, tuple[float, float] | None]:
     """Return the share of ended cases that reached the goal; and its bounds with open ones."""
     if moves.records.aggregated:
         return None, None
@@ -256,7 +257,7 @@ def _practice(moves: Moves, level: float) -> tuple[Estimate | None, tuple[float,
 
 
 def _values(
-    moves: Moves, p_c: Proportion, p_f: Proportion | None, level: float
+    moves: Transitions, p_c: Proportion, p_f: Proportion | None, level: float
 ) -> tuple[Estimate | None, Estimate | None]:
     """Return the goals that the thresholds 0 and 1 would have reached from the first states."""
     if not p_c.tries:
@@ -286,7 +287,7 @@ def _first_and_rest(values: Floats, level: float) -> Estimate:
     return spanned(float(values[0]), *_quantiles(values[1:], level)[1:])
 
 
-def _cusum(moves: Moves) -> Cusum | None:
+def _cusum(moves: Transitions) -> Cusum | None:
     """Sum up what the moves of each case were above the share of their states, case by case."""
     if moves.records.aggregated:
         return None

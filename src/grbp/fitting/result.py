@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._shown import Shown
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.estimates import Proportion, spanned
-from grbp.fitting.parts import Cusum, OpenCases, StateRow
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
+from grbp.numerics.arrays import Floats
 from grbp.theory.posterior import Estimate, Posterior
 
 if TYPE_CHECKING:
@@ -20,6 +20,70 @@ if TYPE_CHECKING:
 
 
 _MAPPINGS: Final = ("dropped", "first_lines", "ways", "by_group")
+
+
+class OpenCases(NamedTuple):
+    """How many cases have no end yet.
+
+    Attributes
+    ----------
+    empty_next : int
+        Cases whose last row has no next state.
+    no_row : int
+        Cases that are in an inner state for which there is no row.
+    """
+
+    empty_next: int
+    no_row: int
+
+
+class StateRow(NamedTuple):
+    """What the records say about one state.
+
+    Attributes
+    ----------
+    state : int
+        The state.
+    c, c_up : int
+        The moves by one state under CONTINUE, and those of them that went up.
+    f, f_goal : int
+        How often FINISH was tried, and how often it reached the goal.
+    stays, jumps : int
+        How often CONTINUE stayed, and how often it jumped further than one state.
+    action : str
+        The action that is right in the general chain: "continue" or "finish"; "unknown" where one
+        of the two was never tried.
+    probability : float or None
+        How probable it is that this action is the right one.
+    """
+
+    state: int
+    c: int
+    c_up: int
+    f: int
+    f_goal: int
+    stays: int
+    jumps: int
+    action: str
+    probability: float | None
+
+
+class Cusum(NamedTuple):
+    """The running sum of what cases were above the model, in their order.
+
+    Attributes
+    ----------
+    x : ndarray
+        The number of the case.
+    y : ndarray
+        The sum up to it, in units of its standard deviation at the end.
+    limit : float
+        What the largest distance from 0 stays below in 95 of 100 tables without a drift.
+    """
+
+    x: Floats
+    y: Floats
+    limit: float
 
 
 @dataclass(frozen=True, eq=False)

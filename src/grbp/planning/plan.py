@@ -18,10 +18,10 @@ from grbp.model.problem import Problem, StartLike
 from grbp.model.validation import as_seed, check_count, check_probability, check_whole
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, replica_keys
-from grbp.planning.characteristics import truth_of
+from grbp.planning.operating_characteristics import truth_of
 from grbp.planning.records import NOTHING, Past, past_of
 from grbp.planning.result import Plan
-from grbp.planning.study import Design, Log, studying
+from grbp.planning.trial_simulation import Design, Log, studying
 from grbp.theory.gaps import gap
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grbp._shown import Shown
 from grbp.model.problem import Start
-from grbp.planning.characteristics import Outlook, Truth
+from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from grbp.planning.characteristics import Outlook, Truth
+from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.planning.result import Plan
 from grbp.theory.posterior import Estimate
 

@@ -16,8 +16,7 @@ from grbp.reports.page import MOST_ROWS, NO_NUMBER, Number, Section, environment
 
 if TYPE_CHECKING:
     from grbp.fitting.assumptions import AssumptionTest
-    from grbp.fitting.parts import StateRow
-    from grbp.fitting.result import Fit
+    from grbp.fitting.result import Fit, StateRow
     from grbp.theory.posterior import Estimate
 
 _POLICIES: Final = ("threshold-0", "threshold-1")

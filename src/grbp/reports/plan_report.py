@@ -12,7 +12,7 @@ from grbp.planning.summary import sentences_of, setting_of
 from grbp.reports.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 
 if TYPE_CHECKING:
-    from grbp.planning.characteristics import Outlook, Truth
+    from grbp.planning.operating_characteristics import Outlook, Truth
     from grbp.planning.result import Plan
     from grbp.theory.posterior import Estimate
 

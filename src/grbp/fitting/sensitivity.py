@@ -23,8 +23,8 @@ from grbp.fitting.assumptions import (
     TREND_BY_STATE,
     AssumptionTest,
 )
-from grbp.fitting.general import General
-from grbp.fitting.moves import Moves
+from grbp.fitting.statewise import StatewiseChain
+from grbp.fitting.transitions import Transitions
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Ints
 from grbp.records.clean import OPEN
@@ -34,22 +34,22 @@ from grbp.theory.values import boundary
 
 
 @dataclass(frozen=True, eq=False)
-class Without:
+class Sensitivity:
     """The decision without each assumption, beside that of the model.
 
     Parameters
     ----------
-    moves : Moves
+    moves : Transitions
         What was recorded.
     direct : Estimate or None
         The value of continuing in state 1 as it was seen.
-    general : General or None
+    general : StatewiseChain or None
         The chain state by state.
     """
 
-    moves: Moves
+    moves: Transitions
     direct: Estimate | None
-    general: General | None
+    general: StatewiseChain | None
 
     def judged(self, test: AssumptionTest) -> AssumptionTest:
         """Return a test that says whether the answer changes without what it tests."""

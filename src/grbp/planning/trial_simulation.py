@@ -17,7 +17,7 @@ from grbp.learners.counters import Counters, Totals, add_to, play, with_pending
 from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
-from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS, inside, is_sure, sure_of
+from grbp.planning.confidence import DOWNS, LOSSES, UPS, WINS, inside, is_sure, sure_of
 
 _CREDIT, _WON, _F, _C, _UP = 0, 1, 2, 3, 4
 """The places of what happened in a case; the first is the threshold that gets the credit."""

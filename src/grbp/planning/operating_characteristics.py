@@ -12,8 +12,8 @@ from grbp.experiments.regret import Z_95
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
-from grbp.planning.study import Log
-from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS
+from grbp.planning.confidence import DOWNS, LOSSES, UPS, WINS
+from grbp.planning.trial_simulation import Log
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary, excess, value
 

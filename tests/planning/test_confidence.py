@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from grbp.numerics.beta import beta_tail, beta_tail_roughly
-from grbp.planning.sureness import chance_of_1, inside, is_sure, sure_of
+from grbp.planning.confidence import chance_of_1, inside, is_sure, sure_of
 from grbp.theory.posterior import Posterior
 
 ENOUGH = 1e-4

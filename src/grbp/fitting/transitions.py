@@ -17,7 +17,7 @@ _ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class Transitions:
     """The transitions of records, each with what it was.
 
     An array over states has an entry for every inner state, from 1 to goal - 1.
@@ -154,7 +154,7 @@ class Steps:
     previous: Ints
 
     @classmethod
-    def of(cls, moves: Moves) -> "Steps":
+    def of(cls, moves: Transitions) -> "Steps":
         """Take the moves out of the rows; staying is no move, and a jump has no direction here."""
         moving = np.flatnonzero(moves.stepped | moves.jumped)
         case = moves.records.case[moving]

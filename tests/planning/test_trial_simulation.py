@@ -15,7 +15,7 @@ from grbp.model.transition import first_state
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
 from grbp.planning.plan import _log, _play, _Study
 from grbp.planning.records import NOTHING
-from grbp.planning.study import Design, Log, studying
+from grbp.planning.trial_simulation import Design, Log, studying
 from grbp.theory.gaps import gap
 from grbp.theory.posterior import Posterior
 
