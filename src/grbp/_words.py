@@ -1,6 +1,8 @@
-"""How shares and counts are written: in percent, with their intervals, and in the plural."""
+"""How numbers are written: in percent, with their intervals, in the plural, and for JSON."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 
 def percent(share: float) -> str:
@@ -28,3 +30,16 @@ def with_interval(estimate: float, low: float, high: float) -> str:
 def counted(count: int, thing: str) -> str:
     """Write how many of a thing there are: "1 case", "1,200 cases"."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def as_plain(value: Any) -> Any:
+    """Return what JSON can hold: named tuples as objects, and None where no number is finite."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {key: as_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -185,13 +185,13 @@ def test_finish_that_was_never_tried_has_no_estimate() -> None:
     assert fit.p_f is None
     assert fit.to_dict()["p_f"] is None
     assert fit.counters is None
-    assert {row.action for row in fit.general} == {"unknown"}
-    assert all(row.probability is None for row in fit.general)
+    assert {row.action for row in fit.by_state} == {"unknown"}
+    assert all(row.probability is None for row in fit.by_state)
     assert all(test.changes_answer is None for test in fit.tests)
 
 
 def test_an_action_that_was_never_tried_in_a_state_is_unknown_there(fit: grbp.Fit) -> None:
-    first, *others = fit.general
+    first, *others = fit.by_state
     assert first.action == "finish"
     assert first.probability == pytest.approx(fit.probability(1), abs=0.05)
     assert [row.action for row in others] == ["unknown", "unknown"]
@@ -293,10 +293,10 @@ def test_states_that_differ_much_are_decided_one_by_one() -> None:
            "3f0", "3f0", "2f4", "2f4", "2f4", "2f0"]  # fmt: skip
     fit = grbp.fit(columns_of(bad * 20), goal=4)
     assert fit.decision == "by-state"
-    assert fit.general[1].action == "finish"
-    assert fit.general[2].action == "continue"
+    assert fit.by_state[1].action == "finish"
+    assert fit.by_state[2].action == "continue"
     # Each has the probability of the action that it names.
-    assert all(row.probability is not None and row.probability > 0.9 for row in fit.general[1:])
+    assert all(row.probability is not None and row.probability > 0.9 for row in fit.by_state[1:])
     assert fit.reason
 
 

@@ -10,7 +10,7 @@ import grbp
 from grbp.fitting import assumptions as a
 
 EVEN: Sequence[tuple[int, int]] = ((500, 1000), (500, 1000), (500, 1000))
-"""Transitions of CONTINUE with p_C = 1/2, so that B = 1/4 at the goal 4."""
+"""Moves of CONTINUE with p_C = 1/2, so that B = 1/4 at the goal 4."""
 
 
 def changes(fit: grbp.Fit, assumption: str) -> bool | None:

@@ -1,14 +1,17 @@
 """The result of a fit: what the records say, how sure that is, and what it rests on."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from importlib import import_module
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._shown import Shown
+from grbp._words import as_plain
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.estimates import Proportion, spanned
+from grbp.fitting.decide import Decision
+from grbp.fitting.estimates import Proportion, include_estimate
+from grbp.fitting.summary import summarize
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
@@ -87,7 +90,7 @@ class Cusum(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Shown):
+class Fit(Decision, Shown):
     """What records of past cases say: estimates, the decision, and whether to believe it.
 
     It holds numbers only, not the records. `fit` makes it.
@@ -135,8 +138,8 @@ class Fit(Shown):
         turn the decision round.
     tests : tuple of AssumptionTest
         The assumptions of the model, tested.
-    general : tuple of StateRow
-        The general chain, state by state.
+    by_state : tuple of StateRow
+        What the records say about each state, and which action is right there.
     by_group : dict of Fit
         The answer of each group.
     first_states : tuple of int
@@ -166,14 +169,9 @@ class Fit(Shown):
     p_f: Proportion | None
     boundary: Estimate | None
     ways: Mapping[str, Estimate | None]
-    decision: str
-    reason: str | None
-    sentence: str
-    firm: bool
-    probabilities: tuple[float, float] | None
     difference: Estimate | None
     tests: tuple[AssumptionTest, ...]
-    general: tuple[StateRow, ...]
+    by_state: tuple[StateRow, ...]
     first_states: tuple[int, ...]
     practice: Estimate | None
     value_0: Estimate | None
@@ -187,8 +185,8 @@ class Fit(Shown):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {one.name: getattr(self, one.name) for one in fields(self)}
-        return _restored, (kept | {name: dict(kept[name]) for name in _MAPPINGS},)
+        mappings = {name: dict(getattr(self, name)) for name in _MAPPINGS}
+        return partial(Fit, **(vars(self) | mappings)), ()
 
     def __repr__(self) -> str:
         return f"<Fit of {self.rows:,} rows, {self.cases:,} cases: {self.sentence}>"
@@ -196,8 +194,8 @@ class Fit(Shown):
     @property
     def posterior(self) -> Posterior:
         """The posterior of the two probabilities, with Jeffreys' prior."""
-        won, lost = (0, 0) if self.p_f is None else _both(self.p_f)
-        return Posterior(self.goal, *_both(self.p_c), won, lost)
+        c, f = self.p_c, self.p_f or Proportion(0, 0)
+        return Posterior(self.goal, c.successes, c.failures, f.successes, f.failures)
 
     @property
     def probability_threshold_1(self) -> float | None:
@@ -231,7 +229,7 @@ class Fit(Shown):
         if self.probabilities is None:
             return None
         shares = [count / sum(self.first_states) for count in self.first_states]
-        return spanned(*self.posterior.gain(shares, self.level))
+        return include_estimate(*self.posterior.gain(shares, self.level))
 
     @property
     def counters(self) -> Counters | None:
@@ -254,7 +252,7 @@ class Fit(Shown):
         -------
         str
         """
-        return str(import_module("grbp.fitting.summary").summary_of(self))
+        return summarize(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain numbers and words, as ``grbp fit --json`` prints it.
@@ -263,37 +261,16 @@ class Fit(Shown):
         -------
         dict
         """
-        return {
-            "goal": self.goal,
-            "level": self.level,
-            "adaptive": self.adaptive,
-            "sentence": self.sentence,
-            "rows": self.rows,
-            "cases": self.cases,
-            "open": self.open._asdict(),
-            "dropped": dict(self.dropped),
-            "stays": self.stays,
-            "jumps": self.jumps,
-            "notes": list(self.notes),
-            "p_c": _proportion(self.p_c, "ups"),
-            "p_f": None if self.p_f is None else _proportion(self.p_f, "wins"),
-            "boundary": _estimate(self.boundary),
+        plain = {name: as_plain(value) for name, value in vars(self).items()}
+        for name in ("first_lines", "cusum", "probabilities"):
+            del plain[name]
+        return plain | {
+            "p_c": _plain_share(self.p_c, "ups"),
+            "p_f": None if self.p_f is None else _plain_share(self.p_f, "wins"),
             "probability_threshold_1": self.probability_threshold_1,
-            "difference": _estimate(self.difference),
-            "gain": _estimate(self.gain()),
-            "decision": self.decision,
-            "firm": self.firm,
-            "reason": self.reason,
-            "ways": {name: _estimate(way) for name, way in self.ways.items()},
+            "gain": as_plain(self.gain()),
             "tests": [asdict(test) for test in self.tests],
-            "by_state": [row._asdict() for row in self.general],
-            "first_states": list(self.first_states),
-            "practice": _estimate(self.practice),
-            "value_0": _estimate(self.value_0),
-            "value_1": _estimate(self.value_1),
-            "pending": None if self.pending is None else list(self.pending),
-            "counters": None if self.counters is None else self.counters._asdict(),
-            "by_group": {name: group.to_dict() for name, group in self.by_group.items()},
+            "counters": as_plain(self.counters),
         }
 
     def report(self, facts: Mapping[str, str] | None = None) -> str:
@@ -314,7 +291,9 @@ class Fit(Shown):
         MissingExtra
             If Matplotlib or Jinja2 is not installed.
         """
-        return str(import_module("grbp.reports.fit_report").fit_report(self, facts or {}))
+        from grbp.reports.fit_report import fit_report  # noqa: PLC0415 (it is above, and slow)
+
+        return fit_report(self, facts or {})
 
     def plot_boundary(self, ax: "Axes | None" = None) -> "Figure":
         """Draw where the probabilities lie beside the boundary, with their uncertainty.
@@ -328,7 +307,9 @@ class Fit(Shown):
         -------
         matplotlib.figure.Figure
         """
-        return self._drawn("boundary", ax)
+        from grbp.figures.records import boundary_figure  # noqa: PLC0415 (it is above)
+
+        return boundary_figure(self, ax)
 
     def plot_ways(self, ax: "Axes | None" = None) -> "Figure":
         """Draw the three ways to value continuing in state 1, beside p_f.
@@ -342,7 +323,9 @@ class Fit(Shown):
         -------
         matplotlib.figure.Figure
         """
-        return self._drawn("ways", ax)
+        from grbp.figures.records import ways_figure  # noqa: PLC0415 (it is above)
+
+        return ways_figure(self, ax)
 
     def plot_states(self, ax: "Axes | None" = None) -> "Figure":
         """Draw p_c and p_f state by state, with the number of records.
@@ -356,7 +339,9 @@ class Fit(Shown):
         -------
         matplotlib.figure.Figure
         """
-        return self._drawn("states", ax)
+        from grbp.figures.records import states_figure  # noqa: PLC0415 (it is above)
+
+        return states_figure(self, ax)
 
     def plot_cusum(self, ax: "Axes | None" = None) -> "Figure":
         """Draw the running sum of what cases were above the model, in their order.
@@ -370,35 +355,17 @@ class Fit(Shown):
         -------
         matplotlib.figure.Figure
         """
-        return self._drawn("cusum", ax)
+        from grbp.figures.records import cusum_figure  # noqa: PLC0415 (it is above)
 
-    def _drawn(self, what: str, ax: "Axes | None") -> "Figure":
-        """Call the function of `grbp.figures.records` for a picture."""
-        draw = getattr(import_module("grbp.figures.records"), f"{what}_figure")
-        figure: Figure = draw(self, ax)
-        return figure
+        return cusum_figure(self, ax)
 
 
-def _restored(kept: dict[str, Any]) -> Fit:
-    """Make a fit again from its pickled fields."""
-    return Fit(**kept)
-
-
-def _both(share: Proportion) -> tuple[int, int]:
-    return share.successes, share.tries - share.successes
-
-
-def _estimate(number: Estimate | None) -> dict[str, float] | None:
-    return None if number is None else number._asdict()
-
-
-def _proportion(share: Proportion, successes: str) -> dict[str, Any]:
+def _plain_share(share: Proportion, successes: str) -> dict[str, Any]:
+    """Return a share with all its intervals, under the names that files have."""
+    kinds = ("wilson", "jeffreys", "clopper_pearson", "anytime")
     return {
         successes: share.successes,
         "tries": share.tries,
         "estimate": share.estimate,
-        "wilson": list(share.wilson),
-        "jeffreys": list(share.jeffreys),
-        "clopper_pearson": list(share.clopper_pearson),
-        "anytime": list(share.anytime),
+        **{kind: list(getattr(share, kind)) for kind in kinds},
     }

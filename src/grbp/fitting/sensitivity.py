@@ -51,7 +51,7 @@ class Sensitivity:
     direct: Estimate | None
     general: StatewiseChain | None
 
-    def judged(self, test: AssumptionTest) -> AssumptionTest:
+    def judge(self, test: AssumptionTest) -> AssumptionTest:
         """Return a test that says whether the answer changes without what it tests."""
         ways: dict[str, Callable[[], int | None]] = {
             SAME_BY_STATE: self._by_state,

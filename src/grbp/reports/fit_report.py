@@ -99,11 +99,11 @@ def _plainly(fit: "Fit") -> str:
             " otherwise; threshold 0 never finishes."
         )
     said = [
-        f"{words} in {_listed([row.state for row in fit.general if row.action == action])}"
+        f"{words} in {_listed([row.state for row in fit.by_state if row.action == action])}"
         for action, words in (("finish", "FINISH"), ("continue", "CONTINUE"))
-        if any(row.action == action for row in fit.general)
+        if any(row.action == action for row in fit.by_state)
     ]
-    open_ = [row.state for row in fit.general if row.action == "unknown"]
+    open_ = [row.state for row in fit.by_state if row.action == "unknown"]
     rest = f" In {_listed(open_)} one of the two was never tried." if open_ else ""
     return f"In practice: {', '.join(said)}.{rest}"
 
@@ -258,16 +258,16 @@ def _states(fit: "Fit") -> Section:
         "state", "CONTINUE moved up", "p_C", "FINISH won", "p_F", "stayed", "jumped",
         "right action", "probability",
     )  # fmt: skip
-    rows = [_state(row, fit) for row in fit.general[:MOST_ROWS]]
+    rows = [_state(row, fit) for row in fit.by_state[:MOST_ROWS]]
     text = (
         "Each state has its own share of moves up and of wins, with intervals; the lines are the"
         " shares over all states. What is hatched was never tried, so nothing is known there. The"
         " table says which action is right in each state if its own chances are used, and how"
         " probable that is."
     )
-    if len(fit.general) > len(rows):
-        text += f" The table has the first {len(rows)} of {len(fit.general):,} states."
-    alt = f"The shares of CONTINUE and FINISH that succeeded, in {len(fit.general):,} states."
+    if len(fit.by_state) > len(rows):
+        text += f" The table has the first {len(rows)} of {len(fit.by_state):,} states."
+    alt = f"The shares of CONTINUE and FINISH that succeeded, in {len(fit.by_state):,} states."
     return Section("State by state", text, svg_of(states_figure(fit)), alt, head, rows)
 
 
