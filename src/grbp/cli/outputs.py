@@ -10,7 +10,7 @@ from grbp._io import check_writable, table_text, write_table, write_whole
 from grbp.cli.options import add_json
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
-from grbp.experiments.results import COLUMNS, Row
+from grbp.experiments.simulation import COLUMNS, Row
 from grbp.figures.canvas import check_matplotlib, picture_files
 
 _LOG: Final = logging.getLogger("grbp")

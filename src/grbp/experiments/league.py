@@ -7,21 +7,25 @@ own, found again if it was run before, in this league or another, and resumed ch
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from grbp._display import Displayable, Rows
 from grbp._progress import Progress, ProgressLike, as_progress
-from grbp._shown import Shown
 from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput, TooLarge
-from grbp.experiments.league_table import Duel, LeagueTable, duel_of, table_of
-from grbp.experiments.results import GridResult, Row
+from grbp.experiments.league_table import Duel, LeagueTable, duel_of, standings_rows, table_of
+from grbp.experiments.results import GridResult
 from grbp.experiments.runner import run_map
-from grbp.experiments.simulation import MOST_REPLICAS
+from grbp.experiments.simulation import COLUMNS, MOST_REPLICAS, Row
 from grbp.experiments.spec import GridSpec, kept_learners, several
 from grbp.experiments.store import FOLDER
 from grbp.experiments.sweeps.driver import workers_for
 from grbp.learners.registry import LEARNERS, LearnerLike, find_learner
 from grbp.model.validation import as_seed, check_count, check_goal, check_positive
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _EVERYONE: Final = tuple(name for name in LEARNERS if name != "oracle")
 _MOST_STEPS: Final = 100
@@ -114,7 +118,7 @@ class LeagueSpec:
 
 
 @dataclass(frozen=True, repr=False)
-class League(Shown):
+class League(Displayable):
     """A league that was played: a map of regret for each goal and learner.
 
     Attributes
@@ -203,6 +207,17 @@ class League(Shown):
             "goals": goals,
             "overall": self.table().as_json(),
         }
+
+    def _table(self) -> Rows:
+        return COLUMNS, self.cells()
+
+    def _summary(self) -> Rows:
+        return standings_rows(self.table().standings)
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.standings import standings_figure  # noqa: PLC0415 (a picture is of a floor above)
+
+        return standings_figure(self, ax=ax)
 
     def _known(self, goal: int) -> int:
         if goal not in self.maps:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from grbp._display import Rows
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Z_95
 from grbp.experiments.results import GridResult
@@ -66,6 +67,15 @@ class Standing:
     def half(self) -> float:
         """Half the width of the 95 % interval of the mean."""
         return Z_95 * self.se
+
+
+def standings_rows(standings: Sequence[Standing]) -> Rows:
+    """Return standings as a short table."""
+    columns = ("learner", "mean regret", "standard error", "worst", "at")
+    return columns, (
+        (one.learner, one.mean, one.se, one.worst, "goal {}, {:g}, {:g}".format(*one.worst_at))
+        for one in standings
+    )
 
 
 @dataclass(frozen=True)

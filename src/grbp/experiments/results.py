@@ -7,22 +7,33 @@ ask which kind it is.
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grbp._display import Displayable, Rows
 from grbp._progress import Progress
-from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.experiments.provenance import Meta, meta_now
 from grbp.experiments.regret import Z_95, Curve, most_unseen
-from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
+from grbp.experiments.simulation import (
+    COLUMNS,
+    Row,
+    Simulation,
+    checkpoints_up_to,
+    said,
+    simulate,
+)
 from grbp.experiments.spec import AnySpec, GridSpec, Spec
 from grbp.learners.registry import find_learner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import replica_key
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 """The arrays of a result, by name."""
@@ -30,25 +41,12 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 Report: TypeAlias = Callable[[int], None]
 """A function that is called with the number of replicas done so far."""
 
-COLUMNS: Final = (
-    "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "splitting",
-    "regret", "round", "mean", "se", "low", "high",
-)  # fmt: skip
-"""The columns of every table of results: what was run, and the mean regret after a round.
-
-What `simulate` needs to give a row again stands in the row: that of a map has the seed of its
-cell. The last two are the ends of a 95 % interval; those of a curve hold all of it at once.
-"""
-
-Row: TypeAlias = tuple[str | float, ...]
-"""A row of such a table."""
-
 _CELL: Final = 4
 """The purpose, in a seed, of the seeds of the cells of a map."""
 
 
 @dataclass(frozen=True, repr=False)
-class CurveResult(Shown):
+class CurveResult(Displayable):
     """Regret curves, with their specification and how they were made.
 
     Attributes
@@ -138,29 +136,20 @@ class CurveResult(Shown):
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of its table."""
-        return curve_rows(self.simulation)
+        return self.simulation.rows()
 
+    def _table(self) -> Rows:
+        return self.simulation._table()
 
-def curve_rows(simulation: Simulation) -> Iterator[Row]:
-    """Yield the rows of the table of a simulation, with the columns `COLUMNS`."""
-    problem, sizes = simulation.problem, (simulation.rounds, simulation.replicas, simulation.seed)
-    for name, curve in simulation.curves.items():
-        how = (simulation.engines.get(name, ""), curve.weights is not None, simulation.kind)
-        columns = (simulation.checkpoints, curve.mean, curve.se, *curve.band())
-        for row in zip(*(column.tolist() for column in columns), strict=True):
-            yield *said(problem), name, *sizes, *how, *row
+    def _summary(self) -> Rows:
+        return self.simulation._summary()
 
-
-def said(problem: Problem) -> Row:
-    """Write a problem as the shell reads it: goal, p_c, p_f and start."""
-    start: str | tuple[tuple[int, float], ...] = problem.canonical_start
-    if not isinstance(start, str):
-        start = ",".join(f"{state}={q!r}" for state, q in start)
-    return problem.goal, problem.p_c, problem.p_f, start
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        return self.simulation._draw(ax)
 
 
 @dataclass(frozen=True, repr=False)
-class GridResult(Shown):
+class GridResult(Displayable):
     """A map of regret at the last round, with its specification and how it was made.
 
     Attributes
@@ -226,6 +215,24 @@ class GridResult(Shown):
             seed = cell_seed(spec.seed, problem.p_c, problem.p_f)
             found = (spec.rounds, float(mean), float(self.se[i, j]))
             yield cell_row(problem, choices, (*how, seed, engine, False, "pseudo"), found)
+
+    def _table(self) -> Rows:
+        return COLUMNS, self.rows()
+
+    def _summary(self) -> Rows:
+        ends = {"least": self.mean.argmin(), "largest": self.mean.argmax()}
+        places = {name: divmod(int(k), len(self.spec.p_c)) for name, k in ends.items()}
+        return ("", "p_c", "p_f", "mean regret", "standard error"), (
+            (name, f"{self.spec.p_c[j]:g}", f"{self.spec.p_f[i]:g}", float(self.mean[i, j]),
+             float(self.se[i, j]))
+            for name, (i, j) in places.items()
+        )  # fmt: skip
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.regret_map import regret_map_figure  # noqa: PLC0415 (a picture is of a floor above)
+
+        spec = self.spec
+        return regret_map_figure(spec.p_c, spec.p_f, self.mean, spec.goal, ax=ax)
 
 
 def cell_row(

@@ -1,14 +1,14 @@
 """Simulate learners on one problem: the function that most users call."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from grbp._display import Displayable, Rows
 from grbp._progress import ProgressLike, as_progress
-from grbp._shown import Shown
 from grbp.engine.decisions import (
     Engine,
     EngineLike,
@@ -27,7 +27,23 @@ from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from grbp.model.validation import SeedLike
+
+COLUMNS: Final = (
+    "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "splitting",
+    "regret", "round", "mean", "se", "low", "high",
+)  # fmt: skip
+"""The columns of every table of results: what was run, and the mean regret after a round.
+
+What `simulate` needs to give a row again stands in the row: that of a map has the seed of its
+cell. The last two are the ends of a 95 % interval; those of a curve hold all of it at once.
+"""
+
+Row: TypeAlias = tuple[str | float, ...]
+"""A row of such a table."""
 
 ROUNDS, REPLICAS, SEED = 5000, 1000, 0
 """The sizes and the seed of a simulation of which nothing else is said."""
@@ -44,7 +60,7 @@ _CHECKPOINTS = 100
 
 
 @dataclass(frozen=True, repr=False)
-class Simulation(Shown):
+class Simulation(Displayable):
     """The regret curves of some learners on one problem.
 
     Attributes
@@ -105,6 +121,38 @@ class Simulation(Shown):
     def rounds(self) -> int:
         """The number of rounds: the last checkpoint."""
         return int(self.checkpoints[-1])
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of its table, with the columns `COLUMNS`."""
+        sizes = (self.rounds, self.replicas, self.seed)
+        for name, one in self.curves.items():
+            how = (self.engines.get(name, ""), one.weights is not None, self.kind)
+            columns = (self.checkpoints, one.mean, one.se, *one.band())
+            for row in zip(*(column.tolist() for column in columns), strict=True):
+                yield *said(self.problem), name, *sizes, *how, *row
+
+    def _table(self) -> Rows:
+        return COLUMNS, self.rows()
+
+    def _summary(self) -> Rows:
+        columns = ("learner", f"mean regret after {self.rounds:,} rounds", "engine")
+        return columns, (
+            (name, curve.ends, self.engines.get(name, ""))
+            for name, curve in sorted(self.curves.items(), key=lambda item: item[1].mean[-1])
+        )
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.regret_curves import regret_figure  # noqa: PLC0415 (a picture is of a floor above)
+
+        return regret_figure(self, ax=ax)
+
+
+def said(problem: Problem) -> Row:
+    """Write a problem as the shell reads it: goal, p_c, p_f and start."""
+    start: str | tuple[tuple[int, float], ...] = problem.canonical_start
+    if not isinstance(start, str):
+        start = ",".join(f"{state}={q!r}" for state, q in start)
+    return problem.goal, problem.p_c, problem.p_f, start
 
 
 def simulate(  # noqa: PLR0913 (each is a separate choice of the user)

@@ -1,13 +1,13 @@
 """The result of a fit: what the records say, how sure that is, and what it rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from grbp._shown import Shown
-from grbp._words import as_plain
+from grbp._display import Displayable, Rows
+from grbp._words import as_plain, with_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.decide import Decision
 from grbp.fitting.estimates import Proportion, include_estimate
@@ -90,7 +90,7 @@ class Cusum(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Decision, Shown):
+class Fit(Decision, Displayable):
     """What records of past cases say: estimates, the decision, and whether to believe it.
 
     It holds numbers only, not the records. `fit` makes it.
@@ -294,6 +294,36 @@ class Fit(Decision, Shown):
         from grbp.reports.fit_report import fit_report  # noqa: PLC0415 (it is above, and slow)
 
         return fit_report(self, facts or {})
+
+    def _table(self) -> Rows:
+        fits = {"": self, **self.by_group}
+        return ("group", "quantity", "estimate", "low", "high"), (
+            (group, name, *number) for group, fit in fits.items() for name, number in fit._known()
+        )
+
+    def _summary(self) -> Rows:
+        return ("", "estimate, with its interval"), (
+            (name, with_interval(*number)) for name, number in self._known()
+        )
+
+    def _known(self) -> Iterator[tuple[str, Estimate]]:
+        """Yield every estimate that the records allow, with its name."""
+        estimates = {
+            "p_c": self.p_c.as_estimate,
+            "p_f": None if self.p_f is None else self.p_f.as_estimate,
+            "boundary": self.boundary,
+            "general": self.ways["general"],
+            "direct": self.ways["direct"],
+            "difference": self.difference,
+            "practice": self.practice,
+            "value_0": self.value_0,
+            "value_1": self.value_1,
+            "gain": self.gain(),
+        }
+        yield from ((name, number) for name, number in estimates.items() if number is not None)
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        return self.plot_boundary(ax)
 
     def plot_boundary(self, ax: "Axes | None" = None) -> "Figure":
         """Draw where the probabilities lie beside the boundary, with their uncertainty.

@@ -4,20 +4,31 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._shown import Shown
+from grbp._display import Displayable, Rows
 from grbp.errors import InvalidInput
-from grbp.experiments.league_table import Scores, Standing, clear_winner, standing_of
+from grbp.experiments.league_table import (
+    Scores,
+    Standing,
+    clear_winner,
+    standing_of,
+    standings_rows,
+)
 from grbp.experiments.provenance import source_digest
-from grbp.experiments.results import COLUMNS, Row, cell_row, said
+from grbp.experiments.results import cell_row
+from grbp.experiments.simulation import COLUMNS, Row, said
 from grbp.experiments.sums import Sums
 from grbp.experiments.sweeps.cells import Cell, digest_of
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.numerics.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class SweptCell(NamedTuple):
@@ -43,7 +54,7 @@ class SweptCell(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class SweepResult(Shown):
+class SweepResult(Displayable):
     """The regret of every learner on every problem of a sweep.
 
     Attributes
@@ -178,6 +189,23 @@ class SweepResult(Shown):
         order = np.argsort(mean, axis=0, kind="stable")[:2]
         (first, second), (s, t) = (np.take_along_axis(one, order, 0) for one in (mean, se))
         return order[0], clear_winner(first - second, np.hypot(s, t)) > 0
+
+    def _table(self) -> Rows:
+        return COLUMNS, self.rows()
+
+    def _summary(self) -> Rows:
+        return standings_rows(self.standings())
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.best_map import best_learner_figure  # noqa: PLC0415 (a picture is of a floor above)
+        from grbp.figures.regret_map import regret_map_figure  # noqa: PLC0415 (a picture is of a floor above)
+
+        p_c, p_f, mean, _ = self.maps()
+        goal = self.spec.grids[0].goal[0]
+        if len(mean) == 1:
+            return regret_map_figure(p_c, p_f, mean[0], goal, ax=ax)
+        names = [str(learner) for learner in self.spec.learners]
+        return best_learner_figure(p_c, p_f, *self.winners(), names, goal, ax=ax)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain data: what was asked, the digest, and every cell."""
