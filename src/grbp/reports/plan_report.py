@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from grbp._words import format_number, with_interval
 from grbp.figures.planning import knowing_figure, lost_figure
-from grbp.planning.summary import sentences_of, setting_of
+from grbp.planning.summary import describe_setting, expectations
 from grbp.reports.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def plan_report(plan: "Plan", facts: Mapping[str, str]) -> str:
     return page.render(
         plan=plan,
         goal=plan.goal,
-        sentences=sentences_of(plan),
+        sentences=expectations(plan),
         level=_level(plan),
         numbers=list(_numbers(plan)),
         by_cases=[_by_cases(plan, cases) for cases in plan.cases],
         sections=list(_sections(plan)),
         facts={
             **facts,
-            "Played": setting_of(plan),
+            "Played": describe_setting(plan),
             "Software": f"grbp {import_module('grbp').__version__}",
         },
     )
