@@ -67,6 +67,10 @@ class AssumptionTest:
     possible: bool = True
     why: str = ""
 
+    def rejected_at(self, level: float) -> bool:
+        """Return whether the records speak against the assumption, at a level such as 0.95."""
+        return self.p_holm is not None and self.p_holm < 1.0 - level
+
 
 SAME_BY_STATE: Final = "p_C is the same in all states"
 TREND_BY_STATE: Final = "p_C has no trend over the states"

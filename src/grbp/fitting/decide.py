@@ -54,10 +54,6 @@ class Evidence(NamedTuple):
     untried: tuple[str, ...] = ()
     """The actions that were never tried in state 1."""
 
-    def rejected(self, test: AssumptionTest) -> bool:
-        """Return whether the records speak against an assumption, at the level of the fit."""
-        return test.p_holm is not None and test.p_holm < 1.0 - self.level
-
 
 def decide(seen: Evidence) -> Decision:
     """Decide which policy the records speak for."""
@@ -132,7 +128,11 @@ def _decide_by_state(seen: Evidence) -> Decision | None:
     if chain is None or by_chain is None:
         return None
     about_states = (SAME_BY_STATE, TREND_BY_STATE, SAME_F_BY_STATE)
-    failed = [t.assumption for t in seen.tests if t.assumption in about_states and seen.rejected(t)]
+    failed = [
+        test.assumption
+        for test in seen.tests
+        if test.assumption in about_states and test.rejected_at(seen.level)
+    ]
     if not failed or sum(chain.threshold) > 1.0 - seen.level:
         return None
     if direct is not None and apart(direct, by_chain):
@@ -210,7 +210,7 @@ def _untried(seen: Evidence) -> str:
 def _doubt(seen: Evidence) -> str:
     """Name an assumption that surely does not hold, and without which the answer is another."""
     for test in seen.tests:
-        if test.changes_answer and seen.rejected(test):
+        if test.changes_answer and test.rejected_at(seen.level):
             return (
                 f"But they also speak against the assumption that {test.assumption}, and without"
                 " it the answer is another one."

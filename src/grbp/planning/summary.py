@@ -73,7 +73,7 @@ def _weighted(plan: "Plan") -> Iterator[str]:
 def _of_100(ends: Sequence[Outlook], share: str) -> str:
     """Write a share in words, the least and the largest: "71 to 99 of 100"."""
     shares = [_number(one, share) for one in ends]
-    return f"{_write_range(_whole(min(shares)), _whole(max(shares)))} of 100"
+    return f"{write_range(_whole(min(shares)), _whole(max(shares)))} of 100"
 
 
 def _whole(share: float) -> str:
@@ -87,10 +87,11 @@ def _goals_lost(ends: Sequence[Outlook]) -> str:
     """Write how many goals are lost, or from what to what that goes."""
     lost = [one.goals_lost.estimate for one in ends]
     low, high = (f"{x:.0f}" if abs(x) >= 99.5 else f"{x:.2g}" for x in (min(lost), max(lost)))
-    return f"{_write_range(low, high)} goal{'' if low == high == '1' else 's'}"
+    return f"{write_range(low, high)} goal{'' if low == high == '1' else 's'}"
 
 
-def _write_range(low: str, high: str) -> str:
+def write_range(low: str, high: str) -> str:
+    """Write from what to what something goes, once if both read alike."""
     return low if low == high else f"{low} to {high}"
 
 
@@ -157,7 +158,7 @@ def _ranges(plan: "Plan") -> Iterator[str]:
 def _span(numbers: Sequence[float]) -> str:
     """Write the least and the largest number, if there are any."""
     known = [number for number in numbers if not math.isnan(number)] or [math.nan]
-    return _write_range(short(min(known)), short(max(known)))
+    return write_range(short(min(known)), short(max(known)))
 
 
 def short(number: float) -> str:
