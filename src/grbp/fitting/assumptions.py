@@ -208,14 +208,14 @@ def cases_alike(moves: Transitions) -> AssumptionTest:
     if moves.records.aggregated:
         return _impossible(name, test, _NEEDS_CASES)
     steps = moves.steps
-    past = steps.before(steps.residual)
+    past = steps.sum_before(steps.residual)
     score = float((past * steps.residual).sum())
-    apart = steps.centred(past)
+    apart = steps.centre(past)
     information = float((steps.variance * apart * apart).sum())
     if information <= 0.0:
         return _impossible(name, test, "No case has two moves from states that move both ways.")
     z = score / math.sqrt(information)
-    pairs = float((steps.before(steps.variance) * steps.variance).sum())
+    pairs = float((steps.sum_before(steps.variance) * steps.variance).sum())
     return AssumptionTest(
         name, test, z, 0.5 * math.erfc(z / math.sqrt(2.0)),
         effect=math.sqrt(max(0.0, score / pairs)) if pairs > 0.0 else None,
@@ -230,8 +230,8 @@ def no_drift(moves: Transitions) -> AssumptionTest:
         return _impossible(name, test, _NEEDS_CASES)
     steps, cases = moves.steps, moves.records.cases
     x = steps.case / max(1, cases - 1)
-    apart = steps.centred(x)
-    parts = steps.by_case(apart * steps.residual, cases)
+    apart = steps.centre(x)
+    parts = steps.sum_by_case(apart * steps.residual, cases)
     score, spread = float(parts.sum()), float((parts * parts).sum())
     information = float((steps.variance * apart * apart).sum())
     if spread <= 0.0 or information <= 0.0:

@@ -284,7 +284,7 @@ def _cusum(moves: Transitions) -> Cusum | None:
     if moves.records.aggregated:
         return None
     steps, cases = moves.steps, moves.records.cases
-    parts = steps.by_case(steps.residual, cases)
+    parts = steps.sum_by_case(steps.residual, cases)
     spread = float((parts * parts).sum())
     if spread <= 0.0:
         return None
