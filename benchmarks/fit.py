@@ -20,8 +20,8 @@ from columns import Columns
 from grbp.fitting import assumptions
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.fit import fit_records
-from grbp.fitting.moves import Moves
-from grbp.fitting.ways import direct_value
+from grbp.fitting.transitions import Transitions
+from grbp.fitting.value_estimators import direct_value
 from grbp.records.clean import Records
 from grbp.records.reading import read_records
 from measure import Effort, say
@@ -120,7 +120,7 @@ def held_by(p_c: grbp.Proportion, p_f: grbp.Proportion, truth: Setting) -> dict[
 
 def proportions_of(setting: Setting, seed: int) -> Mapping[str, bool]:
     """Judges the intervals of one table."""
-    moves = Moves(table_of(setting, seed))
+    moves = Transitions(table_of(setting, seed))
     up, down = int(moves.ups.sum()), int(moves.downs.sum())
     won, lost = int(moves.wins.sum()), int(moves.losses.sum())
     return held_by(grbp.Proportion(up, up + down), grbp.Proportion(won, won + lost), setting)
@@ -213,7 +213,7 @@ def open_of(setting: Setting, seed: int) -> Mapping[str, bool]:
     kept = closed_only(whole)
     answer = {}
     for name, records in (("used", whole), ("dropped", kept)):
-        moves = Moves(records)
+        moves = Transitions(records)
         up, down = int(moves.ups.sum()), int(moves.downs.sum())
         low, high = grbp.wilson(up, up + down)
         answer[f"{name} C"] = low <= setting.p_c <= high
@@ -226,7 +226,7 @@ def open_of(setting: Setting, seed: int) -> Mapping[str, bool]:
 
 def closed_only(records: Records) -> Records:
     """The table without its open cases."""
-    ended = np.flatnonzero(Moves(records).ends >= 0)
+    ended = np.flatnonzero(Transitions(records).ends >= 0)
     kept = np.isin(records.case, ended)
     columns = {
         name: getattr(records, name)[kept]
@@ -311,7 +311,7 @@ def steered(
 
 def tests_of(setting: Setting, kind: str, size: float | None, seed: int) -> Mapping[str, bool]:
     """Says which tests reject."""
-    made = assumption_tests(Moves(table_of(setting, seed, kind, size=size)))
+    made = assumption_tests(Transitions(table_of(setting, seed, kind, size=size)))
     answer = {SHORT[one.assumption]: one.p < 0.05 for one in made if one.p is not None}
     answer[FAMILY] = any(one.p_holm is not None and one.p_holm < 0.05 for one in made)
     return answer

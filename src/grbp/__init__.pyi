@@ -55,8 +55,7 @@ from grbp.figures import (
 from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
 from grbp.fitting.estimates import Proportion as Proportion
 from grbp.fitting.fit import fit as fit
-from grbp.fitting.parts import StateRow as StateRow
-from grbp.fitting.result import Fit as Fit
+from grbp.fitting.result import Fit as Fit, StateRow as StateRow
 from grbp.learners.base import (
     Doubt as Doubt,
     Learner as Learner,
@@ -126,7 +125,7 @@ from grbp.paper.reproduce import (
     save_simulation as save_simulation,
 )
 from grbp.paper.verdict import Verdict as Verdict, short_lines as short_lines, verdicts as verdicts
-from grbp.planning.characteristics import (
+from grbp.planning.operating_characteristics import (
     Outlook as Outlook,
     Truth as Truth,
 )

@@ -1,6 +1,8 @@
-"""How numbers are written: rounded, in percent, with their intervals, and in the plural."""
+"""How numbers are written: rounded, in percent, with intervals, in the plural, as JSON."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 
 def percent(share: float) -> str:
@@ -45,3 +47,16 @@ def format_number(number: float, beside: float | None = None) -> str:
     else:
         text = f"{number:,.{decimals}f}"
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def as_plain(value: Any) -> Any:
+    """Return what JSON can hold: named tuples as objects, and None where no number is finite."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {key: as_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

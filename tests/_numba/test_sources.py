@@ -40,7 +40,7 @@ def test_every_part_is_there() -> None:
 
 def test_every_module_that_marks_a_kernel_or_compiles_is_a_source() -> None:
     ask = {m for m, names in IMPORTS.items() if any(n.startswith("grbp._numba") for n in names)}
-    assert {"grbp.engine.decisions", "grbp.learners.getbe", "grbp.planning.sureness"} <= ask
+    assert {"grbp.engine.decisions", "grbp.learners.getbe", "grbp.planning.confidence"} <= ask
     assert [module for module in sorted(ask) if not is_source(module)] == []
 
 
@@ -52,7 +52,7 @@ def test_no_source_imports_what_is_none() -> None:
         if is_source(module)
         for name in names & IMPORTS.keys()
     }
-    assert ("grbp.planning.study", "grbp.engine.walk") in imported
+    assert ("grbp.planning.trial_simulation", "grbp.engine.walk") in imported
     # Nor is a picture, which is imported inside the function that draws it.
     contract = (SOURCE.parents[1] / "pyproject.toml").read_text("utf-8")
     (floors,) = (

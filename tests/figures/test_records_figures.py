@@ -25,8 +25,7 @@ from grbp.figures.records import (
     states_figure,
     ways_figure,
 )
-from grbp.fitting.parts import Cusum
-from grbp.fitting.result import Fit
+from grbp.fitting.result import Cusum, Fit
 from grbp.numerics.intervals import anytime, wilson
 from grbp.theory.values import boundary
 

@@ -19,15 +19,15 @@ from grbp.fitting.assumptions import (
     holm,
 )
 from grbp.fitting.fit import fit_records
-from grbp.fitting.moves import Moves
+from grbp.fitting.transitions import Transitions
 from grbp.records.clean import Records
 from grbp.records.examples import example_records
 from grbp.records.reading import read_records
 
 
-def moves_of(kind: Any, goal: int, **other: Any) -> Moves:
+def moves_of(kind: Any, goal: int, **other: Any) -> Transitions:
     """Draw a table, and read it."""
-    return Moves(read_records(example_records(kind, goal=goal, **other), goal))
+    return Transitions(read_records(example_records(kind, goal=goal, **other), goal))
 
 
 def aggregated(rows: list[tuple[int, str, int | None, int]], goal: int) -> Records:
@@ -37,11 +37,11 @@ def aggregated(rows: list[tuple[int, str, int | None, int]], goal: int) -> Recor
 
 
 @pytest.fixture(scope="module", params=["model", "memory", "cases", "drift"])
-def moves(request: pytest.FixtureRequest) -> Moves:
+def moves(request: pytest.FixtureRequest) -> Transitions:
     return moves_of(request.param, cases=300, goal=5, p_c=0.52, finish=0.4, seed=3)
 
 
-def made(moves: Moves) -> dict[str, AssumptionTest]:
+def made(moves: Transitions) -> dict[str, AssumptionTest]:
     return {test.assumption: test for test in assumption_tests(moves)}
 
 
@@ -50,14 +50,14 @@ def same(test: AssumptionTest, statistic: float, p: float) -> None:
     assert test.p == pytest.approx(p, rel=1e-6)
 
 
-def test_states_are_compared_as_scipy_does(moves: Moves) -> None:
+def test_states_are_compared_as_scipy_does(moves: Transitions) -> None:
     table = np.column_stack((moves.ups, moves.downs))
     chi2, p, _, _ = stats.chi2_contingency(table, correction=False)
     same(made(moves)[assumptions.SAME_BY_STATE], chi2, p)
 
 
 @pytest.mark.soak
-def test_the_trend_over_states_is_that_of_statsmodels(moves: Moves) -> None:
+def test_the_trend_over_states_is_that_of_statsmodels(moves: Transitions) -> None:
     sm = optional("statsmodels.api")
     steps = moves.steps
     null = sm.GLM(steps.up, np.ones(len(steps.up)), family=sm.families.Binomial()).fit()
@@ -66,7 +66,7 @@ def test_the_trend_over_states_is_that_of_statsmodels(moves: Moves) -> None:
 
 
 @pytest.mark.soak
-def test_memory_is_that_of_statsmodels(moves: Moves) -> None:
+def test_memory_is_that_of_statsmodels(moves: Transitions) -> None:
     tables_of = optional("statsmodels.stats.contingency_tables")
     steps = moves.steps
     tables = []
@@ -86,7 +86,7 @@ def test_memory_is_that_of_statsmodels(moves: Moves) -> None:
 
 
 @pytest.mark.soak
-def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Moves) -> None:
+def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Transitions) -> None:
     sm = optional("statsmodels.api")
     steps = moves.steps
     dummies = (steps.state[:, None] == np.unique(steps.state)).astype(float)
@@ -104,7 +104,7 @@ def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Moves) -> Non
 
 
 @pytest.mark.soak
-def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Moves) -> None:
+def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Transitions) -> None:
     sm = optional("statsmodels.api")
     steps, cases = moves.steps, moves.records.cases
     dummies = (steps.state[:, None] == np.unique(steps.state)).astype(float)
@@ -120,7 +120,7 @@ def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Moves) -> None:
 
 
 @pytest.mark.soak
-def test_a_drift_of_p_f_is_the_score_test_of_statsmodels(moves: Moves) -> None:
+def test_a_drift_of_p_f_is_the_score_test_of_statsmodels(moves: Transitions) -> None:
     sm = optional("statsmodels.api")
     rows = moves.finished
     won = (moves.records.next_state[rows] == moves.records.goal).astype(float)
@@ -191,7 +191,7 @@ def test_under_threshold_1_at_goal_4_memory_cannot_be_tested() -> None:
 
 def test_aggregated_rows_leave_out_what_needs_cases() -> None:
     records = aggregated([(1, "c", 0, 30), (1, "c", 2, 20), (2, "c", 1, 25), (2, "c", 3, 45)], 3)
-    tests = made(Moves(records))
+    tests = made(Transitions(records))
     impossible = {name for name, test in tests.items() if not test.possible}
     assert impossible >= {
         assumptions.NO_MEMORY, assumptions.CASES_ALIKE, assumptions.NO_DRIFT,
@@ -211,7 +211,7 @@ def test_staying_and_jumping_are_no_previous_moves() -> None:
         next_state=after, count=ones, groups=(), group=0 * ones, aggregated=False,
         open_empty_next=0, open_no_row=1,
     )  # fmt: skip
-    moves = Moves(records)
+    moves = Transitions(records)
     assert moves.stays.sum() == 1
     assert moves.jumps.tolist() == [0, 0, 0, 1, 0]
     assert moves.steps.previous.tolist() == [-1, 1, -1, 1]
@@ -237,7 +237,7 @@ def test_many_small_groups_that_are_alike_are_not_taken_for_different() -> None:
 def test_one_past_for_all_leaves_nothing_to_compare(times: int) -> None:
     """Every move from state 2 follows one up, and what rounding leaves of that is no difference."""
     paths = ["1c2c3", "1c2c3", "1c2c1f0", "1c0"] * times
-    test = made(Moves(records_of(paths, 3)))[assumptions.CASES_ALIKE]
+    test = made(Transitions(records_of(paths, 3)))[assumptions.CASES_ALIKE]
     assert not test.possible
     assert test.p is None
 
@@ -246,12 +246,12 @@ def test_one_past_for_all_leaves_nothing_to_compare(times: int) -> None:
 def test_one_case_has_no_drift(which: int) -> None:
     """All moves are of one case, wherever it stands in the order, so there is no trend."""
     paths = ["1c2c1c2c1c2c3" if case == which else "1f0" for case in range(12)]
-    assert not made(Moves(records_of(paths, 3)))[assumptions.NO_DRIFT].possible
+    assert not made(Transitions(records_of(paths, 3)))[assumptions.NO_DRIFT].possible
 
 
 def test_likeness_of_cases_is_asked_on_one_side() -> None:
     """Cases that did well and then badly are no sign of cases that differ."""
-    turning = Moves(records_of(["2c3c2c1f0", "2c1c2c3f4"] * 20, 4))
+    turning = Transitions(records_of(["2c3c2c1f0", "2c1c2c3f4"] * 20, 4))
     test = made(turning)[assumptions.CASES_ALIKE]
     assert test.statistic is not None
     assert test.statistic < -2.0
@@ -264,11 +264,11 @@ def test_the_spread_between_states_is_what_is_beyond_chance() -> None:
     """With many moves, it is the standard deviation of the shares themselves."""
     rows = aggregated([(1, "c", 2, 30_000), (1, "c", 0, 70_000), (2, "c", 3, 70_000),
                        (2, "c", 1, 30_000)], 3)  # fmt: skip
-    test = made(Moves(rows))[assumptions.SAME_BY_STATE]
+    test = made(Transitions(rows))[assumptions.SAME_BY_STATE]
     # The shares are .3 and .7, whose unbiased variance is .4 ** 2 / 2.
     assert test.effect == pytest.approx(math.sqrt(0.08), rel=1e-3)
     alike = aggregated([(1, "c", 2, 50), (1, "c", 0, 50), (2, "c", 3, 49), (2, "c", 1, 51)], 3)
-    assert made(Moves(alike))[assumptions.SAME_BY_STATE].effect == 0.0
+    assert made(Transitions(alike))[assumptions.SAME_BY_STATE].effect == 0.0
 
 
 def test_a_row_that_counts_n_is_n_rows() -> None:

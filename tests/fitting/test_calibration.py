@@ -9,7 +9,7 @@ import pytest
 import grbp
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.fit import fit_records
-from grbp.fitting.moves import Moves
+from grbp.fitting.transitions import Transitions
 from grbp.records.reading import read_records
 
 pytestmark = pytest.mark.slow
@@ -25,11 +25,11 @@ class Setting(NamedTuple):
     cases: int
 
 
-def drawn(setting: Setting, tables: int = TABLES) -> Iterator[Moves]:
+def drawn(setting: Setting, tables: int = TABLES) -> Iterator[Transitions]:
     goal, p_c, p_f, cases = setting
     for seed in range(tables):
         table = grbp.example_records("model", goal, p_c, p_f, cases, seed)
-        yield Moves(read_records(table, goal))
+        yield Transitions(read_records(table, goal))
 
 
 SETTINGS = [Setting(4, 0.45, 0.3, 50), Setting(4, 0.65, 0.3, 200), Setting(8, 0.52, 0.4, 50)]

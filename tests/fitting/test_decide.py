@@ -10,7 +10,9 @@ from grbp import Estimate, Posterior, Proportion, boundary
 from grbp._words import percent
 from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
 from grbp.fitting.decide import Evidence, apart, decide
-from grbp.fitting.general import General
+from grbp.fitting.statewise import StatewiseChain
+
+WAYS = ("boundary", "general", "direct")
 
 
 def evidence(
@@ -21,9 +23,8 @@ def evidence(
     even = None
     if p_c.estimate is not None:
         even = Estimate(*(boundary(4, p) for p in (p_c.estimate, *p_c.interval)))
-    ways = {"boundary": even, "general": even, "direct": even}
-    sure = Posterior(4, up, down, won, lost).probability
-    seen = Evidence(4, 0.95, 100, p_c, p_f, even, ways, None, (), sure)
+    ways = dict.fromkeys(WAYS, even)
+    seen = Evidence(4, 0.95, 100, p_c, p_f, ways, None, (), Posterior(4, up, down, won, lost))
     return seen._replace(**other)
 
 
@@ -54,10 +55,10 @@ def test_an_unsure_decision_says_what_would_settle_it() -> None:
     ("change", "reason"),
     [
         ({"goals": 0}, "no case reached the goal"),
-        ({"p_f": None, "posterior": None}, "FINISH was never tried"),
+        ({"p_f": Proportion(0, 0)}, "FINISH was never tried"),
         ({"p_c": Proportion(0, 30)}, "CONTINUE never moved up"),
         ({"p_c": Proportion(30, 30)}, "CONTINUE never moved down"),
-        ({"p_c": Proportion(0, 0), "boundary": None, "posterior": None}, "never moved by one"),
+        ({"p_c": Proportion(0, 0), "ways": dict.fromkeys(WAYS)}, "never moved by one"),
     ],
 )
 def test_without_what_it_needs_there_is_no_decision(change: dict[str, Any], reason: str) -> None:
@@ -66,7 +67,7 @@ def test_without_what_it_needs_there_is_no_decision(change: dict[str, Any], reas
     assert answer.probabilities is None
     assert reason in str(answer.reason)
     assert reason in answer.sentence
-    if change.get("boundary", 1) is not None:
+    if "ways" not in change:
         assert "pays off from p_F = 0.18 on" in answer.sentence
         assert "interval" in answer.sentence
 
@@ -116,23 +117,23 @@ def test_a_broken_assumption_that_matters_takes_the_firmness() -> None:
     assert decide(evidence(tests=(harmless,))).sentence == decide(evidence()).sentence
 
 
-def chain(threshold: tuple[float, float]) -> General:
+def chain(threshold: tuple[float, float]) -> StatewiseChain:
     share = np.array([0.9, 0.99, 0.02])
-    return General(np.zeros((1, 3)), share, threshold, np.array([1, 1, 0]), share, share)
+    return StatewiseChain(np.zeros((1, 3)), share, threshold, np.array([1, 1, 0]), share, share)
 
 
 def test_states_that_differ_are_decided_one_by_one() -> None:
     failed = AssumptionTest(SAME_BY_STATE, "", 50.0, 1e-9, 1e-8, changes_answer=True)
-    answer = decide(evidence(tests=(failed,), general=chain((0.0, 0.01))))
+    answer = decide(evidence(tests=(failed,), chain=chain((0.0, 0.01))))
     assert answer.decision == "by-state"
     assert "finish in 1, 2;" in answer.sentence
-    certain = decide(evidence(tests=(failed,), general=chain((0.0, 0.0))))
+    certain = decide(evidence(tests=(failed,), chain=chain((0.0, 0.0))))
     assert "over 99.9 % sure that neither" in certain.sentence
     assert answer.probabilities == (0.0, 0.01)
     # Not where a threshold may be right, the test passes, or what was seen belies the chain.
-    assert decide(evidence(general=chain((0.0, 0.01)))).decision == "threshold-1"
-    assert decide(evidence(tests=(failed,), general=chain((0.0, 0.3)))).decision != "by-state"
-    seen = evidence(tests=(failed,), general=chain((0.0, 0.01)))
+    assert decide(evidence(chain=chain((0.0, 0.01)))).decision == "threshold-1"
+    assert decide(evidence(tests=(failed,), chain=chain((0.0, 0.3)))).decision != "by-state"
+    seen = evidence(tests=(failed,), chain=chain((0.0, 0.01)))
     belied = seen._replace(ways={**seen.ways, "direct": Estimate(0.5, 0.4, 0.6)})
     assert decide(belied).decision == "none"
 
@@ -150,8 +151,7 @@ def test_what_only_the_prior_says_is_not_firm() -> None:
     """FINISH never won and continuing wins even less: only the prior lets FINISH win at all."""
     seen = evidence(up=20, down=980, won=0, lost=40)
     answer = decide(seen)
-    assert seen.posterior is not None
-    assert seen.posterior > seen.level
+    assert seen.posterior.probability > seen.level
     assert not answer.firm
     assert "it is the prior" in answer.sentence
 

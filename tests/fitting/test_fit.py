@@ -19,8 +19,8 @@ from scipy import stats
 
 import grbp
 from grbp.fitting import assumptions
-from grbp.fitting.general import general_chain, shrunk_draws
-from grbp.fitting.moves import Moves
+from grbp.fitting.statewise import shrunk_draws, solve_statewise
+from grbp.fitting.transitions import Transitions
 
 KEYS = {
     "rows", "cases", "open", "dropped", "stays", "jumps", "p_c", "p_f", "boundary",
@@ -185,13 +185,13 @@ def test_finish_that_was_never_tried_has_no_estimate() -> None:
     assert fit.p_f is None
     assert fit.to_dict()["p_f"] is None
     assert fit.counters is None
-    assert {row.action for row in fit.general} == {"unknown"}
-    assert all(row.probability is None for row in fit.general)
+    assert {row.action for row in fit.by_state} == {"unknown"}
+    assert all(row.probability is None for row in fit.by_state)
     assert all(test.changes_answer is None for test in fit.tests)
 
 
 def test_an_action_that_was_never_tried_in_a_state_is_unknown_there(fit: grbp.Fit) -> None:
-    first, *others = fit.general
+    first, *others = fit.by_state
     assert first.action == "finish"
     assert first.probability == pytest.approx(fit.probability(1), abs=0.05)
     assert [row.action for row in others] == ["unknown", "unknown"]
@@ -293,10 +293,10 @@ def test_states_that_differ_much_are_decided_one_by_one() -> None:
            "3f0", "3f0", "2f4", "2f4", "2f4", "2f0"]  # fmt: skip
     fit = grbp.fit(columns_of(bad * 20), goal=4)
     assert fit.decision == "by-state"
-    assert fit.general[1].action == "finish"
-    assert fit.general[2].action == "continue"
+    assert fit.by_state[1].action == "finish"
+    assert fit.by_state[2].action == "continue"
     # Each has the probability of the action that it names.
-    assert all(row.probability is not None and row.probability > 0.9 for row in fit.general[1:])
+    assert all(row.probability is not None and row.probability > 0.9 for row in fit.by_state[1:])
     assert fit.reason
 
 
@@ -394,8 +394,8 @@ def test_cases_that_start_in_many_states_do_not_fill_the_memory() -> None:
 def test_where_nobody_continued_no_prior_chooses() -> None:
     """In state 3 all finished and won: whether continuing is better there, nobody knows."""
     paths = ["1c2c1c0", "2c1c0", "1c0", "1c2c3f4", "2c3f4", "1f0", "1f0", "1f4"] * 30
-    moves = Moves(records_of(paths, 4))
-    chain = general_chain(moves)
+    moves = Transitions(records_of(paths, 4))
+    chain = solve_statewise(moves)
     assert chain is not None
     assert np.isnan(chain.finish).tolist() == [False, True, True]
     assert chain.action[2] == 0

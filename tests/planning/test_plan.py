@@ -13,17 +13,16 @@ from scipy import stats
 import grbp
 from grbp.errors import InvalidInput
 from grbp.numerics.intervals import anytime, wilson
-from grbp.planning.characteristics import _records
-from grbp.planning.records import past_of
+from grbp.planning.operating_characteristics import _coverage_and_bias
+from grbp.planning.records import read_past
 from grbp.planning.summary import short
 
 FIT: dict[str, Any] = {
     "goal": 4,
     "cases": 150,
-    "p_c": {"ups": 120, "tries": 260, "wilson": [0.40, 0.52], "anytime": [0.35, 0.57]},
-    "p_f": {"wins": 11, "tries": 40, "wilson": [0.16, 0.43], "anytime": [0.1, 0.5]},
+    "p_c": {"ups": 120, "tries": 260},
+    "p_f": {"wins": 11, "tries": 40},
     "first_states": [50, 0, 100],
-    "counters": {"plays_0": 0.0, "wins_0": 0.0, "plays_1": 3.0, "wins_1": 2.0},
 }
 """The part of what `grbp fit --json` prints that a plan reads."""
 
@@ -151,7 +150,7 @@ def test_coverage_is_that_of_the_intervals(p: float) -> None:
             low, high = interval(s, s + f)
             held[interval] += s + f > 0 and low - 1e-12 <= p <= high + 1e-12
     tried = int((good + bad > 0).sum())
-    by_wilson, by_anytime, bias = _records(good, bad, p)
+    by_wilson, by_anytime, bias = _coverage_and_bias(good, bad, p)
     assert by_wilson.estimate == held[wilson] / tried
     assert by_anytime.estimate == held[anytime] / tried
     mean = np.mean([s / (s + f) - p for s, f in zip(good, bad, strict=True) if s + f])
@@ -186,25 +185,26 @@ def test_records_say_ranges_starts_and_what_is_known(tmp_path: Path) -> None:
     plan = grbp.plan(records=FIT, cases=50, replicas=100)
     assert (plan.goal, plan.past_cases) == (4, 150)
     assert plan.start == ((1, 1 / 3), (3, 2 / 3))
-    assert {t.p_c for t in plan.truths} == {0.4, 0.46, 0.52}
-    assert {t.p_f for t in plan.truths} == {0.16, 0.295, 0.43}
+    for name, ends in (("p_c", wilson(120, 260)), ("p_f", wilson(11, 40))):
+        points = sorted({getattr(truth, name) for truth in plan.truths})
+        assert points == pytest.approx([ends.low, sum(ends) / 2, ends.high])
     assert plan.sentence.startswith("With 50 more cases, ")
     assert "after 150 past cases" in plan.summary()
     file = tmp_path / "fit.json"
     file.write_text(json.dumps(FIT), "utf-8")
     again = grbp.plan(records=str(file), cases=50, replicas=100)
     assert again.to_dict() == plan.to_dict()
-    adaptive = past_of(FIT | {"adaptive": True})
-    assert adaptive.p_c == (0.35, 0.57)
-    assert adaptive.before == (150, 40.0, 11.0, 260.0, 120.0, 0.0, 0.0, 3.0, 2.0)
+    adaptive = read_past(FIT | {"adaptive": True})
+    assert adaptive.p_c == anytime(120, 260)
+    assert adaptive.before == (150, 40.0, 11.0, 260.0, 120.0, 0.0, 0.0, 0.0, 0.0)
     assert adaptive.seen.tolist() == [120, 140, 11, 29]
 
 
 def test_a_fit_is_what_records_are() -> None:
     fit = walked(120)
     assert fit.p_f is not None
-    past = past_of(fit)
-    assert past == past_of(json.loads(json.dumps(fit.to_dict())))
+    past = read_past(fit)
+    assert past == read_past(json.loads(json.dumps(fit.to_dict())))
     assert past.p_c == pytest.approx(tuple(fit.p_c.wilson))
     assert past.p_f == pytest.approx(tuple(fit.p_f.wilson))
     assert past.before.rho == fit.cases == sum(fit.first_states)
@@ -226,7 +226,7 @@ def test_what_records_know_is_known_at_once_and_does_not_bias_new_estimates() ->
 
 
 def test_records_without_finish_ask_for_p_f() -> None:
-    never = FIT | {"p_f": None, "counters": None}
+    never = FIT | {"p_f": None}
     with pytest.raises(InvalidInput, match=r"p_f, for it was never tried.*--p-f"):
         grbp.plan(records=never)
     plan = grbp.plan(records=never, p_f=0.2, cases=20, replicas=20)

@@ -10,8 +10,7 @@ from html_page import HOSTILE, SEEN, Page
 
 from grbp._words import with_interval
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.parts import OpenCases
-from grbp.fitting.result import Fit
+from grbp.fitting.result import Fit, OpenCases
 from grbp.numerics.intervals import anytime, wilson
 from grbp.reports.fit_report import fit_report
 from grbp.theory.posterior import Estimate
@@ -89,7 +88,7 @@ def test_every_estimate_is_there_with_its_interval(html: str, fit: Fit) -> None:
 
 def test_every_state_and_every_group_has_its_row(html: str, fit: Fit) -> None:
     cells = list(Page(html).cells())
-    for state in fit.general:
+    for state in fit.by_state:
         (row,) = (row for row in cells if row[0] == f"state {state.state}")
         assert f"{state.c_up:,} of {state.c:,}" in row
         assert row[3] == (f"{state.f_goal:,} of {state.f:,}" if state.f else "never tried")
@@ -145,7 +144,7 @@ def test_a_decision_by_state_says_where_what_is_right() -> None:
     assert rising.decision == "by-state"
     told = text_of(fit_report(rising, FACTS))
     right = {
-        action: [row.state for row in rising.general if row.action == action]
+        action: [row.state for row in rising.by_state if row.action == action]
         for action in ("finish", "continue")
     }
     assert right == {"finish": [3], "continue": [1, 2]}

@@ -8,7 +8,7 @@ from html_page import HOSTILE, SEEN, Page
 
 import grbp
 from grbp._words import with_interval
-from grbp.planning.summary import sentences_of
+from grbp.planning.summary import expectations
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +39,9 @@ def test_the_page_is_well_formed_and_fetches_and_runs_nothing(html: str) -> None
 def test_the_sentence_comes_first_and_then_the_two_curves(html: str, plan: grbp.Plan) -> None:
     page = Page(html)
     (answer,) = (e for e in page.all("p") if e.attributes.get("class") == "answer")
-    assert answer.text.replace("\xa0", " ") == " ".join(sentences_of(plan)[:2])
+    assert answer.text.replace("\xa0", " ") == " ".join(expectations(plan)[:2])
     told = page.all("html")[0].text.replace("\xa0", " ")
-    assert " ".join(sentences_of(plan)[2:]) in told
+    assert " ".join(expectations(plan)[2:]) in told
     assert [e.text for e in page.all("h1", "h2")] == [
         "How much can be learned from 300 cases?",
         "To play the right policy is not yet to know it",

@@ -20,8 +20,8 @@ SOURCES: Final = (
     "learners",
     "model",
     "numerics",
-    "planning.study",
-    "planning.sureness",
+    "planning.confidence",
+    "planning.trial_simulation",
     "theory",
 )
 """The parts of this package that have kernels, and all that these import: a test holds it to that.

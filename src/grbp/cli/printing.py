@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import grbp
+from grbp._words import as_plain
 
 _WIDTH: Final = 80
 _MOST_STATES: Final = 12
@@ -16,18 +17,7 @@ _MOST_STATES: Final = 12
 
 def print_json(answer: Mapping[str, object]) -> None:
     """Print one object and nothing else."""
-    print(json.dumps(_plain(answer), allow_nan=False))
-
-
-def _plain(value: object) -> object:
-    """Replace what is infinite or NaN, which JSON cannot say, by None."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    print(json.dumps(as_plain(answer), allow_nan=False))
 
 
 def title(problem: grbp.Problem) -> None:

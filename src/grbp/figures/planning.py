@@ -7,7 +7,7 @@ from grbp.figures.canvas import GREY, INK, check_axes, drawing, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 from grbp.figures.numbers import format_tick
 from grbp.figures.style import DASHED, DOTTED, SOLID, Dashes
-from grbp.planning.characteristics import Outlook, Truth
+from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.planning.result import Plan
 from grbp.theory.posterior import Estimate
 

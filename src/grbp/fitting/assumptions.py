@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp.fitting.moves import Moves
+from grbp.fitting.transitions import Transitions
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.special import chi2_tail
 
@@ -67,6 +67,10 @@ class AssumptionTest:
     possible: bool = True
     why: str = ""
 
+    def rejected_at(self, level: float) -> bool:
+        """Return whether the records speak against the assumption, at a level such as 0.95."""
+        return self.p_holm is not None and self.p_holm < 1.0 - level
+
 
 SAME_BY_STATE: Final = "p_C is the same in all states"
 TREND_BY_STATE: Final = "p_C has no trend over the states"
@@ -82,7 +86,7 @@ AT_RANDOM: Final = "open cases are like the others"
 _NEEDS_CASES: Final = "The rows are aggregated, and the test needs to know which belong together."
 
 
-def assumption_tests(moves: Moves) -> list[AssumptionTest]:
+def assumption_tests(moves: Transitions) -> list[AssumptionTest]:
     """Make every test that the records allow, and adjust the probabilities for their number."""
     tests = [
         same_by_state(moves),
@@ -122,7 +126,7 @@ def two_sided(z: float) -> float:
 # p_C and the state.
 
 
-def same_by_state(moves: Moves) -> AssumptionTest:
+def same_by_state(moves: Transitions) -> AssumptionTest:
     """Compare p_C between states by Pearson's chi-squared."""
     name, test = SAME_BY_STATE, "Pearson"
     up, down = _nonempty(moves.ups, moves.downs)
@@ -139,7 +143,7 @@ def same_by_state(moves: Moves) -> AssumptionTest:
     )  # fmt: skip
 
 
-def trend_by_state(moves: Moves) -> AssumptionTest:
+def trend_by_state(moves: Transitions) -> AssumptionTest:
     """Test for a trend of p_C over the states (Cochran and Armitage)."""
     name, test = TREND_BY_STATE, "Cochran-Armitage"
     states = np.arange(1, moves.records.goal)
@@ -170,7 +174,7 @@ def _trend(x: Floats, up: Ints, down: Ints) -> tuple[float, float] | None:
 # Memory, differences between cases, drift: these need the order of moves.
 
 
-def no_memory(moves: Moves) -> AssumptionTest:
+def no_memory(moves: Transitions) -> AssumptionTest:
     """Relate a move to the one before, given the state (Cochran, Mantel and Haenszel)."""
     name, test = NO_MEMORY, "Cochran-Mantel-Haenszel"
     if moves.records.aggregated:
@@ -198,20 +202,20 @@ def no_memory(moves: Moves) -> AssumptionTest:
     )  # fmt: skip
 
 
-def cases_alike(moves: Moves) -> AssumptionTest:
+def cases_alike(moves: Transitions) -> AssumptionTest:
     """Ask whether cases that did well go on doing well, given the state."""
     name, test = CASES_ALIKE, "score of the case's past residuals, one-sided"
     if moves.records.aggregated:
         return _impossible(name, test, _NEEDS_CASES)
     steps = moves.steps
-    past = steps.before(steps.residual)
+    past = steps.sum_before(steps.residual)
     score = float((past * steps.residual).sum())
-    apart = steps.centred(past)
+    apart = steps.centre(past)
     information = float((steps.variance * apart * apart).sum())
     if information <= 0.0:
         return _impossible(name, test, "No case has two moves from states that move both ways.")
     z = score / math.sqrt(information)
-    pairs = float((steps.before(steps.variance) * steps.variance).sum())
+    pairs = float((steps.sum_before(steps.variance) * steps.variance).sum())
     return AssumptionTest(
         name, test, z, 0.5 * math.erfc(z / math.sqrt(2.0)),
         effect=math.sqrt(max(0.0, score / pairs)) if pairs > 0.0 else None,
@@ -219,15 +223,15 @@ def cases_alike(moves: Moves) -> AssumptionTest:
     )  # fmt: skip
 
 
-def no_drift(moves: Moves) -> AssumptionTest:
+def no_drift(moves: Transitions) -> AssumptionTest:
     """Test for a trend of p_C in the order of cases; moves of a case may belong together."""
     name, test = NO_DRIFT, "trend in case order, clustered by case"
     if moves.records.aggregated:
         return _impossible(name, test, _NEEDS_CASES)
     steps, cases = moves.steps, moves.records.cases
     x = steps.case / max(1, cases - 1)
-    apart = steps.centred(x)
-    parts = steps.by_case(apart * steps.residual, cases)
+    apart = steps.centre(x)
+    parts = steps.sum_by_case(apart * steps.residual, cases)
     score, spread = float(parts.sum()), float((parts * parts).sum())
     information = float((steps.variance * apart * apart).sum())
     if spread <= 0.0 or information <= 0.0:
@@ -240,7 +244,7 @@ def no_drift(moves: Moves) -> AssumptionTest:
     )  # fmt: skip
 
 
-def no_drift_in_f(moves: Moves) -> AssumptionTest:
+def no_drift_in_f(moves: Transitions) -> AssumptionTest:
     """Test for a trend of p_F in the order of cases; a case finishes once."""
     name, test = NO_DRIFT_F, "trend in case order"
     if moves.records.aggregated:
@@ -260,14 +264,14 @@ def no_drift_in_f(moves: Moves) -> AssumptionTest:
 # FINISH and the state, and both by group.
 
 
-def same_f_by_state(moves: Moves) -> AssumptionTest:
+def same_f_by_state(moves: Transitions) -> AssumptionTest:
     """Compare p_F between states."""
     return _homogeneous(
         SAME_F_BY_STATE, moves.wins, moves.losses, "FINISH must have been tried in two states."
     )
 
 
-def same_by_group(moves: Moves) -> list[AssumptionTest]:
+def same_by_group(moves: Transitions) -> list[AssumptionTest]:
     """Compare p_C, and p_F, between groups."""
     records = moves.records
 

@@ -6,8 +6,8 @@ from grbp.numerics.intervals import Interval, anytime, clopper_pearson, jeffreys
 from grbp.theory.posterior import Estimate
 
 
-def spanned(estimate: float, low: float, high: float) -> Estimate:
-    """Return an estimate with quantiles of a posterior, which go as far as it does.
+def include_estimate(estimate: float, low: float, high: float) -> Estimate:
+    """Return an estimate with quantiles of a posterior, extended so that they hold it.
 
     Where all tries came out alike, the estimate is beyond all quantiles.
     """
@@ -45,6 +45,16 @@ class Proportion:
     def estimate(self) -> float | None:
         """The share of successes; None without a try."""
         return self.successes / self.tries if self.tries else None
+
+    @property
+    def as_estimate(self) -> Estimate | None:
+        """The share with the interval to print; None without a try."""
+        return Estimate(self.successes / self.tries, *self.interval) if self.tries else None
+
+    @property
+    def failures(self) -> int:
+        """How often it was tried and did not come true."""
+        return self.tries - self.successes
 
     @property
     def wilson(self) -> Interval:

@@ -10,13 +10,12 @@ import numpy as np
 from grbp.errors import InvalidInput
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.decide import Evidence, decide
-from grbp.fitting.estimates import Proportion, spanned
-from grbp.fitting.general import General, general_chain
-from grbp.fitting.moves import Moves
-from grbp.fitting.parts import Cusum, OpenCases, StateRow
-from grbp.fitting.result import Fit
-from grbp.fitting.ways import direct_value
-from grbp.fitting.without import Without
+from grbp.fitting.estimates import Proportion, include_estimate
+from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
+from grbp.fitting.sensitivity import Sensitivity
+from grbp.fitting.statewise import StatewiseChain, solve_statewise
+from grbp.fitting.transitions import Transitions
+from grbp.fitting.value_estimators import direct_value
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
@@ -137,37 +136,40 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
 
 def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -> Fit:
     """Fit clean records."""
-    moves = Moves(records)
+    moves = Transitions(records)
     ups, downs = int(moves.ups.sum()), int(moves.downs.sum())
     won, lost = int(moves.wins.sum()), int(moves.losses.sum())
     p_c = Proportion(ups, ups + downs, level, adaptive)
-    p_f = Proportion(won, won + lost, level, adaptive) if won + lost else None
-    even = _boundary(records.goal, p_c)
-    general = general_chain(moves)
+    p_f = Proportion(won, won + lost, level, adaptive)
+    chain = solve_statewise(moves)
     direct = direct_value(moves, level)
-    ways = {"boundary": even, "general": _general_way(general, level), "direct": direct}
-    without = Without(moves, direct, general)
-    tests = tuple(without.judged(test) for test in assumption_tests(moves))
+    ways = {
+        "boundary": _boundary(records.goal, p_c),
+        "general": None if chain is None else _quantiles(chain.continue_value[:, 0], level),
+        "direct": direct,
+    }
+    sensitivity = Sensitivity(moves, direct, chain)
+    tests = tuple(sensitivity.judge(test) for test in assumption_tests(moves))
     posterior = Posterior(records.goal, ups, downs, won, lost)
-    decided = decide(
+    decision = decide(
         Evidence(
             goal=records.goal,
             level=level,
             goals=int((records.next_state == records.goal).sum()),
             p_c=p_c,
             p_f=p_f,
-            boundary=even,
             ways=ways,
-            general=general,
+            chain=chain,
             tests=tests,
-            posterior=posterior.probability if p_f is not None and p_c.tries else None,
+            posterior=posterior,
             untried=_untried(moves),
         )
     )
-    known = p_f is not None and p_c.tries > 0
     practice, pending = _practice(moves, level)
     value_0, value_1 = _values(moves, p_c, p_f, level)
+    known = p_c.tries and p_f.tries
     return Fit(
+        **vars(decision),
         goal=records.goal,
         level=level,
         adaptive=adaptive,
@@ -180,17 +182,12 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         jumps=int(moves.jumps.sum()),
         notes=records.notes,
         p_c=p_c,
-        p_f=p_f,
-        boundary=even,
+        p_f=p_f if p_f.tries else None,
+        boundary=ways["boundary"],
         ways=ways,
-        decision=decided.decision,
-        reason=decided.reason,
-        sentence=decided.sentence,
-        firm=decided.firm,
-        probabilities=decided.probabilities,
-        difference=spanned(*posterior.difference(level)) if known else None,
+        difference=include_estimate(*posterior.difference(level)) if known else None,
         tests=tests,
-        general=_by_state(moves, general),
+        by_state=_by_state(moves, chain),
         first_states=tuple(moves.first_states.tolist()),
         practice=practice,
         value_0=value_0,
@@ -200,7 +197,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
     )
 
 
-def _untried(moves: Moves) -> tuple[str, ...]:
+def _untried(moves: Transitions) -> tuple[str, ...]:
     """Return the actions that were never tried in state 1."""
     tries = {
         "CONTINUE": moves.ups + moves.downs + moves.jumps,
@@ -211,23 +208,17 @@ def _untried(moves: Moves) -> tuple[str, ...]:
 
 def _boundary(goal: int, p_c: Proportion) -> Estimate | None:
     """Return B(p_C), with the interval that p_C has."""
-    if p_c.estimate is None:
-        return None
-    low, high = p_c.interval
-    return Estimate(*(boundary(goal, p) for p in (p_c.estimate, low, high)))
-
-
-def _general_way(general: General | None, level: float) -> Estimate | None:
-    """Return the value of always continuing from state 1 in the general chain."""
-    return None if general is None else _quantiles(general.continue_value[:, 0], level)
+    share = p_c.as_estimate
+    return None if share is None else Estimate(*(boundary(goal, p) for p in share))
 
 
 def _quantiles(draws: Floats, level: float) -> Estimate:
+    """Return the mean of draws, with the quantiles between which so many of them lie."""
     ends = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-    return spanned(float(draws.mean()), *ends.tolist())
+    return include_estimate(float(draws.mean()), *ends.tolist())
 
 
-def _by_state(moves: Moves, general: General | None) -> tuple[StateRow, ...]:
+def _by_state(moves: Transitions, chain: StatewiseChain | None) -> tuple[StateRow, ...]:
     """Return what the records say about each state, and which action is right there."""
     columns = (
         moves.ups + moves.downs, moves.ups, moves.wins + moves.losses, moves.wins,
@@ -236,15 +227,17 @@ def _by_state(moves: Moves, general: General | None) -> tuple[StateRow, ...]:
     rows = []
     for k, (c, c_up, f, f_goal, stays, jumps) in enumerate(np.column_stack(columns).tolist()):
         action, probability = "unknown", None
-        if general is not None and not math.isnan(general.finish[k]):
-            finishes, share = bool(general.action[k] == 1), float(general.finish[k])
+        if chain is not None and not math.isnan(chain.finish[k]):
+            finishes, share = bool(chain.action[k] == 1), float(chain.finish[k])
             action = "finish" if finishes else "continue"
             probability = share if finishes else 1.0 - share
         rows.append(StateRow(k + 1, c, c_up, f, f_goal, stays, jumps, action, probability))
     return tuple(rows)
 
 
-def _practice(moves: Moves, level: float) -> tuple[Estimate | None, tuple[float, float] | None]:
+def _practice(
+    moves: Transitions, level: float
+) -> tuple[Estimate | None, tuple[float, float] | None]:
     """Return the share of ended cases that reached the goal; and its bounds with open ones."""
     if moves.records.aggregated:
         return None, None
@@ -256,7 +249,7 @@ def _practice(moves: Moves, level: float) -> tuple[Estimate | None, tuple[float,
 
 
 def _values(
-    moves: Moves, p_c: Proportion, p_f: Proportion | None, level: float
+    moves: Transitions, p_c: Proportion, p_f: Proportion, level: float
 ) -> tuple[Estimate | None, Estimate | None]:
     """Return the goals that the thresholds 0 and 1 would have reached from the first states."""
     if not p_c.tries:
@@ -266,32 +259,32 @@ def _values(
     weights = starts[states - 1] / starts.sum()
     random = np.random.default_rng(0)
     draws = min(_DRAWS, _MOST_CELLS // len(states))
-    c = _with_draws(p_c, draws, random)
-    log_r = log_failure_ratio(c)[:, None]
-    zero = hit(states, goal, log_r) @ weights
-    if p_f is None:
-        return _first_and_rest(zero, level), None
-    f = _with_draws(p_f, draws, random)
+    log_r = log_failure_ratio(_with_draws(p_c, draws, random))[:, None]
+    value_0 = _estimate_and_draws(hit(states, goal, log_r) @ weights, level)
+    if not p_f.tries:
+        return value_0, None
     up = hit(states - 1, goal - 1, log_r) @ weights
-    return _first_and_rest(zero, level), _first_and_rest(up + (1.0 - up) * f, level)
+    value_1 = up + (1.0 - up) * _with_draws(p_f, draws, random)
+    return value_0, _estimate_and_draws(value_1, level)
 
 
 def _with_draws(share: Proportion, draws: int, random: np.random.Generator) -> Floats:
     """Return the estimate, and draws from its posterior."""
-    won, lost = share.successes, share.tries - share.successes
-    return np.append(won / share.tries, random.beta(won + 0.5, lost + 0.5, draws))
+    drawn = random.beta(share.successes + 0.5, share.failures + 0.5, draws)
+    return np.append(share.successes / share.tries, drawn)
 
 
-def _first_and_rest(values: Floats, level: float) -> Estimate:
-    return spanned(float(values[0]), *_quantiles(values[1:], level)[1:])
+def _estimate_and_draws(values: Floats, level: float) -> Estimate:
+    """Return the first of some values with an interval from the others."""
+    return include_estimate(float(values[0]), *_quantiles(values[1:], level)[1:])
 
 
-def _cusum(moves: Moves) -> Cusum | None:
+def _cusum(moves: Transitions) -> Cusum | None:
     """Sum up what the moves of each case were above the share of their states, case by case."""
     if moves.records.aggregated:
         return None
     steps, cases = moves.steps, moves.records.cases
-    parts = steps.by_case(steps.residual, cases)
+    parts = steps.sum_by_case(steps.residual, cases)
     spread = float((parts * parts).sum())
     if spread <= 0.0:
         return None

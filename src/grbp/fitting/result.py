@@ -1,18 +1,20 @@
 """The result of a fit: what the records say, how sure that is, and what it rests on."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from importlib import import_module
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._display import Displayable, Rows
-from grbp._words import with_interval
+from grbp._words import as_plain, with_interval
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.estimates import Proportion, spanned
-from grbp.fitting.parts import Cusum, OpenCases, StateRow
+from grbp.fitting.decide import Decision
+from grbp.fitting.estimates import Proportion, include_estimate
+from grbp.fitting.summary import summarize
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
+from grbp.numerics.arrays import Floats
 from grbp.theory.posterior import Estimate, Posterior
 
 if TYPE_CHECKING:
@@ -23,8 +25,72 @@ if TYPE_CHECKING:
 _MAPPINGS: Final = ("dropped", "first_lines", "ways", "by_group")
 
 
+class OpenCases(NamedTuple):
+    """How many cases have no end yet.
+
+    Attributes
+    ----------
+    empty_next : int
+        Cases whose last row has no next state.
+    no_row : int
+        Cases that are in an inner state for which there is no row.
+    """
+
+    empty_next: int
+    no_row: int
+
+
+class StateRow(NamedTuple):
+    """What the records say about one state.
+
+    Attributes
+    ----------
+    state : int
+        The state.
+    c, c_up : int
+        The moves by one state under CONTINUE, and those of them that went up.
+    f, f_goal : int
+        How often FINISH was tried, and how often it reached the goal.
+    stays, jumps : int
+        How often CONTINUE stayed, and how often it jumped further than one state.
+    action : str
+        The action that is right in the general chain: "continue" or "finish"; "unknown" where one
+        of the two was never tried.
+    probability : float or None
+        How probable it is that this action is the right one.
+    """
+
+    state: int
+    c: int
+    c_up: int
+    f: int
+    f_goal: int
+    stays: int
+    jumps: int
+    action: str
+    probability: float | None
+
+
+class Cusum(NamedTuple):
+    """The running sum of what cases were above the model, in their order.
+
+    Attributes
+    ----------
+    x : ndarray
+        The number of the case.
+    y : ndarray
+        The sum up to it, in units of its standard deviation at the end.
+    limit : float
+        What the largest distance from 0 stays below in 95 of 100 tables without a drift.
+    """
+
+    x: Floats
+    y: Floats
+    limit: float
+
+
 @dataclass(frozen=True, eq=False)
-class Fit(Displayable):
+class Fit(Decision, Displayable):
     """What records of past cases say: estimates, the decision, and whether to believe it.
 
     It holds numbers only, not the records. `fit` makes it.
@@ -72,8 +138,8 @@ class Fit(Displayable):
         turn the decision round.
     tests : tuple of AssumptionTest
         The assumptions of the model, tested.
-    general : tuple of StateRow
-        The general chain, state by state.
+    by_state : tuple of StateRow
+        What the records say about each state, and which action is right there.
     by_group : dict of Fit
         The answer of each group.
     first_states : tuple of int
@@ -103,14 +169,9 @@ class Fit(Displayable):
     p_f: Proportion | None
     boundary: Estimate | None
     ways: Mapping[str, Estimate | None]
-    decision: str
-    reason: str | None
-    sentence: str
-    firm: bool
-    probabilities: tuple[float, float] | None
     difference: Estimate | None
     tests: tuple[AssumptionTest, ...]
-    general: tuple[StateRow, ...]
+    by_state: tuple[StateRow, ...]
     first_states: tuple[int, ...]
     practice: Estimate | None
     value_0: Estimate | None
@@ -124,8 +185,8 @@ class Fit(Displayable):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {one.name: getattr(self, one.name) for one in fields(self)}
-        return _restored, (kept | {name: dict(kept[name]) for name in _MAPPINGS},)
+        mappings = {name: dict(getattr(self, name)) for name in _MAPPINGS}
+        return partial(Fit, **(vars(self) | mappings)), ()
 
     def __repr__(self) -> str:
         return f"<Fit of {self.rows:,} rows, {self.cases:,} cases: {self.sentence}>"
@@ -133,8 +194,8 @@ class Fit(Displayable):
     @property
     def posterior(self) -> Posterior:
         """The posterior of the two probabilities, with Jeffreys' prior."""
-        won, lost = (0, 0) if self.p_f is None else _both(self.p_f)
-        return Posterior(self.goal, *_both(self.p_c), won, lost)
+        c, f = self.p_c, self.p_f or Proportion(0, 0)
+        return Posterior(self.goal, c.successes, c.failures, f.successes, f.failures)
 
     @property
     def probability_threshold_1(self) -> float | None:
@@ -168,7 +229,7 @@ class Fit(Displayable):
         if self.probabilities is None:
             return None
         shares = [count / sum(self.first_states) for count in self.first_states]
-        return spanned(*self.posterior.gain(shares, self.level))
+        return include_estimate(*self.posterior.gain(shares, self.level))
 
     @property
     def counters(self) -> Counters | None:
@@ -191,7 +252,7 @@ class Fit(Displayable):
         -------
         str
         """
-        return str(import_module("grbp.fitting.summary").summary_of(self))
+        return summarize(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain numbers and words, as ``grbp fit --json`` prints it.
@@ -200,37 +261,16 @@ class Fit(Displayable):
         -------
         dict
         """
-        return {
-            "goal": self.goal,
-            "level": self.level,
-            "adaptive": self.adaptive,
-            "sentence": self.sentence,
-            "rows": self.rows,
-            "cases": self.cases,
-            "open": self.open._asdict(),
-            "dropped": dict(self.dropped),
-            "stays": self.stays,
-            "jumps": self.jumps,
-            "notes": list(self.notes),
-            "p_c": _proportion(self.p_c, "ups"),
-            "p_f": None if self.p_f is None else _proportion(self.p_f, "wins"),
-            "boundary": _estimate(self.boundary),
+        plain = {name: as_plain(value) for name, value in vars(self).items()}
+        for name in ("first_lines", "cusum", "probabilities"):
+            del plain[name]
+        return plain | {
+            "p_c": _plain_share(self.p_c, "ups"),
+            "p_f": None if self.p_f is None else _plain_share(self.p_f, "wins"),
             "probability_threshold_1": self.probability_threshold_1,
-            "difference": _estimate(self.difference),
-            "gain": _estimate(self.gain()),
-            "decision": self.decision,
-            "firm": self.firm,
-            "reason": self.reason,
-            "ways": {name: _estimate(way) for name, way in self.ways.items()},
+            "gain": as_plain(self.gain()),
             "tests": [asdict(test) for test in self.tests],
-            "by_state": [row._asdict() for row in self.general],
-            "first_states": list(self.first_states),
-            "practice": _estimate(self.practice),
-            "value_0": _estimate(self.value_0),
-            "value_1": _estimate(self.value_1),
-            "pending": None if self.pending is None else list(self.pending),
-            "counters": None if self.counters is None else self.counters._asdict(),
-            "by_group": {name: group.to_dict() for name, group in self.by_group.items()},
+            "counters": as_plain(self.counters),
         }
 
     def report(self, facts: Mapping[str, str] | None = None) -> str:
@@ -251,7 +291,9 @@ class Fit(Displayable):
         MissingExtra
             If Matplotlib or Jinja2 is not installed.
         """
-        return str(import_module("grbp.reports.fit_report").fit_report(self, facts or {}))
+        from grbp.reports.fit_report import fit_report  # noqa: PLC0415 (it is above, and slow)
+
+        return fit_report(self, facts or {})
 
     def _table(self) -> Rows:
         fits = {"": self, **self.by_group}
@@ -266,10 +308,9 @@ class Fit(Displayable):
 
     def _known(self) -> Iterator[tuple[str, Estimate]]:
         """Yield every estimate that the records allow, with its name."""
-        for name, share in (("p_c", self.p_c), ("p_f", self.p_f)):
-            if share is not None and share.estimate is not None:
-                yield name, Estimate(share.estimate, *share.interval)
         estimates = {
+            "p_c": self.p_c.as_estimate,
+            "p_f": None if self.p_f is None else self.p_f.as_estimate,
             "boundary": self.boundary,
             "general": self.ways["general"],
             "direct": self.ways["direct"],
@@ -296,7 +337,9 @@ class Fit(Displayable):
         -------
         matplotlib.figure.Figure
         """
-        return self._drawn("boundary", ax)
+        from grbp.figures.records import boundary_figure  # noqa: PLC0415 (it is above)
+
+        return boundary_figure(self, ax)
 
     def plot_ways(self, ax: "Axes | None" = None) -> "Figure":
         """Draw the three ways to value continuing in state 1, beside p_f.
@@ -310,7 +353,9 @@ class Fit(Displayable):
         -------
         matplotlib.figure.Figure
         """
-        return self._drawn("ways", ax)
+        from grbp.figures.records import ways_figure  # noqa: PLC0415 (it is above)
+
+        return ways_figure(self, ax)
 
     def plot_states(self, ax: "Axes | None" = None) -> "Figure":
         """Draw p_c and p_f state by state, with the number of records.
@@ -324,7 +369,9 @@ class Fit(Displayable):
         -------
         matplotlib.figure.Figure
         """
-        return self._drawn("states", ax)
+        from grbp.figures.records import states_figure  # noqa: PLC0415 (it is above)
+
+        return states_figure(self, ax)
 
     def plot_cusum(self, ax: "Axes | None" = None) -> "Figure":
         """Draw the running sum of what cases were above the model, in their order.
@@ -338,35 +385,17 @@ class Fit(Displayable):
         -------
         matplotlib.figure.Figure
         """
-        return self._drawn("cusum", ax)
+        from grbp.figures.records import cusum_figure  # noqa: PLC0415 (it is above)
 
-    def _drawn(self, what: str, ax: "Axes | None") -> "Figure":
-        """Call the function of `grbp.figures.records` for a picture."""
-        draw = getattr(import_module("grbp.figures.records"), f"{what}_figure")
-        figure: Figure = draw(self, ax)
-        return figure
+        return cusum_figure(self, ax)
 
 
-def _restored(kept: dict[str, Any]) -> Fit:
-    """Make a fit again from its pickled fields."""
-    return Fit(**kept)
-
-
-def _both(share: Proportion) -> tuple[int, int]:
-    return share.successes, share.tries - share.successes
-
-
-def _estimate(number: Estimate | None) -> dict[str, float] | None:
-    return None if number is None else number._asdict()
-
-
-def _proportion(share: Proportion, successes: str) -> dict[str, Any]:
+def _plain_share(share: Proportion, successes: str) -> dict[str, Any]:
+    """Return a share with all its intervals, under the names that files have."""
+    kinds = ("wilson", "jeffreys", "clopper_pearson", "anytime")
     return {
         successes: share.successes,
         "tries": share.tries,
         "estimate": share.estimate,
-        "wilson": list(share.wilson),
-        "jeffreys": list(share.jeffreys),
-        "clopper_pearson": list(share.clopper_pearson),
-        "anytime": list(share.anytime),
+        **{kind: list(getattr(share, kind)) for kind in kinds},
     }

@@ -2,12 +2,14 @@
 
 import textwrap
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from grbp._words import counted
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.result import Fit
 from grbp.theory.posterior import Estimate
+
+if TYPE_CHECKING:
+    from grbp.fitting.result import Fit
 
 _WIDTH: Final = 78
 _MOST_STATES: Final = 12
@@ -22,7 +24,7 @@ WAYS: Final = {
 }
 
 
-def summary_of(fit: Fit) -> str:
+def summarize(fit: "Fit") -> str:
     """Return the sentence, the estimates, the tests, the states and the groups."""
     parts = [
         _wrapped(fit.sentence),
@@ -42,7 +44,7 @@ def _wrapped(text: str, first: str = "", indent: str = "") -> str:
     )
 
 
-def _estimates(fit: Fit) -> Iterator[str]:
+def _estimates(fit: "Fit") -> Iterator[str]:
     if fit.cases:
         waiting = sum(fit.open)
         cases = f"{counted(fit.cases, 'case')} with {counted(fit.rows, 'row')}"
@@ -73,7 +75,7 @@ def _estimates(fit: Fit) -> Iterator[str]:
     yield from _goals(fit)
 
 
-def _goals(fit: Fit) -> Iterator[str]:
+def _goals(fit: "Fit") -> Iterator[str]:
     shown = {
         "as it was done": fit.practice,
         "with threshold 0": fit.value_0,
@@ -97,7 +99,7 @@ def _line(name: str, number: Estimate, tries: int | None = None) -> str:
     )
 
 
-def _tests(fit: Fit) -> Iterator[str]:
+def _tests(fit: "Fit") -> Iterator[str]:
     yield "Assumptions, tested (p is adjusted for the number of tests, after Holm)"
     yield f"  {'':<44}{'p':>8}{'effect':>10}{'answer':>14}"
     for test in fit.tests:
@@ -117,12 +119,12 @@ def _change(test: AssumptionTest) -> str:
     return {None: "-", True: "changes", False: "stays"}[test.changes_answer]
 
 
-def _states(fit: Fit) -> Iterator[str]:
+def _states(fit: "Fit") -> Iterator[str]:
     yield "State by state (the general chain; unknown where an action was never tried)"
     head = f"  {'state':>5}{'moves':>10}{'up':>9}{'finished':>10}{'won':>9}"
     yield f"{head}   {'right':<10}{'sure':>8}"
     skipped = False
-    for row in fit.general:
+    for row in fit.by_state:
         if _MOST_STATES // 2 < row.state < fit.goal - _MOST_STATES // 2:
             if not skipped:
                 yield "  ..."
@@ -134,7 +136,7 @@ def _states(fit: Fit) -> Iterator[str]:
         yield f"{counts}   {row.action:<10}{sure:>8}".rstrip()
 
 
-def _groups(fit: Fit) -> Iterator[str]:
+def _groups(fit: "Fit") -> Iterator[str]:
     yield "By group"
     for name, group in list(fit.by_group.items())[:_MOST_GROUPS]:
         one = group.probability_threshold_1

@@ -18,10 +18,10 @@ from grbp.model.problem import Problem, StartLike
 from grbp.model.validation import as_seed, check_count, check_probability, check_whole
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, replica_keys
-from grbp.planning.characteristics import truth_of
-from grbp.planning.records import NOTHING, Past, past_of
+from grbp.planning.operating_characteristics import summarize_truth
+from grbp.planning.records import read_past
 from grbp.planning.result import Plan
-from grbp.planning.study import Design, Log, studying
+from grbp.planning.trial_simulation import Design, Log, make_study_loop
 from grbp.theory.gaps import gap
 
 if TYPE_CHECKING:
@@ -157,20 +157,17 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
     >>> after.plays_right.estimate > after.known.estimate
     True
     """
-    past = None if records is None else past_of(records)
-    goal = goal if goal is not None or past is None else past.goal
-    if past is not None and past.goal != goal:
+    past = read_past(records)
+    goal = past.goal if goal is None else goal
+    if past.goal not in (None, goal):
         raise InvalidInput(
             f"goal = {goal!r} was given, and the records are of goal {past.goal}; leave one out"
         )
     goal = check_whole("goal", goal, 2, _LARGEST_GOAL)
-    if start is None:
-        start = "uniform" if past is None else past.start
-    ranges = (
-        _points("p_c", p_c, None if past is None else past.p_c, past),
-        _points("p_f", p_f, None if past is None else past.p_f, past),
-    )
-    asked = _asked(cases)
+    why = "it was not given" if records is None else "it was never tried in these records"
+    points_c = _range_points("p_c", past.p_c if p_c is None else p_c, why)
+    points_f = _range_points("p_f", past.p_f if p_f is None else p_f, why)
+    asked = _check_cases(cases)
     study = _Study(
         DEFAULT_LEARNER if learner is None else learner,
         _checkpoints(asked),
@@ -183,19 +180,19 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         overlap=check_count("overlap", overlap, 1, _MOST_CASES),
         late_wins=check_count("late_wins", late_wins, 0, _MOST_CASES),
         overrule=check_probability("overrule", overrule),
-        level=LEVEL if stop_at is None else _level(stop_at),
+        level=LEVEL if stop_at is None else _check_stop_at(stop_at),
         look_from=check_count("look_from", look_from, 1, _MOST_CASES),
         stops=stop_at is not None,
-        before=NOTHING if past is None else past.before,
+        before=past.before,
     )  # fmt: skip
-    problems = [Problem(goal, a, b, start) for a in ranges[0] for b in ranges[1]]
-    told, truths = as_progress(progress), []
-    before = np.zeros(4, dtype=np.int64) if past is None else past.seen
+    start = past.start if start is None else start
+    problems = [Problem(goal, a, b, start) for a in points_c for b in points_f]
+    report_progress, truths = as_progress(progress), []
     for k, problem in enumerate(problems, 1):
         log = _play(study, problem, design)
-        truths.append(truth_of(problem, log, before))
-        if told is not None:
-            told("plan", k * study.replicas, len(problems) * study.replicas)
+        truths.append(summarize_truth(problem, log, past.seen))
+        if report_progress is not None:
+            report_progress("plan", k * study.replicas, len(problems) * study.replicas)
     return Plan(
         goal=problems[0].goal,
         start=problems[0].canonical_start,
@@ -211,11 +208,11 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         overrule=design.overrule,
         stop_at=None if stop_at is None else design.level,
         past_cases=design.before.rho,
-        weights=None if past is None else _plausible(problems, before),
+        weights=None if records is None else _weigh_truths(problems, past.seen),
     )
 
 
-def _plausible(problems: Sequence[Problem], seen: Ints) -> tuple[float, ...]:
+def _weigh_truths(problems: Sequence[Problem], seen: Ints) -> tuple[float, ...]:
     """Return how plausible records make each truth: the density of their posterior, in all 1."""
     ups, downs, wins, losses = seen.tolist()
     p_c, p_f = (
@@ -228,19 +225,17 @@ def _plausible(problems: Sequence[Problem], seen: Ints) -> tuple[float, ...]:
     return tuple((weights / weights.sum()).tolist())
 
 
-def _points(name: str, given: object, known: object, past: Past | None) -> list[float]:
-    """Return the points of a range, the lowest first."""
-    if given is None and known is None:
+def _range_points(name: str, given: object, why: str) -> list[float]:
+    """Return the points of a range, the lowest first; say why nothing is known if it is None."""
+    if given is None:
         option = f"--{name.replace('_', '-')}"
-        why = "it was never tried in these records" if past is not None else "it was not given"
         raise InvalidInput(
             f"nothing is known of {name}, for {why}; say between which probabilities it lies"
             f" ({option} .2:.35 on the shell, {name}=(0.2, 0.35) in Python)"
         )
-    ends = known if given is None else given
-    if not isinstance(ends, Iterable) or isinstance(ends, str):
-        return [check_probability(name, ends)]
-    parts = list(ends)
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        return [check_probability(name, given)]
+    parts = list(given)
     if len(parts) not in (2, 3):
         raise InvalidInput(
             f"{name} = {given!r} was given; it must be a number, (low, high) or (low, high, points)"
@@ -255,7 +250,7 @@ def _points(name: str, given: object, known: object, past: Past | None) -> list[
     return [round(float(x), 12) for x in np.linspace(low, high, count)]
 
 
-def _asked(cases: object) -> tuple[int, ...]:
+def _check_cases(cases: object) -> tuple[int, ...]:
     """Return the numbers of cases that were asked about, in order."""
     given = cases if isinstance(cases, Iterable) and not isinstance(cases, str) else [cases]
     asked = sorted({check_count("cases", one, 1, _MOST_CASES) for one in given})
@@ -271,7 +266,7 @@ def _checkpoints(asked: Sequence[int]) -> Ints:
     return np.unique([*asked, *curve.tolist()])
 
 
-def _level(stop_at: object) -> float:
+def _check_stop_at(stop_at: object) -> float:
     """Return the probability at which one stops, or refuse it."""
     level = check_probability("stop_at", stop_at)
     if not 0.5 < level < 1.0:
@@ -295,7 +290,7 @@ def _play(study: _Study, problem: Problem, design: Design) -> Log:
     constants, starts = learner.constants, problem.start_table
     loop = compile_or_interpret(
         learner,
-        _studying,
+        _study_loop,
         goal,
         lambda run, log: run(constants, design, starts, gaps, log),
         _log(study.checkpoints, np.zeros((0, 4), dtype=np.uint64)),
@@ -342,4 +337,4 @@ def _log(checkpoints: Ints, keys: Words) -> Log:
     return Log(checkpoints, keys, zeros(), zeros(), np.zeros(shape), zeros(), zeros(4), first)
 
 
-_studying = cache(studying)
+_study_loop = cache(make_study_loop)

@@ -1,21 +1,20 @@
-"""Begin a study where records end: read what `grbp fit --json` said of them."""
+"""Begin a study where records end: with a fit, or with a file that `grbp fit --json` wrote."""
 
 import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from grbp._io import reason
 from grbp.errors import InvalidInput
+from grbp.fitting.estimates import Proportion
 from grbp.fitting.result import Fit
 from grbp.learners.counters import Counters
 from grbp.model.problem import Start
 from grbp.numerics.arrays import Ints
-
-NOTHING = Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""What a study begins with where there are no records."""
+from grbp.numerics.intervals import Interval
 
 
 class Past(NamedTuple):
@@ -23,9 +22,9 @@ class Past(NamedTuple):
 
     Attributes
     ----------
-    goal : int
-        The state in which a case is won.
-    p_c, p_f : tuple of float or None
+    goal : int or None
+        The state in which a case is won; None without records.
+    p_c, p_f : Interval or None
         Their intervals; None where an action was never tried.
     start : str or tuple
         The first states as they were observed.
@@ -33,9 +32,9 @@ class Past(NamedTuple):
         What was counted, with the number of cases as `rho`.
     """
 
-    goal: int
-    p_c: tuple[float, float] | None
-    p_f: tuple[float, float] | None
+    goal: int | None
+    p_c: Interval | None
+    p_f: Interval | None
     start: Start
     before: Counters
 
@@ -47,67 +46,60 @@ class Past(NamedTuple):
         return np.array(counts, dtype=np.int64)
 
 
-def past_of(records: Any) -> Past:
+NO_RECORDS: Final = Past(None, None, None, "uniform", Counters(0, *[0.0] * 8))
+"""What a study begins with where there are no records."""
+
+
+def read_past(records: Any) -> Past:
     """Return what records say: a `Fit`, the dictionary of one, or a file that holds it as JSON."""
-    said = records.to_dict() if isinstance(records, Fit) else records
-    if isinstance(said, str | Path):
-        said = _read(Path(said))
+    if records is None:
+        return NO_RECORDS
+    if isinstance(records, Fit):
+        fit = records
+        return _past_of(fit.goal, fit.cases, fit.p_c, fit.p_f or Proportion(0, 0), fit.first_states)
+    is_file = isinstance(records, str | Path)
     try:
-        return _past(said)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInput(
-            f"records = {_name(records)} was given; it must be a result of grbp.fit, or a file that"
-            " grbp fit --json wrote"
-        ) from error
-
-
-def _name(records: Any) -> str:
-    """Name what was given in a few words."""
-    return repr(str(records)) if isinstance(records, str | Path) else f"<{type(records).__name__}>"
-
-
-def _read(path: Path) -> Any:
-    """Return the object in a file; None where there is none."""
-    try:
-        text = path.read_text("utf-8")
+        stored = json.loads(Path(records).read_text("utf-8")) if is_file else records
+        return _past_of(
+            int(stored["goal"]),
+            int(stored["cases"]),
+            _read_share(stored, "p_c", "ups"),
+            _read_share(stored, "p_f", "wins"),
+            [int(count) for count in stored.get("first_states", ())],
+        )
     except OSError as error:
         raise InvalidInput(
-            f"the records {str(path)!r} cannot be read ({error.strerror}); name a file that"
+            f"the records {str(records)!r} cannot be read ({reason(error)}); name a file that"
             " grbp fit --json wrote"
         ) from error
-    except UnicodeDecodeError:
-        return None
-    with suppress(ValueError, RecursionError):
-        return json.loads(text)
-    return None
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        name = repr(str(records)) if is_file else f"<{type(records).__name__}>"
+        raise InvalidInput(
+            f"records = {name} was given; it must be a result of grbp.fit, or a file that"
+            " grbp fit --json wrote"
+        ) from error
 
 
-def _past(said: Mapping[str, Any]) -> Past:
-    c, f = said["p_c"], said["p_f"]
-    kind = "anytime" if said.get("adaptive") else "wilson"
-    counted = said.get("counters") or {}
-    ups, moves = int(c["ups"]), int(c["tries"])
-    wins, tries = (int(f["wins"]), int(f["tries"])) if f else (0, 0)
-    if not (0 <= ups <= moves and 0 <= wins <= tries):
+def _read_share(stored: Mapping[str, Any], name: str, successes: str) -> Proportion:
+    """Return a share that a file has; one of an action that was never tried may be missing."""
+    counts = stored[name] or {successes: 0, "tries": 0}
+    won, tries = int(counts[successes]), int(counts["tries"])
+    if not 0 <= won <= tries:
         raise ValueError
-    credit = [float(counted.get(name, 0.0)) for name in Counters._fields[5:]]
-    before = Counters(
-        int(said["cases"]), float(tries), float(wins), float(moves), float(ups), *credit
-    )
-    first = [int(count) for count in said.get("first_states", ())]
-    total = sum(first)
-    start: Start = "uniform"
-    if total:
-        start = tuple((k, count / total) for k, count in enumerate(first, 1) if count)
+    return Proportion(won, tries, float(stored.get("level", 0.95)), bool(stored.get("adaptive")))
+
+
+def _past_of(
+    goal: int, cases: int, c: Proportion, f: Proportion, first_states: Sequence[int]
+) -> Past:
+    total = sum(first_states)
+    start = tuple((k, count / total) for k, count in enumerate(first_states, 1) if count)
+    f_tries, wins, c_tries, ups = map(float, (f.tries, f.successes, c.tries, c.successes))
     return Past(
-        int(said["goal"]),
-        _interval(c[kind]) if moves else None,
-        _interval(f[kind]) if tries else None,
-        start,
-        before,
+        goal,
+        c.interval if c.tries else None,
+        f.interval if f.tries else None,
+        start or "uniform",
+        # Whoever took the actions need not have played a threshold, so none gets the credit.
+        Counters(cases, f_tries, wins, c_tries, ups, 0.0, 0.0, 0.0, 0.0),
     )
-
-
-def _interval(ends: Any) -> tuple[float, float]:
-    low, high = map(float, ends)
-    return low, high

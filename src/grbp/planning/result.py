@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from grbp._display import Displayable, Rows
+from grbp._words import as_plain, counted
 from grbp.model.problem import Start
-from grbp.planning.characteristics import Outlook, Truth
+from grbp.planning.operating_characteristics import Outlook, Truth
+from grbp.planning.summary import expectations, summarize
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:
@@ -95,17 +96,16 @@ class Plan(Displayable):
     weights: tuple[float, ...] | None = None
 
     def __repr__(self) -> str:
-        truths = "1 truth" if len(self.truths) == 1 else f"{len(self.truths):,} truths"
-        said = import_module("grbp.planning.summary").sentences_of(self)
+        truths = counted(len(self.truths), "truth")
         return (
             f"<Plan of {self.learner} for {truths}, {self.replicas:,} studies each, seed"
-            f" {self.seed}: {' '.join(said[:2])}>"
+            f" {self.seed}: {' '.join(expectations(self)[:2])}>"
         )
 
     @property
     def sentence(self) -> str:
         """What to expect with the largest number of cases, for who is no statistician."""
-        return str(import_module("grbp.planning.summary").sentence_of(self))
+        return " ".join(expectations(self))
 
     def summary(self) -> str:
         """Return the result as text, 80 columns wide, with the sentence on top.
@@ -114,7 +114,7 @@ class Plan(Displayable):
         -------
         str
         """
-        return str(import_module("grbp.planning.summary").summary_of(self))
+        return summarize(self)
 
     def cells(self) -> Iterator[tuple[float, ...]]:
         """Yield a row of `COLUMNS` for every truth and number of cases that was asked about."""
@@ -135,35 +135,13 @@ class Plan(Displayable):
         -------
         dict
         """
-        start = self.start if isinstance(self.start, str) else [list(pair) for pair in self.start]
-        return {
-            "goal": self.goal,
-            "start": start,
-            "learner": self.learner,
-            "cases": list(self.cases),
-            "replicas": self.replicas,
-            "seed": self.seed,
-            "level": self.level,
-            "overlap": self.overlap,
-            "late_wins": self.late_wins,
-            "look_from": self.look_from,
-            "overrule": self.overrule,
-            "stop_at": self.stop_at,
-            "past_cases": self.past_cases,
-            "weights": None if self.weights is None else list(self.weights),
-            "sentence": self.sentence,
-            "truths": [
-                {
-                    "p_c": truth.p_c,
-                    "p_f": truth.p_f,
-                    "boundary": truth.boundary,
-                    "right": truth.right,
-                    "loss": truth.loss,
-                    "after": [_plain(truth.at(cases)) for cases in self.cases],
-                }
-                for truth in self.truths
-            ],
-        }
+        truths = [
+            {name: value for name, value in vars(truth).items() if name != "outlooks"}
+            | {"after": [truth.at(cases) for cases in self.cases]}
+            for truth in self.truths
+        ]
+        plain: dict[str, Any] = as_plain(vars(self) | {"sentence": self.sentence, "truths": truths})
+        return plain
 
     def report(self, facts: Mapping[str, str] | None = None) -> str:
         """Return a page that explains the result to someone who is not a statistician.
@@ -183,7 +161,9 @@ class Plan(Displayable):
         MissingExtra
             If Matplotlib or Jinja2 is not installed.
         """
-        return str(import_module("grbp.reports.plan_report").plan_report(self, facts or {}))
+        from grbp.reports.plan_report import plan_report  # noqa: PLC0415 (it is above, and slow)
+
+        return plan_report(self, facts or {})
 
     def _table(self) -> Rows:
         return COLUMNS, self.cells()
@@ -206,28 +186,12 @@ class Plan(Displayable):
 
     def plot_knowing(self, ax: "Axes | None" = None) -> "Figure":
         """Draw how many studies play the right policy, and how many know it, by cases."""
-        return self._drawn("knowing", ax)
+        from grbp.figures.planning import knowing_figure  # noqa: PLC0415 (it is above)
+
+        return knowing_figure(self, ax)
 
     def plot_lost(self, ax: "Axes | None" = None) -> "Figure":
         """Draw how many goals learning costs, by cases."""
-        return self._drawn("lost", ax)
+        from grbp.figures.planning import lost_figure  # noqa: PLC0415 (it is above)
 
-    def _drawn(self, what: str, ax: "Axes | None") -> "Figure":
-        """Call the function of `grbp.figures.planning` for a picture."""
-        draw = getattr(import_module("grbp.figures.planning"), f"{what}_figure")
-        figure: Figure = draw(self, ax)
-        return figure
-
-
-def _plain(outlook: Outlook) -> dict[str, Any]:
-    return {
-        name: {k: _number(x) for k, x in number._asdict().items()}
-        if isinstance(number, Estimate)
-        else number
-        for name, number in outlook._asdict().items()
-    }
-
-
-def _number(x: float) -> float | None:
-    """Return a number, or None where there is none, as in JSON."""
-    return None if math.isnan(x) else x
+        return lost_figure(self, ax)

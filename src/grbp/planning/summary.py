@@ -2,12 +2,15 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
-from grbp.planning.characteristics import Outlook, Truth
-from grbp.planning.result import Plan
+from grbp._words import counted
+from grbp.planning.operating_characteristics import Outlook
 from grbp.theory.posterior import Estimate
+
+if TYPE_CHECKING:
+    from grbp.planning.result import Plan
 
 _WIDTH: Final = 78
 _NAME: Final = 34
@@ -15,57 +18,41 @@ _CELL: Final = 15
 _MOST_TRUTHS: Final = 12
 """Truths of which a person is shown all; of more, the least known."""
 
-_Of = Callable[[Outlook], float]
 
-
-def sentence_of(plan: Plan) -> str:
-    """Say what to expect with the largest number of cases."""
-    return " ".join(sentences_of(plan))
-
-
-def sentences_of(plan: Plan) -> list[str]:
-    """Say the same in single sentences, the most important first."""
+def expectations(plan: "Plan") -> list[str]:
+    """Say what to expect with the largest number of cases, the most important sentence first."""
     last = plan.cases[-1]
-    more = " more" if plan.past_cases else ""
+    more = "more " if plan.past_cases else ""
     decided = [truth for truth in plan.truths if truth.right is not None]
-    start = f"With {last:,}{more} case{'' if last == 1 else 's'}"
+    start = f"With {counted(last, f'{more}case')}"
     if not decided:
         return [f"{start} nothing can be learned: both policies are equally good."]
     ends = [truth.at(last) for truth in decided]
     level = f"{100.0 * plan.level:.4g} %"
-    several = len(ends) > 1
-    worst = min(decided, key=lambda truth: truth.at(last).known.estimate)
-    where = (
-        f": least where p_C = {worst.p_c:.3g} and p_F = {worst.p_f:.3g}, and the wrong policy loses"
-        f" {100.0 * worst.loss:.2g} goals in 100 cases"
-        if several
-        else ""
-    )
-    lost = [one.goals_lost.estimate for one in ends]
-    wrong = [one.ever_wrongly_sure.estimate for one in ends]
-    parts = [
-        f"{start}, the learner plays the right policy in"
-        f" {_of_100([one.plays_right.estimate for one in ends])} studies"
-        + (f", over {len(ends)} plausible truths." if several else "."),
-        f"That it is right is known at {level} in"
-        f" {_of_100([one.known.estimate for one in ends])}{where}.",
-        *_weighted(plan),
-        f"Learning costs {_goals(*_ends(lost))} against knowing the truth.",
-    ]
+    over = where = ""
+    if len(ends) > 1:
+        worst = min(decided, key=lambda truth: truth.at(last).known.estimate)
+        over = f", over {len(ends)} plausible truths"
+        where = (
+            f": least where p_C = {worst.p_c:.3g} and p_F = {worst.p_f:.3g}, and the wrong policy"
+            f" loses {100.0 * worst.loss:.2g} goals in 100 cases"
+        )
+    wrong = _of_100(ends, "ever_wrongly_sure")
+    mistake = f"Stopping when {level} sure settles on the wrong policy in {wrong} studies."
     if plan.stop_at is None:
         looks = "after every case" if plan.look_from == 1 else f"from case {plan.look_from:,} on"
-        parts.append(
-            f"Who looks {looks} is sure of the wrong policy at some time in {_of_100(wrong)}"
-            " studies."
-        )
-    else:
-        parts.append(
-            f"Stopping when {level} sure settles on the wrong policy in {_of_100(wrong)} studies."
-        )
-    return parts
+        mistake = f"Who looks {looks} is sure of the wrong policy at some time in {wrong} studies."
+    return [
+        f"{start}, the learner plays the right policy in {_of_100(ends, 'plays_right')} studies"
+        f"{over}.",
+        f"That it is right is known at {level} in {_of_100(ends, 'known')}{where}.",
+        *_weighted(plan),
+        f"Learning costs {_goals_lost(ends)} against knowing the truth.",
+        mistake,
+    ]
 
 
-def _weighted(plan: Plan) -> Iterator[str]:
+def _weighted(plan: "Plan") -> Iterator[str]:
     """Say what to expect on average, where records say how plausible each truth is."""
     if plan.weights is None or len(plan.truths) == 1:
         return
@@ -83,13 +70,10 @@ def _weighted(plan: Plan) -> Iterator[str]:
     )
 
 
-def _ends(numbers: Sequence[float]) -> tuple[float, float]:
-    return min(numbers), max(numbers)
-
-
-def _of_100(shares: Sequence[float]) -> str:
-    """Write shares in words, the least and the largest: "71 to 99 of 100"."""
-    return f"{_to([_whole(share) for share in _ends(shares)])} of 100"
+def _of_100(ends: Sequence[Outlook], share: str) -> str:
+    """Write a share in words, the least and the largest: "71 to 99 of 100"."""
+    shares = [_number(one, share) for one in ends]
+    return f"{write_range(_whole(min(shares)), _whole(max(shares)))} of 100"
 
 
 def _whole(share: float) -> str:
@@ -99,78 +83,82 @@ def _whole(share: float) -> str:
     return str(min(99, round(100.0 * share)) if share < 1.0 else 100)
 
 
-def _goals(least: float, most: float) -> str:
-    """Write a number of goals, or from what to what it goes."""
-    said = [f"{x:.0f}" if abs(x) >= 99.5 else f"{x:.2g}" for x in (least, most)]
-    return f"{_to(said)} goal{'' if said == ['1', '1'] else 's'}"
+def _goals_lost(ends: Sequence[Outlook]) -> str:
+    """Write how many goals are lost, or from what to what that goes."""
+    lost = [one.goals_lost.estimate for one in ends]
+    low, high = (f"{x:.0f}" if abs(x) >= 99.5 else f"{x:.2g}" for x in (min(lost), max(lost)))
+    return f"{write_range(low, high)} goal{'' if low == high == '1' else 's'}"
 
 
-def _to(ends: Sequence[str]) -> str:
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+def write_range(low: str, high: str) -> str:
+    """Write from what to what something goes, once if both read alike."""
+    return low if low == high else f"{low} to {high}"
 
 
-def summary_of(plan: Plan) -> str:
+def summarize(plan: "Plan") -> str:
     """Return the sentence, the range over all truths, and each truth."""
     parts = [
         textwrap.fill(plan.sentence, _WIDTH, break_on_hyphens=False),
-        textwrap.fill(setting_of(plan), _WIDTH, break_on_hyphens=False),
+        textwrap.fill(describe_setting(plan), _WIDTH, break_on_hyphens=False),
         "\n".join(_ranges(plan)),
         "\n".join(_truths(plan)),
     ]
     return "\n\n".join(parts)
 
 
-def setting_of(plan: Plan) -> str:
+def describe_setting(plan: "Plan") -> str:
     """Say what was played."""
-    said = [f"goal {plan.goal:,}", plan.learner]
-    said += [f"{plan.overlap:,} cases at once"] if plan.overlap > 1 else []
-    said += [f"goals told {plan.late_wins:,} cases later"] if plan.late_wins else []
-    said += [f"{100.0 * plan.overrule:.3g} % overruled"] if plan.overrule else []
-    said += [f"stopped when {100.0 * plan.level:.4g} % sure"] if plan.stop_at else []
-    said += [f"looking from case {plan.look_from:,} on"] if plan.look_from > 1 else []
-    said += [f"after {plan.past_cases:,} past cases"] if plan.past_cases else []
     studies = "1 study" if plan.replicas == 1 else f"{plan.replicas:,} studies"
-    return ", ".join([*said, f"{studies} of each truth", f"seed {plan.seed}"])
+    choices = {
+        f"goal {plan.goal:,}": True,
+        plan.learner: True,
+        f"{plan.overlap:,} cases at once": plan.overlap > 1,
+        f"goals told {plan.late_wins:,} cases later": plan.late_wins,
+        f"{100.0 * plan.overrule:.3g} % overruled": plan.overrule,
+        f"stopped when {100.0 * plan.level:.4g} % sure": plan.stop_at,
+        f"looking from case {plan.look_from:,} on": plan.look_from > 1,
+        f"after {plan.past_cases:,} past cases": plan.past_cases,
+        f"{studies} of each truth": True,
+        f"seed {plan.seed}": True,
+    }
+    return ", ".join(words for words, chosen in choices.items() if chosen)
 
 
-def _shares(plan: Plan) -> dict[str, Callable[[Outlook], Estimate]]:
-    """Return the numbers that the table has, by their names."""
+def _shares(plan: "Plan") -> dict[str, str]:
+    """Return which numbers the table has, by the names that it gives them."""
     level = f"{100.0 * plan.level:.4g} %"
     ever = "has stopped learning" if plan.stop_at else f"was sure at {level} at some time"
     wrong = "settled on the wrong policy" if plan.stop_at else "was sure of the wrong policy"
     return {
-        "plays the right policy": lambda one: one.plays_right,
-        f"knows it at {level}": lambda one: one.known,
-        ever: lambda one: one.ever_sure,
-        wrong: lambda one: one.ever_wrongly_sure,
-        "goals lost by learning": lambda one: one.goals_lost,
-        "FINISH taken": lambda one: one.finishes,
-        "bias of p_C": lambda one: one.bias_p_c,
-        "bias of p_F": lambda one: one.bias_p_f,
-        "Wilson's 95 % holds p_F": lambda one: one.wilson_p_f,
-        "anytime 95 % holds p_F": lambda one: one.anytime_p_f,
+        "plays the right policy": "plays_right",
+        f"knows it at {level}": "known",
+        ever: "ever_sure",
+        wrong: "ever_wrongly_sure",
+        "goals lost by learning": "goals_lost",
+        "FINISH taken": "finishes",
+        "bias of p_C": "bias_p_c",
+        "bias of p_F": "bias_p_f",
+        "Wilson's 95 % holds p_F": "wilson_p_f",
+        "anytime 95 % holds p_F": "anytime_p_f",
     }
 
 
-def _ranges(plan: Plan) -> Iterator[str]:
+def _ranges(plan: "Plan") -> Iterator[str]:
     fitting = (80 - _NAME) // _CELL
     several = len(plan.truths) > 1
-    for k in range(0, len(plan.cases), fitting):
-        cases = plan.cases[k : k + fitting]
+    for first in range(0, len(plan.cases), fitting):
+        cases = plan.cases[first : first + fitting]
         head = "least to most, over the truths" if several else ""
-        yield f"{head:<{_NAME}}" + "".join(f"{f'{one:,} cases':>{_CELL}}" for one in cases)
-        for name, of in _shares(plan).items():
-            cells = (_span([of(truth.at(one)).estimate for truth in plan.truths]) for one in cases)
+        yield f"{head:<{_NAME}}" + "".join(f"{f'{k:,} cases':>{_CELL}}" for k in cases)
+        for name, number in _shares(plan).items():
+            cells = (_span([_number(truth.at(k), number) for truth in plan.truths]) for k in cases)
             yield f"{name:<{_NAME}}" + "".join(f"{cell:>{_CELL}}" for cell in cells)
 
 
 def _span(numbers: Sequence[float]) -> str:
     """Write the least and the largest number, if there are any."""
-    known = [number for number in numbers if not math.isnan(number)]
-    if not known:
-        return "-"
-    low, high = (short(number) for number in _ends(known))
-    return low if low == high else f"{low} to {high}"
+    known = [number for number in numbers if not math.isnan(number)] or [math.nan]
+    return write_range(short(min(known)), short(max(known)))
 
 
 def short(number: float) -> str:
@@ -186,36 +174,44 @@ def short(number: float) -> str:
     return "0" if float(text) == 0.0 else text.replace("0.", ".", 1) if size < 1.0 else text
 
 
-def _truths(plan: Plan) -> Iterator[str]:
+_BY_TRUTH: Final = {
+    "plays right": ("plays_right", 12),
+    "known": ("known", 7),
+    "ever wrong": ("ever_wrongly_sure", 11),
+    "goals": ("goals", 8),
+    "always 0": ("goals_threshold_0", 9),
+    "always 1": ("goals_threshold_1", 9),
+    "lost": ("goals_lost", 6),
+}
+"""The columns of the table of truths: what each shows, and how wide it is."""
+
+
+def _truths(plan: "Plan") -> Iterator[str]:
     last = plan.cases[-1]
-    names = ("plays right", "known", "ever wrong", "goals", "always 0", "always 1", "lost")
+    names = "".join(f"{name:>{width}}" for name, (_, width) in _BY_TRUTH.items())
     yield f"after {last:,} cases, by truth"
-    yield f"{'p_C':>6}{'p_F':>6}{'right':>6}" + "".join(
-        f"{name:>{width}}" for name, width in zip(names, _WIDTHS, strict=True)
-    )
+    yield f"{'p_C':>6}{'p_F':>6}{'right':>6}{names}"
     shown = plan.truths
     if len(shown) > _MOST_TRUTHS:
         shown = tuple(sorted(shown, key=lambda truth: truth.at(last).known.estimate))
         shown = shown[:_MOST_TRUTHS]
     for truth in shown:
-        one = truth.at(last)
-        cells = (
-            one.plays_right.estimate, one.known.estimate, one.ever_wrongly_sure.estimate,
-            one.goals.estimate, one.goals_threshold_0, one.goals_threshold_1,
-            one.goals_lost.estimate,
-        )  # fmt: skip
         right = "both" if truth.right is None else str(truth.right)
-        yield f"{_place(truth)}{right:>6}" + "".join(
-            f"{short(cell):>{width}}" for cell, width in zip(cells, _WIDTHS, strict=True)
+        cells = (
+            f"{short(_number(truth.at(last), name)):>{width}}" for name, width in _BY_TRUTH.values()
         )
+        place = f"{_probability(truth.p_c):>6}{_probability(truth.p_f):>6}"
+        yield f"{place}{right:>6}{''.join(cells)}"
     if len(shown) < len(plan.truths):
         yield f"and {len(plan.truths) - len(shown):,} truths of which more is known"
 
 
-_WIDTHS: Final = (12, 7, 11, 8, 9, 9, 6)
+def _number(outlook: Outlook, name: str) -> float:
+    """Return a number of an outlook, without its interval if it has one."""
+    number: Estimate | float = getattr(outlook, name)
+    return number.estimate if isinstance(number, Estimate) else number
 
 
-def _place(truth: Truth) -> str:
-    """Write the two probabilities of a truth, such as .45 and .275."""
-    said = (f"{p:.3f}".rstrip("0").replace("0.", ".", 1) for p in (truth.p_c, truth.p_f))
-    return "".join(f"{p:>6}" for p in said)
+def _probability(p: float) -> str:
+    """Write a probability in few letters, such as .45 and .275."""
+    return f"{p:.3f}".rstrip("0").replace("0.", ".", 1)

@@ -89,9 +89,9 @@ class Records:
         here = self.group == k
         case, cases = self.case[here], 0
         if not self.aggregated:
-            case, cases = numbered_anew(case)
+            case, cases = renumber_cases(case)
         next_state = self.next_state[here]
-        empty, no_row = (0, 0) if self.aggregated else open_cases(self.goal, case, next_state)
+        empty, no_row = (0, 0) if self.aggregated else count_open_cases(self.goal, case, next_state)
         return replace(
             self,
             rows=int(np.count_nonzero(here)),
@@ -112,22 +112,22 @@ class Records:
         )
 
 
-def numbered_anew(case: Ints) -> tuple[Ints, int]:
+def renumber_cases(case: Ints) -> tuple[Ints, int]:
     """Return sorted cases numbered from 0 without gaps, and how many there are."""
-    new = begins(case)
+    new = first_of_case(case)
     number = np.cumsum(new) - 1
     return number, int(np.count_nonzero(new))
 
 
-def begins(case: Ints) -> Bools:
+def first_of_case(case: Ints) -> Bools:
     """Return which rows, sorted by case, are the first of theirs."""
     new = np.ones(len(case), dtype=np.bool_)
     np.not_equal(case[1:], case[:-1], out=new[1:])
     return new
 
 
-def open_cases(goal: int, case: Ints, next_state: Ints) -> tuple[int, int]:
+def count_open_cases(goal: int, case: Ints, next_state: Ints) -> tuple[int, int]:
     """Count the cases whose last next state is empty, and those where it is an inner state."""
-    last = next_state[np.roll(begins(case), -1)]
+    last = next_state[np.roll(first_of_case(case), -1)]
     empty = int(np.count_nonzero(last == OPEN))
     return empty, int(np.count_nonzero((last > DEAD_END) & (last < goal)))

@@ -22,7 +22,7 @@ from grbp.records.cells import (
     states,
     whole_numbers,
 )
-from grbp.records.clean import Records, begins, numbered_anew, open_cases
+from grbp.records.clean import Records, count_open_cases, first_of_case, renumber_cases
 from grbp.records.columns import (
     ACTION,
     CASE,
@@ -208,7 +208,7 @@ def _number_steps(rows: Rows) -> None:
     if column is None or (unknown := rows.values[STEP] == NO_STEP).any():
         by_case = np.argsort(case, kind="stable")
         at = np.arange(len(case))
-        start = np.maximum.accumulate(np.where(begins(case[by_case]), at, 0))
+        start = np.maximum.accumulate(np.where(first_of_case(case[by_case]), at, 0))
         steps = np.empty(len(case), dtype=np.int64)
         if column is None:
             steps[by_case] = at - start + 1
@@ -265,9 +265,9 @@ def _records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Records:
             refuse(1, "", "no-rows", "every count of the table is 0, so there is nothing in it")
     values = {role: column[order] for role, column in rows.values.items()}
     zeros = np.zeros(len(order), dtype=np.int64)
-    case, cases = numbered_anew(values[CASE]) if CASE in values else (zeros.copy(), 0)
+    case, cases = renumber_cases(values[CASE]) if CASE in values else (zeros.copy(), 0)
     groups, group = _named_groups(table, rows, order)
-    empty, no_row = open_cases(goal, case, values[NEXT_STATE]) if cases else (0, 0)
+    empty, no_row = count_open_cases(goal, case, values[NEXT_STATE]) if cases else (0, 0)
     moves = values.get(COUNT, zeros + 1)
     if moves.sum(dtype=np.float64) > _MOST_MOVES:
         refuse(

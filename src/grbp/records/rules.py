@@ -30,7 +30,7 @@ import numpy as np
 from grbp.errors import InvalidRecords, Irregularity
 from grbp.model.transition import DEAD_END, Action
 from grbp.numerics.arrays import Bools, Ints
-from grbp.records.clean import OPEN, begins
+from grbp.records.clean import OPEN, first_of_case
 from grbp.records.columns import (
     ACTION,
     CASE,
@@ -241,7 +241,7 @@ def _firsts(places: Ints) -> Ints:
 def cut(case: Ints, broken: Bools) -> tuple[Bools, Bools]:
     """Return the first broken row of each case, and the rows after it; all are sorted."""
     so_far = np.cumsum(broken)
-    new = begins(case)
+    new = first_of_case(case)
     base = np.where(new, so_far - broken, 0)
     in_case: Ints = so_far - np.maximum.accumulate(base)
     first = broken & (in_case == 1)

@@ -4,14 +4,18 @@ A page is a single file: no script, nothing fetched from anywhere. Everything ha
 text, never as HTML, and the same input gives the same page, to the byte.
 """
 
+import math
 import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+from grbp._words import counted, percent, with_interval
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.figures.canvas import render
+from grbp.fitting.estimates import Proportion
+from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -77,8 +81,9 @@ class Section:
 
     @property
     def paragraphs(self) -> list[str]:
-        """Split the text where a line is empty."""
-        return [part.strip() for part in re.split(r"\n\s*\n", self.text) if part.strip()]
+        """Split the text where a line is empty; what a template has escaped stays escaped."""
+        parts = re.split(r"\n\s*\n", self.text.strip())
+        return [type(self.text)(re.sub(r" *\n *", " ", part)) for part in parts if part]
 
     @staticmethod
     def encoded(svg: bytes) -> str:
@@ -86,21 +91,22 @@ class Section:
         return b64encode(svg).decode()
 
 
-class Number(NamedTuple):
-    """One of the numbers at the top of a page.
+def format_share(share: Proportion | Estimate | None) -> str:
+    """Write a share with its interval, or that there is no number."""
+    estimate = share.as_estimate if isinstance(share, Proportion) else share
+    if estimate is None or math.isnan(estimate.estimate):
+        return NO_NUMBER
+    return with_interval(*estimate)
 
-    Attributes
-    ----------
-    name, value, meaning : str
-        What it is, the number as it is written, and a sentence on what it means.
-    interval : str
-        Its interval, if it has one.
-    """
 
-    name: str
-    value: str
-    meaning: str
-    interval: str = ""
+def format_percent(share: float | None) -> str:
+    """Write a share in percent, or that there is no number."""
+    return NO_NUMBER if share is None else percent(share)
+
+
+def format_level(level: float) -> str:
+    """Write the level of an interval: "95 %"."""
+    return f"{100.0 * level:.4g} %"
 
 
 def svg_of(figure: "Figure") -> bytes:
@@ -116,7 +122,7 @@ def environment() -> "Environment":
         raise MissingExtra(
             f"the report needs Jinja2, which is not installed; {how_to_install('plots')}"
         ) from error
-    return Environment(
+    pages = Environment(
         loader=PackageLoader("grbp.reports"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -124,6 +130,14 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.globals["section"] = Section
+    pages.filters |= {
+        "counted": counted,
+        "level": format_level,
+        "percent": format_percent,
+        "share": format_share,
+    }
+    return pages
 
 
 def _printable(value: Any) -> Any:

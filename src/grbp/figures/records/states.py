@@ -59,13 +59,13 @@ def states_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     """
     with drawing():
         axes = new_axes(ax, height=4.7, below=1.5)
-        states = np.array([row.state for row in fit.general])
+        states = np.array([row.state for row in fit.by_state])
         for one in _ACTIONS:
             _draw_action(axes, fit, one)
-        if any(not (row.c and row.f) for row in fit.general):
+        if any(not (row.c and row.f) for row in fit.by_state):
             axes.fill_between([], [], facecolor="none", edgecolor=GREY, hatch="////",
                               linewidth=0, label="hatched: never tried")  # fmt: skip
-        shown = fit.general[:: -(-len(states) // _MOST_TICKS)]
+        shown = fit.by_state[:: -(-len(states) // _MOST_TICKS)]
         axes.set_xticks(
             [row.state for row in shown],
             [f"{row.state}\n{_short(row.c)}\n{_short(row.f)}" for row in shown],
@@ -91,18 +91,18 @@ def _draw_action(axes: "Axes", fit: "Fit", one: _Kind) -> None:
         axes.axhline(pooled.estimate, color=one.colour, linewidth=0.9)
     shares = {
         row.state: Proportion(getattr(row, one.wins), tries, fit.level, fit.adaptive)
-        for row in fit.general
+        for row in fit.by_state
         if (tries := getattr(row, one.tries))
     }
-    many = len(fit.general) > _MANY_STATES
+    many = len(fit.by_state) > _MANY_STATES
     if shares:
         at = np.array(list(shares)) + one.aside
         low, high = zip(*(share.interval for share in shares.values()), strict=True)
-        axes.vlines(at, low, high, color=one.colour, linewidth=min(1.8, 60.0 / len(fit.general)))
+        axes.vlines(at, low, high, color=one.colour, linewidth=min(1.8, 60.0 / len(fit.by_state)))
         share = [share.successes / share.tries for share in shares.values()]
         (mark,) = axes.plot(at, share, one.marker, color=one.colour, clip_on=False)
         mark.set(markersize=3 if many else 6, zorder=4, label=f"{one.words}, with its interval")
-    never = np.array([row.state for row in fit.general if row.state not in shares], dtype=np.int64)
+    never = np.array([row.state for row in fit.by_state if row.state not in shares], dtype=np.int64)
     for first, last in _runs(never, merge=many):
         axes.axvspan(first + one.aside - 0.2, last + one.aside + 0.2, facecolor="none",
                      edgecolor=one.colour, hatch="////", alpha=0.45, linewidth=0)  # fmt: skip

@@ -54,7 +54,7 @@ def _angle(p: float) -> float:
 
 
 @kernel
-def chance_of_1(goal: int, ups: int, downs: int, wins: int, losses: int) -> float:
+def chance_of_threshold_1(goal: int, ups: int, downs: int, wins: int, losses: int) -> float:
     """Compute the posterior probability of p_f >= B(p_c), given what was seen.
 
     With p_c = sin^2(t), Jeffreys' prior is flat in t, and the posterior density is proportional
@@ -114,7 +114,7 @@ def sure_of(goal: int, seen: Ints, level: float, box: Ints) -> int:
     """Return the threshold that is right with probability `level` or more; -1 if there is none."""
     if inside(seen, 0, box) and inside(seen, 1, box):
         return -1
-    chance = chance_of_1(goal, seen[UPS], seen[DOWNS], seen[WINS], seen[LOSSES])
+    chance = chance_of_threshold_1(goal, seen[UPS], seen[DOWNS], seen[WINS], seen[LOSSES])
     if chance >= level:
         return 1
     return 0 if chance <= 1.0 - level else -1
@@ -161,5 +161,5 @@ def is_sure(goal: int, seen: Ints, level: float, threshold: int, box: Ints) -> b
 def _chance_of(threshold: int, goal: int, seen: Ints, f: int, c: int) -> float:
     """Compute the probability that a threshold is right, with f and c of what speaks for it."""
     if threshold == 1:
-        return chance_of_1(goal, seen[UPS], c, f, seen[LOSSES])
-    return 1.0 - chance_of_1(goal, c, seen[DOWNS], seen[WINS], f)
+        return chance_of_threshold_1(goal, seen[UPS], c, f, seen[LOSSES])
+    return 1.0 - chance_of_threshold_1(goal, c, seen[DOWNS], seen[WINS], f)

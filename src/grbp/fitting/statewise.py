@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp.fitting.moves import Moves
+from grbp.fitting.transitions import Transitions
 from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.dynprog import solve_many
 
@@ -32,7 +32,7 @@ _CONCENTRATIONS: Final = 1.0 / np.linspace(0.02, 1.0, 50) ** 2
 
 
 @dataclass(frozen=True, eq=False)
-class General:
+class StatewiseChain:
     """The answers of the general chain.
 
     Attributes
@@ -59,7 +59,7 @@ class General:
     p_f: Floats
 
 
-def general_chain(moves: Moves, seed: int = 0) -> General | None:
+def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:
     """Fit the chain state by state, and solve it for draws from the posterior.
 
     There is none where the goal is too large, or CONTINUE never moved.
@@ -83,7 +83,7 @@ def general_chain(moves: Moves, seed: int = 0) -> General | None:
     finish = (solved.action[:-1] == 1) & judged
     share = np.where(judged, finish.mean(axis=0), np.nan)
     only_first = finish[:, 0] & ~finish[:, 1:].any(axis=1)
-    return General(
+    return StatewiseChain(
         solved.continuing[:-1],
         share,
         (float((~finish.any(axis=1)).mean()), float(only_first.mean())),
@@ -125,7 +125,7 @@ def _log_rising(x: float, n: float) -> float:
     return math.lgamma(x + n) - math.lgamma(x)
 
 
-def _laws(moves: Moves, up: Floats, random: np.random.Generator) -> Floats:
+def _laws(moves: Transitions, up: Floats, random: np.random.Generator) -> Floats:
     """Return the law of CONTINUE in every draw: from each inner state to every state.
 
     Staying changes when a case ends, not how, so it has no part in them.

@@ -22,8 +22,8 @@ from grbp.learners.counters import (
 from grbp.model.transition import first_state
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
 from grbp.planning.plan import _log, _play, _Study
-from grbp.planning.records import NOTHING
-from grbp.planning.study import Design, Log, studying
+from grbp.planning.records import NO_RECORDS
+from grbp.planning.trial_simulation import Design, Log, make_study_loop
 from grbp.theory.gaps import gap
 from grbp.theory.posterior import Posterior
 
@@ -35,7 +35,7 @@ NAMES = [*QUICK, "getbe-sm", "getbe-ps", "ucb-polselection", "doorstep-bayes"]
 def design_of(**choices: Any) -> Design:
     usual: dict[str, Any] = {
         "overlap": 1, "late_wins": 0, "overrule": 0.0, "level": 0.95, "look_from": 1,
-        "stops": False, "before": NOTHING,
+        "stops": False, "before": NO_RECORDS.before,
     }  # fmt: skip
     return Design(0, 0.0, 0.0, **usual | choices)
 
@@ -181,7 +181,7 @@ def test_compiled_and_interpreted_studies_are_the_same(choices: dict[str, Any]) 
     design = design_of(**choices)._replace(goal=4, p_c=FIGURE_4.p_c, p_f=FIGURE_4.p_f)
     gaps = np.array([gap(FIGURE_4, threshold) for threshold in range(4)])
     with np.errstate(over="ignore"):
-        studying(learner.decide)(learner.constants, design, FIGURE_4.start_table, gaps, log)
+        make_study_loop(learner.decide)(learner.constants, design, FIGURE_4.start_table, gaps, log)
     for name, array in log._asdict().items():
         assert array.tolist() == getattr(compiled, name).tolist(), name
 

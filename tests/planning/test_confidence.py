@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from grbp.numerics.beta import beta_tail, beta_tail_roughly
-from grbp.planning.sureness import chance_of_1, inside, is_sure, sure_of
+from grbp.planning.confidence import chance_of_threshold_1, inside, is_sure, sure_of
 from grbp.theory.posterior import Posterior
 
 ENOUGH = 1e-4
@@ -27,7 +27,7 @@ def test_the_kernel_agrees_with_the_posterior(
     goal: int, ups: int, downs: int, wins: int, losses: int
 ) -> None:
     exact = Posterior(goal, ups, downs, wins, losses).probability
-    assert chance_of_1(goal, ups, downs, wins, losses) == pytest.approx(exact, abs=ENOUGH)
+    assert chance_of_threshold_1(goal, ups, downs, wins, losses) == pytest.approx(exact, abs=ENOUGH)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_kernel_agrees_with_higher_precision(
     with mpmath.workdps(20):
         total = mpmath.quad(above, [0, mpmath.pi / 8, mpmath.pi / 4, mpmath.pi / 2])
         exact = float(total / mpmath.beta(ups, downs))
-    assert chance_of_1(goal, *counts) == pytest.approx(exact, abs=ENOUGH)
+    assert chance_of_threshold_1(goal, *counts) == pytest.approx(exact, abs=ENOUGH)
 
 
 @pytest.mark.parametrize("x", [0.0, 1e-9, 0.02, 0.3, 0.5, 0.9, 1.0 - 1e-9, 1.0])
@@ -70,7 +70,7 @@ def test_a_box_never_hides_that_one_is_sure(p_c: float, p_f: float, level: float
         seen[0 if up else 1] += 1
         if random.random() < 0.4:
             seen[2 if won else 3] += 1
-        chance = chance_of_1(4, *seen.tolist())
+        chance = chance_of_threshold_1(4, *seen.tolist())
         for threshold, right in ((1, chance), (0, 1.0 - chance)):
             skips = inside(seen, threshold, box)
             answer = not skips and is_sure(4, seen, level, threshold, box)

@@ -17,7 +17,7 @@ from grbp.learners.counters import Counters, Totals, add_to, play, with_pending
 from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
-from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS, inside, is_sure, sure_of
+from grbp.planning.confidence import DOWNS, LOSSES, UPS, WINS, inside, is_sure, sure_of
 
 _CREDIT, _WON, _F, _C, _UP = 0, 1, 2, 3, 4
 """The places of what happened in a case; the first is the threshold that gets the credit."""
@@ -97,11 +97,11 @@ class Log(NamedTuple):
     first: Ints
 
 
-Studying: TypeAlias = Callable[..., int]
+StudyLoop: TypeAlias = Callable[..., int]
 """A loop over the replicas and cases of a log; it returns DONE or a wrong threshold."""
 
 
-def studying(decide: Decide) -> Studying:
+def make_study_loop(decide: Decide) -> StudyLoop:
     """Make the loop that plays every study of a log.
 
     The loop returns DONE, or a threshold that the learner decided without having declared it.
@@ -116,14 +116,14 @@ def studying(decide: Decide) -> Studying:
         for r in range(len(log.keys)):
             world_key, learner_key = u64(log.keys[r, 0]), u64(log.keys[r, 1])
             first = log.first[r]
-            n = _begin(design, u64(log.keys[r, 2]), seen, box, first)
+            n = _start_counters(design, u64(log.keys[r, 2]), seen, box, first)
             pending, settled, checkpoint, rho, taken, lost = 0, _NOBODY, 0, 0, 0, 0.0
             while checkpoint < len(log.checkpoints):
                 rho += 1
                 if settled == _NOBODY:
                     n, told = _tell(design, n, waiting, rho, seen)
                     pending -= told
-                    sure = _look(design, seen, box, first, rho - 1)
+                    sure = _first_sure(design, seen, box, first, rho - 1)
                     if design.stops:
                         settled = sure
                 threshold = settled
@@ -157,7 +157,7 @@ def studying(decide: Decide) -> Studying:
 
 
 @kernel
-def _begin(design: Design, key: int, seen: Ints, box: Ints, first: Ints) -> Counters:
+def _start_counters(design: Design, key: int, seen: Ints, box: Ints, first: Ints) -> Counters:
     """Return the counters before the first case: what the records hold.
 
     For an action that they never tried, there is a first estimate, as without records.
@@ -218,7 +218,7 @@ def _settle(n: Counters, credit: int, totals: Totals, seen: Ints) -> Counters:
 
 
 @inlined
-def _look(design: Design, seen: Ints, box: Ints, first: Ints, cases: int) -> int:
+def _first_sure(design: Design, seen: Ints, box: Ints, first: Ints, cases: int) -> int:
     """Return the threshold of which one is sure for the first time after so many cases, or -1."""
     sure = _NOBODY
     if cases >= design.look_from:

@@ -9,13 +9,13 @@ from paths import columns_of, records_of
 
 import grbp
 from grbp import wilson
-from grbp.fitting.moves import Moves
-from grbp.fitting.ways import _Paths, direct_value
+from grbp.fitting.transitions import Transitions
+from grbp.fitting.value_estimators import _Paths, direct_value
 from grbp.records.reading import read_records
 
 
 def direct(*paths: str, goal: int = 3):  # type: ignore[no-untyped-def]
-    return direct_value(Moves(records_of(paths, goal)), 0.95)
+    return direct_value(Transitions(records_of(paths, goal)), 0.95)
 
 
 def test_without_finish_it_is_the_share_of_cases_that_stood_in_state_1() -> None:
@@ -152,7 +152,7 @@ def test_open_cases_widen_the_interval_by_what_each_case_adds() -> None:
     """The variance is that of leaving out one case at a time."""
     paths = walks(60, 4, 0.4, {1: 0.2}, 0.15, 5)
     text = ["".join(f"{s}{a}" for s, a, _ in path) + _end(path[-1][2]) for path in paths]
-    found = _Paths.of(Moves(records_of(text, 4)))
+    found = _Paths.of(Transitions(records_of(text, 4)))
     goals, ends, variance = found.incidence()
     left = []
     for case in np.unique(found.case):
@@ -173,7 +173,7 @@ def test_open_cases_widen_the_interval_by_what_each_case_adds() -> None:
 def test_what_has_no_end_may_be_lost_or_won() -> None:
     """A third is lost, a third won; of the longest path no end was seen."""
     text = ["1c2c3", "1c2c1c2c", "1c0"] * 20
-    goals, ends, _ = _Paths.of(Moves(records_of(text, 3))).incidence()
+    goals, ends, _ = _Paths.of(Transitions(records_of(text, 3))).incidence()
     assert [goals, ends] == pytest.approx([1 / 3, 2 / 3])
     seen = direct(*text)
     assert seen.estimate == pytest.approx(1 / 2)
@@ -206,6 +206,6 @@ def test_the_value_is_a_probability_inside_its_interval(kind: Any) -> None:
     for seed in range(150):
         finish = [0.5, 0.2, 0.1] if seed % 2 else 0.3
         table = grbp.example_records(kind, p_c=0.15, cases=25, seed=seed, finish=finish)
-        seen = direct_value(Moves(read_records(table, 4)), 0.95)
+        seen = direct_value(Transitions(read_records(table, 4)), 0.95)
         if seen is not None:
             assert 0.0 <= seen.low <= seen.estimate <= seen.high <= 1.0

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp.fitting.moves import Moves
+from grbp.fitting.transitions import Transitions
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
@@ -19,7 +19,7 @@ _MOST_CELLS: Final = 4_000_000
 """Of many cases, groups are left out instead of cases, with so many numbers of steps in all."""
 
 
-def direct_value(moves: Moves, level: float) -> Estimate | None:
+def direct_value(moves: Transitions, level: float) -> Estimate | None:
     """Estimate the probability of reaching the goal from state 1 by always continuing.
 
     It is the share that reached the goal among the cases that stood in state 1 and from then on
@@ -84,7 +84,7 @@ class _Paths:
     dead: Bools
 
     @classmethod
-    def of(cls, moves: Moves) -> "_Paths":
+    def of(cls, moves: Transitions) -> "_Paths":
         """Follow the cases that visited state 1."""
         records = moves.records
         visits = np.flatnonzero(records.state == 1)

@@ -12,8 +12,8 @@ from grbp.experiments.regret import Z_95
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
-from grbp.planning.study import Log
-from grbp.planning.sureness import DOWNS, LOSSES, UPS, WINS
+from grbp.planning.confidence import DOWNS, LOSSES, UPS, WINS
+from grbp.planning.trial_simulation import Log
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary, excess, value
 
@@ -132,7 +132,7 @@ class Truth:
         )
 
 
-def truth_of(problem: Problem, log: Log, before: Ints) -> Truth:
+def summarize_truth(problem: Problem, log: Log, before: Ints) -> Truth:
     """Summarise the replicas of a study, which began with what was seen `before`."""
     gap = excess(problem)
     right = None if gap == 0.0 else int(gap > 0.0)
@@ -162,8 +162,8 @@ def _outlook(
     plays_right = log.threshold[:, k] <= 1 if right is None else log.threshold[:, k] == right
     lost = _mean(log.lost[:, k])
     best = cases * max(values)
-    wilson_c, anytime_c, bias_c = _records(seen[:, UPS], seen[:, DOWNS], problem.p_c)
-    wilson_f, anytime_f, bias_f = _records(seen[:, WINS], seen[:, LOSSES], problem.p_f)
+    wilson_c, anytime_c, bias_c = _coverage_and_bias(seen[:, UPS], seen[:, DOWNS], problem.p_c)
+    wilson_f, anytime_f, bias_f = _coverage_and_bias(seen[:, WINS], seen[:, LOSSES], problem.p_f)
     return Outlook(
         cases=cases,
         plays_right=_share(plays_right),
@@ -203,7 +203,7 @@ def _mean(numbers: Floats) -> Estimate:
     return Estimate(mean, mean - half, mean + half)
 
 
-def _records(good: Ints, bad: Ints, p: float) -> tuple[Estimate, Estimate, Estimate]:
+def _coverage_and_bias(good: Ints, bad: Ints, p: float) -> tuple[Estimate, Estimate, Estimate]:
     """Return how often Wilson's and the anytime interval hold p, and the mean error.
 
     Whether an interval holds the truth is asked without computing it: Wilson's does where the
