@@ -288,7 +288,7 @@ def _in_round(n: Counters, rho: int) -> Counters:
 
 @inlined
 def _as_int32(threshold: int) -> int:
-    """Return a threshold as a number of 32 bits; -1 for what is none."""
+    """Return a threshold as a number of 32 bits; -1 if it does not fit."""
     short: Any = np.int32(threshold)
     other: Any = np.int32(-1)
     return short if threshold == short else other  # type: ignore[no-any-return]

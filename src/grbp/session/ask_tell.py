@@ -233,7 +233,7 @@ class Session(Displayable):
             self.state = None
 
     def abandon(self) -> None:
-        """Give the open case up: it has no end, and is no round.
+        """Give up the open case: it has no outcome, and does not count as a round.
 
         The CONTINUEs seen so far are counted, with what came of them: leaving them out would
         make the estimate of p_c wrong if cases are given up because they go badly. Nothing else
