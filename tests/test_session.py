@@ -116,7 +116,7 @@ def test_finishing_counts_as_finishing() -> None:
 
 
 def test_refusals_change_nothing() -> None:
-    with pytest.raises(grbp.InvalidInput, match="here nobody does"):
+    with pytest.raises(grbp.InvalidInput, match="which are not known here"):
         Session(4, "oracle", seed=1)
     session = Session(4, "threshold-1", seed=1)
     for call in (session.ask, lambda: session.tell(1)):

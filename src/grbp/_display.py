@@ -39,8 +39,8 @@ class Displayable(ABC):
         """Return the few numbers that a notebook shows."""
 
     @abstractmethod
-    def _draw(self, ax: "Axes | None") -> "Figure":
-        """Draw it, into axes or as a figure of its own."""
+    def _draw(self, ax: Any) -> Any:
+        """Draw it, into Matplotlib axes or as a figure of its own, and return the figure."""
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return the numbers as a data frame, a row for each line of the table.
@@ -87,7 +87,8 @@ class Displayable(ABC):
         matplotlib.figure.Figure
             The figure, which a notebook shows by itself.
         """
-        return self._draw(ax)
+        figure: Figure = self._draw(ax)
+        return figure
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: a line, a short table, and a picture if there is one."""

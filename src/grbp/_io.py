@@ -43,8 +43,8 @@ def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
     the same folders, which then take the places of the old ones. The mode says who may read and
     write them, as far as the user's umask allows.
 
-    A symbolic link stays, and the file that it leads to is written. What is no file, such as a
-    device or a pipe, is never replaced but written to, as is a file that the program prints to.
+    A symbolic link stays, and the file that it leads to is written. What is not a file, such as
+    a device or a pipe, is never replaced but written to, as is a file that the program prints to.
     """
     for path in files:
         check_file_name(path)
@@ -71,7 +71,7 @@ def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
         for place, old in before.items():
             with suppress(OSError):
                 place.unlink() if old is None else place.write_bytes(old)
-        if isinstance(error, CannotWrite):  # Whatever makes the data has said what is wrong.
+        if isinstance(error, CannotWrite):  # Whatever makes the data has raised an error already.
             raise
         raise _cannot_write(" and ".join(map(str, files)), error) from error
     finally:
@@ -85,7 +85,7 @@ def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
 def check_writable(path: Path) -> None:
     """Refuse a path that cannot be written to, before there is anything to write; leave no trace.
 
-    What goes wrong only later, such as a disk that fills up, is said by `write_together`.
+    What goes wrong only later, such as a disk that fills up, `write_together` reports.
     """
     check_file_name(path)
     try:

@@ -72,7 +72,7 @@ class ProgressBar:
 
 
 def as_progress(given: ProgressLike) -> Progress | None:
-    """Return the function that is told of progress: for True, a bar that goes when it is full."""
+    """Return the function that shows progress: for True, a bar that goes away when it is full."""
     if given is not True:
         return given or None
     bar = ProgressBar()

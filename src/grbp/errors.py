@@ -10,7 +10,7 @@ The tree::
     ├── ReadOnly        a live study cannot be written to, for a reason that it says
     ├── TooLarge        the question is well posed, but too large (also a ValueError)
     ├── MissingExtra    an optional dependency is not installed (also an ImportError)
-    ├── WorkersFailed   the workers of a sweep died, or are not fit for it
+    ├── WorkersFailed   the workers of a sweep died, or cannot play it
     └── CannotWrite     a file or folder cannot be written (also an OSError)
 
 Every message is one sentence: what was given, what is allowed, what to do.
@@ -138,7 +138,7 @@ class MissingExtra(GrbpError, ImportError):
 
 
 class WorkersFailed(GrbpError):
-    """The workers of a sweep died again and again, or are not fit for it."""
+    """The workers of a sweep died repeatedly, or cannot play it."""
 
 
 def how_to_install(extra: str) -> str:

@@ -192,13 +192,13 @@ def test_a_digest_is_about_what_is_read_now() -> None:
     assert len({kept, CustomLearner("mine", None, before)}) == 1
 
 
-def test_what_nobody_can_tell_is_refused() -> None:
+def test_what_may_have_changed_unseen_is_refused() -> None:
     lock = threading.Lock()
 
     def decide(_goal: int, _: Any, _n: Any, _key: int) -> int:
         return int(lock.locked())
 
-    with pytest.raises(InvalidInput, match="it reads a lock, of which nobody can tell"):
+    with pytest.raises(InvalidInput, match="it reads a lock, and there is no way to tell"):
         digest_of(grbp.Learner("locked", decide))
 
 

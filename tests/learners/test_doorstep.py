@@ -11,6 +11,7 @@ import grbp
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.learners import doorstep, doorstep_stopping, optimal_stopping as stopping
 from grbp.learners.counters import Counters
+from grbp.numerics.arrays import Floats
 
 FIG_3, FIG_4 = grbp.Problem(4, 0.45, 0.3), grbp.Problem(4, 0.65, 0.3)
 FAMILY = ["doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm"]
@@ -26,8 +27,40 @@ def found(name: str, goal: int) -> grbp.Learner:
 # When to give up.
 
 
-def test_the_table_is_what_the_solver_finds() -> None:
-    found = stopping.solve()
+def solve_by_induction(fine: float = 0.02, grid: float = 0.01) -> Floats:
+    """Compute the table by backward induction from the last round.
+
+    `fine` is the step of log(had/to come), and `grid` that of the mean in standard deviations. The
+    mean moves in steps of a standard deviation w, and a boundary for steps lies below one for
+    Brownian motion by 0.5826 w (Chernoff 1965).
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(9)
+    weights = weights / weights.sum()
+    z = np.arange(-10.0, 10.0 + grid / 2, grid)
+    log_odds = np.arange(stopping.LOWEST, stopping.HIGHEST + 8.0, fine)
+    times = np.append(1.0 / (1.0 + np.exp(-log_odds)), 1.0)
+    value, found = np.zeros_like(z), np.zeros(len(log_odds))
+    for k in range(len(log_odds) - 1, -1, -1):
+        now, then = times[k], times[k + 1]
+        step = math.sqrt((then - now) / now)
+        scaled = z * math.sqrt(then / now)
+        go_on = (then - now) * z / math.sqrt(now)
+        for node, weight in zip(nodes, weights, strict=True):
+            after = scaled + step * node
+            never_stops = after / math.sqrt(then) * (1.0 - then)
+            go_on += weight * np.where(after > z[-1], never_stops, np.interp(after, z, value))
+        first = int(np.argmax(go_on > 0.0))
+        zero = z[first] - grid * go_on[first] / (go_on[first] - go_on[first - 1])
+        found[k] = (0.5826 * step - zero) ** 2 / 2.0
+        value = np.maximum(go_on, 0.0)
+    count = round((stopping.HIGHEST - stopping.LOWEST) / stopping.STEP) + 1
+    places = np.arange(count) * stopping.STEP + stopping.LOWEST
+    at_places: Floats = np.interp(places, log_odds, found)
+    return at_places
+
+
+def test_the_table_is_what_backward_induction_finds() -> None:
+    found = solve_by_induction()
     assert len(found) == len(stopping.TABLE)
     assert np.all(np.diff(stopping.TABLE) < 0.0)
     np.testing.assert_allclose(stopping.TABLE, found, rtol=0.01, atol=0.005)

@@ -283,7 +283,7 @@ def test_what_has_another_type_is_refused_in_one_sentence(name: str, wrong: Any)
         ({"goal": 1}, "goal = 1 was given"),
         ({"goal": "4"}, "goal = '4' was given"),
         ({"learner": "nobody"}, "learner 'nobody' was asked for"),
-        ({"learner": "oracle"}, "here nobody does"),
+        ({"learner": "oracle"}, "which are not known here"),
         ({"learner": "ucb1-policies"}, "a study needs one that decides a threshold"),
         ({"seed": -1}, "seed = -1 was given"),
         ({"start": "now"}, "it must be 'drawn', 'first', counters or a fit"),

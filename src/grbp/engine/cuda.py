@@ -14,7 +14,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
@@ -23,7 +23,7 @@ import numpy as np
 
 from grbp._numba.fingerprint import Fingerprint, is_own
 from grbp._numba.jit import KERNELS, i64, inlined, numba, reason, u64
-from grbp.engine.decisions import decisions
+from grbp.engine.decisions import check_first_decision, decisions, zeros
 from grbp.engine.leap.lookahead import FOREVER
 from grbp.engine.leap.round_table import (
     CUT,
@@ -44,7 +44,6 @@ from grbp.learners.counters import (
     Totals,
     add_to,
     as_totals,
-    initial_counters,
     play,
 )
 from grbp.learners.ucb1_policies import PolicyLearner
@@ -289,7 +288,7 @@ def _in_round(n: Counters, rho: int) -> Counters:
 
 @inlined
 def _as_int32(threshold: int) -> int:
-    """Return a threshold as a number of 32 bits; -1 for what is none."""
+    """Return a threshold as a number of 32 bits; -1 if it does not fit."""
     short: Any = np.int32(threshold)
     other: Any = np.int32(-1)
     return short if threshold == short else other  # type: ignore[no-any-return]
@@ -529,14 +528,14 @@ class _Game(NamedTuple):
         # Neither the sums of a launch nor those of all launches may overflow.
         most = min(_REPLICAS, _LARGEST // int(self.checkpoints[-1]) ** 2)
         kind: Any = np.int64 if len(replicas) <= most else object
-        starts, no_room = range(0, max(1, len(replicas)), most), cuda.to_device(_zeros(0, 1, 1, 1))
+        starts, no_room = range(0, max(1, len(replicas)), most), cuda.to_device(zeros(0, 1, 1, 1))
         parts = [self._launch(replicas[k : k + most], no_room) for k in starts]
         return np.asarray(np.sum([part.astype(kind) for part in parts], axis=0, dtype=kind))
 
     def decisions(self, replicas: range) -> Ints:
         """Play replicas, and return what each of them did."""
         shape = len(self.problems), len(replicas), len(self.checkpoints), len(self.choices)
-        kept = cuda.to_device(_zeros(*shape))
+        kept = cuda.to_device(zeros(*shape))
         self._launch(replicas, kept)
         return np.asarray(kept.copy_to_host())
 
@@ -544,7 +543,7 @@ class _Game(NamedTuple):
         """Play replicas in one launch, keep what they did if there is room, and return the sums."""
         choices = len(self.choices)
         sums = cuda.to_device(
-            _zeros(len(self.problems), len(self.checkpoints), choices, choices + 1)
+            zeros(len(self.problems), len(self.checkpoints), choices, choices + 1)
         )
         wrong = cuda.to_device(np.full(len(self.problems), FOREVER))
         checkpoints = cuda.to_device(self.checkpoints)
@@ -577,10 +576,6 @@ class _Game(NamedTuple):
                 )
 
 
-def _zeros(*shape: int) -> Ints:
-    return np.zeros(shape, dtype=np.int64)
-
-
 def _make_games(
     problems: Sequence[Problem],
     learner: Learner | PolicyLearner,
@@ -588,15 +583,14 @@ def _make_games(
     seeds: Sequence[int],
     engine: CudaEngine,
 ) -> Iterator[_Game]:
-    """Yield the problems in bundles; the tables of one are made while another is played."""
+    """Bring the problems to the GPU in bundles; tables of one are made while another is played."""
     check_cuda()
     goal = problems[0].goal
     playable = _check_playable(learner, goal, checkpoints[-1], engine)
-    choices = playable.choices(goal)
-    law_of: Callable[..., RoundTables | StartTables] = (
-        _make_start_tables if engine == "walk" else _make_round_tables
-    )
-    each = 16 * goal if engine == "walk" else 64 * len(choices) * goal**3
+    choices, kept = playable.choices(goal), np.asarray(checkpoints, dtype=np.int64)
+    walks = engine == "walk"
+    law_of: Callable[..., Any] = _make_start_tables if walks else _make_round_tables
+    each = 16 * goal if walks else 64 * len(choices) * goal**3
     size = max(1, min(_PROBLEMS, _BYTES // each))
     parts = [slice(k, k + size) for k in range(0, len(problems), size)]
     with ThreadPoolExecutor(1) as pool:
@@ -605,33 +599,19 @@ def _make_games(
             law = coming.result()
             if after is not None:
                 coming = pool.submit(law_of, problems[after], choices)
-            yield _make_game(
-                engine, problems[part], seeds[part], playable, choices, checkpoints, law
+            table = 0 if walks else law.words[0].nbytes
+            worlds = np.array([[problem.p_c, problem.p_f] for problem in problems[part]])
+            keys = [
+                [purpose_key(int(s), p) for p in (WORLD, LEARNER, OPENING)] for s in seeds[part]
+            ]
+            held = (
+                playable.constants,
+                cuda.to_device(worlds),
+                cuda.to_device(np.array(keys, dtype=np.uint64)),
+                type(law)(*map(cuda.to_device, law)),
             )
-
-
-def _make_game(  # noqa: PLR0913, PLR0917
-    engine: CudaEngine,
-    problems: Sequence[Problem],
-    seeds: Sequence[int],
-    learner: Learner,
-    choices: tuple[int, ...],
-    checkpoints: Sequence[int],
-    law: RoundTables | StartTables,
-) -> _Game:
-    """Bring some problems to the GPU."""
-    table = law.words[0].nbytes if isinstance(law, RoundTables) else 0
-    worlds = np.array([[problem.p_c, problem.p_f] for problem in problems])
-    keys = [[purpose_key(int(seed), p) for p in (WORLD, LEARNER, OPENING)] for seed in seeds]
-    held = (
-        learner.constants,
-        cuda.to_device(worlds),
-        cuda.to_device(np.array(keys, dtype=np.uint64)),
-        type(law)(*map(cuda.to_device, law)),
-    )
-    kept = np.asarray(checkpoints, dtype=np.int64)
-    fits = table if table + 4 * THREADS * len(choices) <= SHARED else 0
-    return _Game(engine, problems, seeds, learner, choices, kept, fits, held)
+            fits = table if table + 4 * THREADS * len(choices) <= SHARED else 0
+            yield _Game(engine, problems[part], seeds[part], playable, choices, kept, fits, held)
 
 
 def _check_playable(
@@ -663,9 +643,5 @@ def _check_playable(
             f"the learner {learner.name} declares {len(learner.choices(goal))} thresholds; on a"
             f" GPU it may declare up to {MOST_CHOICES}"
         )
-    if not is_own(learner.decide):
-        answer: object = 0
-        with suppress(Exception):  # The compiler will say it.
-            answer = learner.decide(goal, learner.constants, initial_counters(0.5, 0.5), 0)
-        learner.as_threshold(answer)
+    check_first_decision(learner, goal)
     return learner

@@ -148,8 +148,8 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
             block = Recorder(
                 kept,
                 _keys(seed, range(first + begin, first + begin + size)),
-                _zeros(size, len(kept), starts * choices),
-                _zeros(size, len(kept) if wins else 0),
+                zeros(size, len(kept), starts * choices),
+                zeros(size, len(kept) if wins else 0),
                 _no_counters(size) if counters is None else counters[begin : begin + size],
                 choices if by_start else 0,
                 wins,
@@ -178,7 +178,8 @@ def _keys(seed: int, replicas: range) -> Words:
     return np.column_stack([replica_keys(seed, p, replicas) for p in (WORLD, LEARNER, OPENING)])
 
 
-def _zeros(*shape: int) -> Ints:
+def zeros(*shape: int) -> Ints:
+    """Return an array of whole numbers that are 0."""
     return np.zeros(shape, dtype=np.int64)
 
 
@@ -188,10 +189,10 @@ def _no_counters(replicas: int) -> Floats:
 
 
 _NO_REPLICAS: Final = Recorder(
-    _zeros(0),
+    zeros(0),
     _keys(0, range(0)),
-    _zeros(0, 0, 0),
-    _zeros(0, 0),
+    zeros(0, 0, 0),
+    zeros(0, 0),
     _no_counters(0),
     0,
     False,
@@ -251,11 +252,7 @@ def compile_or_interpret(
 
     It is tried with `nothing`, a recorder of no replicas.
     """
-    if not is_own(learner.decide):
-        answer: object = 0
-        with suppress(Exception):  # The run itself will show it.
-            answer = learner.decide(goal, learner.constants, initial_counters(0.5, 0.5), 0)
-        learner.as_threshold(answer)
+    check_first_decision(learner, goal)
     loop = loop_of(learner.decide)
     try:
         run = _compile(loop, learner.name)
@@ -272,6 +269,15 @@ def compile_or_interpret(
         strict = loop_of(learner.decide_as_int)
         return lambda recorder: play(strict, recorder)
     return lambda recorder: int(play(run, recorder))
+
+
+def check_first_decision(learner: Learner, goal: int) -> None:
+    """Refuse a learner that others wrote if its first decision is not a whole number."""
+    if not is_own(learner.decide):
+        answer: object = 0
+        with suppress(Exception):  # The compiler, or the run itself, will show it.
+            answer = learner.decide(goal, learner.constants, initial_counters(0.5, 0.5), 0)
+        learner.as_threshold(answer)
 
 
 _walk_loop = cache(make_walk_loop)

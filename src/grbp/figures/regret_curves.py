@@ -370,7 +370,7 @@ def _scale(axes: "Axes", simulation: Simulation, drawn: Sequence[_Drawn], top: f
 
     last, axis = simulation.rounds, axes.xaxis
     lowest = min(float(np.fmin(one.mean, one.low).min()) for one in drawn)
-    # A little below 0, lest a curve that stays there is lost in the axis.
+    # A little below 0, so that a curve that stays there is not hidden by the axis.
     axes.set_ylim(min(0.0, lowest) - 0.02 * top, top)
     if axes.get_xscale() == "log":
         axes.set_xlim(*((1.0, last) if last > 1 else (0.5, 2.0)))

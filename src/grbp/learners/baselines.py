@@ -1,4 +1,4 @@
-"""Learners to compare with: one threshold for ever, and the simplest ones of the textbooks."""
+"""Learners to compare with: one fixed threshold, and the simplest ones of the textbooks."""
 
 import math
 from typing import NamedTuple
@@ -52,8 +52,8 @@ def fixed_stable(_goal: int, _: Fixed, _low: Counters, _high: Counters) -> bool:
 
 
 def fixed_threshold(threshold: int) -> Learner:
-    """Make the learner that plays one threshold for ever."""
-    name, summary = f"threshold-{threshold}", f"Play threshold {threshold} for ever"
+    """Make the learner that plays one threshold in every round."""
+    name, summary = f"threshold-{threshold}", f"Play threshold {threshold} in every round"
     return Learner(
         name, keep_threshold, Fixed(threshold), (threshold,), summary, stable=fixed_stable
     )
@@ -69,7 +69,7 @@ def greedy_mean(n: Counters) -> int:
 
 @kernel
 def explore_then_commit(_goal: int, constants: Exploration, n: Counters, _key: int) -> int:
-    """Play each policy 100 times, then the better one for ever.
+    """Play each policy 100 times, then always the better one.
 
     A policy that has been played more often than that was the better one when it was chosen.
     """

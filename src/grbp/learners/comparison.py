@@ -80,7 +80,7 @@ def finish_is_right(goal: int, won: float, tried: float, up: float, down: float)
     Notes
     -----
     With r = down/up, B = 1/(1 + r + ... + r^(goal-1)), so that won (1 + r + ...) is compared with
-    tried. Nothing overflows and r = 1 is no special case. The function is a kernel: `decide` may
+    tried. Nothing overflows and r = 1 needs no special case. The function is a kernel: `decide` may
     call it compiled.
 
     Paper: thm:tauinf

@@ -78,7 +78,7 @@ def import_learner(given: str, problem: object) -> Learner:
     """Import the learner called `module:name`, or let the function of that name make it.
 
     The name may have dots. A function is called with the problem, or with its goal alone where
-    nobody knows more.
+    nothing else is known.
     """
     module, _, name = given.partition(":")
     try:
@@ -214,9 +214,9 @@ class _Reader:
             parts = made if isinstance(made, str) else [_as_tuple(part) for part in made]
         except Exception as error:
             raise InvalidInput(
-                f"the learner {self._name} was given; it reads a {type(thing).__qualname__}, of"
-                " which nobody can tell whether it has changed, so that its results cannot be"
-                " kept (simulate keeps none)"
+                f"the learner {self._name} was given; it reads a {type(thing).__qualname__}, and"
+                " there is no way to tell whether that has changed, so its results cannot be"
+                " stored; simulate stores none"
             ) from error
         yield from self.describe(type(thing))
         yield from self.describe(parts if isinstance(parts, str) else tuple(parts))

@@ -25,7 +25,7 @@ from grbp.learners.doorstep import (
 from grbp.learners.optimal_stopping import stopping_evidence
 
 LEAST_TO_COME: Final = 5_000.0
-"""The rounds that are thought to come, at least, if nobody says how many."""
+"""The rounds that are thought to come, at least, if no horizon is given."""
 
 FLAT_PRIOR: Final = 2.0
 """The samples that a flat prior is worth."""
@@ -49,7 +49,7 @@ class Horizon(NamedTuple):
     Parameters
     ----------
     horizon : float, default 0
-        How many rounds there will be; 0 if nobody knows.
+        How many rounds there will be; 0 if that is not known.
     prior : float, default 1
         p_f has the prior Beta(prior, prior).
     """
@@ -64,7 +64,7 @@ class Leaning(NamedTuple):
     Parameters
     ----------
     horizon : float, default 0
-        How many rounds there will be; 0 if nobody knows.
+        How many rounds there will be; 0 if that is not known.
     prior : float, default 1.25
         p_f has the prior Beta(prior, prior).
     lean : float, default 1
@@ -83,7 +83,7 @@ class Spans(NamedTuple):
     """The ranges within a box of counters.
 
     They are those of both means, of the standard deviation of p_c, and of the evidence that it
-    takes to give up, where least > most if that cannot be said.
+    takes to give up, with least > most if there are no bounds.
     """
 
     f_low: float
@@ -195,8 +195,8 @@ def raised_value(goal: int, lean: float, p_c: float, sd: float, b: float) -> flo
 def least_evidence(least: float, taken: float, raised: float) -> float:
     """Compute the evidence below which doorstep-lai does not give up, however few rounds come.
 
-    A learner that gives up learns nothing more about FINISH, so a close race must not be lost by a
-    stumble. A race is close if it is open after many samples.
+    A learner that gives up learns nothing more about FINISH, so bad luck at the start must not
+    decide a close race. A race is close if it is open after many samples.
     """
     return least * raised * min(1.0, taken / FULL_AFTER)
 
@@ -250,8 +250,8 @@ def lai_stable(goal: int, constants: Leaning, low: Counters, high: Counters) -> 
 def doorstep_bayes(goal: int, constants: Horizon, n: Counters, _key: int) -> int:
     """Try FINISH in state 1 while that pays on average over p_c.
 
-    Were p_c told after this round, FINISH would be worth trying or not; the average of what it
-    would gain, in this round, decides.
+    If p_c became known after this round, FINISH would be worth trying or not; the average of what
+    it would gain, in this round, decides.
     """
     p_f = finish_mean(n.f_goal, n.f, constants.prior)
     p_c = continue_mean(n.c_up, n.c)

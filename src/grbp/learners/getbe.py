@@ -85,7 +85,7 @@ def getbe_sm_stable(goal: int, constants: Control, low: Counters, high: Counters
 
 
 def getbe_with(control: Callable[[int], float], name: str = "getbe-sm (own D)") -> Learner:
-    """Make GETBE-SM with a control function of one's own.
+    """Make GETBE-SM with your own control function.
 
     Parameters
     ----------

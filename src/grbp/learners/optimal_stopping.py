@@ -7,7 +7,7 @@ many rounds this is a problem of stopping a Brownian motion (Chernoff and Ray 19
 h^2/2 is the evidence that it takes to give up. Where outcomes are won or lost, the evidence is the
 number of samples times the divergence.
 
-`solve` computes the boundary on a grid; `TABLE` has its results, so that nobody has to wait.
+`TABLE` has the boundary on a grid; a test computes it by backward induction.
 """
 
 import math
@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 
 from grbp._numba.jit import inlined
-from grbp.numerics.arrays import Floats
 
 LOWEST: Final = -32.0
 HIGHEST: Final = 4.0
@@ -51,34 +50,3 @@ def stopping_evidence(had: float, to_come: float) -> float:
         return float(TABLE[-1]) * math.exp(-(place - (len(TABLE) - 1)) * STEP)
     k = int(place)
     return float(TABLE[k] + (place - k) * (TABLE[k + 1] - TABLE[k]))
-
-
-def solve(fine: float = 0.02, grid: float = 0.01) -> Floats:
-    """Compute TABLE by backward induction from the last round.
-
-    `fine` is the step of log(had/to come), and `grid` that of the mean in standard deviations. The
-    mean moves in steps of a standard deviation w, and a boundary for steps lies below one for
-    Brownian motion by 0.5826 w (Chernoff 1965).
-    """
-    nodes, weights = np.polynomial.hermite_e.hermegauss(9)
-    weights = weights / weights.sum()
-    z = np.arange(-10.0, 10.0 + grid / 2, grid)
-    log_odds = np.arange(LOWEST, HIGHEST + 8.0, fine)
-    times = np.append(1.0 / (1.0 + np.exp(-log_odds)), 1.0)
-    value, found = np.zeros_like(z), np.zeros(len(log_odds))
-    for k in range(len(log_odds) - 1, -1, -1):
-        now, then = times[k], times[k + 1]
-        step = math.sqrt((then - now) / now)
-        scaled = z * math.sqrt(then / now)
-        go_on = (then - now) * z / math.sqrt(now)
-        for node, weight in zip(nodes, weights, strict=True):
-            after = scaled + step * node
-            never_stops = after / math.sqrt(then) * (1.0 - then)
-            go_on += weight * np.where(after > z[-1], never_stops, np.interp(after, z, value))
-        first = int(np.argmax(go_on > 0.0))
-        zero = z[first] - grid * go_on[first] / (go_on[first] - go_on[first - 1])
-        found[k] = (0.5826 * step - zero) ** 2 / 2.0
-        value = np.maximum(go_on, 0.0)
-    places = np.arange(round((HIGHEST - LOWEST) / STEP) + 1) * STEP + LOWEST
-    at_places: Floats = np.interp(places, log_odds, found)
-    return at_places

@@ -40,7 +40,8 @@ def oracle(problem: Problem | int) -> Learner:
     """Make the learner that knows the problem and plays its optimal threshold."""
     if not isinstance(problem, Problem):
         raise InvalidInput(
-            "the learner 'oracle' was asked for; it knows the probabilities, and here nobody does"
+            "the learner 'oracle' was asked for; it needs the probabilities, which are not known"
+            " here"
         )
     summary = "Play the optimal threshold, knowing the probabilities"
     return replace(fixed_threshold(optimal_threshold(problem)), name="oracle", summary=summary)
@@ -90,7 +91,7 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     Parameters
     ----------
     given : str or Learner
-        A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one threshold for ever.
+        A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one fixed threshold.
         Capitals and hyphens make no difference, so that the paper's names are found as well.
         Constants may follow the name: "getbe-sm:gamma=30", "doorstep-lai:horizon=5000,prior=1". A
         learner of your own is "module:name", which is imported; the name stands for a `Learner`,
@@ -197,7 +198,7 @@ class Constant(NamedTuple):
     ----------
     name : str
     default : float
-        Its value if nobody sets it.
+        Its value unless it is set.
     range : str
         The values that it may have.
     meaning : str

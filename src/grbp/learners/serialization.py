@@ -1,7 +1,7 @@
 """Keep a learner in a file, and go on with it: by its name, its constants and counters, no code.
 
-What is read is checked, since whoever goes on with another learner, or from wrong counters,
-decides wrongly without anybody noticing.
+What is read is checked: whoever goes on with another learner, or from wrong counters, decides
+wrongly, and nobody notices.
 """
 
 import math
@@ -59,10 +59,12 @@ def check_counters(given: object, learner: AnyLearner) -> Counters:
     """Return counters to begin with, or refuse those from which a learner cannot decide."""
     if isinstance(learner, PolicyLearner):
         raise InvalidInput(
-            f"counters were given; {learner.name} does not decide from counters, and begins without"
+            f"counters were given; {learner.name} does not decide from counters, so leave them out"
         )
     if not isinstance(given, Counters):
-        raise InvalidInput(f"counters = {given!r} was given; it must be Counters, as of a fit")
+        raise InvalidInput(
+            f"counters = {given!r} was given; it must be Counters, such as those of a fit"
+        )
     rho = check_whole("counters.rho", given.rho, 1, MOST)
     n = Counters(rho, *(check_number(f"counters.{k}", getattr(given, k)) for k in _COUNTS))
     if min(n.f, n.c) <= 0.0 or not are_consistent(success_pairs(n)):

@@ -19,9 +19,6 @@ from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from grbp.model.validation import SeedLike
 
 
@@ -236,7 +233,7 @@ class Session(Displayable):
             self.state = None
 
     def abandon(self) -> None:
-        """Give the open case up: it has no end, and is no round.
+        """Give up the open case: it has no outcome, and does not count as a round.
 
         The CONTINUEs seen so far are counted, with what came of them: leaving them out would
         make the estimate of p_c wrong if cases are given up because they go badly. Nothing else
@@ -377,8 +374,8 @@ class Session(Displayable):
             for name, taken, up in (("FINISH", n.f, n.f_goal), ("CONTINUE", n.c, n.c_up))
         ]
 
-    def _draw(self, ax: "Axes | None") -> "Figure":
-        from grbp.figures.boundary import boundary_figure  # noqa: PLC0415 (a picture is of a floor above)
+    def _draw(self, ax: Any) -> Any:
+        from grbp.figures.boundary import boundary_figure  # noqa: PLC0415 (of a floor above)
 
         n = self.memory
         point = (n.c_up / n.c, n.f_goal / n.f) if isinstance(n, Counters) else None

@@ -71,8 +71,8 @@ def read_file(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeError) as error:
-        said = reason(error) if isinstance(error, OSError) else "it is not text"
-        raise InvalidInput(f"{path} cannot be read ({said}); name a saved session") from error
+        why = reason(error) if isinstance(error, OSError) else "it is not text"
+        raise InvalidInput(f"{path} cannot be read ({why}); name a saved session") from error
 
 
 def read_json(text: str, given: LearnerLike | None) -> Saved:
@@ -107,7 +107,7 @@ def read_json(text: str, given: LearnerLike | None) -> Saved:
 
 
 def _memory_of(stored: Any, learner: AnyLearner, rho: int) -> Any:
-    """Return the counters of a saved session, or refuse those that nobody can have counted."""
+    """Return the counters of a saved session, or refuse those that cannot have been counted."""
     memory: Counters | Record
     if isinstance(learner, PolicyLearner):
         memory = Record(*(np.array(part, dtype=np.float64) for part in stored))

@@ -260,7 +260,7 @@ def _error_round(p_c1: float, delta: float) -> float:
 def _settling_round(
     room: Callable[[float], float], holds: Callable[[float], bool], slack: float
 ) -> float:
-    """Find the smallest round from which on a condition holds for ever; inf if it never settles.
+    """Find the first round from which on a condition always holds; inf if there is none.
 
     The function room must be convex in the round. The condition holds where room >= slack and
     fails where room < 0; in between it is tried round by round.

@@ -342,7 +342,7 @@ def _climbs(laws: Sequence[StateLaw]) -> Iterator[tuple[float, float, float]]:
             won, lost = (law.won + law.down * won) / leave, (law.lost + law.down * lost) / leave
             length = (1.0 + (law.down * length if law.down > 0.0 else 0.0)) / leave
             yield law.up / leave, won, length
-        else:  # stays for ever, which never reaches the goal
+        else:  # stays forever, which never reaches the goal
             won, lost, length = 0.0, 1.0, math.inf
             yield 0.0, won, length
 

@@ -1,6 +1,6 @@
 """Evaluate and solve chains that jump anywhere, and thousands of chains at once.
 
-Both are an elimination of states: whoever would go to the state goes on to where it leads. It
+Both are an elimination of states: what would go to the state goes on to where it leads. It
 only adds, multiplies and divides positive numbers (Grassmann, Taksar and Heyman 1985).
 
 A state in which continuing to the remaining states, and finishing there, is better than finishing
@@ -171,7 +171,7 @@ def eliminate(law: Floats, state: Ints, stuck: int = 0) -> None:
 
     Afterwards nobody goes there, and its own row says where it leads. Columns behind that of the
     goal are carried along: the steps, and before them the column `stuck`, if it is not the first
-    one, for the probability of staying somewhere for ever.
+    one, for the probability of staying somewhere forever.
     """
     each = np.arange(len(law))
     row = law[each, state]

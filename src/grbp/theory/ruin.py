@@ -31,7 +31,7 @@ _FALLING = [k / math.factorial(k + 1) for k in _SERIES_TERMS]
 
 
 def _in_pieces(formula: Callable[..., Floats]) -> Callable[..., Floats]:
-    """Compute a formula of position, length and log r piece by piece, lest it fill the memory."""
+    """Compute a formula of position, length and log r piece by piece, to save memory."""
 
     @functools.wraps(formula)
     def run_in_pieces(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:

@@ -76,7 +76,7 @@ def boundary(goal: int, p_c: float | Sequence[float] | Floats) -> float | Floats
     Raises
     ------
     InvalidInput
-        If the goal is below 2, or a p_c is no probability.
+        If the goal is below 2, or a p_c is not a probability.
 
     Notes
     -----

@@ -159,10 +159,8 @@ def _make_skipping_loop(  # noqa: C901 (the loop inside counts)
     usual = None if thinning is None else thinning.usual
     resolve = kernel(_resolve_never if thinning is None else thinning.resolve)
     play = _make_play_kernel(decide, usual, tabled)
-    draw_short_batch, long = (
-        _make_short_batch(tabled),
-        compile_function(long_batch, "batches of rounds"),
-    )
+    draw_short_batch = _make_short_batch(tabled)
+    draw_long_batch = compile_function(long_batch, "batches of rounds")
 
     def leap(constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder) -> int:
         goal, world, columns = leaps.world.goal, leaps.world, leaps.columns
@@ -206,7 +204,7 @@ def _make_skipping_loop(  # noqa: C901 (the loop inside counts)
                 box = box_of(leaps.sizes, column, length, length > leaps.single)
                 if length > leaps.single:
                     key = fold_in(fold_in(world_key, n.rho), _APART)
-                    t = long(leaps.batches, threshold, key, count, box, work)
+                    t = draw_long_batch(leaps.batches, threshold, key, count, box, work)
                 else:
                     t = draw_short_batch(
                         law, world, column, threshold, world_key, n.rho, count, box, work.starts,
