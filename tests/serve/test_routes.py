@@ -95,7 +95,7 @@ def test_reasons_can_be_left_out_and_asked_for_later(server: Serving) -> None:
         ("POST", f"{WARD}/cases/1/steps", {"state": 4, "took": "finish"}, 422, "why"),
         ("POST", f"{WARD}/cases/1/void", {"why": "x"}, 409, "1"),
         ("POST", f"{WARD}/cases/1/withdraw", {"why": ""}, 422, "why = ''"),
-        ("POST", "/api/studies", {"name": "a/b", "goal": 4}, 422, "without /"),
+        ("POST", "/api/studies", {"name": "a/b", "goal": 4}, 422, "must not have a /"),
         ("POST", "/api/studies", {"name": "a", "goal": 1}, 422, "goal = 1"),
         ("POST", "/api/studies", {"name": "a", "goal": 4, "learner": "os:path"}, 422, "os:path"),
         ("POST", "/api/studies", {"name": "a", "goal": 4, "learner": 5}, 422, "learner = 5"),
