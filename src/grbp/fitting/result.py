@@ -135,7 +135,7 @@ class Fit(Decision, Displayable):
         without a decision.
     difference : Estimate or None
         p_f - B(p_c): how much FINISH is better in state 1; a hidden bias of that size in p_f would
-        turn the decision round.
+        reverse the decision.
     tests : tuple of AssumptionTest
         The assumptions of the model, tested.
     by_state : tuple of StateRow

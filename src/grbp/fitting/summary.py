@@ -20,7 +20,7 @@ _MOST_GROUPS: Final = 20
 WAYS: Final = {
     "boundary": "by p_C: B(p_C)",
     "general": "state by state",
-    "direct": "as it was seen",
+    "direct": "as observed",
 }
 
 

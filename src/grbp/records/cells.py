@@ -100,7 +100,7 @@ def check_action_map(given: Mapping[Any, Any] | None) -> dict[str, int]:
 def _check_mapping(name: str, given: object) -> Mapping[Any, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise InvalidInput(
-            f"{name} = {given!r} was given; it must be a mapping from what the table says"
+            f"{name} = {given!r} was given; it must be a mapping from the texts of the table"
         )
     return given or {}
 

@@ -13,7 +13,6 @@ ORDER, COUNT = "order", "count"
 ROLES: Final = (*STEP_COLUMNS, ORDER, COUNT)
 """What a column can be read as; without `columns`, it has that name."""
 
-_ALIASES: Final = {NEXT_STATE: "next"}
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
@@ -72,10 +71,8 @@ def find_columns(names: Sequence[str], choice: ColumnChoice, line: int) -> dict[
             meant = did_you_mean(name, names) or f"there is {_list_names(names)}"
             sentence = f"there is no column {name!r} to be read as {role}; {meant}"
             refuse(line, "missing-column", sentence, name)
-    usual = {
-        role: name for role in ROLES for name in (_ALIASES.get(role, role), role) if name in names
-    }
-    known = {**usual, **choice.columns}
+    known = {NEXT_STATE: "next"} if "next" in names else {}
+    known |= {role: role for role in ROLES if role in names} | dict(choice.columns)
     found = {role: known[role] for role in ROLES if role in known}
     _check_found(found, names, choice, line)
     return found

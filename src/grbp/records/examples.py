@@ -1,7 +1,7 @@
 """Synthetic tables of past cases: some satisfy the model, others break one assumption of it.
 
-How strongly it is broken is said by `size`. Where a probability changes, the size is that of the
-change of its logit, which keeps it between 0 and 1.
+The argument `size` sets how strongly it is broken. Where a probability changes, the size is that of
+the change of its logit, which keeps it between 0 and 1.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ SIZES: Final = {
     "jumps": 0.1,
     "open": 0.2,
 }
-"""By how much each kind breaks its assumption unless something else is said."""
+"""By how much each kind breaks its assumption by default."""
 
 SITES: Final = ("north", "south")
 """The groups of the kind "groups", in turn."""
@@ -242,7 +242,7 @@ def _shift_logit(p: float, shift: Floats) -> Floats:
 
 def _check_kind(kind: object, goal: int) -> None:
     if kind not in KINDS:
-        meant = did_you_mean(str(kind), KINDS) or f"there is {', '.join(KINDS)}"
+        meant = did_you_mean(str(kind), KINDS) or f"it must be one of {', '.join(KINDS)}"
         raise InvalidInput(f"kind = {kind!r} was given; {meant}")
     if kind == "jumps" and goal < 3:
         raise InvalidInput(f"goal = {goal} was given; a jump needs a goal of 3 or more")
@@ -253,7 +253,7 @@ def _check_size(kind: str, size: object) -> float:
     if size is None:
         return SIZES[kind]
     if kind == "model":
-        raise InvalidInput(f"size = {size!r} was given; the kind 'model' breaks nothing")
+        raise InvalidInput(f"size = {size!r} was given; the kind 'model' has no size")
     if kind in _SHARES:
         return check_probability("size", size)
     if isinstance(size, int | float) and not isinstance(size, bool) and abs(size) <= _LARGEST:

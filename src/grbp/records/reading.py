@@ -255,7 +255,7 @@ def _skip_bad_rows(rows: Rows, order: Ints, left_out: dict[str, Ints], homeless:
     kept: Ints = order[~(first | rest)]
     if not len(kept):
         what = ", ".join(f"{len(rows)} by {rule}" for rule, rows in left_out.items())
-        refuse(1, "no-rows", f"no row is left when the bad ones are skipped ({what})")
+        refuse(1, "no-rows", f"no row is left after the bad ones are skipped ({what})")
     return kept
 
 
@@ -314,7 +314,7 @@ def _name_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...]
     if len(here) > MOST_GROUPS:
         raise InvalidInput(
             f"{rows.name('group')!r} makes {len(here):,} groups of cases; at most {MOST_GROUPS} are"
-            " answered for, so choose a column with fewer different values"
+            " analysed, so choose a column with fewer different values"
         )
     names = tuple(
         " / ".join(column.texts[column.codes[row]] for column in table.groups)
@@ -347,5 +347,5 @@ def _write_notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
             f" {places.min():,}."
         )
     if COUNT in rows.values and (nothing := rows.values[COUNT] == 0).any():
-        notes.append(f"{np.count_nonzero(nothing):,} rows have a count of 0 and say nothing.")
+        notes.append(f"{np.count_nonzero(nothing):,} rows have a count of 0 and add nothing.")
     return notes

@@ -4,9 +4,9 @@
 |---|---|
 | cells | a row with too few or too many cells |
 | case, group | an empty case or group |
-| step, count | no whole number |
-| order | no number or ISO date, or another kind than the first |
-| state, next-state | no whole number from 0 to the goal, and no name that is mapped to one |
+| step, count | not a whole number |
+| order | neither a number nor an ISO date, or of another kind than the first |
+| state, next-state | not a whole number from 0 to the goal, and not mapped to one |
 | action | neither continue nor finish, and not mapped to one |
 | after-end | an action in an end, or a row after the end of its case |
 | finish-inside | FINISH that leads to an inner state |
@@ -168,7 +168,7 @@ class Rows:
             return at
 
         both = find("conflict", STEP, steps == 0, lambda k: (
-            f"step {now[STEP][k]} of this case is in {unit} {place[k]} too, with other cells"
+            f"step {now[STEP][k]} of this case is also in {unit} {place[k]}, with different cells"
         ))  # fmt: skip
         # Which of the two is right is not known, so a case is cut before both.
         self.broken[order[both]] = self.broken[order[both + 1]]
@@ -184,13 +184,13 @@ class Rows:
             " row follows; fill it in"
         ))  # fmt: skip
         find("link", STATE, before != state, lambda k: (
-            f"state {state[k]} was given; the next state in {unit} {place[k]}, the row before of"
-            f" this case, is {before[k]}"
+            f"state {state[k]} was given, but the next state in {unit} {place[k]}, the previous row"
+            f" of this case, is {before[k]}"
         ))  # fmt: skip
         for role in ("group", ORDER):
             if role in now:
                 find(f"{role}-changes", role, now[role][1:] != now[role][:-1], lambda k, r=role: (  # type: ignore[misc]
-                    f"the {r} is not that of {unit} {place[k]}, an earlier row of this case; it"
+                    f"the {r} differs from {unit} {place[k]}, an earlier row of this case; it"
                     " must be the same in all rows of a case"
                 ))  # fmt: skip
 

@@ -45,7 +45,9 @@ def read_table(source: object, choice: ColumnChoice) -> Table:
     for role in choice.columns:
         if role not in ROLES:
             meant = did_you_mean(role, ROLES) or f"it must be one of {', '.join(ROLES)}"
-            raise InvalidInput(f"columns has the key {role!r}, which no column can be; {meant}")
+            raise InvalidInput(
+                f"columns has the key {role!r}, which is not the role of a column; {meant}"
+            )
     if isinstance(source, str | Path):
         with _open_table(source) as stream:
             return _read_csv(stream, choice)
@@ -57,12 +59,12 @@ def read_table(source: object, choice: ColumnChoice) -> Table:
 
 @contextmanager
 def _open_table(path: str | Path) -> Iterator[TextIO]:
-    """Open a file, or standard input; bytes that are no UTF-8 are found line by line later."""
+    """Open a file, or standard input; bytes that are not UTF-8 are found line by line later."""
     how: dict[str, Any] = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
     try:
         if str(path) == "-":
             if sys.stdin is None:
-                raise InvalidInput("there is no standard input to be read; name a CSV file")
+                raise InvalidInput("there is no standard input to read; name a CSV file")
             raw = getattr(sys.stdin, "buffer", None)
             if raw is None:
                 yield sys.stdin
@@ -208,7 +210,7 @@ def _read_frame(source: Any, choice: ColumnChoice) -> Table:
         if len(column.codes) != rows:
             raise InvalidInput(
                 f"the column {column.name!r} has {len(column.codes):,} rows and the first one has"
-                f" {rows:,}; all must have as many"
+                f" {rows:,}; all columns must have the same number of rows"
             )
     return Table(
         "row",
@@ -243,7 +245,7 @@ def _frame_column(name: str, values: Any) -> Column:
         codes = np.fromiter(map(numbers.__getitem__, array.tolist()), np.int64, len(array))
     except TypeError as error:
         raise InvalidInput(
-            f"the column {name!r} holds lists or other things that are no single values"
+            f"the column {name!r} holds lists or other things that are not single values"
         ) from error
     texts = [_text(value) for value in numbers]
     decimal = any(

@@ -42,7 +42,7 @@ def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         If the records have no cases in an order.
     """
     if fit.cusum is None:
-        raise InvalidInput("these records have too few cases in an order; there is no sum to draw")
+        raise InvalidInput("these records have too few ordered cases, so there is no sum to draw")
     (x, y), limit = _thinned(fit.cusum.x, fit.cusum.y), fit.cusum.limit
     with drawing():
         axes = new_axes(ax, height=3.5, below=1.1)

@@ -23,7 +23,7 @@ WAYS: Final = {
 def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     """Draw three estimates of the chance to win from state 1 by continuing, beside p_F.
 
-    Where they agree and lie on one side of p_F, the decision does not hang on the model.
+    Where they agree and lie on one side of p_F, the decision does not depend on the model.
 
     Parameters
     ----------
