@@ -41,7 +41,7 @@ _NOTHING: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 
 def read_table(source: object, choice: ColumnChoice) -> Table:
-    """Read the columns that are choice from a path, a frame or a mapping."""
+    """Read the chosen columns from a path, a frame or a mapping."""
     for role in choice.columns:
         if role not in ROLES:
             meant = did_you_mean(role, ROLES) or f"it must be one of {', '.join(ROLES)}"
