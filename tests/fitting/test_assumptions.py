@@ -13,7 +13,7 @@ from scipy import stats
 from grbp.fitting import assumptions
 from grbp.fitting.assumptions import (
     AssumptionTest,
-    _homogeneous,
+    _compare_shares,
     assumption_tests,
     fisher,
     holm,
@@ -225,7 +225,7 @@ def test_many_small_groups_that_are_alike_are_not_taken_for_different() -> None:
     found = 0
     for _ in range(400):
         won = random.binomial(3, 0.3, 50)
-        test = _homogeneous("", won, 3 - won, "")
+        test = _compare_shares("", won, 3 - won, "")
         assert test.test == "Pearson"
         table = np.array([won, 3 - won])
         assert test.statistic == pytest.approx(stats.chi2_contingency(table).statistic)

@@ -68,7 +68,7 @@ def test_without_what_it_needs_there_is_no_decision(change: dict[str, Any], reas
     assert reason in str(answer.reason)
     assert reason in answer.sentence
     if "ways" not in change:
-        assert "pays off from p_F = 0.18 on" in answer.sentence
+        assert "pays off if p_F is at least 0.18" in answer.sentence
         assert "interval" in answer.sentence
 
 
@@ -78,7 +78,7 @@ def test_ways_that_lead_to_other_decisions_leave_none() -> None:
     answer = decide(seen._replace(ways={**seen.ways, "direct": direct}))
     assert answer.decision == "none"
     assert "disagree" in str(answer.reason)
-    assert "pays off from" in answer.sentence
+    assert "pays off if" in answer.sentence
 
 
 def test_ways_that_differ_on_one_side_of_p_f_or_by_chance_do_not_matter() -> None:

@@ -177,7 +177,7 @@ def test_without_what_it_needs_there_is_no_decision(paths: list[str], reason: st
     assert not fit.firm
     assert reason in fit.sentence
     if fit.p_c.tries:
-        assert "pays off from p_F" in fit.sentence
+        assert "pays off if p_F" in fit.sentence
 
 
 def test_finish_that_was_never_tried_has_no_estimate() -> None:

@@ -80,7 +80,7 @@ def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_number_that_nobody_asked_about_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="cases = 77 was given; the plan was not asked about"):
+    with pytest.raises(InvalidInput, match="cases = 77 was given; the plan has no answer for it"):
         one().at(77)
 
 
@@ -227,7 +227,7 @@ def test_what_records_know_is_known_at_once_and_does_not_bias_new_estimates() ->
 
 def test_records_without_finish_ask_for_p_f() -> None:
     never = FIT | {"p_f": None}
-    with pytest.raises(InvalidInput, match=r"p_f, for it was never tried.*--p-f"):
+    with pytest.raises(InvalidInput, match=r"p_f, because it was never tried.*--p-f"):
         grbp.plan(records=never)
     plan = grbp.plan(records=never, p_f=0.2, cases=20, replicas=20)
     assert {t.p_f for t in plan.truths} == {0.2}
@@ -236,8 +236,8 @@ def test_records_without_finish_ask_for_p_f() -> None:
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"p_c": None}, "nothing is known of p_c, for it was not given"),
-        ({"p_f": None}, "nothing is known of p_f, for it was not given"),
+        ({"p_c": None}, "nothing is known about p_c, because it was not given"),
+        ({"p_f": None}, "nothing is known about p_f, because it was not given"),
         ({"goal": None}, "goal = None was given"),
         ({"goal": 1}, "goal = 1 was given"),
         ({"p_c": 1.2}, "p_c = 1.2 was given"),
@@ -260,7 +260,7 @@ def test_records_without_finish_ask_for_p_f() -> None:
         ({"learner": "nobody"}, "learner 'nobody' was asked for"),
         ({"learner": "ucb1-policies"}, "plays no thresholds"),
         ({"start": 9}, "the start state = 9 was given"),
-        ({"records": FIT, "goal": 5}, "the records are of goal 4"),
+        ({"records": FIT, "goal": 5}, "the records have goal 4"),
         ({"records": {"goal": 4}}, "records = <dict> was given"),
         ({"records": 7}, "records = <int> was given"),
         ({"records": "no/such/file.json"}, "cannot be read"),
@@ -297,7 +297,7 @@ def test_the_sentence_and_the_screen() -> None:
 def test_many_truths_are_not_all_listed() -> None:
     plan = grbp.plan(4, (0.3, 0.6, 5), (0.2, 0.35, 4), [5, 10, 20, 40, 80], replicas=20)
     lines = plan.summary().splitlines()
-    assert lines[-1] == "and 8 truths of which more is known"
+    assert lines[-1] == "and 8 more truths, about which more is known"
     assert max(map(len, lines)) <= 80
     assert sum("cases" in line and "least to most" in line for line in lines) == 2
 
@@ -324,7 +324,7 @@ def test_records_say_how_plausible_each_truth_is() -> None:
         ]
     )
     assert planned.weights == pytest.approx(posterior / posterior.sum())
-    assert "as much as the records make it plausible" in planned.sentence
+    assert "how plausible the records make each truth" in planned.sentence
     assert planned.to_dict()["weights"] == list(planned.weights)
     assert grbp.plan(4, 0.5, (0.2, 0.3), cases=10, replicas=20).weights is None
 

@@ -64,7 +64,7 @@ def test_the_sentence_comes_first_then_the_map_then_the_tests(html: str, fit: Fi
         "Does CONTINUE change from case to case?",
         "The answer by group",
         "What was reached, and what could be",
-        "Which hidden bias would turn the answer round?",
+        "Which hidden bias would reverse the answer?",
         "What was left out",
         "How this was made",
     ]

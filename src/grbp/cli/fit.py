@@ -10,7 +10,9 @@ from grbp.cli.printing import print_json
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("records", metavar="CASES.csv", help="one row a step (- is standard input)")
+    parser.add_argument(
+        "records", metavar="CASES.csv", help="one row per step; - is standard input"
+    )
     parser.add_argument("--goal", required=True, help="the state G that wins a case")
     for option, settings in TABLE_WORDS.items():
         parser.add_argument(option, **settings)
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
         skip_bad_rows=options.skip_bad_rows,
         level=number(options.level),
     )
-    # The page first: whoever reads the text may stop reading. The answer is told in any case.
+    # The page first: whoever reads the text may stop reading. The answer is printed in any case.
     try:
         write_report(options, lambda: result.report({"Records": options.records}))
     finally:

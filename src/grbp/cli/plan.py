@@ -32,14 +32,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start", help="first state: uniform, 2, or 1=.9,2=.1 (uniform)")
     parser.add_argument("--overlap", default="1", metavar="N", help="cases under way at once (1)")
     parser.add_argument(
-        "--late-wins", default="0", metavar="N", help="a goal is told N cases later (0)"
+        "--late-wins", default="0", metavar="N", help="a goal is known N cases later (0)"
     )
     parser.add_argument(
         "--overrule", default="0", metavar="SHARE", help="share of cases played otherwise (0)"
     )
     parser.add_argument("--stop-at", metavar="P", help="stop learning when sure with P, say .95")
     parser.add_argument(
-        "--look-from", default="1", metavar="N", help="first look whether one is sure (case 1)"
+        "--look-from", default="1", metavar="N", help="the case after which one first looks (1)"
     )
     parser.add_argument("--from", dest="records", metavar="FIT.json", help="begin with past cases")
     parser.add_argument(
@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", default="0", help="a whole number; same seed, same result (0)")
     add_threads(parser)
-    add_outputs(parser, "write a table, a row a truth and number of cases", "draw both curves")
+    add_outputs(parser, "write a table, one row per truth and number of cases", "draw both curves")
     add_report(parser)
 
 

@@ -24,19 +24,11 @@ _THREE: Final[tuple[tuple[str, Dashes], ...]] = (
 """The looks of three truths, the worst first."""
 
 
-def chosen_truths(plan: Plan, rank: Callable[[Outlook], float]) -> list[Truth]:
+def choose_truths(plan: Plan, rank: Callable[[Outlook], float]) -> list[Truth]:
     """Choose the truths that are drawn: the lowest in the end, the middle one, the highest."""
     last = plan.cases[-1]
     ranked = sorted(plan.truths, key=lambda truth: rank(truth.at(last)))
     return [ranked[k] for k in sorted({0, len(ranked) // 2, len(ranked) - 1})]
-
-
-def _known(outlook: Outlook) -> float:
-    return outlook.known.estimate
-
-
-def _won(outlook: Outlook) -> float:
-    return -outlook.goals_lost.estimate
 
 
 def knowing_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
@@ -56,12 +48,12 @@ def knowing_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
     -------
     matplotlib.figure.Figure
     """
-    truths = chosen_truths(plan, _known)[: None if ax is None else 1]
+    truths = choose_truths(plan, lambda one: one.known.estimate)[: None if ax is None else 1]
     with drawing():
-        panels = _panels(len(truths)) if ax is None else [ax]
+        panels = _make_panels(len(truths)) if ax is None else [ax]
         for axes, truth in zip(panels, truths, strict=True):
             check_axes(axes)
-            _draw(axes, plan, truth)
+            _draw_curves(axes, plan, truth)
         last = panels[-1]
         last.set_xlabel("cases")
         legend_below(last, 0.5)
@@ -88,19 +80,20 @@ def lost_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
     """
     with drawing():
         axes = new_axes(ax, height=3.9, below=1.55)
-        for truth, (colour, dashes) in zip(chosen_truths(plan, _won), _THREE, strict=False):
+        truths = choose_truths(plan, lambda one: -one.goals_lost.estimate)
+        for truth, (colour, dashes) in zip(truths, _THREE, strict=False):
             ends = [one.goals_lost for one in truth.outlooks]
-            _curve(axes, truth.outlooks, ends, _name(truth), colour, dashes)
+            _draw_curve(axes, truth.outlooks, ends, _name_truth(truth), colour, dashes)
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         axes.set_ylabel("goals lost by learning")
         axes.set_xlabel("cases")
-        _cases(axes, plan)
+        _set_case_axis(axes, plan)
         legend_below(axes, 0.6)
         fit_words(axes, INSIDE)
         return cast("Figure", axes.figure)
 
 
-def _panels(count: int) -> "list[Axes]":
+def _make_panels(count: int) -> "list[Axes]":
     """Return as many panels, one below the other."""
     from grbp.figures.notebook import Figure  # noqa: PLC0415
 
@@ -119,7 +112,7 @@ def _panels(count: int) -> "list[Axes]":
     ]
 
 
-def _draw(axes: "Axes", plan: Plan, truth: Truth) -> None:
+def _draw_curves(axes: "Axes", plan: Plan, truth: Truth) -> None:
     """Draw the curves of one truth."""
     after = truth.outlooks
     level = f"{100.0 * plan.level:.4g} %"
@@ -129,21 +122,21 @@ def _draw(axes: "Axes", plan: Plan, truth: Truth) -> None:
         (f"knows it at {level}", [one.known for one in after], FINISH, DASHED),
         (wrong, [one.ever_wrongly_sure for one in after], GREY, DOTTED),
     ):
-        _curve(axes, after, ends, name, colour, dashes)
+        _draw_curve(axes, after, ends, name, colour, dashes)
     axes.set_ylim(-0.02, 1.02)
     axes.set_yticks([0.0, 0.5, 1.0])
     axes.set_ylabel("of all studies")
     in_percent(axes.yaxis)
-    _cases(axes, plan)
+    _set_case_axis(axes, plan)
     right = {0: "never FINISH", 1: "FINISH in state 1", None: "either"}[truth.right]
-    axes.set_title(f"{_name(truth)}: {right} is right", size=11, loc="left")
+    axes.set_title(f"{_name_truth(truth)}: {right} is right", size=11, loc="left")
 
 
-def _name(truth: Truth) -> str:
+def _name_truth(truth: Truth) -> str:
     return f"$p_C$ = {truth.p_c:.3g}, $p_F$ = {truth.p_f:.3g}"
 
 
-def _curve(
+def _draw_curve(
     axes: "Axes", after: Sequence[Outlook], ends: Sequence[Estimate], name: str, colour: str,
     dashes: Dashes,
 ) -> None:  # fmt: skip
@@ -156,19 +149,19 @@ def _curve(
     axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _cases(axes: "Axes", plan: Plan) -> None:
+def _set_case_axis(axes: "Axes", plan: Plan) -> None:
     """Set the axis of the cases: logarithmic, with the numbers that were asked about."""
     from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: PLC0415
 
     first, last = plan.truths[0].outlooks[0].cases, plan.cases[-1]
     axes.set_xscale("log")
     axes.set_xlim(*((first, last) if first < last else (0.5 * last, 2.0 * last)))
-    kept: list[int] = []
+    ticks: list[int] = []
     for one in sorted({*plan.cases, first}, reverse=True):
         # Numbers that are less than a factor of two apart would run into each other.
-        if not kept or one * 2 <= kept[-1]:
-            kept.append(one)
-    axes.set_xticks(kept)
+        if not ticks or one * 2 <= ticks[-1]:
+            ticks.append(one)
+    axes.set_xticks(ticks)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_tick(x)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)

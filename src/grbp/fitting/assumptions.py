@@ -100,7 +100,7 @@ def assumption_tests(moves: Transitions) -> list[AssumptionTest]:
     if len(moves.records.groups) > 1:
         tests += same_by_group(moves)
     if moves.records.open_no_row or not moves.known.all():
-        tests.append(_impossible(AT_RANDOM, "none", "No record of open cases shows how they end."))
+        tests.append(_no_test(AT_RANDOM, "none", "No record of open cases shows how they end."))
     return holm(tests)
 
 
@@ -114,7 +114,7 @@ def holm(tests: Sequence[AssumptionTest]) -> list[AssumptionTest]:
     return adjusted
 
 
-def _impossible(assumption: str, test: str, why: str) -> AssumptionTest:
+def _no_test(assumption: str, test: str, why: str) -> AssumptionTest:
     return AssumptionTest(assumption, test, possible=False, why=why)
 
 
@@ -129,9 +129,9 @@ def two_sided(z: float) -> float:
 def same_by_state(moves: Transitions) -> AssumptionTest:
     """Compare p_C between states by Pearson's chi-squared."""
     name, test = SAME_BY_STATE, "Pearson"
-    up, down = _nonempty(moves.ups, moves.downs)
+    up, down = _drop_empty(moves.ups, moves.downs)
     if len(up) < 2 or not up.sum() or not down.sum():
-        return _impossible(name, test, "CONTINUE must have moved up and down, from two states.")
+        return _no_test(name, test, "CONTINUE must have moved up and down, from two states.")
     n, p = up + down, up.sum() / (up + down).sum()
     chi2 = float((((up - n * p) ** 2) / (n * p * (1.0 - p))).sum())
     df, total = len(up) - 1, n.sum()
@@ -150,7 +150,7 @@ def trend_by_state(moves: Transitions) -> AssumptionTest:
     kept = (moves.ups + moves.downs) > 0
     slope = _trend(states[kept].astype(np.float64), moves.ups[kept], moves.downs[kept])
     if slope is None:
-        return _impossible(name, test, "CONTINUE must have moved up and down, from two states.")
+        return _no_test(name, test, "CONTINUE must have moved up and down, from two states.")
     chi2, effect = slope
     return AssumptionTest(
         name, test, chi2, chi2_tail(chi2, 1),
@@ -178,7 +178,7 @@ def no_memory(moves: Transitions) -> AssumptionTest:
     """Relate a move to the one before, given the state (Cochran, Mantel and Haenszel)."""
     name, test = NO_MEMORY, "Cochran-Mantel-Haenszel"
     if moves.records.aggregated:
-        return _impossible(name, test, _NEEDS_CASES)
+        return _no_test(name, test, _NEEDS_CASES)
     steps = moves.steps
     kept = steps.previous >= 0
     cell = 4 * steps.state[kept] + 2 * steps.previous[kept] + steps.up[kept].astype(np.int64)
@@ -188,7 +188,7 @@ def no_memory(moves: Transitions) -> AssumptionTest:
     after_up, ups = tables[:, 1].sum(axis=1), tables[:, :, 1].sum(axis=1)
     spread = float((after_up * (n - after_up) * ups * (n - ups) / (n * n * (n - 1.0))).sum())
     if spread <= 0.0:
-        return _impossible(
+        return _no_test(
             name, test, "In every state, the move before was the same, or all moves went one way."
         )
     score = float((tables[:, 1, 1] - after_up * ups / n).sum())
@@ -206,14 +206,14 @@ def cases_alike(moves: Transitions) -> AssumptionTest:
     """Ask whether cases that did well go on doing well, given the state."""
     name, test = CASES_ALIKE, "score of the case's past residuals, one-sided"
     if moves.records.aggregated:
-        return _impossible(name, test, _NEEDS_CASES)
+        return _no_test(name, test, _NEEDS_CASES)
     steps = moves.steps
     past = steps.sum_before(steps.residual)
     score = float((past * steps.residual).sum())
     apart = steps.centre(past)
     information = float((steps.variance * apart * apart).sum())
     if information <= 0.0:
-        return _impossible(name, test, "No case has two moves from states that move both ways.")
+        return _no_test(name, test, "No case has two moves from states that move both ways.")
     z = score / math.sqrt(information)
     pairs = float((steps.sum_before(steps.variance) * steps.variance).sum())
     return AssumptionTest(
@@ -227,7 +227,7 @@ def no_drift(moves: Transitions) -> AssumptionTest:
     """Test for a trend of p_C in the order of cases; moves of a case may belong together."""
     name, test = NO_DRIFT, "trend in case order, clustered by case"
     if moves.records.aggregated:
-        return _impossible(name, test, _NEEDS_CASES)
+        return _no_test(name, test, _NEEDS_CASES)
     steps, cases = moves.steps, moves.records.cases
     x = steps.case / max(1, cases - 1)
     apart = steps.centre(x)
@@ -235,7 +235,7 @@ def no_drift(moves: Transitions) -> AssumptionTest:
     score, spread = float(parts.sum()), float((parts * parts).sum())
     information = float((steps.variance * apart * apart).sum())
     if spread <= 0.0 or information <= 0.0:
-        return _impossible(name, test, "There are too few cases with moves both up and down.")
+        return _no_test(name, test, "There are too few cases with moves both up and down.")
     z = score / math.sqrt(spread)
     return AssumptionTest(
         name, test, z, two_sided(z),
@@ -248,13 +248,13 @@ def no_drift_in_f(moves: Transitions) -> AssumptionTest:
     """Test for a trend of p_F in the order of cases; a case finishes once."""
     name, test = NO_DRIFT_F, "trend in case order"
     if moves.records.aggregated:
-        return _impossible(name, test, _NEEDS_CASES)
+        return _no_test(name, test, _NEEDS_CASES)
     rows = moves.finished
     x = moves.records.case[rows] / max(1, moves.records.cases - 1)
     won = (moves.records.next_state[rows] == moves.records.goal).astype(np.int64)
     slope = _trend(x, won, 1 - won)
     if slope is None:
-        return _impossible(name, test, "FINISH must have won and lost, in two cases.")
+        return _no_test(name, test, "FINISH must have won and lost, in two cases.")
     return AssumptionTest(
         name, test, slope[0], chi2_tail(slope[0], 1),
         effect=slope[1], effect_is="change of the log-odds of winning, first case to last",
@@ -266,39 +266,32 @@ def no_drift_in_f(moves: Transitions) -> AssumptionTest:
 
 def same_f_by_state(moves: Transitions) -> AssumptionTest:
     """Compare p_F between states."""
-    return _homogeneous(
+    return _compare_shares(
         SAME_F_BY_STATE, moves.wins, moves.losses, "FINISH must have been tried in two states."
     )
 
 
 def same_by_group(moves: Transitions) -> list[AssumptionTest]:
     """Compare p_C, and p_F, between groups."""
-    records = moves.records
-
-    def counted(rows: np.ndarray) -> Ints:
-        counts = np.bincount(
-            records.group[rows], weights=records.count[rows], minlength=len(records.groups)
-        )
-        return np.rint(counts).astype(np.int64)
-
-    up, won = moves.distance > 0, records.next_state == records.goal
+    up, won = moves.distance > 0, moves.records.next_state == moves.records.goal
+    count = moves.count_by_group
     return [
-        _homogeneous(
-            SAME_C_BY_GROUP, counted(moves.stepped & up), counted(moves.stepped & ~up),
+        _compare_shares(
+            SAME_C_BY_GROUP, count(moves.stepped & up), count(moves.stepped & ~up),
             "CONTINUE must have moved up and down, in two groups.",
         ),
-        _homogeneous(
-            SAME_F_BY_GROUP, counted(moves.finished & won), counted(moves.finished & ~won),
+        _compare_shares(
+            SAME_F_BY_GROUP, count(moves.finished & won), count(moves.finished & ~won),
             "FINISH must have been tried in two groups.",
         ),
     ]  # fmt: skip
 
 
-def _homogeneous(assumption: str, won: Ints, lost: Ints, why: str) -> AssumptionTest:
+def _compare_shares(assumption: str, won: Ints, lost: Ints, why: str) -> AssumptionTest:
     """Compare shares by the likelihood ratio, or by Fisher's or Pearson's test for small counts."""
-    won, lost = _nonempty(won, lost)
+    won, lost = _drop_empty(won, lost)
     if len(won) < 2 or not won.sum() or not lost.sum():
-        return _impossible(assumption, "likelihood ratio", why)
+        return _no_test(assumption, "likelihood ratio", why)
     n = won + lost
     share = won.sum() / n.sum()
     expected = np.minimum(n * share, n * (1.0 - share))
@@ -345,6 +338,6 @@ def fisher(won: Ints, lost: Ints) -> float:
     return float(likely[weight <= own + 1e-7].sum() / likely.sum())
 
 
-def _nonempty(won: Ints, lost: Ints) -> tuple[Ints, Ints]:
+def _drop_empty(won: Ints, lost: Ints) -> tuple[Ints, Ints]:
     kept = (won + lost) > 0
     return won[kept], lost[kept]

@@ -19,7 +19,7 @@ from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.values import boundary
 
 _TOO_MANY: Final = 100
-"""How many times as many records nobody waits for."""
+"""Beyond so many times the records, it is not said how many would settle it."""
 
 POLICY: Final = {
     "threshold-0": "never finish",
@@ -109,7 +109,7 @@ def _disagreement(seen: Evidence) -> str:
 
 
 _WAYS: Final = {
-    "direct": "as it was seen",
+    "direct": "as observed",
     "general": "where every state has its own probabilities",
 }
 
@@ -157,7 +157,7 @@ def _sentence_without_decision(seen: Evidence, reason: str, even: Estimate | Non
     sentence = f"The records do not say whether to finish in state 1: {reason}."
     if even is not None:
         sentence += (
-            f" Finishing there pays off from p_F = {even.estimate:.3g} on"
+            f" Finishing there pays off if p_F is at least {even.estimate:.3g}"
             f" ({100.0 * seen.level:g} % interval {even.low:.3g} to {even.high:.3g})."
         )
     return sentence
@@ -213,7 +213,7 @@ def _doubt(seen: Evidence) -> str:
         if test.changes_answer and test.rejected_at(seen.level):
             return (
                 f"But they also speak against the assumption that {test.assumption}, and without"
-                " it the answer is another one."
+                " it the answer would be different."
             )
     return ""
 
@@ -236,7 +236,7 @@ def _how_to_settle(seen: Evidence) -> str:
         more = f"{_round_up(tries):,} more tries of FINISH"
     elif times > _TOO_MANY:
         return f"It would take over {_TOO_MANY} times as many records to settle it."
-    return f"About {more} would settle it, if the estimates stay."
+    return f"About {more} would settle it, if the estimates stay as they are."
 
 
 def _round_up(number: int) -> int:

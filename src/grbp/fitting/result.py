@@ -135,7 +135,7 @@ class Fit(Decision, Displayable):
         without a decision.
     difference : Estimate or None
         p_f - B(p_c): how much FINISH is better in state 1; a hidden bias of that size in p_f would
-        turn the decision round.
+        reverse the decision.
     tests : tuple of AssumptionTest
         The assumptions of the model, tested.
     by_state : tuple of StateRow
@@ -219,7 +219,7 @@ class Fit(Decision, Displayable):
         return None if self.probabilities is None else self.probabilities[tau]
 
     def gain(self) -> Estimate | None:
-        """Return how many more cases in one threshold 1 wins than threshold 0, on average.
+        """Return by how much the share of cases won is larger with threshold 1 than with 0.
 
         Returns
         -------
@@ -326,65 +326,25 @@ class Fit(Decision, Displayable):
         return self.plot_boundary(ax)
 
     def plot_boundary(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw where the probabilities lie beside the boundary, with their uncertainty.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw into, instead of a figure of its own.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw how sure the side of the boundary is; `ax` is as in `plot`."""
         from grbp.figures.records import boundary_figure  # noqa: PLC0415 (it is above)
 
         return boundary_figure(self, ax)
 
     def plot_ways(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw the three ways to value continuing in state 1, beside p_f.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw into, instead of a figure of its own.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw the three ways to value continuing in state 1, beside p_f; `ax` is as in `plot`."""
         from grbp.figures.records import ways_figure  # noqa: PLC0415 (it is above)
 
         return ways_figure(self, ax)
 
     def plot_states(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw p_c and p_f state by state, with the number of records.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw into, instead of a figure of its own.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw p_c and p_f state by state, with the number of records; `ax` is as in `plot`."""
         from grbp.figures.records import states_figure  # noqa: PLC0415 (it is above)
 
         return states_figure(self, ax)
 
     def plot_cusum(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw the running sum of what cases were above the model, in their order.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw into, instead of a figure of its own.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw what cases were above the model, summed in order; `ax` is as in `plot`."""
         from grbp.figures.records import cusum_figure  # noqa: PLC0415 (it is above)
 
         return cusum_figure(self, ax)

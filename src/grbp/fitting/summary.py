@@ -20,15 +20,15 @@ _MOST_GROUPS: Final = 20
 WAYS: Final = {
     "boundary": "by p_C: B(p_C)",
     "general": "state by state",
-    "direct": "as it was seen",
+    "direct": "as observed",
 }
 
 
 def summarize(fit: "Fit") -> str:
     """Return the sentence, the estimates, the tests, the states and the groups."""
     parts = [
-        _wrapped(fit.sentence),
-        *(_wrapped(f"Note: {note}") for note in fit.notes),
+        _wrap(fit.sentence),
+        *(_wrap(f"Note: {note}") for note in fit.notes),
         "\n".join(_estimates(fit)),
         "\n".join(_tests(fit)),
         "\n".join(_states(fit)),
@@ -38,7 +38,7 @@ def summarize(fit: "Fit") -> str:
     return "\n\n".join(parts)
 
 
-def _wrapped(text: str, first: str = "", indent: str = "") -> str:
+def _wrap(text: str, first: str = "", indent: str = "") -> str:
     return textwrap.fill(
         text, _WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
     )
@@ -53,7 +53,7 @@ def _estimates(fit: "Fit") -> Iterator[str]:
         yield f"{counted(fit.rows, 'aggregated row')}"
     if fit.dropped:
         rules = ", ".join(f"{rule} {count:,}" for rule, count in fit.dropped.items())
-        yield _wrapped(f"rows left out: {rules}", indent="  ")
+        yield _wrap(f"rows left out: {rules}", indent="  ")
     if fit.stays or fit.jumps:
         stays, jumps = counted(fit.stays, "time"), counted(fit.jumps, "time")
         yield f"CONTINUE stayed {stays} and jumped {jumps}"
@@ -61,10 +61,11 @@ def _estimates(fit: "Fit") -> Iterator[str]:
     yield ""
     yield f"  {'':<34}{'estimate':>10}{f'{100.0 * fit.level:g} % interval':>22}{'tries':>10}"
     for name, share in (("p_C, CONTINUE moves up", fit.p_c), ("p_F, FINISH wins", fit.p_f)):
-        if share is None or share.estimate is None:
+        estimate = None if share is None else share.as_estimate
+        if share is None or estimate is None:
             yield f"  {name:<34}{'never tried':>10}"
         else:
-            yield _line(f"{name} ({kind})", Estimate(share.estimate, *share.interval), share.tries)
+            yield _line(f"{name} ({kind})", estimate, share.tries)
     if any(fit.ways.values()):
         yield "  Continuing in state 1 reaches the goal"
     for name, way in fit.ways.items():
@@ -143,7 +144,7 @@ def _groups(fit: "Fit") -> Iterator[str]:
         sure = "" if one is None else f", threshold 1 is right with probability {one:.3f}"
         reason = f" ({group.reason})" if group.reason else ""
         text = f"{name}: {group.decision}{sure}{reason}"
-        yield _wrapped(text, "  ", "    ")
+        yield _wrap(text, "  ", "    ")
     if len(fit.by_group) > _MOST_GROUPS:
         yield f"  and {len(fit.by_group) - _MOST_GROUPS:,} more"
 

@@ -56,9 +56,15 @@ class Transitions:
 
     def count_by_state(self, rows: Bools) -> Ints:
         """Count rows by their state."""
-        state, count = self.records.state[rows], self.records.count[rows]
-        counts = np.bincount(state, weights=count, minlength=self.records.goal)
-        return np.rint(counts[1 : self.records.goal]).astype(np.int64)
+        return self._count_by(self.records.state, rows, self.records.goal)[1 : self.records.goal]
+
+    def count_by_group(self, rows: Bools) -> Ints:
+        """Count rows by their group."""
+        return self._count_by(self.records.group, rows, len(self.records.groups))
+
+    def _count_by(self, key: Ints, rows: Bools, size: int) -> Ints:
+        counts = np.bincount(key[rows], weights=self.records.count[rows], minlength=size)
+        return np.rint(counts).astype(np.int64)
 
     @cached_property
     def first_states(self) -> Ints:

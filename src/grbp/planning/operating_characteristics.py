@@ -128,7 +128,7 @@ class Truth:
             if one.cases == cases:
                 return one
         raise InvalidInput(
-            f"cases = {cases!r} was given; the plan was not asked about so many, plan it anew"
+            f"cases = {cases!r} was given; the plan has no answer for it, so plan again with it"
         )
 
 

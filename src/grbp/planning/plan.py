@@ -33,7 +33,7 @@ RangeLike = float | Sequence[float]
 CASES: Final = (200, 500, 2000)
 REPLICAS: Final = 2000
 LEVEL: Final = 0.95
-"""What is planned where nothing else is said."""
+"""What is planned by default."""
 
 _LARGEST_GOAL: Final = 100_000
 """The largest goal: a case takes up to the square of it in steps, and each is taken."""
@@ -161,7 +161,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
     goal = past.goal if goal is None else goal
     if past.goal not in (None, goal):
         raise InvalidInput(
-            f"goal = {goal!r} was given, and the records are of goal {past.goal}; leave one out"
+            f"goal = {goal!r} was given, but the records have goal {past.goal}; leave one out"
         )
     goal = check_whole("goal", goal, 2, _LARGEST_GOAL)
     why = "it was not given" if records is None else "it was never tried in these records"
@@ -230,7 +230,7 @@ def _range_points(name: str, given: object, why: str) -> list[float]:
     if given is None:
         option = f"--{name.replace('_', '-')}"
         raise InvalidInput(
-            f"nothing is known of {name}, for {why}; say between which probabilities it lies"
+            f"nothing is known about {name}, because {why}; say between which probabilities it lies"
             f" ({option} .2:.35 on the shell, {name}=(0.2, 0.35) in Python)"
         )
     if not isinstance(given, Iterable) or isinstance(given, str):
@@ -281,8 +281,8 @@ def _play(study: _Study, problem: Problem, design: Design) -> Log:
     learner = find_learner(study.learner, problem)
     if not isinstance(learner, Learner):
         raise InvalidInput(
-            f"the learner {learner.name!r} was given; it plays no thresholds and cannot be planned"
-            " with"
+            f"the learner {learner.name!r} was given; it plays no thresholds, so nothing can be"
+            " planned with it"
         )
     goal = problem.goal
     design = design._replace(goal=goal, p_c=problem.p_c, p_f=problem.p_f)

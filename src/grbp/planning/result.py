@@ -104,7 +104,7 @@ class Plan(Displayable):
 
     @property
     def sentence(self) -> str:
-        """What to expect with the largest number of cases, for who is no statistician."""
+        """What to expect with the largest number of cases, for people who are not statisticians."""
         return " ".join(expectations(self))
 
     def summary(self) -> str:
@@ -185,13 +185,13 @@ class Plan(Displayable):
         return self.plot_knowing(ax)
 
     def plot_knowing(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw how many studies play the right policy, and how many know it, by cases."""
+        """Draw how many studies play the right policy, and know it; `ax` is as in `plot`."""
         from grbp.figures.planning import knowing_figure  # noqa: PLC0415 (it is above)
 
         return knowing_figure(self, ax)
 
     def plot_lost(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw how many goals learning costs, by cases."""
+        """Draw how many goals learning costs, by cases; `ax` is as in `plot`."""
         from grbp.figures.planning import lost_figure  # noqa: PLC0415 (it is above)
 
         return lost_figure(self, ax)

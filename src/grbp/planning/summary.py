@@ -34,20 +34,22 @@ def expectations(plan: "Plan") -> list[str]:
         worst = min(decided, key=lambda truth: truth.at(last).known.estimate)
         over = f", over {len(ends)} plausible truths"
         where = (
-            f": least where p_C = {worst.p_c:.3g} and p_F = {worst.p_f:.3g}, and the wrong policy"
-            f" loses {100.0 * worst.loss:.2g} goals in 100 cases"
+            f": in the fewest if p_C = {worst.p_c:.3g} and p_F = {worst.p_f:.3g}, where the wrong"
+            f" policy loses {100.0 * worst.loss:.2g} goals in 100 cases"
         )
     wrong = _of_100(ends, "ever_wrongly_sure")
     mistake = f"Stopping when {level} sure settles on the wrong policy in {wrong} studies."
     if plan.stop_at is None:
         looks = "after every case" if plan.look_from == 1 else f"from case {plan.look_from:,} on"
-        mistake = f"Who looks {looks} is sure of the wrong policy at some time in {wrong} studies."
+        mistake = (
+            f"Anyone who looks {looks} is sure of the wrong policy at some time in {wrong} studies."
+        )
     return [
         f"{start}, the learner plays the right policy in {_of_100(ends, 'plays_right')} studies"
         f"{over}.",
-        f"That it is right is known at {level} in {_of_100(ends, 'known')}{where}.",
+        f"It is known to be right, at {level}, in {_of_100(ends, 'known')}{where}.",
         *_weighted(plan),
-        f"Learning costs {_goals_lost(ends)} against knowing the truth.",
+        f"Learning costs {_goals_lost(ends)} compared with knowing the truth.",
         mistake,
     ]
 
@@ -65,7 +67,7 @@ def _weighted(plan: "Plan") -> Iterator[str]:
     plays = sum(weight * one.plays_right.estimate for weight, one in pairs) / whole
     known = sum(weight * one.known.estimate for weight, one in pairs) / whole
     yield (
-        "If each truth counts as much as the records make it plausible, that is"
+        "Weighted by how plausible the records make each truth, that is"
         f" {_whole(plays)} and {_whole(known)} of 100."
     )
 
@@ -113,7 +115,7 @@ def describe_setting(plan: "Plan") -> str:
         f"goal {plan.goal:,}": True,
         plan.learner: True,
         f"{plan.overlap:,} cases at once": plan.overlap > 1,
-        f"goals told {plan.late_wins:,} cases later": plan.late_wins,
+        f"goals known {plan.late_wins:,} cases later": plan.late_wins,
         f"{100.0 * plan.overrule:.3g} % overruled": plan.overrule,
         f"stopped when {100.0 * plan.level:.4g} % sure": plan.stop_at,
         f"looking from case {plan.look_from:,} on": plan.look_from > 1,
@@ -203,7 +205,7 @@ def _truths(plan: "Plan") -> Iterator[str]:
         place = f"{_probability(truth.p_c):>6}{_probability(truth.p_f):>6}"
         yield f"{place}{right:>6}{''.join(cells)}"
     if len(shown) < len(plan.truths):
-        yield f"and {len(plan.truths) - len(shown):,} truths of which more is known"
+        yield f"and {len(plan.truths) - len(shown):,} more truths, about which more is known"
 
 
 def _number(outlook: Outlook, name: str) -> float:

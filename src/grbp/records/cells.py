@@ -41,33 +41,29 @@ class Cells(NamedTuple):
     bad: Bools
 
 
-def whole_numbers(texts: Sequence[str], least: int, most: int) -> Cells:
+def parse_whole_numbers(texts: Sequence[str], least: int, most: int) -> Cells:
     """Read whole numbers between two limits."""
-    return _each(texts, lambda text: _whole(text, least, most))
+    return _parse_each(texts, lambda text: _parse_whole(text, least, most))
 
 
-def states(texts: Sequence[str], goal: int, mapped: Mapping[str, int], empty: bool) -> Cells:
+def parse_states(texts: Sequence[str], goal: int, mapped: Mapping[str, int], empty: bool) -> Cells:
     """Read states, some of which have names; the next state may be empty."""
-
-    def read(text: str) -> int | None:
-        if text in mapped:
-            return mapped[text]
-        if empty and not text:
-            return OPEN
-        return _whole(text, 0, goal)
-
-    return _each(texts, read)
+    named = {"": OPEN, **mapped} if empty else mapped
+    return _parse_each(
+        texts, lambda text: named[text] if text in named else _parse_whole(text, 0, goal)
+    )
 
 
-def actions(texts: Sequence[str], mapped: Mapping[str, int]) -> Cells:
+def parse_actions(texts: Sequence[str], mapped: Mapping[str, int]) -> Cells:
     """Read actions: continue, c or 0; finish, f or 1; in any case of letters."""
-    return _each(texts, lambda text: mapped.get(text, _ACTIONS.get(text.lower())))
+    return _parse_each(texts, lambda text: mapped.get(text, _ACTIONS.get(text.lower())))
 
 
-def orders(texts: Sequence[str]) -> Cells:
+def rank_orders(texts: Sequence[str]) -> Cells:
     """Rank numbers, or dates in ISO form; whichever the first text is, all must be."""
-    first: Any = next((one for one in map(_order, texts) if one is not None), None)
-    keys = [one if one is not None and one[0] == first[0] else None for one in map(_order, texts)]
+    found = [_order_key(text) for text in texts]
+    kind = next((key[0] for key in found if key is not None), None)
+    keys = [key if key is not None and key[0] == kind else None for key in found]
     rank = {key: k for k, key in enumerate(sorted({key for key in keys if key is not None}))}
     return Cells(
         np.array([len(rank) if key is None else rank[key] for key in keys], dtype=np.int64),
@@ -75,23 +71,23 @@ def orders(texts: Sequence[str]) -> Cells:
     )
 
 
-def filled(texts: Sequence[str]) -> Cells:
+def number_texts(texts: Sequence[str]) -> Cells:
     """Give every text its number; none may be empty."""
     return Cells(np.arange(len(texts)), np.array([not text for text in texts], dtype=np.bool_))
 
 
-def state_map(given: Mapping[Any, Any] | None, goal: int) -> dict[str, int]:
+def check_state_map(given: Mapping[Any, Any] | None, goal: int) -> dict[str, int]:
     """Check a mapping from names to states."""
     return {
         str(name).strip(): check_whole(f"map_state[{name!r}]", state, 0, goal)
-        for name, state in _mapping("map_state", given).items()
+        for name, state in _check_mapping("map_state", given).items()
     }
 
 
-def action_map(given: Mapping[Any, Any] | None) -> dict[str, int]:
+def check_action_map(given: Mapping[Any, Any] | None) -> dict[str, int]:
     """Check a mapping from names to actions."""
     mapped = {}
-    for name, action in _mapping("map_action", given).items():
+    for name, action in _check_mapping("map_action", given).items():
         text = str(int(action)) if isinstance(action, Action) else str(action)
         if text.lower() not in _ACTIONS:
             raise InvalidInput(
@@ -101,15 +97,15 @@ def action_map(given: Mapping[Any, Any] | None) -> dict[str, int]:
     return mapped
 
 
-def _mapping(name: str, given: object) -> Mapping[Any, Any]:
+def _check_mapping(name: str, given: object) -> Mapping[Any, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise InvalidInput(
-            f"{name} = {given!r} was given; it must be a mapping from what the table says"
+            f"{name} = {given!r} was given; it must be a mapping from the texts of the table"
         )
     return given or {}
 
 
-def _each(texts: Sequence[str], read: Callable[[str], int | None]) -> Cells:
+def _parse_each(texts: Sequence[str], read: Callable[[str], int | None]) -> Cells:
     found = [read(text.strip()) for text in texts]
     return Cells(
         np.array([OPEN if one is None else one for one in found], dtype=np.int64),
@@ -117,14 +113,14 @@ def _each(texts: Sequence[str], read: Callable[[str], int | None]) -> Cells:
     )
 
 
-def _whole(text: str, least: int, most: int) -> int | None:
+def _parse_whole(text: str, least: int, most: int) -> int | None:
     matched = _WHOLE.fullmatch(text)
     if matched and least <= int(matched[1]) <= most:
         return int(matched[1])
     return None
 
 
-def _order(text: str) -> tuple[str, Any] | None:
+def _order_key(text: str) -> tuple[str, Any] | None:
     """Return what a text is compared by: its kind, then its value."""
     text = text.strip()
     if not text.isascii() or "_" in text:

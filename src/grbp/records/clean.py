@@ -87,23 +87,18 @@ class Records:
         What was left out of the table, and the notes on it, belong to the whole.
         """
         here = self.group == k
-        case, cases = self.case[here], 0
+        columns = {name: getattr(self, name)[here] for name in _COLUMNS}
+        cases, empty, no_row = 0, 0, 0
         if not self.aggregated:
-            case, cases = renumber_cases(case)
-        next_state = self.next_state[here]
-        empty, no_row = (0, 0) if self.aggregated else count_open_cases(self.goal, case, next_state)
+            columns["case"], cases = renumber_cases(columns["case"])
+            empty, no_row = count_open_cases(self.goal, columns["case"], columns["next_state"])
+        columns["group"] = np.zeros_like(columns["group"])
         return replace(
             self,
+            **columns,
             rows=int(np.count_nonzero(here)),
             cases=cases,
-            case=case,
-            step=self.step[here],
-            state=self.state[here],
-            action=self.action[here],
-            next_state=next_state,
-            count=self.count[here],
             groups=(self.groups[k],) if self.groups else (),
-            group=np.zeros(len(case), dtype=np.int64),
             open_empty_next=empty,
             open_no_row=no_row,
             dropped=_NONE,

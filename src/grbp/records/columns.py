@@ -13,7 +13,6 @@ ORDER, COUNT = "order", "count"
 ROLES: Final = (*STEP_COLUMNS, ORDER, COUNT)
 """What a column can be read as; without `columns`, it has that name."""
 
-_ALIASES: Final = {NEXT_STATE: "next"}
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
@@ -51,101 +50,91 @@ class Table:
     uneven: Bools
 
 
-class Wanted(NamedTuple):
+class ColumnChoice(NamedTuple):
     """Which columns of a source to read, and as what."""
 
     columns: Mapping[str, str]
     group: tuple[str, ...]
 
 
-def refuse(line: int, column: str, rule: str, sentence: str) -> NoReturn:
+def refuse(line: int, rule: str, sentence: str, column: str = "") -> NoReturn:
     """Refuse a whole table for one reason."""
     raise InvalidRecords([Irregularity(line, column, rule, sentence)])
 
 
-def check_names(names: Sequence[str], line: int) -> None:
-    """Refuse a head in which a name stands twice."""
-    for k, name in enumerate(names):
-        if name and name in names[:k]:
-            refuse(
-                line, name, "duplicate-column",
-                f"the column {name!r} is there twice; give each column a name of its own",
-            )  # fmt: skip
-
-
-def find_columns(names: Sequence[str], wanted: Wanted, line: int) -> dict[str, str]:
+def find_columns(names: Sequence[str], choice: ColumnChoice, line: int) -> dict[str, str]:
     """Find the column of every role; refuse a table that lacks one, with the reason."""
-    _check_separator(names, line)
-    for role, name in [*wanted.columns.items(), *(("group", name) for name in wanted.group)]:
+    _check_header(names, line)
+    asked = [*choice.columns.items(), *(("group", name) for name in choice.group)]
+    for role, name in asked:
         if name not in names:
-            meant = did_you_mean(name, names) or f"there is {_listed(names)}"
-            refuse(
-                line, name, "missing-column",
-                f"there is no column {name!r} to be read as {role}; {meant}",
-            )  # fmt: skip
-    found = {}
-    for role in ROLES:
-        known = [name for name in (role, _ALIASES.get(role, role)) if name in names]
-        known = [wanted.columns[role]] if role in wanted.columns else known
-        if known:
-            found[role] = known[0]
-    _check_found(found, names, wanted, line)
+            meant = did_you_mean(name, names) or f"there is {_list_names(names)}"
+            sentence = f"there is no column {name!r} to be read as {role}; {meant}"
+            refuse(line, "missing-column", sentence, name)
+    known = {NEXT_STATE: "next"} if "next" in names else {}
+    known |= {role: role for role in ROLES if role in names} | dict(choice.columns)
+    found = {role: known[role] for role in ROLES if role in known}
+    _check_found(found, names, choice, line)
     return found
 
 
-def _check_found(found: dict[str, str], names: Sequence[str], wanted: Wanted, line: int) -> None:
+def _check_header(names: Sequence[str], line: int) -> None:
+    """Refuse a header that names a column twice, or has something else than commas."""
+    for k, name in enumerate(names):
+        if name and name in names[:k]:
+            sentence = f"the column {name!r} is there twice; give each column a name of its own"
+            refuse(line, "duplicate-column", sentence, name)
+    for mark, words in _SEPARATORS.items():
+        if len(names) == 1 and mark in names[0]:
+            sentence = f"the columns are separated by {words}; save the table as CSV with commas"
+            refuse(line, "separator", sentence)
+
+
+def _check_found(
+    found: dict[str, str], names: Sequence[str], choice: ColumnChoice, line: int
+) -> None:
     """Refuse a table without the columns that are needed."""
     lacking = [role for role in (STATE, ACTION, NEXT_STATE) if role not in found]
+    there_is = f"there is {_list_names(names)}"
     if CASE in found and {STATE, NEXT_STATE} <= {*lacking}:
-        refuse(
-            line, "", "end-only",
+        sentence = (
             "the table has no states, only cases and perhaps how they ended; p_C and p_F are about"
             " single steps, so it needs a row for every step with the columns state, action and"
-            f" next_state ({_how_to_name()}); there is {_listed(names)}",
-        )  # fmt: skip
+            f" next_state ({_HOW_TO_NAME}); {there_is}"
+        )
+        refuse(line, "end-only", sentence)
     if CASE not in found and COUNT not in found:
         lacking = [CASE, *lacking]
     if lacking:
-        refuse(
-            line, lacking[0], "missing-column",
-            f"the table has no column {_listed(lacking)}, which it needs ({_how_to_name()});"
-            f" there is {_listed(names)}",
-        )  # fmt: skip
-    if CASE in found and COUNT in wanted.columns:
-        refuse(
-            line, found[COUNT], "count-with-case",
+        sentence = (
+            f"the table has no column {_list_names(lacking)}, which it needs ({_HOW_TO_NAME});"
+            f" {there_is}"
+        )
+        refuse(line, "missing-column", sentence, lacking[0])
+    if CASE in found and COUNT in choice.columns:
+        sentence = (
             f"the columns {found[CASE]!r} and {found[COUNT]!r} were given as case and count;"
-            " counts are of rows without cases, so give one of the two",
-        )  # fmt: skip
+            " counts are of rows without cases, so give one of the two"
+        )
+        refuse(line, "count-with-case", sentence, found[COUNT])
     for role, name in found.items():
         other = next(one for one in found if found[one] == name)
         if other != role:
-            refuse(
-                line, name, "same-column",
-                f"the column {name!r} would be read as {other} and as {role}; {_how_to_name()}",
-            )  # fmt: skip
+            sentence = f"the column {name!r} would be read as {other} and as {role}; {_HOW_TO_NAME}"
+            refuse(line, "same-column", sentence, name)
 
 
-def _how_to_name() -> str:
-    return "columns={'state': 'severity'} or --columns state=severity says which column is which"
+_HOW_TO_NAME: Final = (
+    "columns={'state': 'severity'} or --columns state=severity says which column is which"
+)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """List some names, the first of many."""
-    shown = ", ".join(repr(shortened(name)) for name in names[:8])
+    shown = ", ".join(repr(shorten(name)) for name in names[:8])
     return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown or "none"
 
 
-def _check_separator(names: Sequence[str], line: int) -> None:
-    """Refuse a head that was written with something else than commas."""
-    for mark, words in _SEPARATORS.items():
-        if len(names) == 1 and mark in names[0]:
-            refuse(
-                line, "", "separator",
-                f"the columns are separated by {words}; save the table as CSV with commas",
-            )  # fmt: skip
-
-
-def shortened(text: str, most: int = 40) -> str:
+def shorten(text: str, most: int = 40) -> str:
     """Return a text that fits into a sentence."""
     return text if len(text) <= most else text[: most - 3] + "..."

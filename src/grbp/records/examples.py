@@ -1,7 +1,7 @@
 """Synthetic tables of past cases: some satisfy the model, others break one assumption of it.
 
-How strongly it is broken is said by `size`. Where a probability changes, the size is that of the
-change of its logit, which keeps it between 0 and 1.
+The argument `size` sets how strongly it is broken. Where a probability changes, the size is that of
+the change of its logit, which keeps it between 0 and 1.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ SIZES: Final = {
     "jumps": 0.1,
     "open": 0.2,
 }
-"""By how much each kind breaks its assumption unless something else is said."""
+"""By how much each kind breaks its assumption by default."""
 
 SITES: Final = ("north", "south")
 """The groups of the kind "groups", in turn."""
@@ -129,7 +129,7 @@ def example_records(  # noqa: PLR0913 (each is a separate choice of the user)
     """
     goal = check_whole("goal", goal, 2, MOST_STATES)
     _check_kind(kind, goal)
-    study = _Study(
+    setting = _Setting(
         kind,
         goal,
         check_probability("p_c", p_c),
@@ -138,7 +138,7 @@ def example_records(  # noqa: PLR0913 (each is a separate choice of the user)
         _check_size(kind, size),
         seed if isinstance(seed, np.random.Generator) else np.random.default_rng(as_seed(seed)),
     )
-    table = _drawn(study, _check_finish(kind, finish, goal))
+    table = _draw_rows(setting, _check_finish(kind, finish, goal))
     columns: dict[str, Any] = dict(zip(STEP_COLUMNS, table, strict=True))
     if kind == "groups":
         columns["site"] = np.array(SITES)[columns["case"] % 2]
@@ -146,7 +146,7 @@ def example_records(  # noqa: PLR0913 (each is a separate choice of the user)
     return columns
 
 
-class _Study(NamedTuple):
+class _Setting(NamedTuple):
     """What a table is drawn from."""
 
     kind: str
@@ -158,13 +158,13 @@ class _Study(NamedTuple):
     rng: np.random.Generator
 
 
-def _drawn(study: _Study, finish: Floats) -> Ints:
+def _draw_rows(setting: _Setting, finish: Floats) -> Ints:
     """Draw the rows, a step of all cases that go on at a time; return them sorted by case."""
-    goal, rng = study.goal, study.rng
-    case, state = np.arange(study.cases), rng.integers(1, goal, study.cases)
-    before = np.zeros(study.cases, dtype=np.int64)
-    up_of, limit = _chance_of_up(study), _most_steps(study)
-    p_f = _shifted(study.p_f, _over_states(study, "finish-by-state"))
+    goal, rng = setting.goal, setting.rng
+    case, state = np.arange(setting.cases), rng.integers(1, goal, setting.cases)
+    before = np.zeros(setting.cases, dtype=np.int64)
+    up_of, limit = _chance_of_up(setting), _most_steps(setting)
+    p_f = _shift_logit(setting.p_f, _shift_by_state(setting, "finish-by-state"))
     rows: list[Ints] = []
     room = MOST_ROWS
     while len(case):
@@ -176,64 +176,64 @@ def _drawn(study: _Study, finish: Floats) -> Ints:
         draw, choice = rng.random((2, len(case)))
         finishes = choice < finish[state]
         move = np.where(draw < up_of(case, state, before), 1, -1)
-        if study.kind == "jumps":
-            move = _jumped(study, state, move)
+        if setting.kind == "jumps":
+            move = _add_jumps(setting, state, move)
         after = np.where(finishes, np.where(draw < p_f[state], goal, DEAD_END), state + move)
         step = np.full(len(case), len(rows) + 1)
         rows.append(np.stack([case, step, state, finishes, after]))
         on = (after > DEAD_END) & (after < goal)
-        if study.kind == "open":
+        if setting.kind == "open":
             on &= step < limit[case]
         case, state, before = case[on], after[on], move[on]
     table = np.concatenate(rows, axis=1)
     return table[:, np.argsort(table[0], kind="stable")]
 
 
-def _chance_of_up(study: _Study) -> Callable[[Ints, Ints, Ints], Floats]:
+def _chance_of_up(setting: _Setting) -> Callable[[Ints, Ints, Ints], Floats]:
     """Return the function from case, state and last move to the chance that continuing goes up."""
-    size, cases = study.size, np.arange(study.cases)
-    if study.kind == "state":
-        by_state = _shifted(study.p_c, _over_states(study, "state"))
+    size, cases = setting.size, np.arange(setting.cases)
+    if setting.kind == "state":
+        by_state = _shift_logit(setting.p_c, _shift_by_state(setting, "state"))
         return lambda case, state, before: by_state[state]  # noqa: ARG005 (one signature for all)
-    if study.kind == "memory":
-        by_move = _shifted(study.p_c, size * np.array([0.0, 1.0, -1.0]))  # -1 is the last
+    if setting.kind == "memory":
+        by_move = _shift_logit(setting.p_c, size * np.array([0.0, 1.0, -1.0]))  # -1 is the last
         return lambda case, state, before: by_move[before]  # noqa: ARG005
     shifts: dict[str, Callable[[], Any]] = {
-        "cases": lambda: size * study.rng.standard_normal(study.cases),
-        "drift": lambda: size * (cases / max(1, study.cases - 1) - 0.5),
+        "cases": lambda: size * setting.rng.standard_normal(setting.cases),
+        "drift": lambda: size * (cases / max(1, setting.cases - 1) - 0.5),
         "groups": lambda: size * (cases % 2 - 0.5),
     }
-    none = np.zeros(study.cases)
-    by_case = _shifted(study.p_c, shifts[study.kind]() if study.kind in shifts else none)
+    none = np.zeros(setting.cases)
+    by_case = _shift_logit(setting.p_c, shifts[setting.kind]() if setting.kind in shifts else none)
     return lambda case, state, before: by_case[case]  # noqa: ARG005
 
 
-def _over_states(study: _Study, kind: str) -> Floats:
+def _shift_by_state(setting: _Setting, kind: str) -> Floats:
     """Return the change of a logit in every state from 0 on, if this is the kind; else zeros."""
-    states = np.arange(study.goal + 1)
-    size = study.size if study.kind == kind else 0.0
-    return size * ((states - 1) / max(1, study.goal - 2) - 0.5) * (study.goal > 2)
+    states = np.arange(setting.goal + 1)
+    size = setting.size if setting.kind == kind else 0.0
+    return size * ((states - 1) / max(1, setting.goal - 2) - 0.5) * (setting.goal > 2)
 
 
-def _most_steps(study: _Study) -> Ints:
+def _most_steps(setting: _Setting) -> Ints:
     """Draw how many steps of each case are seen at most."""
-    limit = np.full(study.cases, np.iinfo(np.int64).max)
-    late = round(study.size * study.cases) if study.kind == "open" else 0
+    limit = np.full(setting.cases, np.iinfo(np.int64).max)
+    late = round(setting.size * setting.cases) if setting.kind == "open" else 0
     if late:
-        limit[-late:] = study.rng.integers(1, study.goal + 1, late)
+        limit[-late:] = setting.rng.integers(1, setting.goal + 1, late)
     return limit
 
 
-def _jumped(study: _Study, state: Ints, move: Ints) -> Ints:
+def _add_jumps(setting: _Setting, state: Ints, move: Ints) -> Ints:
     """Let some moves go further than one state, to any such state alike."""
-    draw = study.rng.random(len(state))
-    place = study.rng.integers(0, study.goal - 2, len(state))
+    draw = setting.rng.random(len(state))
+    place = setting.rng.integers(0, setting.goal - 2, len(state))
     # The states from 0 to goal without the present one and its two neighbours.
     far = np.where(place < state - 1, place, place + 3)
-    return np.where(draw < study.size, far - state, move)
+    return np.where(draw < setting.size, far - state, move)
 
 
-def _shifted(p: float, shift: Floats) -> Floats:
+def _shift_logit(p: float, shift: Floats) -> Floats:
     """Return probabilities whose logits are those of another with something added."""
     odds = np.exp(shift)
     shifted: Floats = p * odds / (1.0 - p + p * odds)
@@ -242,7 +242,7 @@ def _shifted(p: float, shift: Floats) -> Floats:
 
 def _check_kind(kind: object, goal: int) -> None:
     if kind not in KINDS:
-        meant = did_you_mean(str(kind), KINDS) or f"there is {', '.join(KINDS)}"
+        meant = did_you_mean(str(kind), KINDS) or f"it must be one of {', '.join(KINDS)}"
         raise InvalidInput(f"kind = {kind!r} was given; {meant}")
     if kind == "jumps" and goal < 3:
         raise InvalidInput(f"goal = {goal} was given; a jump needs a goal of 3 or more")
@@ -253,7 +253,7 @@ def _check_size(kind: str, size: object) -> float:
     if size is None:
         return SIZES[kind]
     if kind == "model":
-        raise InvalidInput(f"size = {size!r} was given; the kind 'model' breaks nothing")
+        raise InvalidInput(f"size = {size!r} was given; the kind 'model' has no size")
     if kind in _SHARES:
         return check_probability("size", size)
     if isinstance(size, int | float) and not isinstance(size, bool) and abs(size) <= _LARGEST:

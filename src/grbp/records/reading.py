@@ -14,13 +14,13 @@ from grbp.records.cells import (
     MOST_STEPS,
     NO_STEP,
     Cells,
-    action_map,
-    actions,
-    filled,
-    orders,
-    state_map,
-    states,
-    whole_numbers,
+    check_action_map,
+    check_state_map,
+    number_texts,
+    parse_actions,
+    parse_states,
+    parse_whole_numbers,
+    rank_orders,
 )
 from grbp.records.clean import Records, count_open_cases, first_of_case, renumber_cases
 from grbp.records.columns import (
@@ -32,11 +32,11 @@ from grbp.records.columns import (
     STATE,
     STEP,
     Column,
+    ColumnChoice,
     Table,
-    Wanted,
     refuse,
 )
-from grbp.records.rules import DUPLICATE, REST, Rows, cut
+from grbp.records.rules import DUPLICATE, REST, Rows, cut_cases
 from grbp.records.table import read_table
 
 MOST_GROUPS: Final = 200
@@ -91,28 +91,28 @@ def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
         If there is no such file, or another argument is not allowed.
     """
     goal = check_goal(goal)
-    named_states, named_actions = state_map(map_state, goal), action_map(map_action)
-    table = read_table(source, _wanted(columns, group))
+    named_states, named_actions = check_state_map(map_state, goal), check_action_map(map_action)
+    table = read_table(source, _check_choice(columns, group))
     rows = Rows(table, goal, {}, np.zeros(len(table.places), dtype=np.int64))
-    has_case = _understand(rows, named_states, named_actions)
+    has_case = _parse_columns(rows, named_states, named_actions)
     rows.check_transitions()
     order = np.flatnonzero(has_case)
     left_out: dict[str, Ints] = {}
     if CASE in table.columns:
         _number_steps(rows)
-        order = order[_by_case_and_step(rows, order)]
-        again = rows.repeated(order)
+        order = order[_sort_by_case_and_step(rows, order)]
+        again = rows.find_duplicates(order)
         if again.any():
             left_out[DUPLICATE], order = order[again], order[~again]
         rows.check_neighbours(order)
     if not skip_bad_rows:
         rows.refuse()
     elif rows.findings:
-        order = _cut(rows, order, left_out, np.flatnonzero(~has_case))
-    return _records(rows, order, left_out)
+        order = _skip_bad_rows(rows, order, left_out, np.flatnonzero(~has_case))
+    return _build_records(rows, order, left_out)
 
 
-def _wanted(columns: object, group: object) -> Wanted:
+def _check_choice(columns: object, group: object) -> ColumnChoice:
     """Check which columns were asked for."""
     if columns is not None and not isinstance(columns, Mapping):
         raise InvalidInput(
@@ -127,54 +127,58 @@ def _wanted(columns: object, group: object) -> Wanted:
         raise InvalidInput(
             f"group = {', '.join(map(str, groups))} was given; it must name each column once"
         )
-    return Wanted(
+    return ColumnChoice(
         {str(role): str(name) for role, name in (columns or {}).items()}, tuple(map(str, groups))
     )
 
 
-def _understand(rows: Rows, named_states: dict[str, int], named_actions: dict[str, int]) -> Bools:
+def _parse_columns(
+    rows: Rows, named_states: dict[str, int], named_actions: dict[str, int]
+) -> Bools:
     """Understand every cell, and apply the rules about cells; return which rows have a case."""
     table, goal = rows.table, rows.goal
     if not len(table.places):
-        refuse(1, "", "no-rows", "the table names its columns and has no rows; it needs one a step")
-    rows.check_even()
+        refuse(1, "no-rows", "the table names its columns but has no rows; it needs one per step")
+    rows.check_cell_counts()
     aggregated = CASE not in table.columns
     state = (
         f"it must be a whole number from 0 to {goal:,}, or be mapped to one (--map-state mild=3)"
     )
     number = f"it must be a whole number from 0 to {MOST_STEPS:,}"
     how: dict[str, tuple[Callable[[list[str]], Cells], str]] = {
-        CASE: (filled, "every row needs the case that it belongs to"),
-        STEP: (lambda texts: whole_numbers(texts, 0, MOST_STEPS), number),
-        STATE: (lambda texts: states(texts, goal, named_states, empty=False), state),
+        CASE: (number_texts, "every row needs the case that it belongs to"),
+        STEP: (lambda texts: parse_whole_numbers(texts, 0, MOST_STEPS), number),
+        STATE: (lambda texts: parse_states(texts, goal, named_states, empty=False), state),
         ACTION: (
-            lambda texts: actions(texts, named_actions),
+            lambda texts: parse_actions(texts, named_actions),
             "it must be continue (c, 0) or finish (f, 1), or be mapped to one of them"
             " (--map-action stop=finish)",
         ),
         NEXT_STATE: (
-            lambda texts: states(texts, goal, named_states, empty=True),
+            lambda texts: parse_states(texts, goal, named_states, empty=True),
             f"{state}, or be left empty while the case is open",
         ),
-        ORDER: (orders, "it must be a number or an ISO date, of the same kind in all rows"),
-        COUNT: (lambda texts: whole_numbers(texts, 0, MOST_STEPS), number),
+        ORDER: (rank_orders, "it must be a number or an ISO date, of the same kind in all rows"),
+        COUNT: (lambda texts: parse_whole_numbers(texts, 0, MOST_STEPS), number),
     }
     unread = (STEP, ORDER) if aggregated else (COUNT,)
     has_case: Bools = np.ones(len(table.places), dtype=np.bool_)
     for role, column in table.columns.items():
         if role in unread:
             continue
-        understand, allowed = how[role]
-        cells = understand(column.texts)
+        parse, allowed = how[role]
+        cells = parse(column.texts)
         rows.values[role] = cells.values[column.codes]
         rows.check_cells(role, column, cells.bad, allowed)
         if role == CASE:
             _check_exact(column)
             has_case = ~cells.bad[column.codes]
     for column in table.groups:
-        rows.check_cells("group", column, filled(column.texts).bad, "every row needs its group")
+        rows.check_cells(
+            "group", column, number_texts(column.texts).bad, "every row needs its group"
+        )
     if table.groups:
-        rows.values["group"] = _crossed(table.groups)
+        rows.values["group"] = _cross_groups(table.groups)
     return has_case
 
 
@@ -182,14 +186,14 @@ def _check_exact(column: Column) -> None:
     """Refuse cases that a frame holds as decimal numbers, which are not what the user wrote."""
     if column.decimal:
         first = next(text for text in column.texts if text)
-        refuse(
-            1, column.name, "case",
+        sentence = (
             f"the column {column.name!r} holds decimal numbers such as {first}; a case is exact"
-            " text, so read the column as text or as whole numbers",
-        )  # fmt: skip
+            " text, so read the column as text or as whole numbers"
+        )
+        refuse(1, "case", sentence, column.name)
 
 
-def _crossed(columns: Sequence[Column]) -> Ints:
+def _cross_groups(columns: Sequence[Column]) -> Ints:
     """Return one number for each combination of the columns' texts."""
     combined = columns[0].codes.astype(np.int64)
     for column in columns[1:]:
@@ -219,7 +223,7 @@ def _number_steps(rows: Rows) -> None:
         rows.values[STEP] = steps
 
 
-def _by_case_and_step(rows: Rows, order: Ints) -> Ints:
+def _sort_by_case_and_step(rows: Rows, order: Ints) -> Ints:
     """Give cases their numbers, in their order, and return how to sort rows by case and step."""
     case = rows.values[CASE]
     # The first row of each case, and the cases in the order of those rows.
@@ -238,42 +242,40 @@ def _by_case_and_step(rows: Rows, order: Ints) -> Ints:
     return np.lexsort((step, here))
 
 
-def _cut(rows: Rows, order: Ints, left_out: dict[str, Ints], homeless: Ints) -> Ints:
+def _skip_bad_rows(rows: Rows, order: Ints, left_out: dict[str, Ints], homeless: Ints) -> Ints:
     """Leave out the first bad row of every case and those after it; return the rows kept."""
     broken = rows.broken[order] > 0
     if CASE in rows.values:
-        first, rest = cut(rows.values[CASE][order], broken)
+        first, rest = cut_cases(rows.values[CASE][order], broken)
     else:
         first, rest = broken, np.zeros(len(order), dtype=np.bool_)
-    left_out |= rows.rules_of(np.concatenate([order[first], homeless]))
+    left_out |= rows.group_by_rule(np.concatenate([order[first], homeless]))
     if rest.any():
         left_out[REST] = order[rest]
     kept: Ints = order[~(first | rest)]
     if not len(kept):
         what = ", ".join(f"{len(rows)} by {rule}" for rule, rows in left_out.items())
-        refuse(1, "", "no-rows", f"no row is left when the bad ones are skipped ({what})")
+        refuse(1, "no-rows", f"no row is left after the bad ones are skipped ({what})")
     return kept
 
 
-def _records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Records:
+def _build_records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Records:
     """Make the records of the rows that are kept, in their order."""
     table, goal = rows.table, rows.goal
-    notes = _notes(rows, left_out)
+    notes = _write_notes(rows, left_out)
     if COUNT in rows.values:
         order = order[rows.values[COUNT][order] > 0]
         if not len(order):
-            refuse(1, "", "no-rows", "every count of the table is 0, so there is nothing in it")
+            refuse(1, "no-rows", "every count of the table is 0, so there is nothing in it")
     values = {role: column[order] for role, column in rows.values.items()}
     zeros = np.zeros(len(order), dtype=np.int64)
     case, cases = renumber_cases(values[CASE]) if CASE in values else (zeros.copy(), 0)
-    groups, group = _named_groups(table, rows, order)
+    groups, group = _name_groups(table, rows, order)
     empty, no_row = count_open_cases(goal, case, values[NEXT_STATE]) if cases else (0, 0)
     moves = values.get(COUNT, zeros + 1)
     if moves.sum(dtype=np.float64) > _MOST_MOVES:
-        refuse(
-            1, rows.name(COUNT), "count",
-            f"the counts add up to more than {_MOST_MOVES:,}, beyond which shares have no digits",
-        )  # fmt: skip
+        sentence = f"the counts add up to more than {_MOST_MOVES:,}, too many to compute shares"
+        refuse(1, "count", sentence, rows.name(COUNT))
     stays = (values[ACTION] == Action.CONTINUE) & (values[NEXT_STATE] == values[STATE])
     if 2 * int(moves[stays].sum()) > int(moves.sum()):
         notes.append(
@@ -303,36 +305,31 @@ def _records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Records:
     )
 
 
-def _named_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...], Ints | None]:
+def _name_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...], Ints | None]:
     """Return the names of the groups by first appearance among the rows kept, and their numbers."""
     if not table.groups:
         return (), None
-    here, first, codes = np.unique(
-        rows.values["group"][np.sort(order)], return_index=True, return_inverse=True
-    )
+    group, in_table = rows.values["group"], np.sort(order)
+    here, first = np.unique(group[in_table], return_index=True)
     if len(here) > MOST_GROUPS:
         raise InvalidInput(
             f"{rows.name('group')!r} makes {len(here):,} groups of cases; at most {MOST_GROUPS} are"
-            " answered for, so choose a column with fewer different values"
+            " analysed, so choose a column with fewer different values"
         )
-    firsts = np.sort(order)[np.sort(first)]
     names = tuple(
         " / ".join(column.texts[column.codes[row]] for column in table.groups)
-        for row in firsts.tolist()
+        for row in in_table[np.sort(first)].tolist()
     )
     if len(set(names)) < len(names):
         raise InvalidInput(
             "two groups have the same name when their columns are crossed with ' / ' between;"
             " write the names in the table without it"
         )
-    number = np.empty(len(here), dtype=np.int64)
-    number[np.argsort(first)] = np.arange(len(here))
-    group = np.empty(len(table.places), dtype=np.int64)
-    group[np.sort(order)] = number[codes]
-    return names, group[order]
+    number = np.argsort(np.argsort(first))
+    return names, number[np.searchsorted(here, group[order])]
 
 
-def _notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
+def _write_notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
     """Say in whole sentences what a user should know of a table that was read."""
     table, notes = rows.table, []
     if CASE in table.columns and STEP not in table.columns:
@@ -350,5 +347,5 @@ def _notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
             f" {places.min():,}."
         )
     if COUNT in rows.values and (nothing := rows.values[COUNT] == 0).any():
-        notes.append(f"{np.count_nonzero(nothing):,} rows have a count of 0 and say nothing.")
+        notes.append(f"{np.count_nonzero(nothing):,} rows have a count of 0 and add nothing.")
     return notes

@@ -4,9 +4,9 @@
 |---|---|
 | cells | a row with too few or too many cells |
 | case, group | an empty case or group |
-| step, count | no whole number |
-| order | no number or ISO date, or another kind than the first |
-| state, next-state | no whole number from 0 to the goal, and no name that is mapped to one |
+| step, count | not a whole number |
+| order | neither a number nor an ISO date, or of another kind than the first |
+| state, next-state | not a whole number from 0 to the goal, and not mapped to one |
 | action | neither continue nor finish, and not mapped to one |
 | after-end | an action in an end, or a row after the end of its case |
 | finish-inside | FINISH that leads to an inner state |
@@ -40,11 +40,11 @@ from grbp.records.columns import (
     STEP,
     Column,
     Table,
-    shortened,
+    shorten,
 )
 
-MOST_TOLD: Final = 20
-"""Problems that are told one by one; of the others there is the number."""
+MOST_LISTED: Final = 20
+"""Problems that are listed one by one; the others are counted."""
 
 REST: Final = "rest-of-case"
 """What the rows after the first bad one of a case are counted as."""
@@ -107,21 +107,22 @@ class Rows:
         if bad.any():
 
             def say(row: int) -> str:
-                text = shortened(column.texts[column.codes[row]])
+                text = shorten(column.texts[column.codes[row]])
                 given = f"{text!r} was given" if text else "the cell is empty"
                 return f"{given}; {allowed}"
 
-            ends = self.in_end() if role in (ACTION, NEXT_STATE) else np.zeros(1, dtype=np.bool_)
-            where = bad[column.codes] & ~self.table.uneven & ~ends
+            where = bad[column.codes] & ~self.table.uneven
+            if role in (ACTION, NEXT_STATE):
+                where &= ~self.in_end()
             self.find(role.replace("_", "-"), column.name, where, say)
 
-    def check_even(self) -> None:
-        """Apply the rule that every row has as many cells as the head."""
-        self.find(
-            "cells", "", self.table.uneven,
-            lambda _: "the row has not as many cells as the head has names; a comma inside a cell"
-            " needs quotation marks around the cell",
-        )  # fmt: skip
+    def check_cell_counts(self) -> None:
+        """Apply the rule that every row has as many cells as the header."""
+        sentence = (
+            "the row has a different number of cells than the header; put quotation marks around a"
+            " cell with a comma in it"
+        )
+        self.find("cells", "", self.table.uneven, lambda _: sentence)
 
     def in_end(self) -> Bools:
         """Return which rows have a state in which there is no action."""
@@ -161,13 +162,13 @@ class Rows:
             at = np.flatnonzero(pairs & where)
             if len(at):
                 pairs[at] = False
-                pair_of = {int(order[k + 1]): int(k) for k in at[_firsts(place[at + 1])]}
+                pair_of = {int(order[k + 1]): int(k) for k in at[_earliest(place[at + 1])]}
                 rows = np.sort(order[at + 1])
                 self._add(Finding(rule, self.name(role), rows, lambda row: say(pair_of[row])))
             return at
 
         both = find("conflict", STEP, steps == 0, lambda k: (
-            f"step {now[STEP][k]} of this case is in {unit} {place[k]} too, with other cells"
+            f"step {now[STEP][k]} of this case is also in {unit} {place[k]}, with different cells"
         ))  # fmt: skip
         # Which of the two is right is not known, so a case is cut before both.
         self.broken[order[both]] = self.broken[order[both + 1]]
@@ -183,17 +184,17 @@ class Rows:
             " row follows; fill it in"
         ))  # fmt: skip
         find("link", STATE, before != state, lambda k: (
-            f"state {state[k]} was given; the next state in {unit} {place[k]}, the row before of"
-            f" this case, is {before[k]}"
+            f"state {state[k]} was given, but the next state in {unit} {place[k]}, the previous row"
+            f" of this case, is {before[k]}"
         ))  # fmt: skip
         for role in ("group", ORDER):
             if role in now:
                 find(f"{role}-changes", role, now[role][1:] != now[role][:-1], lambda k, r=role: (  # type: ignore[misc]
-                    f"the {r} is not that of {unit} {place[k]}, an earlier row of this case; it"
+                    f"the {r} differs from {unit} {place[k]}, an earlier row of this case; it"
                     " must be the same in all rows of a case"
                 ))  # fmt: skip
 
-    def repeated(self, order: Ints) -> Bools:
+    def find_duplicates(self, order: Ints) -> Bools:
         """Return which rows, as sorted, say the same as the row before of their case and step."""
         fine = self.broken[order] == 0
         same = fine[1:] & fine[:-1]
@@ -211,17 +212,18 @@ class Rows:
             first = [
                 (int(self.table.places[row]), one, int(row))
                 for one in self.findings
-                for row in one.rows[_firsts(self.table.places[one.rows])]
+                for row in one.rows[_earliest(self.table.places[one.rows])]
             ]
             first.sort(key=lambda item: item[0])
-            raise InvalidRecords([self._told(*one) for one in first[:MOST_TOLD]], total)
+            raise InvalidRecords([self._describe(*one) for one in first[:MOST_LISTED]], total)
 
-    def _told(self, place: int, one: Finding, row: int) -> Irregularity:
+    def _describe(self, place: int, one: Finding, row: int) -> Irregularity:
+        """Say what is wrong with a row, and where."""
         where = f"{self.table.unit} {place}" + (f", column {one.column}" if one.column else "")
         sentence = f"{where}: {one.say(row)} [{one.rule}]"
         return Irregularity(place, one.column, one.rule, sentence)
 
-    def rules_of(self, rows: Ints) -> dict[str, Ints]:
+    def group_by_rule(self, rows: Ints) -> dict[str, Ints]:
         """Return which of some rows were the first to break each rule."""
         found: dict[str, Any] = {}
         for k in np.unique(self.broken[rows]).tolist():
@@ -231,14 +233,14 @@ class Rows:
         return found
 
 
-def _firsts(places: Ints) -> Ints:
+def _earliest(places: Ints) -> Ints:
     """Return the positions of those of some places that come first in the table."""
-    if len(places) <= MOST_TOLD:
+    if len(places) <= MOST_LISTED:
         return np.arange(len(places))
-    return np.argpartition(places, MOST_TOLD)[:MOST_TOLD]
+    return np.argpartition(places, MOST_LISTED)[:MOST_LISTED]
 
 
-def cut(case: Ints, broken: Bools) -> tuple[Bools, Bools]:
+def cut_cases(case: Ints, broken: Bools) -> tuple[Bools, Bools]:
     """Return the first broken row of each case, and the rows after it; all are sorted."""
     so_far = np.cumsum(broken)
     new = first_of_case(case)

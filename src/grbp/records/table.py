@@ -24,44 +24,47 @@ from grbp.numerics.arrays import Bools, Ints
 from grbp.records.columns import (
     ROLES,
     Column,
+    ColumnChoice,
     Table,
-    Wanted,
-    check_names,
     find_columns,
     refuse,
-    shortened,
+    shorten,
 )
 
 _CHUNK: Final = 20_000
 """Rows of a file that are taken at a time."""
 
 _LONGEST: Final = 1 << 24
-"""Characters of a line that no table has: what is no table may have lines without an end."""
+"""More characters than a line of a table has; what is not a table may have lines without an end."""
+
+_NOTHING: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 
-def read_table(source: object, wanted: Wanted) -> Table:
-    """Read the columns that are wanted from a path, a frame or a mapping."""
-    for role in wanted.columns:
+def read_table(source: object, choice: ColumnChoice) -> Table:
+    """Read the chosen columns from a path, a frame or a mapping."""
+    for role in choice.columns:
         if role not in ROLES:
             meant = did_you_mean(role, ROLES) or f"it must be one of {', '.join(ROLES)}"
-            raise InvalidInput(f"columns has the key {role!r}, which no column can be; {meant}")
+            raise InvalidInput(
+                f"columns has the key {role!r}, which is not the role of a column; {meant}"
+            )
     if isinstance(source, str | Path):
-        with _opened(source) as stream:
-            return _read_csv(stream, wanted)
-    return _read_frame(source, wanted)
+        with _open_table(source) as stream:
+            return _read_csv(stream, choice)
+    return _read_frame(source, choice)
 
 
 # A file
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[TextIO]:
-    """Open a file, or standard input; bytes that are no UTF-8 are found line by line later."""
+def _open_table(path: str | Path) -> Iterator[TextIO]:
+    """Open a file, or standard input; bytes that are not UTF-8 are found line by line later."""
     how: dict[str, Any] = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
     try:
         if str(path) == "-":
             if sys.stdin is None:
-                raise InvalidInput("there is no standard input to be read; name a CSV file")
+                raise InvalidInput("there is no standard input to read; name a CSV file")
             raw = getattr(sys.stdin, "buffer", None)
             if raw is None:
                 yield sys.stdin
@@ -79,49 +82,39 @@ def _opened(path: str | Path) -> Iterator[TextIO]:
             raise
         why = reason(error) if isinstance(error, OSError) else str(error)
         raise InvalidInput(
-            f"{shortened(str(path), 200)!r} cannot be read ({why}); name a CSV file, or - for"
+            f"{shorten(str(path), 200)!r} cannot be read ({why}); name a CSV file, or - for"
             " standard input"
         ) from error
 
 
-def _checked(stream: TextIO) -> Iterator[str]:
+def _check_lines(stream: TextIO) -> Iterator[str]:
     """Yield the lines of a file; refuse one that is not text in UTF-8, or that does not end."""
     for number, line in enumerate(iter(partial(stream.readline, _LONGEST), ""), start=1):
+        rule, problem = "", ""
         if len(line) == _LONGEST:
-            refuse(
-                number, "", "csv",
-                f"line {number} has over {_LONGEST - 1:,} characters; is this a table in CSV?",
-            )  # fmt: skip
-        if not line.isascii():
-            try:
-                line.encode()  # It refuses what stands for a byte that was not understood.
-            except UnicodeEncodeError:
-                refuse(
-                    number, "", "encoding",
-                    f"line {number} has bytes that are not UTF-8; save the table as CSV in UTF-8",
-                )  # fmt: skip
-        if "\0" in line:
-            refuse(
-                number, "", "nul",
-                f"line {number} has a NUL character, which text never has; save the table as CSV"
-                " in UTF-8",
-            )  # fmt: skip
+            rule, problem = "csv", f"over {_LONGEST - 1:,} characters; is this a table in CSV?"
+        # What stands for a byte that was not understood cannot be encoded again.
+        elif not line.isascii() and line.encode(errors="ignore").decode() != line:
+            rule, problem = "encoding", "bytes that are not UTF-8; save the table as CSV in UTF-8"
+        elif "\0" in line:
+            rule, problem = "nul", "a NUL character; save the table as CSV in UTF-8"
+        if rule:
+            refuse(number, rule, f"line {number} has {problem}")
         yield line
 
 
-def _read_csv(stream: TextIO, wanted: Wanted) -> Table:
+def _read_csv(stream: TextIO, choice: ColumnChoice) -> Table:
     """Read a CSV file in chunks of rows."""
-    reader = csv.reader(_checked(stream), strict=True)
-    chunks = _chunks(reader)
+    reader = csv.reader(_check_lines(stream), strict=True)
+    chunks = _read_chunks(reader)
     head, line = next(chunks, ([], 1))
     if not head:
-        refuse(1, "", "empty", "the table is empty; its first line must name the columns")
+        refuse(1, "empty", "the table is empty; its first line must name the columns")
     names = [name.strip() for name in head[0]]
-    check_names(names, line)
-    found = find_columns(names, wanted, line)
-    needed = [*found.values(), *wanted.group]
+    found = find_columns(names, choice, line)
+    needed = [*found.values(), *choice.group]
     places = [names.index(name) for name in needed]
-    numbers: list[dict[str, int]] = [_numbering() for _ in places]
+    numbers: list[dict[str, int]] = [_number_keys() for _ in places]
     parts: list[list[Ints]] = [[] for _ in places]
     lines: list[Ints] = []
     uneven: list[Bools] = []
@@ -141,19 +134,19 @@ def _read_csv(stream: TextIO, wanted: Wanted) -> Table:
             cells = [row[place] for row in rows]
             part.append(np.fromiter(map(number.__getitem__, cells), np.int32, len(cells)))
     read = [
-        Column(name, np.concatenate(part or [_nothing()]), list(number))
+        Column(name, np.concatenate([_NOTHING, *part]), list(number))
         for name, number, part in zip(needed, numbers, parts, strict=True)
     ]
     return Table(
         "line",
         dict(zip(found, read, strict=False)),
         read[len(found) :],
-        np.concatenate(lines or [_nothing()]),
-        np.concatenate(uneven or [np.zeros(0, dtype=np.bool_)]),
+        np.concatenate([_NOTHING, *lines]),
+        np.concatenate([_NOTHING.astype(np.bool_), *uneven]),
     )
 
 
-def _chunks(reader: Any) -> Iterator[tuple[list[list[str]], int]]:
+def _read_chunks(reader: Any) -> Iterator[tuple[list[list[str]], int]]:
     """Yield rows, the head alone first, and the line in which they begin."""
     size = 1
     while True:
@@ -164,7 +157,7 @@ def _chunks(reader: Any) -> Iterator[tuple[list[list[str]], int]]:
             rows.extend(islice(reader, size))
         except csv.Error as error:
             line = first + sum(map(_height, rows))
-            refuse(line, "", "csv", f"line {line} is no CSV ({_in_words(error)})")
+            refuse(line, "csv", f"line {line} is not valid CSV ({_explain(error)})")
         if not rows:
             return
         if size == 1 and not rows[0]:  # blank lines before the head
@@ -173,19 +166,15 @@ def _chunks(reader: Any) -> Iterator[tuple[list[list[str]], int]]:
         size = _CHUNK
 
 
-def _in_words(error: csv.Error) -> str:
+def _explain(error: csv.Error) -> str:
     """Say what is wrong with a line of CSV."""
-    said = str(error)
-    if "field limit" in said:
-        return (
-            f"a cell has more than {csv.field_size_limit():,} characters; is a quotation mark"
-            " not closed?"
-        )
-    if "unexpected end" in said:
-        return "a quotation mark is not closed"
-    if "expected after" in said:
-        return "a quotation mark inside a cell must be doubled"
-    return said
+    reasons = {
+        "field limit": f"a cell has more than {csv.field_size_limit():,} characters; is a quotation"
+        " mark not closed?",
+        "unexpected end": "a quotation mark is not closed",
+        "expected after": "a quotation mark inside a cell must be doubled",
+    }
+    return next((words for part, words in reasons.items() if part in str(error)), str(error))
 
 
 def _height(row: Sequence[str]) -> int:
@@ -193,21 +182,17 @@ def _height(row: Sequence[str]) -> int:
     return 1 + sum(c.count("\n") + c.count("\r") - c.count("\r\n") for c in row)
 
 
-def _numbering() -> dict[str, int]:
+def _number_keys() -> dict[str, int]:
     """Return a dictionary that gives every new key the next number."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     return numbers
 
 
-def _nothing() -> Ints:
-    return np.zeros(0, dtype=np.int64)
-
-
 # A frame
 
 
-def _read_frame(source: Any, wanted: Wanted) -> Table:
+def _read_frame(source: Any, choice: ColumnChoice) -> Table:
     """Read a data frame, or a mapping from names to columns."""
     if hasattr(source, "collect"):
         raise InvalidInput("a lazy frame was given; collect() it first")
@@ -218,15 +203,14 @@ def _read_frame(source: Any, wanted: Wanted) -> Table:
             " a pandas or Polars frame, or a mapping of names to columns"
         )
     by_name = {str(key): key for key in keys}
-    check_names([str(key) for key in keys], 0)
-    found = find_columns(list(by_name), wanted, 0)
-    read = [_column(name, source[by_name[name]]) for name in [*found.values(), *wanted.group]]
+    found = find_columns([str(key) for key in keys], choice, 0)
+    read = [_frame_column(name, source[by_name[name]]) for name in [*found.values(), *choice.group]]
     rows = len(read[0].codes)
     for column in read:
         if len(column.codes) != rows:
             raise InvalidInput(
                 f"the column {column.name!r} has {len(column.codes):,} rows and the first one has"
-                f" {rows:,}; all must have as many"
+                f" {rows:,}; all columns must have the same number of rows"
             )
     return Table(
         "row",
@@ -237,7 +221,7 @@ def _read_frame(source: Any, wanted: Wanted) -> Table:
     )
 
 
-def _column(name: str, values: Any) -> Column:
+def _frame_column(name: str, values: Any) -> Column:
     """Return a column of a frame; values that are missing are empty text."""
     try:
         # NumPy would turn what is missing in a list of texts into the text "nan".
@@ -256,23 +240,23 @@ def _column(name: str, values: Any) -> Column:
         different, codes = np.unique(array, return_inverse=True)
         texts = [_text(value) for value in different]
         return Column(name, codes, texts, array.dtype.kind == "f" and any(texts))
-    numbers: dict[Any, int] = _numbering()
+    numbers: dict[Any, int] = _number_keys()
     try:
         codes = np.fromiter(map(numbers.__getitem__, array.tolist()), np.int64, len(array))
     except TypeError as error:
         raise InvalidInput(
-            f"the column {name!r} holds lists or other things that are no single values"
+            f"the column {name!r} holds lists or other things that are not single values"
         ) from error
     texts = [_text(value) for value in numbers]
     decimal = any(
         isinstance(value, float) and text for value, text in zip(numbers, texts, strict=True)
     )
-    return _merged(Column(name, codes, texts, decimal))
+    return _merge_equal_texts(Column(name, codes, texts, decimal))
 
 
-def _merged(column: Column) -> Column:
+def _merge_equal_texts(column: Column) -> Column:
     """Give equal texts of different values, such as 1 and "1", the same number."""
-    numbers = _numbering()
+    numbers = _number_keys()
     again = np.array([numbers[text] for text in column.texts], dtype=np.int64)
     if len(numbers) == len(again):
         return column

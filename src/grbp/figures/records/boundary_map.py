@@ -51,7 +51,7 @@ def boundary_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         If CONTINUE was never tried.
     """
     if not fit.p_c.tries:
-        raise InvalidInput("CONTINUE was never tried in these records; there is no point to draw")
+        raise InvalidInput("CONTINUE was never tried in these records; there is nothing to draw")
     with drawing():
         axes = new_axes(ax, height=4.9, below=1.35)
         x = _spread(fit.p_c)

@@ -42,8 +42,8 @@ def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         If the records have no cases in an order.
     """
     if fit.cusum is None:
-        raise InvalidInput("these records have too few cases in an order; there is no sum to draw")
-    (x, y), limit = _thinned(fit.cusum.x, fit.cusum.y), fit.cusum.limit
+        raise InvalidInput("these records have too few ordered cases, so there is no sum to draw")
+    (x, y), limit = _thin(fit.cusum.x, fit.cusum.y), fit.cusum.limit
     with drawing():
         axes = new_axes(ax, height=3.5, below=1.1)
         axes.plot(
@@ -62,7 +62,7 @@ def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         return cast("Figure", axes.figure)
 
 
-def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def _thin(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Keep the lowest and the highest point of each stretch of a long curve."""
     if len(x) <= _MOST_POINTS:
         return x, y

@@ -23,7 +23,7 @@ WAYS: Final = {
 def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     """Draw three estimates of the chance to win from state 1 by continuing, beside p_F.
 
-    Where they agree and lie on one side of p_F, the decision does not hang on the model.
+    Where they agree and lie on one side of p_F, the decision does not depend on the model.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
                     band, -row - 0.2, -row + 0.2, color=FINISH, alpha=0.2, linewidth=0
                 )
             if way is None:
-                said = f"{words}:\nnot possible with these records"
+                label = f"{words}:\nnot possible with these records"
             else:
-                said = f"{words}:\n{with_interval(*way[:3])}"
+                label = f"{words}:\n{with_interval(*way)}"
                 axes.plot([way.low, way.high], [-row] * 2, color=CONTINUE, linewidth=3.0)
                 axes.plot(way.estimate, -row, "o", color=CONTINUE, markersize=8, clip_on=False)
                 ends.append(way.high)
-            place = axes.annotate(said, (0.0, -row), xycoords=("axes fraction", "data"))
+            place = axes.annotate(label, (0.0, -row), xycoords=("axes fraction", "data"))
             place.set(position=(0.0, 9.0), color=INK if way else GREY, va="bottom")
             place.set_anncoords("offset points")
         axes.set_ylim(-2.35, 0.85)
