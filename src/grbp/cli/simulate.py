@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the mean loss of what was played, what was lost, or the first by state (pseudo)",
     )  # fmt: skip
     parser.add_argument(
-        "--opening", default="drawn", choices=["drawn", "once"],
+        "--initial-estimates", default="drawn", choices=["drawn", "once"],
         help="first estimates: drawn at random, or from taking each action once (drawn)",
     )  # fmt: skip
     parser.add_argument(
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
             whole(options.seed),
             checkpoints=wholes(options.at),
             regret=options.regret,
-            opening=options.opening,
+            initial_estimates=options.initial_estimates,
             engine=engine,
             splitting=options.splitting,
             threads=whole(options.threads),
@@ -121,7 +121,7 @@ def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
         result.rounds,
         result.replicas,
         result.seed,
-        opening=options.opening,
+        initial_estimates=options.initial_estimates,
         threads=whole(options.threads),
     )
     logging.getLogger("grbp").info("wrote %s", write_steps(Path(options.steps), blocks))

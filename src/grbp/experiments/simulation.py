@@ -12,8 +12,8 @@ from grbp._shown import Shown
 from grbp.engine.decisions import (
     Engine,
     EngineLike,
+    InitialEstimates,
     Kind,
-    Opening,
     check_choice,
     choose_engine,
     decisions,
@@ -116,7 +116,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     *,
     checkpoints: Sequence[float] | None = None,
     regret: Kind = "pseudo",
-    opening: Opening = "drawn",
+    initial_estimates: InitialEstimates = "drawn",
     engine: EngineLike = "auto",
     splitting: bool = False,
     threads: int | None = None,
@@ -151,7 +151,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         How a round counts: with the gap of the policy played, which has the least noise; with
         what was lost in fact, V* less 1 or 0; or with the gap from the state in which the round
         started, which also gives `Curve.by_start`. All three have the same mean.
-    opening : {"drawn", "once"}
+    initial_estimates : {"drawn", "once"}
         Where the estimates before round 1 come from: a uniform draw from [0, 1], as in the
         paper's experiments, or taking each action once, as in its Algorithm 1, which is not
         counted as a round.
@@ -224,7 +224,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     if threads is not None:
         threads = check_whole("threads", threads, 1, 1024)
     check_choice("regret", regret, Kind)
-    check_choice("opening", opening, Opening)
+    check_choice("initial_estimates", initial_estimates, InitialEstimates)
     kept = checkpoints_up_to(rounds, checkpoints)
     found = find_learners(learners, problem)
     engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
@@ -254,7 +254,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
             engine=engines[learner.name],
             threads=threads,
             regret=regret,
-            opening=opening,
+            initial_estimates=initial_estimates,
             report=report,
         )
         curves[learner.name] = curve(problem, learner, kept.astype(np.float64), blocks, regret)
