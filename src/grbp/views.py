@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from grbp._words import with_interval
 from grbp.errors import GrbpError, InvalidInput, MissingExtra
-from grbp.experiments.league import League
-from grbp.experiments.league_table import Standing
-from grbp.experiments.results import COLUMNS, CurveResult, GridResult, curve_rows
+from grbp.experiments.curve_result import CurveResult
 from grbp.experiments.simulation import Simulation
 from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.tables import COLUMNS, curve_rows
 from grbp.figures import records
 from grbp.figures.best_map import best_learner_figure
 from grbp.figures.boundary import boundary_figure
@@ -269,8 +268,8 @@ def _(thing: Simulation, ax: "Axes | None") -> "Figure":
 
 
 @table_of.register(CurveResult)
-@table_of.register(GridResult)
-def _(thing: CurveResult | GridResult) -> Rows:
+@table_of.register(SweepResult)
+def _(thing: CurveResult | SweepResult) -> Rows:
     return thing.columns, thing.rows()
 
 
@@ -284,67 +283,24 @@ def _(thing: CurveResult, ax: "Axes | None") -> "Figure":
     return regret_figure(thing.simulation, ax=ax)
 
 
-@summary_of.register
-def _(thing: GridResult) -> Rows:
-    ends = {"least": thing.mean.argmin(), "largest": thing.mean.argmax()}
-    places = {name: divmod(int(k), len(thing.spec.p_c)) for name, k in ends.items()}
-    return ("", "p_c", "p_f", "mean regret", "standard error"), (
-        (name, f"{thing.spec.p_c[j]:g}", f"{thing.spec.p_f[i]:g}", float(thing.mean[i, j]),
-         float(thing.se[i, j]))
-        for name, (i, j) in places.items()
-    )  # fmt: skip
-
-
-@picture_of.register(GridResult)
-def _(thing: GridResult, ax: "Axes | None") -> "Figure":
-    spec = thing.spec
-    return regret_map_figure(spec.p_c, spec.p_f, thing.mean, spec.goal, ax=ax)
-
-
 # Sweeps.
 
 
-@table_of.register
-def _(thing: SweepResult) -> Rows:
-    return COLUMNS, thing.rows()
-
-
 @summary_of.register
 def _(thing: SweepResult) -> Rows:
-    return _summary(thing.standings())
-
-
-def _summary(standings: Sequence[Standing]) -> Rows:
     names = ("learner", "mean regret", "standard error", "worst", "at")
     return names, (
         (one.learner, one.mean, one.se, one.worst, "goal {}, {:g}, {:g}".format(*one.worst_at))
-        for one in standings
+        for one in thing.table().standings
     )
 
 
 @picture_of.register(SweepResult)
 def _(thing: SweepResult, ax: "Axes | None") -> "Figure":
-    p_c, p_f, mean, _ = thing.maps()
-    goal = thing.spec.grids[0].goal[0]
-    if len(mean) == 1:
-        return regret_map_figure(p_c, p_f, mean[0], goal, ax=ax)
-    names = [str(learner) for learner in thing.spec.learners]
-    return best_learner_figure(p_c, p_f, *thing.winners(), names, goal, ax=ax)
-
-
-# Leagues.
-
-
-@table_of.register
-def _(thing: League) -> Rows:
-    return COLUMNS, thing.cells()
-
-
-@summary_of.register
-def _(thing: League) -> Rows:
-    return _summary(thing.table().standings)
-
-
-@picture_of.register(League)
-def _(thing: League, ax: "Axes | None") -> "Figure":
-    return standings_figure(thing, ax=ax)
+    if len(thing.spec.goals) > 1:
+        return standings_figure(thing, ax=ax)
+    found = thing.regret_map()
+    names = [str(learner) for learner in thing.spec.players(found.goal)]
+    if len(names) == 1:
+        return regret_map_figure(found.p_c, found.p_f, found.mean, found.goal, ax=ax)
+    return best_learner_figure(found.p_c, found.p_f, *thing.winners(), names, found.goal, ax=ax)

@@ -19,9 +19,9 @@ from grbp.cli.outputs import add_outputs, check_file, check_outputs, give
 from grbp.cli.printing import paragraph, power, shown_states, table, title
 from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
-from grbp.experiments.results import curve_rows
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
 from grbp.experiments.steps import step_blocks
+from grbp.experiments.tables import curve_rows
 from grbp.model.steps import write_steps
 
 _SHOWN_CHECKPOINTS: Final = 5
@@ -94,8 +94,8 @@ def run(options: argparse.Namespace) -> None:
         _write_steps(result, options)
     give(
         options,
-        lambda: _as_json(result),
-        lambda: curve_rows(result),
+        _as_json(result),
+        curve_rows(result),
         lambda path: grbp.save_simulation(result, path),
         lambda: _show(result, options.at is not None),
     )

@@ -160,18 +160,17 @@ def _give(options: argparse.Namespace, result: grbp.SweepResult, folder: Path) -
 
 def _show(result: grbp.SweepResult) -> None:
     spec = result.spec
-    problems, last = len(result.cells) // len(spec.learners), spec.checkpoints[-1]
+    problems, last = len(spec), spec.checkpoints[-1]
     replicas = sorted({one.replicas for one in result.cells})
     many = " to ".join(f"{count:,}" for count in dict.fromkeys((replicas[0], replicas[-1])))
     print(f"{problems:,} problems, {many} replicas of {last:,} rounds, seed {spec.seed}")
     print(f"Regret after {last:,} rounds, over all problems\n")
-    goals = {one.cell.problem.goal for one in result.cells}
     rows = []
-    for one in result.standings():
+    for one in result.table().standings:
         goal, p_c, p_f = one.worst_at
-        at = f"{p_c:.3g}, {p_f:.3g}" if len(goals) == 1 else f"{goal}: {p_c:.2g}, {p_f:.2g}"
+        at = f"{p_c:.3g}, {p_f:.3g}" if len(spec.goals) == 1 else f"{goal}: {p_c:.2g}, {p_f:.2g}"
         rows.append([one.learner, one.mean, one.half, one.worst, at])
-    at = "at p_c, p_f" if len(goals) == 1 else "G: p_c, p_f"
+    at = "at p_c, p_f" if len(spec.goals) == 1 else "G: p_c, p_f"
     table(["learner", "mean", "+-", "worst", at], rows, first=18, width=15, digits=4)
     print("\n+- is half a 95 % interval.")
     print(f"digest {result.digest}")

@@ -185,7 +185,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     See Also
     --------
     regret_figure : Draws the curves.
-    run_league : Compares learners over many problems.
+    sweep : Plays learners on many problems.
     grbp.experiments.run : Runs a frozen specification and keeps its result in a file.
 
     Notes

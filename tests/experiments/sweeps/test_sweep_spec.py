@@ -110,7 +110,7 @@ def test_what_is_uniform_at_one_goal_need_not_be_at_another() -> None:
         ("p_f = 0.3", "p_f = {from = 0.4, to = 0.1, step = 0.1}", "a range must be"),
         ("p_f = 0.3", "p_f = 0.3\nstart = 9", "the start state = 9 was given"),
         ("p_f = 0.3", 'p_f = 0.3\nstart = "early"', "start = 'early' was given"),
-        ("[problems]", "[problems", "is no TOML"),
+        ("[problems]", "[problems", "is not valid TOML"),
         ("[problems]", "problems = 4\n[other]", "problems = 4 was given|the key 'other'"),
     ],
 )

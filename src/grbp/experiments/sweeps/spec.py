@@ -19,11 +19,12 @@ from grbp.engine.decisions import EngineLike
 from grbp.errors import GrbpError, InvalidInput, TooLarge, did_you_mean
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, one_or_more
 from grbp.experiments.spec import (
+    Spec,
     check_common,
-    kept_learners,
+    check_learners,
+    check_several,
     learner_as_json,
     learner_from_json,
-    several,
 )
 from grbp.learners.registry import LearnerLike, find_learner
 from grbp.model.problem import Problem, StartLike
@@ -71,7 +72,9 @@ class ProblemGrid:
             ("p_c", lambda one: check_probability("p_c", one)),
             ("p_f", lambda one: check_probability("p_f", one)),
         ):
-            object.__setattr__(self, axis, several(axis, _points(axis, getattr(self, axis)), check))
+            object.__setattr__(
+                self, axis, check_several(axis, _points(axis, getattr(self, axis)), check)
+            )
         starts = {
             goal: Problem(goal, self.p_c[0], self.p_f[0], _read_start(self.start))
             for goal in self.goal
@@ -91,7 +94,7 @@ class ProblemGrid:
                 f"problems = {given!r} was given; it must be a grid with goal, p_c and p_f, a"
                 " Problem, or several of these"
             )
-        return cls(**_checked_keys("problems", given, cls))
+        return cls(**_check_keys("problems", given, cls))
 
     def __len__(self) -> int:
         return len(self.goal) * len(self.p_c) * len(self.p_f)
@@ -135,10 +138,13 @@ class SweepSpec:
         The standard error to reach at the last round: where it is larger, replicas are doubled.
     most_replicas : int, optional
         Where doubling ends; by default at 1,024 times `replicas`.
+    leave_out : bool
+        Whether a learner that cannot play at a goal is left out there. By default it is refused.
 
     See Also
     --------
     sweep : Plays it.
+    league_spec : Specifies the usual comparison of learners.
 
     Examples
     --------
@@ -158,6 +164,7 @@ class SweepSpec:
     engine: EngineLike = "auto"
     se: float | None = None
     most_replicas: int | None = None
+    leave_out: bool = False
 
     def __post_init__(self) -> None:
         many = isinstance(self.problems, Iterable) and not isinstance(
@@ -173,8 +180,10 @@ class SweepSpec:
                 f" to {MOST_PROBLEMS:,}"
             )
         rounds: Any = self.rounds if isinstance(self.rounds, Iterable) else [self.rounds]
-        kept = several("rounds", rounds, lambda one: check_count("rounds", one, 1, MOST_ROUNDS))
-        learners = kept_learners(one_or_more(self.learners), grids[0].goal[0])
+        kept = check_several(
+            "rounds", rounds, lambda one: check_count("rounds", one, 1, MOST_ROUNDS)
+        )
+        learners = check_learners(one_or_more(self.learners), grids[0].goal[0])
         checked: dict[str, Any] = {
             "problems": grids,
             "rounds": tuple(sorted(kept)),
@@ -185,15 +194,19 @@ class SweepSpec:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         check_common(self)
+        if not isinstance(self.leave_out, bool):
+            raise InvalidInput(
+                f"leave_out = {self.leave_out!r} was given; it must be true or false"
+            )
         most = self.most_replicas
         if most is not None:
             most = check_count("most_replicas", most, self.replicas, MOST_REPLICAS)
             object.__setattr__(self, "most_replicas", most)
-        for grid in grids:
-            example = next(iter(grid))
-            for goal in grid.goal:
-                for learner in learners:
-                    find_learner(learner, Problem(goal, example.p_c, example.p_f))
+        for goal in self.goals:
+            if not self.players(goal):
+                raise InvalidInput(
+                    f"the learners {self.names} were given; none of them can play at goal {goal}"
+                )
 
     def __len__(self) -> int:
         """Return the number of problems."""
@@ -205,9 +218,42 @@ class SweepSpec:
         return cast("tuple[ProblemGrid, ...]", self.problems)
 
     @property
+    def goals(self) -> tuple[int, ...]:
+        """The goals of the problems, each once."""
+        return tuple(dict.fromkeys(goal for grid in self.grids for goal in grid.goal))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the learners."""
+        return tuple(map(str, self.learners))
+
+    @property
     def checkpoints(self) -> tuple[int, ...]:
         """The rounds at which regret is kept, in order."""
         return cast("tuple[int, ...]", self.rounds)
+
+    def players(self, goal: int) -> tuple[LearnerLike, ...]:
+        """Return the learners that play at a goal."""
+        return tuple(one for one in self.learners if self._can_play(one, goal))
+
+    def _can_play(self, learner: LearnerLike, goal: int) -> bool:
+        try:
+            find_learner(learner, Problem(goal, self.grids[0].p_c[0], self.grids[0].p_f[0]))
+        except TooLarge:
+            if self.leave_out:
+                return False
+            raise
+        return True
+
+    @property
+    def left_out(self) -> dict[int, tuple[str, ...]]:
+        """The learners that cannot play at a goal, where there are some."""
+        playing = {goal: set(map(str, self.players(goal))) for goal in self.goals}
+        missing = {
+            goal: tuple(name for name in self.names if name not in names)
+            for goal, names in playing.items()
+        }
+        return {goal: names for goal, names in missing.items() if names}
 
     def each_problem(self) -> Iterator[Problem]:
         """Yield every problem once, in the order of the grids."""
@@ -251,7 +297,8 @@ class SweepSpec:
             ) from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidInput(
-                f'{path} is no TOML ({" ".join(str(error).split())}); write it as name = "tour"'
+                f"{path} is not valid TOML ({' '.join(str(error).split())}); write it as"
+                ' name = "tour"'
             ) from error
         try:
             return cls.from_json(data | changes)
@@ -260,15 +307,19 @@ class SweepSpec:
 
     def as_json(self) -> dict[str, Any]:
         """Return the specification as plain data; `from_json` is the way back."""
-        learners = [learner_as_json(learner) for learner in self.learners]
-        return {**vars(self), "problems": [dict(vars(one)) for one in self.grids]} | {
-            "learners": learners
+        data = {
+            **vars(self),
+            "problems": [dict(vars(one)) for one in self.grids],
+            "learners": [learner_as_json(learner) for learner in self.learners],
         }
+        if not self.leave_out:
+            del data["leave_out"]
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "SweepSpec":
         """Return the specification that plain data stand for, as `as_json` or a file has them."""
-        given = _plain(_checked_keys("a sweep", data, cls))
+        given = _plain(_check_keys("a sweep", data, cls))
         learners = given["learners"]
         if isinstance(learners, list | tuple):
             given["learners"] = [
@@ -278,7 +329,11 @@ class SweepSpec:
         return cls(**given)
 
 
-def _checked_keys(what: str, given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
+AnySpec: TypeAlias = Spec | SweepSpec
+"""A specification of either kind: of curves on one problem, or of a sweep over many."""
+
+
+def _check_keys(what: str, given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
     """Return a mapping whose keys are fields of a class; refuse others, and missing ones."""
     known = {one.name: one.default for one in fields(kind)}
     for key in given:
