@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import grbp
-from grbp._numba.jit import compiled, kernel, u64
+from grbp._numba.jit import compile_function, kernel, u64
 from grbp.engine.recorder import first_counters
 from grbp.learners.base import Decide, Learner
 from grbp.learners.counters import play, settle
@@ -60,7 +60,7 @@ def drifting(decide: Decide) -> Callable[..., None]:
                 n = settle(n, threshold, play(GOAL, p_c[k], P_F, threshold, first, key))
                 regret[r] += gap_per_threshold[k, threshold]
 
-    return compiled(drift)
+    return compile_function(drift)
 
 
 def regrets(name: str, p_c: Floats, replicas: int, seed: int = 0) -> Floats:

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 import grbp
-from grbp._numba.jit import compiled, kernel, u64
+from grbp._numba.jit import compile_function, kernel, u64
 from grbp.learners.base import Decide
 from grbp.learners.comparison import finish_is_right
-from grbp.learners.counters import Counters, opening, with_pending
+from grbp.learners.counters import Counters, initial_counters, with_pending
 from grbp.live import rules
 from grbp.live.config import make_config
 from grbp.live.store.memory import MemoryStore
@@ -296,7 +296,7 @@ def first_counters(world: World, seed: int) -> Counters:
     """The counters before the first case of a study."""
     key, f, c = replica_key(seed, OPENING, 0), world.past // 2, 2 * world.past
     if not world.past:
-        return opening(uniform(key, 0), uniform(key, 1))
+        return initial_counters(uniform(key, 0), uniform(key, 1))
     won = sum(uniform(fold_in(key, 1), k) < world.p_f for k in range(f))
     up = sum(uniform(fold_in(key, 2), k) < world.p_c for k in range(c))
     return Counters(world.past + 1, float(f), float(won), float(c), float(up), 0.0, 0.0, 0.0, 0.0)
@@ -306,7 +306,7 @@ def first_counters(world: World, seed: int) -> Counters:
 def _loop(learner: str, goal: int) -> tuple[Callable[..., float], Any]:
     """The compiled loop of a learner, and its constants."""
     found = grbp.find_learner(learner, goal)
-    return compiled(studying(found.decide)), found.constants
+    return compile_function(studying(found.decide)), found.constants
 
 
 @cache

@@ -22,7 +22,7 @@ BEGIN = "<!-- floors: written by `make floors` -->"
 END = "<!-- end of floors -->"
 
 
-class Floor(NamedTuple):
+class Room(NamedTuple):
     """A folder or a file directly under src/grbp."""
 
     name: str
@@ -30,21 +30,21 @@ class Floor(NamedTuple):
     files: list[str]
 
 
-def storeys() -> list[list[Floor]]:
-    """Return the floors from the top down; those that share a storey do not import each other."""
+def floors() -> list[list[Room]]:
+    """Return the floors from the top down, each with the folders or files that share it."""
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     contract = next(c for c in tools["importlinter"]["contracts"] if c["type"] == "layers")
-    return [[floor(name) for name in re.findall(r"\w+", layer)] for layer in contract["layers"]]
+    return [[room(name) for name in re.findall(r"\w+", layer)] for layer in contract["layers"]]
 
 
-def floor(name: str) -> Floor:
-    """Read what a floor is for, and which files it has."""
+def room(name: str) -> Room:
+    """Read what a folder or a file is for, and which files it has."""
     folder = SOURCE / name
     if not folder.is_dir():
-        return Floor(f"{name}.py", first_line(SOURCE / f"{name}.py"), [])
+        return Room(f"{name}.py", first_line(SOURCE / f"{name}.py"), [])
     files = [path.relative_to(folder) for path in sorted(folder.rglob("*.py"))]
-    shown = [str(path.with_suffix("")) for path in files if path.name != "__init__.py"]
-    return Floor(f"{name}/", first_line(folder / "__init__.py"), shown)
+    modules = [str(path.with_suffix("")) for path in files if path.name != "__init__.py"]
+    return Room(f"{name}/", first_line(folder / "__init__.py"), modules)
 
 
 def first_line(path: Path) -> str:
@@ -54,14 +54,21 @@ def first_line(path: Path) -> str:
 
 
 def table() -> str:
-    """Draw the floors as a table in Markdown."""
+    """Write the floors as a table in Markdown, a row for each."""
     rows = ["| floor | what is there | its files |", "|---|---|---|"]
-    rows += [
-        f"| `{one.name}` | {one.purpose} | {' '.join(f'`{file}`' for file in one.files)} |"
-        for storey in storeys()
-        for one in storey
-    ]
+    for rooms in floors():
+        names = " ".join(f"`{one.name}`" for one in rooms)
+        if len(rooms) == 1:
+            purpose, files = rooms[0].purpose, _code(rooms[0].files)
+        else:
+            purpose = "<br>".join(f"`{one.name}` {one.purpose}" for one in rooms)
+            files = "<br>".join(f"{one.name} {_code(one.files)}" for one in rooms if one.files)
+        rows.append(f"| {names} | {purpose} | {files} |")
     return "\n".join(rows)
+
+
+def _code(names: list[str]) -> str:
+    return " ".join(f"`{name}`" for name in names)
 
 
 def with_table(text: str) -> str:
@@ -74,18 +81,19 @@ def picture() -> str:
     """Draw the floors one above the other, in colours that read well on light and on dark."""
     left, width, gap, top = 44, 756, 8, 8
     boxes = []
-    for storey in storeys():
-        share = (width - gap * (len(storey) - 1)) // len(storey)
-        wrapped = [textwrap.wrap(one.purpose.replace("`", ""), (share - 24) // 7) for one in storey]
-        height = 34 + 16 * max(map(len, wrapped))
-        for place, (one, lines) in enumerate(zip(storey, wrapped, strict=True)):
-            x = left + place * (share + gap)
-            boxes.append(f'<rect x="{x}" y="{top}" width="{share}" height="{height}" rx="6"/>')
-            boxes.append(f'<text class="name" x="{x + 14}" y="{top + 21}">{one.name}</text>')
-            boxes += [
-                f'<text x="{x + 14}" y="{top + 39 + 16 * row}">{escape(line)}</text>'
-                for row, line in enumerate(lines)
-            ]
+    for rooms in floors():
+        lines = [
+            (one.name if first else "", line)
+            for one in rooms
+            for first, line in _wrap(one.purpose, 92)
+        ]
+        height = 14 + 18 * len(lines)
+        boxes.append(f'<rect x="{left}" y="{top}" width="{width}" height="{height}" rx="6"/>')
+        for row, (name, line) in enumerate(lines):
+            y = top + 20 + 18 * row
+            if name:
+                boxes.append(f'<text class="name" x="{left + 14}" y="{y}">{name}</text>')
+            boxes.append(f'<text x="{left + 144}" y="{y}">{escape(line)}</text>')
         top += height + gap
     end = top - gap - 2
     return "\n".join(
@@ -106,6 +114,11 @@ def picture() -> str:
             "</svg>\n",
         ]
     )
+
+
+def _wrap(text: str, width: int) -> list[tuple[bool, str]]:
+    """Return the lines of a text, each with whether it is the first."""
+    return [(k == 0, line) for k, line in enumerate(textwrap.wrap(text.replace("`", ""), width))]
 
 
 def main() -> None:

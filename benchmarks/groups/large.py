@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 import grbp
-from grbp._numba.jit import compiled
+from grbp._numba.jit import compile_function
 from grbp.engine.leap.hops import Hops, hop_round, hops_of
 from grbp.engine.recorder import World
 from grbp.numerics.rng import fold_in
@@ -39,7 +39,7 @@ def draw_many(hops: Hops, world: World, rounds: int) -> int:
 @cache
 def drawing() -> Callable[[Hops, World, int], int]:
     """The same, compiled."""
-    draw: Callable[[Hops, World, int], int] = compiled(draw_many)
+    draw: Callable[[Hops, World, int], int] = compile_function(draw_many)
     draw(*drawn_with(NEAR, P_C), 1)
     return draw
 

@@ -42,7 +42,7 @@ class _Connection(Protocol):
         """Run a statement."""
 
 
-def unlocked(path: Path) -> str:
+def lock_free_address(path: Path) -> str:
     """Return the address under which SQLite reads a file and leaves it and its log alone."""
     return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
 

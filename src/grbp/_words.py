@@ -1,4 +1,4 @@
-"""How shares and counts are written: in percent, with their intervals, and in the plural."""
+"""How numbers are written: rounded, in percent, with their intervals, and in the plural."""
 
 import math
 
@@ -28,3 +28,20 @@ def with_interval(estimate: float, low: float, high: float) -> str:
 def counted(count: int, thing: str) -> str:
     """Write how many of a thing there are: "1 case", "1,200 cases"."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def format_number(number: float, beside: float | None = None) -> str:
+    """Write a number for figures and tables: three digits or so, thousands set off.
+
+    Beside another number it has as many decimals as that one.
+    """
+    size = max(abs(number), 0.0 if beside is None else abs(beside))
+    decimals = 0 if size >= 99.95 else 1 if size >= 9.995 else 2
+    if size >= 1e9 or not math.isfinite(size):
+        text = f"{number:.3g}"
+    elif 0.0 < abs(number) < 0.5 * 10.0**-decimals:
+        # What is small must not read as nothing.
+        text = f"{number:.1g}"
+    else:
+        text = f"{number:,.{decimals}f}"
+    return text.replace("-", "\N{MINUS SIGN}")

@@ -16,9 +16,9 @@ from runs import BUILT_IN
 import grbp
 from grbp._numba import cache as kernel_cache, jit
 from grbp._numba.fingerprint import Fingerprint
-from grbp._numba.jit import compiled
-from grbp.engine.leap.loop import leaping
-from grbp.engine.walk import walking
+from grbp._numba.jit import compile_function
+from grbp.engine.leap.loop import make_leap_loop
+from grbp.engine.walk import make_walk_loop
 
 pytestmark = pytest.mark.slow  # Most of them start programs that compile.
 
@@ -175,7 +175,13 @@ def test_after_an_edit_where_kernels_are_all_is_compiled_anew(
 
 def test_after_edits_elsewhere_nothing_is_compiled(copied: Path) -> None:
     package = copied / "grbp"
-    for file in ("__init__.py", "cli/solve.py", "serve/app.py", "planning/plan.py", "views.py"):
+    for file in (
+        "__init__.py",
+        "cli/solve.py",
+        "serve/app.py",
+        "planning/plan.py",
+        "figures/canvas.py",
+    ):
         source = package / file
         source.write_text(EDIT + source.read_text("utf-8"), "utf-8")
     (package / "cli" / "added.py").write_text(EDIT, "utf-8")
@@ -230,7 +236,9 @@ def test_every_loop_of_every_learner_is_kept_under_a_key_of_its_own() -> None:
     for learner in BUILT_IN:
         for tabled in (None, False, True):
             told = learner.decide, learner.stable, learner.thinning
-            loop = walking(learner.decide) if tabled is None else leaping(*told, tabled)
+            loop = (
+                make_walk_loop(learner.decide) if tabled is None else make_leap_loop(*told, tabled)
+            )
             fingerprint = Fingerprint(loop, ())
             assert fingerprint.own
             assert keys.setdefault(fingerprint.key, (*told, tabled)) == (*told, tabled)
@@ -313,7 +321,7 @@ def test_code_for_the_classes_of_others_is_not_kept(
         return float(nested[0].first)
 
     inner.__module__ = "grbp.errors"
-    assert compiled(inner, "it")((Mine(2.5), 1)) == 2.5
+    assert compile_function(inner, "it")((Mine(2.5), 1)) == 2.5
     assert [record.message for record in caplog.records] == ["compiling it" + SECONDS]
     assert kept(own) == []
 
@@ -322,7 +330,7 @@ def test_code_for_the_classes_of_others_is_not_kept(
 def test_code_of_a_module_whose_edits_are_not_noticed_is_not_kept(own: Path, module: str) -> None:
     function = adding(4.5)
     function.__module__ = module
-    assert compiled(function)(1.0) == 5.5
+    assert compile_function(function)(1.0) == 5.5
     assert kept(own) == []
 
 
@@ -349,7 +357,7 @@ def test_an_entry_that_may_not_be_ours_is_replaced(
     def anew(step: float) -> list[str]:
         monkeypatch.setattr(jit, "_DISPATCHERS", {})
         caplog.clear()
-        assert compiled(adding(step), "it")(1.0) == 1.0 + step
+        assert compile_function(adding(step), "it")(1.0) == 1.0 + step
         return [record.message for record in caplog.records]
 
     assert anew(0.5) == promises("it")
@@ -364,7 +372,7 @@ def test_an_entry_that_may_not_be_ours_is_replaced(
 def test_entries_are_for_the_user_alone(own: Path) -> None:
     before = os.umask(0)
     try:
-        compiled(adding(3.5))(1.0)
+        compile_function(adding(3.5))(1.0)
     finally:
         os.umask(before)
     assert own.stat().st_mode & 0o777 == 0o700
@@ -384,7 +392,7 @@ def test_without_a_private_folder_everything_is_compiled(
     places += [str(tmp_path / name) for name in ("group", "all", "sticky")]
     for k, place in enumerate(places):
         monkeypatch.setenv("GRBP_CACHE_DIR", place)
-        assert compiled(adding(0.25 + k), "it")(1.0) == 1.25 + k
+        assert compile_function(adding(0.25 + k), "it")(1.0) == 1.25 + k
     assert [record.message for record in caplog.records] == ["compiling it" + SECONDS] * len(places)
     assert list(tmp_path.rglob("*.code")) == []
 
@@ -401,7 +409,7 @@ def test_nothing_is_kept_of_a_package_that_was_edited_while_it_ran(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernel_cache, "STARTED", 0)
-    assert compiled(adding(1.5))(1.0) == 2.5
+    assert compile_function(adding(1.5))(1.0) == 2.5
     assert kept(own) == []
 
 
@@ -411,7 +419,7 @@ def test_only_so_many_entries_are_kept(own: Path, monkeypatch: pytest.MonkeyPatc
     for k, name in enumerate(["other", ".grbp-draft", "0.code", "1.code", "2.code"]):
         (own / name).write_bytes(b"")
         os.utime(own / name, (k, k))
-    compiled(adding(2.5))(1.0)
+    compile_function(adding(2.5))(1.0)
     assert len(kept(own)) == 3
     assert {path.name for path in own.iterdir()} > {"other", "1.code", "2.code"}
 

@@ -12,7 +12,7 @@ from runs import FIGURE_3, all_at_once
 
 import grbp
 from grbp._numba.fingerprint import Fingerprint
-from grbp._numba.jit import compiled
+from grbp._numba.jit import compile_function
 from grbp.engine.decisions import Engine
 
 level = 1
@@ -90,8 +90,8 @@ def test_what_has_changed_is_compiled_anew(
     runs = []
     for to in (1, 5, 1):
         change(to)
-        runs.append(compiled(function))
-        assert compiled(function) is runs[-1]
+        runs.append(compile_function(function))
+        assert compile_function(function) is runs[-1]
         assert runs[-1](10) == function(10)
         assert isinstance(runs[-1](10), float) == isinstance(function(10), float)
     assert runs[0] is runs[2]
@@ -107,9 +107,9 @@ def test_what_could_not_be_compiled_is_tried_again_when_it_may_be() -> None:
         return unmarked(x) * 2
 
     with pytest.raises(TypingError):
-        compiled(run)(1)
+        compile_function(run)(1)
     grbp.kernel(unmarked)
-    assert compiled(run)(1) == 4
+    assert compile_function(run)(1) == 4
 
 
 def test_what_cannot_be_told_is_never_taken_for_the_same() -> None:

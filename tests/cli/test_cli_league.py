@@ -16,7 +16,7 @@ from grbp.experiments import GridResult
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.league import League, LeagueSpec, run_league
 from grbp.experiments.league_table import HINDSIGHT
-from grbp.experiments.results import COLUMNS
+from grbp.experiments.simulation import COLUMNS
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")
 SMALL = LeagueSpec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)

@@ -60,6 +60,17 @@ def test_the_map_of_the_floors_and_its_picture_are_those_of_the_contract() -> No
     assert floors["picture"]() == text_of("docs/images/floors.svg"), "run make floors"
 
 
+def test_the_floors_are_few_and_each_has_one_row() -> None:
+    floors = runpy.run_path(str(ROOT / "tools" / "floors.py"))
+    contract = floors["floors"]()
+    rows = floors["table"]().splitlines()[2:]
+    assert len(rows) == len(contract) <= 16
+    for rooms, row in zip(contract, rows, strict=True):
+        for room in rooms:
+            assert room.purpose in row
+            assert all(f"`{file}`" in row for file in room.files)
+
+
 def test_the_pins_name_no_address() -> None:
     for line in text_of("constraints.txt").splitlines():
         assert re.fullmatch(r"#.*|[A-Za-z0-9._-]+==[0-9A-Za-z.+!]+", line), line

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from grbp import Problem
-from grbp._numba.jit import compiled, u64
+from grbp._numba.jit import compile_function, u64
 from grbp.engine.leap import batch_totals as bt
 from grbp.engine.leap.batch_totals import WHOLE, BatchLaw, Part, Workspace, draw_batch, part_rounds
 from grbp.engine.recorder import World
@@ -87,7 +87,7 @@ def _walked(world: World, starts: Starts, threshold: int, rounds: int, key: int,
             out[i, 4 + first] += 1
 
 
-fast = cache(compiled)
+fast = cache(compile_function)
 
 
 def drawn(

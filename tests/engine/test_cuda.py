@@ -89,7 +89,7 @@ def test_packed_tables_draw_what_tables_draw_at_the_edges_of_their_cells(
     problems: list[Problem],
 ) -> None:
     thresholds = (0, 1, problems[0].goal - 1)
-    packed, tables = cuda._drawn(problems, thresholds), tables_of(problems, thresholds)
+    packed, tables = cuda._make_round_tables(problems, thresholds), tables_of(problems, thresholds)
     for i, problem in enumerate(problems):
         table, world = Table(tables.cells[i], int(tables.shifts[i])), World(problem.goal, 0.5, 0.3)
         for column, threshold in enumerate(thresholds):
@@ -107,7 +107,9 @@ def test_packed_tables_draw_what_tables_draw_at_the_edges_of_their_cells(
 
 def arguments(learner: Learner, walked: bool) -> tuple[Any, ...]:
     """Arguments of a thread's function, all of no use but for their types."""
-    law = (cuda._walked if walked else cuda._drawn)([FIGURE_3], learner.choices(4))
+    law = (cuda._make_start_tables if walked else cuda._make_round_tables)(
+        [FIGURE_3], learner.choices(4)
+    )
     ints = np.zeros((1, 1, 1, 1), dtype=np.int64)
     words = np.zeros((1, 3), dtype=np.uint64)
     return (
@@ -136,7 +138,7 @@ def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_learner_compiles_for_a_gpu(name: str, walked: bool) -> None:
     learner: Any = find_learner(name, 4)
     types = tuple(map(import_module("numba.cuda.typing.typeof").typeof, arguments(learner, walked)))
-    run = cuda.playing(learner.decide, 4, learner.choices(4), walked, not walked)
+    run = cuda.make_thread_function(learner.decide, 4, learner.choices(4), walked, not walked)
     with cuda.compiling():
         cuda.register_kernels()
         code, _ = cuda.cuda.compile(run, types, device=False, cc=(9, 0), abi="numba")
@@ -160,9 +162,9 @@ def halves(_goal: int, _: Any, _n: Any, _key: int) -> Any:
 @pytest.mark.usefixtures("hopper")
 def test_learner_that_cannot_be_compiled_is_refused_with_the_reason() -> None:
     learner = Learner("in-words", in_words)
-    run = cuda.playing(learner.decide, 4, learner.choices(4), False, True)
+    run = cuda.make_thread_function(learner.decide, 4, learner.choices(4), False, True)
     with pytest.raises(InvalidInput, match=r"in-words cannot be compiled for a GPU \(.*DictType"):
-        cuda._compiled(run, arguments(learner, False), learner.name)
+        cuda._compile(run, arguments(learner, False), learner.name)
 
 
 @pytest.mark.parametrize(

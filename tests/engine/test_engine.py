@@ -10,7 +10,7 @@ from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN, all_at_once, slow_but
 from scipy import stats
 
 from grbp import Problem, expected_slots, value
-from grbp._numba.jit import compiled
+from grbp._numba.jit import compile_function
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Engine, Kind
 from grbp.engine.leap import loop as leap
@@ -19,7 +19,7 @@ from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import simulate
 from grbp.learners.base import Learner, NoConstants
-from grbp.learners.counters import Counters, opening as counters_before_round_one, play
+from grbp.learners.counters import Counters, initial_counters as counters_before_round_one, play
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
 from grbp.model.transition import first_state
@@ -43,9 +43,9 @@ def test_interpreted_replicas_are_the_compiled_ones_bit_for_bit(
     engines = ["walk"] if name == "ucb1-policies" else ["walk", "leap", "draw"]
     asked: Any = (problem, name, checkpoints, replicas, 8)
     fast = [all_at_once(*asked, engine=engine, regret=regret) for engine in engines]
-    monkeypatch.setattr(engine_module, "_compiled", lambda function, _name: function)
-    monkeypatch.setattr(engine_module, "_leaping", leap.leaping)
-    monkeypatch.setattr(leap, "compiled", lambda function, *_: function)
+    monkeypatch.setattr(engine_module, "_compile", lambda function, _name: function)
+    monkeypatch.setattr(engine_module, "_leap_loop", leap.make_leap_loop)
+    monkeypatch.setattr(leap, "compile_function", lambda function, *_: function)
     slow = [all_at_once(*asked, engine=engine, regret=regret) for engine in engines]
     for one, two in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(one.played, two.played)
@@ -127,7 +127,7 @@ def test_a_learner_runs_whatever_the_compiler_raises(
     with pytest.warns(RuntimeWarning, match="mine cannot be compiled and runs interpreted"):
         slow = all_at_once(FIGURE_4, learner, [50], 20, 4, engine=engine)
     np.testing.assert_array_equal(fast.won, slow.won)
-    monkeypatch.setattr(engine_module, "compiled", fails)
+    monkeypatch.setattr(engine_module, "compile_function", fails)
     with pytest.warns(RuntimeWarning, match="mine cannot be compiled and runs interpreted"):
         slow = all_at_once(FIGURE_4, learner, [50], 20, 4, engine=engine)
     np.testing.assert_array_equal(fast.won, slow.won)
@@ -340,7 +340,7 @@ def _slots(world: World, starts: Starts, threshold: int, begin: int, out: Any) -
 
 @pytest.mark.parametrize("problem", [FIGURE_3, FIGURE_4, UNEVEN], ids=["3", "4", "uneven"])
 def test_rounds_are_as_long_as_the_exact_mean_says(problem: Problem) -> None:
-    run = compiled(_slots)
+    run = compile_function(_slots)
     world = World(problem.goal, problem.p_c, problem.p_f)
     for threshold in (0, 1, 2, problem.goal - 1):
         out = np.zeros(40_000)

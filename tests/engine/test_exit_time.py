@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from grbp._numba.jit import compiled, u64
+from grbp._numba.jit import compile_function, u64
 from grbp.engine.leap import exit_time as ex
 from grbp.engine.leap.exit_time import exit_steps, log_exit
 from grbp.numerics.rng import fold_in
@@ -36,7 +36,7 @@ def _draws(exits: ex.Exits, d: int, key: int, out: NDArray[np.int64]) -> None:
 
 @cache
 def fast(loop: Callable[..., Any]) -> Callable[..., Any]:
-    return compiled(loop)
+    return compile_function(loop)
 
 
 @cache
@@ -189,7 +189,9 @@ def test_draws_at_extremes(p_c: float) -> None:
 @pytest.mark.parametrize(("p_c", "d", "cell"), [(0.5, 7, 127), (0.65, 200, 127), (0.65, 200, 0)])
 def test_what_is_kept_of_a_tail_follows_the_law(p_c: float, d: int, cell: int) -> None:
     draws = np.random.default_rng(3).random((20_000, 2)).tolist()
-    kept = np.array([ex._kept(tables(p_c), d, cell, within, 1 - luck) for within, luck in draws])
+    kept = np.array(
+        [ex._accept_value(tables(p_c), d, cell, within, 1 - luck) for within, luck in draws]
+    )
     low, width = tables(p_c).bins[ex.hop_index(d), [ex.LOW, ex.WIDTH]].astype(int)
     first, end = (0, low) if cell == 0 else (low + (ex.CELLS - 2) * width, None)
     assert p_value(kept[kept >= 0] - first, law(p_c, d, 30)[first:end]) > 1e-4
@@ -205,7 +207,7 @@ def test_the_bounds_of_each_cell_hold(p_c: float, d: int) -> None:
     for cell in range(1, ex.CELLS - 1):
         first = low + (cell - 1) * width
         assert levels[cell] == log_exit(p_c, d, first)
-        hat = ex.ceiling(*levels[cell - 1 : cell + 3]) if width > 1 else levels[cell]
+        hat = ex.concave_bound(*levels[cell - 1 : cell + 3]) if width > 1 else levels[cell]
         above[cell] = width * math.exp(hat)
         for m in {first, first + width // 3, first + width // 2, first + width - 1}:
             log_p = log_exit(p_c, d, m)

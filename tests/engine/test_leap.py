@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 
 from grbp import Problem, boundary, value
-from grbp._numba.jit import compiled
+from grbp._numba.jit import compile_function
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Decisions, choose_engine, decisions
 from grbp.engine.leap.batch_totals import BatchLaw, Workspace, batch_law, workspace_for
@@ -45,7 +45,7 @@ EVERY = pytest.mark.parametrize("name", [*STABLE[:4], *DRAWING])
 NEVER = 2**62
 REPLICAS = 20_000
 
-fast = cache(compiled)
+fast = cache(compile_function)
 
 
 @pytest.fixture

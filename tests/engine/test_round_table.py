@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.linalg import solve_banded
 
 from grbp import Problem
-from grbp._numba.jit import compiled, u64
+from grbp._numba.jit import compile_function, u64
 from grbp.engine.leap import round_table as rd
 from grbp.engine.leap.alias import alias_table, bits_for
 from grbp.engine.leap.hops import OTHER, STATE, Hops, hop_round, hops_of
@@ -70,7 +70,7 @@ def _walked(world: World, starts: Starts, threshold: int, key: int, out: Ints) -
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
-fast, hops_for = cache(compiled), cache(hops_of)
+fast, hops_for = cache(compile_function), cache(hops_of)
 
 
 def drawn(problem: Problem, threshold: int, size: int, key: int = 1, run: Any = fast) -> Ints:

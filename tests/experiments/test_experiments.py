@@ -32,9 +32,9 @@ from grbp.experiments import (
     save,
     to_csv,
 )
-from grbp.experiments.results import COLUMNS, cell_seed
+from grbp.experiments.results import cell_seed
 from grbp.experiments.runner import PARTS
-from grbp.experiments.simulation import simulate
+from grbp.experiments.simulation import COLUMNS, simulate
 from grbp.model.problem import Problem
 
 # The function has the name of its module.

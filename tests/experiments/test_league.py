@@ -19,7 +19,8 @@ from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.league import League, LeagueSpec, run_league
 from grbp.experiments.league_table import HINDSIGHT
 from grbp.experiments.regret import Z_95
-from grbp.experiments.results import COLUMNS, cell_seed
+from grbp.experiments.results import cell_seed
+from grbp.experiments.simulation import COLUMNS
 from grbp.model.problem import Problem
 from grbp.theory.values import boundary
 

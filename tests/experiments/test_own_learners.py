@@ -40,7 +40,7 @@ def test_a_result_is_kept_until_the_learner_changes(
     again = run(spec, tmp_path)
     assert again.meta == first.meta
     assert again.spec == spec
-    assert again.spec.learners[-1].found() is MINE
+    assert again.spec.learners[-1].resolve() is MINE
     monkeypatch.undo()
     before = address(spec)
     monkeypatch.setitem(globals(), "LIMIT", 30)

@@ -15,12 +15,12 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from simulations import SIX, simulation
 
+from grbp._words import format_number
 from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.simulation import Simulation
 from grbp.figures import regret_figure, regret_map_figure, save
-from grbp.figures.looks import look_of
-from grbp.figures.numbers import rounded
+from grbp.figures.style import line_styles
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
 from grbp.model.problem import Problem
@@ -133,7 +133,7 @@ def test_the_legend_goes_from_the_largest_regret_to_the_smallest(
     assert [entry.split(": ")[0] for entry in named] == order
     for name, entry in zip(order, named, strict=True):
         mean = float(curves[name].mean[-1])
-        assert entry.split(": ")[1].split(" ")[0] == rounded(mean)
+        assert entry.split(": ")[1].split(" ")[0] == format_number(mean)
     # What stands beside a name is drawn as its curve is.
     for name, handle in zip(order, legend_of(figures[case]).get_lines(), strict=False):
         line = lines(figures[case].axes[0])[f"curve of {name}"]
@@ -152,10 +152,10 @@ def test_a_learner_looks_the_same_in_every_figure() -> None:
             looks.setdefault(name, set()).add((line.get_color(), str(dashes._dash_pattern)))
     assert all(len(look) == 1 for look in looks.values())
     # And no two of them look the same: neither ours, nor up to thirty of someone else's.
-    ours = look_of([*LEARNERS, "ucb1-policies"])
+    ours = line_styles([*LEARNERS, "ucb1-policies"])
     assert len(set(ours.values())) == len(ours)
-    assert look_of(["mine", *LEARNERS]) == {**look_of(["mine"]), **look_of([*LEARNERS])}
-    theirs = look_of([f"learner {i}" for i in range(30)])
+    assert line_styles(["mine", *LEARNERS]) == {**line_styles(["mine"]), **line_styles([*LEARNERS])}
+    theirs = line_styles([f"learner {i}" for i in range(30)])
     assert len(set(theirs.values()) | set(ours.values())) == len(theirs) + len(ours)
 
 
@@ -171,7 +171,7 @@ def test_a_curve_far_above_the_papers_leaves_the_picture_and_the_legend_says_so(
         assert top >= 1.1 * five
         if leaves:
             assert top == pytest.approx(1.15 * five)
-            assert rounded(float(given.curves["no-explore"].mean[-1])) in entries(figure)[0]
+            assert format_number(float(given.curves["no-explore"].mean[-1])) in entries(figure)[0]
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if "getbe-sm" not in CASES[c].curves])
@@ -227,7 +227,7 @@ def test_theorem_3_is_drawn_where_it_applies_and_else_it_is_said_why_not(
     np.testing.assert_array_equal(x, given.checkpoints)
     assert y[-1] == theorem.regret_bound
     (entry,) = (entry for entry in entries(figure) if "Theorem 3" in entry)
-    assert rounded(theorem.regret_bound) in entry
+    assert format_number(theorem.regret_bound) in entry
     assert entry.endswith(LEAVES) == (y.min() > figure.axes[0].get_ylim()[1])
 
 
@@ -264,7 +264,7 @@ def test_a_simulation_of_nobody_is_refused() -> None:
 def test_numbers_are_written_with_the_digits_that_mean_something(
     number: float, beside: float | None, said: str
 ) -> None:
-    assert rounded(number, beside) == said
+    assert format_number(number, beside) == said
 
 
 # --- Figure 5 ---------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from grbp.learners.getbe import (
     no_explore_stable,
     ps_doubt,
     ps_resolve,
-    ps_usual,
+    ps_usual_threshold,
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION, UCB_POLSELECTION
 from grbp.numerics.rng import uniform
@@ -165,14 +165,26 @@ def no_resolve(_goal: int, _: Any, n: Counters, _doubt: Doubt, _key: int) -> int
 @pytest.mark.parametrize(
     ("thinning", "words"),
     [
-        (Thinning(ps_usual, thinned(0.0), ps_resolve), r"a chance of at most 0, but \d+ of"),
-        (Thinning(ps_usual, thinned(0.1), ps_resolve), r"a chance of at most 0\.\d+, but \d+ of"),
-        (Thinning(ps_usual, thinned(0.5), ps_resolve), "unusual answer|in doubt gave"),
-        (Thinning(ps_usual, ps_doubt, usual_alone), "resolving those in doubt gave 0, at"),
-        (Thinning(ps_usual, ps_doubt, the_other), r"resolving those in doubt gave \d+, at"),
-        (Thinning(ps_usual, ps_doubt, coin), r"resolving those in doubt gave \d+, at"),
+        (
+            Thinning(ps_usual_threshold, thinned(0.0), ps_resolve),
+            r"a chance of at most 0, but \d+ of",
+        ),
+        (
+            Thinning(ps_usual_threshold, thinned(0.1), ps_resolve),
+            r"a chance of at most 0\.\d+, but \d+ of",
+        ),
+        (Thinning(ps_usual_threshold, thinned(0.5), ps_resolve), "unusual answer|in doubt gave"),
+        (
+            Thinning(ps_usual_threshold, ps_doubt, usual_alone),
+            "resolving those in doubt gave 0, at",
+        ),
+        (
+            Thinning(ps_usual_threshold, ps_doubt, the_other),
+            r"resolving those in doubt gave \d+, at",
+        ),
+        (Thinning(ps_usual_threshold, ps_doubt, coin), r"resolving those in doubt gave \d+, at"),
         (Thinning(zero, ps_doubt, ps_resolve), "doubt and usual name different thresholds"),
-        (Thinning(ps_usual, ps_doubt, no_resolve), "raised ZeroDivisionError"),
+        (Thinning(ps_usual_threshold, ps_doubt, no_resolve), "raised ZeroDivisionError"),
     ],
     ids=[
         "chance 0",
@@ -206,7 +218,9 @@ def test_more_doubt_than_there_is_does_no_harm() -> None:
 
     assert (
         check_learner(
-            replace(POSTERIOR_SAMPLING, thinning=Thinning(ps_usual, all_in_doubt, ps_resolve))
+            replace(
+                POSTERIOR_SAMPLING, thinning=Thinning(ps_usual_threshold, all_in_doubt, ps_resolve)
+            )
         )
         == []
     )

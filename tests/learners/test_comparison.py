@@ -12,7 +12,7 @@ from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 from grbp import Problem, boundary, optimal_threshold
-from grbp._numba.jit import compiled
+from grbp._numba.jit import compile_function
 from grbp.learners.comparison import finish_is_right, odds_sum
 from grbp.numerics.beta import beta_draw, beta_tail, gamma_draw
 from grbp.numerics.rng import fold_in
@@ -87,7 +87,7 @@ def _betas(a: float, b: float, begin: int, out: Any) -> None:
 
 
 def test_gamma_draws_have_their_law() -> None:
-    run = compiled(_gammas)
+    run = compile_function(_gammas)
     for shape in (1.0, 1.3, 5.0, 300.0, 1e5):
         out = np.zeros(20_000)
         run(shape, np.uint64(3), out)
@@ -96,7 +96,7 @@ def test_gamma_draws_have_their_law() -> None:
 
 @pytest.mark.slow
 def test_beta_draws_have_their_law() -> None:
-    run = compiled(_betas)
+    run = compile_function(_betas)
     for a, b in ((1.0, 1.0), (1.5, 2.25), (1.0, 400.0), (900.0, 350.5), (1e5, 3e5)):
         out = np.zeros(20_000)
         run(a, b, np.uint64(4), out)

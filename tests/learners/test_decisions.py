@@ -12,13 +12,13 @@ from runs import FIGURE_3, FIGURE_4
 from scipy import integrate, stats
 
 from grbp import Problem, boundary
-from grbp._numba.jit import compiled
+from grbp._numba.jit import compile_function
 from grbp.engine.decisions import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
 from grbp.experiments.catalog import TITLES
 from grbp.learners.base import Learner
 from grbp.learners.baselines import EPSILON_GREEDY, Decay, Exploration, explore_then_commit
-from grbp.learners.counters import Counters, Round, opening, settle
+from grbp.learners.counters import Counters, Round, initial_counters, settle
 from grbp.learners.getbe import (
     NO_EXPLORE,
     POSTERIOR_SAMPLING,
@@ -48,17 +48,17 @@ def frequency(learner: Learner, goal: int, n: Counters, count: int) -> float:
 
 @cache
 def compiled_frequency() -> Any:
-    return compiled(_frequency)
+    return compile_function(_frequency)
 
 
 @cache
 def compiled_decide(decide: Any) -> Any:
-    return compiled(decide)
+    return compile_function(decide)
 
 
 def counters(**known: float) -> Counters:
     rho = int(known.pop("rho", 10))
-    return opening(0.5, 0.5)._replace(rho=rho, **known)
+    return initial_counters(0.5, 0.5)._replace(rho=rho, **known)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_epsilon_greedy_plays_first_what_it_never_played() -> None:
 
 @given(st.lists(st.booleans(), min_size=30, max_size=60))
 def test_explore_then_commit_never_changes_its_mind(wins: list[bool]) -> None:
-    n, chosen = opening(0.5, 0.5), []
+    n, chosen = initial_counters(0.5, 0.5), []
     for won in wins:
         chosen.append(explore_then_commit(4, Exploration(5.0), n, 0))
         n = settle(n, chosen[-1], Round(0, int(won), 0, 1, int(won)))
@@ -141,7 +141,7 @@ def test_explore_then_commit_never_changes_its_mind(wins: list[bool]) -> None:
 
 
 def test_explore_then_commit_tries_both_whatever_its_number() -> None:
-    n, chosen = opening(0.5, 0.5), []
+    n, chosen = initial_counters(0.5, 0.5), []
     for _ in range(12):
         chosen.append(explore_then_commit(4, Exploration(2.5), n, 0))
         n = settle(n, chosen[-1], Round(0, 0, 0, 1, 0))
@@ -153,7 +153,7 @@ def test_explore_then_commit_tries_both_whatever_its_number() -> None:
 def test_each_policy_is_first_played_once(name: str, won: bool, key: int) -> None:
     """A1: threshold 0, then 1, whatever happens."""
     learner = find_learner(name, FIGURE_4)
-    n = opening(0.9, 0.1)
+    n = initial_counters(0.9, 0.1)
     for expected in (0, 1):
         assert learner.choose(4, n, key) == expected  # type: ignore[arg-type]
         n = settle(n, expected, Round(0, int(won), 0, 1, int(won)))
@@ -162,9 +162,11 @@ def test_each_policy_is_first_played_once(name: str, won: bool, key: int) -> Non
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(2, 50), st.floats(0, 1e9))
 def test_round_1_is_never_forced(f_goal: float, c_up: float, goal: int, gamma: float) -> None:
     """A2: log 1 = 0."""
-    answer = getbe_sm(goal, Control(gamma), opening(f_goal, c_up), 0)
+    answer = getbe_sm(goal, Control(gamma), initial_counters(f_goal, c_up), 0)
     assert answer in (0, 1)
-    assert answer == NO_EXPLORE.decide(goal, NO_EXPLORE.constants, opening(f_goal, c_up), 0)
+    assert answer == NO_EXPLORE.decide(
+        goal, NO_EXPLORE.constants, initial_counters(f_goal, c_up), 0
+    )
 
 
 def test_the_test_of_the_control_function_is_strict() -> None:
@@ -220,7 +222,7 @@ def test_the_oracle_and_fixed_thresholds_play_what_they_say(problem: Problem, be
         learner = find_learner(name, problem)
         assert isinstance(learner, Learner)
         assert learner.thresholds == (threshold,)
-        assert learner.choose(4, opening(0.2, 0.9), 1) == threshold
+        assert learner.choose(4, initial_counters(0.2, 0.9), 1) == threshold
 
 
 def test_a_learner_is_summed_up_by_its_author() -> None:

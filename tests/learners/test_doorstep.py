@@ -145,11 +145,11 @@ def test_what_p_c_is_as_good_as_p_f(p_f: float, goal: int) -> None:
 
 
 def test_rounds_to_come() -> None:
-    assert doorstep_stopping.to_come(500.0, 1) == 500.0
-    assert doorstep_stopping.to_come(500.0, 500) == 1.0
-    assert doorstep_stopping.to_come(500.0, 501) == doorstep_stopping.LEAST_TO_COME
-    assert doorstep_stopping.to_come(0.0, 1) == doorstep_stopping.LEAST_TO_COME
-    assert doorstep_stopping.to_come(0.0, 10**6) == 1e6
+    assert doorstep_stopping.rounds_to_come(500.0, 1) == 500.0
+    assert doorstep_stopping.rounds_to_come(500.0, 500) == 1.0
+    assert doorstep_stopping.rounds_to_come(500.0, 501) == doorstep_stopping.LEAST_TO_COME
+    assert doorstep_stopping.rounds_to_come(0.0, 1) == doorstep_stopping.LEAST_TO_COME
+    assert doorstep_stopping.rounds_to_come(0.0, 10**6) == 1e6
 
 
 def evidence_that_gives_up(learner: grbp.Learner, n: Counters, p_c: float) -> float:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import optimize, stats
 
-from grbp._numba.jit import compiled, kernel
+from grbp._numba.jit import compile_function, kernel
 from grbp.learners.base import Learner, NoConstants, Stable
 from grbp.learners.bayes_ucb import (
     BAYES_UCB,
@@ -84,7 +84,7 @@ def asking(learner: Learner) -> Callable[..., None]:
             out[k, 0], out[k, 1] = index(n, 0), index(n, 1)
             out[k, 2] = decide(4, NONE, n, 0)
 
-    return compiled(ask)
+    return compile_function(ask)
 
 
 def rows_of(count: int, most: float, seed: int) -> Any:

@@ -14,13 +14,13 @@ from runs import BUILT_IN
 from scipy import stats
 
 from grbp import Problem
-from grbp._numba.jit import compiled
+from grbp._numba.jit import compile_function
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.experiments.regret import gap_per_threshold
 from grbp.learners.base import Learner
-from grbp.learners.counters import Counters, Round, Totals, add_to, opening, play, settle
+from grbp.learners.counters import Counters, Round, Totals, add_to, initial_counters, play, settle
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
 from grbp.learners.policy_bandits import UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
@@ -218,7 +218,7 @@ def test_first_five_rounds_against_all_histories(
     choices = learner.choices(problem.goal)
     cost = dict(zip(choices, gap_per_threshold(problem, learner).tolist(), strict=True))
     for begin in OPENINGS:
-        n = opening(*begin)
+        n = initial_counters(*begin)
         by_kernels = enumerated(
             problem, n, lambda n: learner.choose(problem.goal, n, 0), cost, settle
         )
@@ -290,7 +290,7 @@ def test_first_five_rounds_of_the_engine_against_all_histories(
     for seed, begin in enumerate(OPENINGS):
         exact = enumerated(
             problem,
-            opening(*begin),
+            initial_counters(*begin),
             lambda n: printed(problem, n, gamma),
             gaps(problem),
             added,
@@ -321,7 +321,7 @@ def test_first_five_rounds_after_taking_each_action_once() -> None:
         )
         exact += chance * enumerated(
             problem,
-            opening(f_goal, c_up),
+            initial_counters(f_goal, c_up),
             lambda n: printed_getbe_sm(problem, n, 15.0),
             gaps(problem),
             added,
@@ -365,7 +365,7 @@ def walked(problem: Problem, threshold: int, count: int) -> NDArray[np.int64]:
     """The outcomes of many rounds, compiled: [round, field]."""
     out = np.zeros((count, 4), dtype=np.int64)
     world = World(problem.goal, problem.p_c, problem.p_f)
-    compiled(_walk)(world, problem.start_table, threshold, np.uint64(77), out)
+    compile_function(_walk)(world, problem.start_table, threshold, np.uint64(77), out)
     return out
 
 
@@ -402,7 +402,7 @@ def test_the_joint_law_of_a_round(threshold: int) -> None:
 def test_rounds_added_up_count_as_rounds_settled(
     threshold: int, rounds: list[tuple[bool, int]]
 ) -> None:
-    begin = opening(0.25, 0.75)
+    begin = initial_counters(0.25, 0.75)
     outcomes = [Round(0, int(won), c % 2, c, c // 2) for won, c in rounds]
     settled = reduce(lambda n, outcome: settle(n, threshold, outcome), outcomes, begin)
     total = Totals(
@@ -437,7 +437,7 @@ def drawn_counters(rng: np.random.Generator) -> Counters:
 @pytest.mark.parametrize("learner", BUILT_IN, ids=lambda learner: learner.name)
 def test_compiled_and_interpreted_decide_the_same(learner: Learner) -> None:
     rng = np.random.default_rng(1)
-    decide = compiled(learner.decide)
+    decide = compile_function(learner.decide)
     count = 300 if learner.name == "bayes-ucb" else 3000
     seen = set()
     for _ in range(count):

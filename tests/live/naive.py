@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from grbp import Counters, find_learner
-from grbp.learners.counters import opening, with_pending
+from grbp.learners.counters import initial_counters, with_pending
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 
 Time = datetime
@@ -145,7 +145,7 @@ class Model:
             return Counters(1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         if self.settings.start == "drawn":
             key = replica_key(self.settings.seed, OPENING, 0)
-            return opening(uniform(key, 0), uniform(key, 1))
+            return initial_counters(uniform(key, 0), uniform(key, 1))
         counters: Counters = self.settings.start
         return counters
 

@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from grbp._numba.jit import compiled, kernel
+from grbp._numba.jit import compile_function, kernel
 from grbp.numerics.beta import (
     _WIDTH,
     _outside,
-    _surely,
+    _surely_accepts,
     beta_below,
     beta_beyond_draw,
     beta_draw,
@@ -51,7 +51,7 @@ def sampling(draw: Draw) -> Callable[..., None]:
 
 @cache
 def compiled_sampling(draw: Draw) -> Callable[..., None]:
-    return compiled(sampling(draw))
+    return compile_function(sampling(draw))
 
 
 def sample(draw: Draw, *arguments: float, key: int = 20, size: int = SIZE) -> Floats:
@@ -151,7 +151,7 @@ def test_the_layers_of_the_ziggurat() -> None:
 
 
 def test_gamma_draws_skip_logarithms_only_where_these_would_accept() -> None:
-    sure = np.vectorize(_surely)
+    sure = np.vectorize(_surely_accepts)
     for d in (2 / 3, 1.0, 4.0, 100.0):
         x = np.linspace(max(-3.7, -2.99 * math.sqrt(d)), 3.7, 400)
         z = x / (3.0 * math.sqrt(d))

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from grbp._numba.jit import compiled
+from grbp._numba.jit import compile_function
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_key, splitmix64, uniform
 
 
@@ -27,7 +27,7 @@ def _fill_keys(begin: int, replicas: int, out: Any) -> None:
 @pytest.fixture(scope="module")
 def draws() -> NDArray[np.float64]:
     out = np.zeros((300_000, 3))
-    compiled(_fill)(np.uint64(replica_key(0, WORLD, 0)), 1000, out)
+    compile_function(_fill)(np.uint64(replica_key(0, WORLD, 0)), 1000, out)
     return out
 
 
@@ -61,7 +61,7 @@ def test_a_key_that_was_computed_with_is_still_a_key() -> None:
     """An author who writes uniform(key + 1, 0) gets the same, compiled and interpreted."""
     fast, slow = np.zeros(200), np.zeros(200)
     for key in (3, 2**63 - 1, replica_key(0, LEARNER, 0) | 2**63):
-        compiled(_plain_key)(np.uint64(key), fast)
+        compile_function(_plain_key)(np.uint64(key), fast)
         _plain_key(key, slow)
         np.testing.assert_array_equal(fast, slow)
 
@@ -93,7 +93,7 @@ def test_purposes_and_seeds_are_independent() -> None:
 @pytest.mark.slow
 def test_a_million_keys_are_a_million() -> None:
     out = np.zeros(1_000_000, dtype=np.uint64)
-    compiled(_fill_keys)(np.uint64(replica_key(3, LEARNER, 0)), 1000, out)
+    compile_function(_fill_keys)(np.uint64(replica_key(3, LEARNER, 0)), 1000, out)
     assert len(np.unique(out)) == len(out)
 
 

@@ -8,9 +8,9 @@ import pytest
 from html_page import HOSTILE, SEEN, Page
 from simulations import SIX, simulation
 
+from grbp._words import format_number
 from grbp.figures import transition_figure
 from grbp.figures.canvas import render
-from grbp.figures.numbers import rounded
 from grbp.pages.page import Section
 from grbp.paper.report import regret_table, report_html
 from grbp.paper.verdict import Verdict
@@ -207,9 +207,12 @@ def test_the_table_of_a_simulation_has_its_numbers_the_largest_regret_first() ->
         curve = given.curves[name]
         low, high = curve.band()
         at = float(curve.mean[-1])
-        assert mean == rounded(at)
-        assert interval == f"{rounded(float(low[-1]), at)} to {rounded(float(high[-1]), at)}"
-        assert sd == rounded(curve.sd)
+        assert mean == format_number(at)
+        assert (
+            interval
+            == f"{format_number(float(low[-1]), at)} to {format_number(float(high[-1]), at)}"
+        )
+        assert sd == format_number(curve.sd)
         assert shares == ["70.0%", "30.0%", "< 0.1%"]
 
 

@@ -10,7 +10,15 @@ from runs import FIGURE_3, FIGURE_4, UNEVEN, all_at_once, slow_but
 
 import grbp
 from grbp.engine.recorder import first_counters
-from grbp.learners.counters import Counters, Round, Totals, add_to, opening, play, with_pending
+from grbp.learners.counters import (
+    Counters,
+    Round,
+    Totals,
+    add_to,
+    initial_counters,
+    play,
+    with_pending,
+)
 from grbp.model.transition import first_state
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
 from grbp.planning.plan import _log, _play, _Study
@@ -200,7 +208,7 @@ def test_a_late_goal_is_told_in_the_end() -> None:
 
 
 def test_pending_finishes_keep_the_mean() -> None:
-    n = opening(0.3, 0.5)._replace(f=7.0, f_goal=2.3)
+    n = initial_counters(0.3, 0.5)._replace(f=7.0, f_goal=2.3)
     assert with_pending(n, 9, 0.0) == n._replace(rho=9)
     more = with_pending(n, 9, 5.0)
     assert (more.rho, more.f) == (9, 12.0)

@@ -101,17 +101,17 @@ class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
         edited = max(file.stat().st_ctime_ns for file in files) > STARTED
         if edited or place is None or not self._fingerprint.own:
             raise LookupError("there is no folder, others wrote some of it, or it was edited since")
-        key, described = self._fingerprint.key, [_described(kind) for kind in args]
+        key, described = self._fingerprint.key, [_describe(kind) for kind in args]
         told = repr((key, described, _package(*files), _surroundings(context)))
         return place / f"{sha256(told.encode()).hexdigest()}.code"
 
 
-def _described(kind: Any) -> tuple[Any, ...]:
+def _describe(kind: Any) -> tuple[Any, ...]:
     """Return all about the type of an argument, if its classes are of this package."""
     named = getattr(kind, "instance_class", Fingerprint)
     if not is_own(named):
         raise LookupError(f"others wrote {named}")
-    return str(kind), repr(named), [_described(inner) for inner in getattr(kind, "types", ())]
+    return str(kind), repr(named), [_describe(inner) for inner in getattr(kind, "types", ())]
 
 
 def _surroundings(context: Any) -> list[Any]:

@@ -11,9 +11,10 @@ from types import CodeType, FunctionType, ModuleType, NoneType
 from typing import Any, Final
 
 SOURCES: Final = (
+    "_display",
     "_io",
     "_numba",
-    "_shown",
+    "_words",
     "engine",
     "errors",
     "learners",

@@ -127,7 +127,7 @@ def numba() -> ModuleType | None:
     return compiler
 
 
-def compiled(
+def compile_function(
     function: Callable[..., Any], name: str = "", level: int = logging.INFO
 ) -> Callable[..., Any]:
     """Return the function compiled, to run without holding the interpreter back; needs Numba.

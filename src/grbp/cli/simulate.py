@@ -21,7 +21,6 @@ from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
 from grbp.experiments.steps import step_blocks
-from grbp.experiments.tables import curve_rows
 from grbp.model.steps import write_steps
 
 _SHOWN_CHECKPOINTS: Final = 5
@@ -95,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
     give(
         options,
         _as_json(result),
-        curve_rows(result),
+        result.rows(),
         lambda path: grbp.save_simulation(result, path),
         lambda: _show(result, options.at is not None),
     )

@@ -38,7 +38,15 @@ from grbp.engine.leap.round_table import (
 from grbp.engine.recorder import World, first_counters
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.learners.base import Decide, Learner
-from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals, opening, play
+from grbp.learners.counters import (
+    Counters,
+    Round,
+    Totals,
+    add_to,
+    as_totals,
+    initial_counters,
+    play,
+)
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.transition import first_state
@@ -122,7 +130,7 @@ MISSING: Final[str] = _FOUND[1]
 """What is wrong with numba-cuda, where it cannot be used."""
 
 
-class Drawn(NamedTuple):
+class RoundTables(NamedTuple):
     """The tables of some problems' rounds, in a form of their own for GPUs.
 
     Attributes
@@ -131,14 +139,14 @@ class Drawn(NamedTuple):
         64 less the number of bits that choose a cell, and the cells of one threshold.
     words : ndarray, shape (problems, thresholds * cells * 2)
         For each cell the last key of its first round, and its two rounds, of 32 bits each (see
-        `_packed`).
+        `_pack`).
     """
 
     sizes: Ints
     words: Words
 
 
-class Walked(NamedTuple):
+class StartTables(NamedTuple):
     """The start tables of some problems, padded to one length, and how long each is."""
 
     lengths: Ints
@@ -154,7 +162,7 @@ _STANDS, _F, _F_GOAL, _WON, _OPEN, _C_UP = 9, 16, 17, 18, 19, 22
 """The bits of a round of 31 bits: 9 of c, 4 of where it stands, flags, 9 of c_up."""
 
 
-def _packed(words: Words, places: Words) -> Words:
+def _pack(words: Words, places: Words) -> Words:
     """Pack rounds of a table into 32 bits."""
 
     def field(word: Words, bit: int, mask: int, to: int) -> Words:
@@ -171,21 +179,21 @@ def _packed(words: Words, places: Words) -> Words:
     )
 
 
-def _drawn(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> Drawn:
+def _make_round_tables(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> RoundTables:
     """Make the tables of some problems."""
     cells, shifts = tables_of(problems, thresholds)
-    first = _packed(cells[..., FIRST], cells[..., PLACES])
-    second = _packed(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
+    first = _pack(cells[..., FIRST], cells[..., PLACES])
+    second = _pack(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
     cut, shift = cells[..., CUT], shifts.astype(np.uint64)[:, None, None]
     # The rest of a key, shifted up, is below the cut just if it is at most (cut - 1) shifted down.
     last = np.arange(cells.shape[2], dtype=np.uint64) << shift
     last = last | (cut - np.uint64(1)) >> (np.uint64(64) - shift)
     both = np.where(cut == 0, second, first) | second << np.uint64(32)
     sizes = np.column_stack([shifts, np.full_like(shifts, cells.shape[2])])
-    return Drawn(sizes, np.stack([last, both], axis=-1).reshape(len(problems), -1))
+    return RoundTables(sizes, np.stack([last, both], axis=-1).reshape(len(problems), -1))
 
 
-def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked:
+def _make_start_tables(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> StartTables:
     """Make the start tables of some problems."""
     tables = [problem.start_table for problem in problems]
     lengths = np.array([len(states) for states, _ in tables])
@@ -193,11 +201,11 @@ def _walked(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> Walked
     states, cumulative = np.ones(shape, dtype=np.int64), np.ones(shape)
     for row, (some, sums) in enumerate(tables):
         states[row, : len(some)], cumulative[row, : len(some)] = some, sums
-    return Walked(lengths, states, cumulative)
+    return StartTables(lengths, states, cumulative)
 
 
 @inlined
-def _starts(law: Walked, problem: int) -> tuple[Ints, Floats]:
+def _starts(law: StartTables, problem: int) -> tuple[Ints, Floats]:
     """Return the start table of a problem."""
     length = law.lengths[problem]
     return law.states[problem, :length], law.cumulative[problem, :length]
@@ -213,7 +221,7 @@ def _walk_round(
 
 
 @inlined
-def _tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
+def _tables(law: RoundTables, problem: int) -> tuple[Words, int, int]:
     """Return the tables of a problem where they are."""
     return law.words[problem], u64(law.sizes[problem, 0]), u64(law.sizes[problem, 1])
 
@@ -245,7 +253,7 @@ _held: Final[Any] = (
 
 
 @inlined
-def _near_tables(law: Drawn, problem: int) -> tuple[Words, int, int]:
+def _near_tables(law: RoundTables, problem: int) -> tuple[Words, int, int]:
     """Copy the tables of a problem to the memory of the block."""
     words, shift, cells = _tables(law, problem)
     # Aligned, a cell is read at once; the simulator knows no alignment.
@@ -289,7 +297,7 @@ def _in_round(n: Counters, rho: int) -> Counters:
 
 
 @inlined
-def _short(threshold: int) -> int:
+def _as_int32(threshold: int) -> int:
     """Return a threshold as a number of 32 bits; -1 for what is none."""
     short: Any = np.int32(threshold)
     other: Any = np.int32(-1)
@@ -310,7 +318,7 @@ def _add_up(seen: Ints, choices: int, sums: Ints, problem: int, checkpoint: int)
         k += threads
 
 
-def playing(  # noqa: C901 (the function inside counts)
+def make_thread_function(  # noqa: C901 (the function inside counts)
     decide: Decide, goal: int, thresholds: tuple[int, ...], walked: bool, shared: bool
 ) -> Callable[..., None]:
     """Make the function of a thread: it plays one replica of one problem.
@@ -346,7 +354,7 @@ def playing(  # noqa: C901 (the function inside counts)
             while rho <= until:
                 n = _in_round(n, i64(rho))
                 # Joined with 0, a bool is a number, and what is not whole is refused.
-                asked = _short(0 | decide(goal, constants, n, fold_in(learner_key, n.rho)))
+                asked = _as_int32(0 | decide(goal, constants, n, fold_in(learner_key, n.rho)))
                 # What is not declared is not counted; it is refused at the next checkpoint.
                 column, threshold = np.int32(0), thresholds[0]
                 for j in columns:
@@ -381,7 +389,7 @@ _DISPATCHERS: Final[dict[tuple[Any, ...], tuple[Any, Fingerprint]]] = {}
 _LOCK: Final = threading.Lock()
 
 
-def _compiled(run: Callable[..., None], arguments: tuple[Any, ...], name: str) -> Any:
+def _compile(run: Callable[..., None], arguments: tuple[Any, ...], name: str) -> Any:
     """Compile the function of a thread for its arguments, once; the name is the learner's."""
     with compiling():
         if _SIMULATED:
@@ -476,7 +484,7 @@ def cuda_sums(
     products : ndarray, shape (problems, checkpoints, choices, choices)
         The sums of their products. Both hold Python integers where 64 bits may not be enough.
     """
-    games = _games(problems, learner, checkpoints, seeds, engine)
+    games = _make_games(problems, learner, checkpoints, seeds, engine)
     sums = np.concatenate([game.sums(replicas) for game in games])
     return sums[..., -1], sums[..., :-1]
 
@@ -496,7 +504,7 @@ def cuda_decisions(
     ndarray, shape (problems, replicas, checkpoints, choices)
         How many rounds were played with each choice, up to each checkpoint.
     """
-    games = _games(problems, learner, checkpoints, seeds, engine)
+    games = _make_games(problems, learner, checkpoints, seeds, engine)
     return np.concatenate([game.decisions(replicas) for game in games])
 
 
@@ -531,17 +539,17 @@ class _Game(NamedTuple):
         most = min(_REPLICAS, _LARGEST // int(self.checkpoints[-1]) ** 2)
         kind: Any = np.int64 if len(replicas) <= most else object
         starts, no_room = range(0, max(1, len(replicas)), most), cuda.to_device(_zeros(0, 1, 1, 1))
-        parts = [self._played(replicas[k : k + most], no_room) for k in starts]
+        parts = [self._launch(replicas[k : k + most], no_room) for k in starts]
         return np.asarray(np.sum([part.astype(kind) for part in parts], axis=0, dtype=kind))
 
     def decisions(self, replicas: range) -> Ints:
         """Play replicas, and return what each of them did."""
         shape = len(self.problems), len(replicas), len(self.checkpoints), len(self.choices)
         kept = cuda.to_device(_zeros(*shape))
-        self._played(replicas, kept)
+        self._launch(replicas, kept)
         return np.asarray(kept.copy_to_host())
 
-    def _played(self, replicas: range, kept: Any) -> Ints:
+    def _launch(self, replicas: range, kept: Any) -> Ints:
         """Play replicas in one launch, keep what they did if there is room, and return the sums."""
         choices = len(self.choices)
         sums = cuda.to_device(
@@ -550,11 +558,11 @@ class _Game(NamedTuple):
         wrong = cuda.to_device(np.full(len(self.problems), FOREVER))
         checkpoints = cuda.to_device(self.checkpoints)
         arguments = (*self.held, replicas.start, len(replicas), checkpoints, sums, kept, wrong)
-        run = playing(
+        run = make_thread_function(
             self.learner.decide, self.problems[0].goal, self.choices, self.engine == "walk",
             self.table > 0,
         )  # fmt: skip
-        kernel = _compiled(run, arguments, self.learner.name)
+        kernel = _compile(run, arguments, self.learner.name)
         blocks = max(1, -(-len(replicas) // THREADS)), len(self.problems)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # It warns that few replicas keep few threads busy.
@@ -582,7 +590,7 @@ def _zeros(*shape: int) -> Ints:
     return np.zeros(shape, dtype=np.int64)
 
 
-def _games(
+def _make_games(
     problems: Sequence[Problem],
     learner: Learner | PolicyLearner,
     checkpoints: Sequence[int],
@@ -592,9 +600,11 @@ def _games(
     """Yield the problems in bundles; the tables of one are made while another is played."""
     check_cuda()
     goal = problems[0].goal
-    playable = _playable(learner, goal, checkpoints[-1], engine)
+    playable = _check_playable(learner, goal, checkpoints[-1], engine)
     choices = playable.choices(goal)
-    law_of: Callable[..., Drawn | Walked] = _walked if engine == "walk" else _drawn
+    law_of: Callable[..., RoundTables | StartTables] = (
+        _make_start_tables if engine == "walk" else _make_round_tables
+    )
     each = 16 * goal if engine == "walk" else 64 * len(choices) * goal**3
     size = max(1, min(_PROBLEMS, _BYTES // each))
     parts = [slice(k, k + size) for k in range(0, len(problems), size)]
@@ -604,20 +614,22 @@ def _games(
             law = coming.result()
             if after is not None:
                 coming = pool.submit(law_of, problems[after], choices)
-            yield _game(engine, problems[part], seeds[part], playable, choices, checkpoints, law)
+            yield _make_game(
+                engine, problems[part], seeds[part], playable, choices, checkpoints, law
+            )
 
 
-def _game(  # noqa: PLR0913, PLR0917
+def _make_game(  # noqa: PLR0913, PLR0917
     engine: CudaEngine,
     problems: Sequence[Problem],
     seeds: Sequence[int],
     learner: Learner,
     choices: tuple[int, ...],
     checkpoints: Sequence[int],
-    law: Drawn | Walked,
+    law: RoundTables | StartTables,
 ) -> _Game:
     """Bring some problems to the GPU."""
-    table = law.words[0].nbytes if isinstance(law, Drawn) else 0
+    table = law.words[0].nbytes if isinstance(law, RoundTables) else 0
     worlds = np.array([[problem.p_c, problem.p_f] for problem in problems])
     keys = [[purpose_key(int(seed), p) for p in (WORLD, LEARNER, OPENING)] for seed in seeds]
     held = (
@@ -631,7 +643,7 @@ def _game(  # noqa: PLR0913, PLR0917
     return _Game(engine, problems, seeds, learner, choices, kept, fits, held)
 
 
-def _playable(
+def _check_playable(
     learner: Learner | PolicyLearner, goal: int, rounds: int, engine: CudaEngine
 ) -> Learner:
     """Return a learner that a GPU can play; refuse any other."""
@@ -663,6 +675,6 @@ def _playable(
     if not is_own(learner.decide):
         answer: object = 0
         with suppress(Exception):  # The compiler will say it.
-            answer = learner.decide(goal, learner.constants, opening(0.5, 0.5), 0)
-        learner.checked(answer)
+            answer = learner.decide(goal, learner.constants, initial_counters(0.5, 0.5), 0)
+        learner.as_threshold(answer)
     return learner

@@ -18,15 +18,15 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 import numpy as np
 
 from grbp._numba.fingerprint import is_own
-from grbp._numba.jit import compiled, numba, reason
+from grbp._numba.jit import compile_function, numba, reason
 from grbp.engine.leap.batch_totals import workspace_for
-from grbp.engine.leap.loop import BATCH_GOAL, leaping, leaps_of
+from grbp.engine.leap.loop import BATCH_GOAL, leaps_of, make_leap_loop
 from grbp.engine.leap.round_table import TABLE_GOAL
 from grbp.engine.recorder import Recorder, World, columns_of
-from grbp.engine.walk import DONE, Loop, walk_policies, walking
+from grbp.engine.walk import DONE, Loop, make_walk_loop, walk_policies
 from grbp.errors import InvalidInput, how_to_install
 from grbp.learners.base import Learner
-from grbp.learners.counters import Counters, opening as opening_counters
+from grbp.learners.counters import Counters, initial_counters
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints, Words
@@ -150,7 +150,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
                 _keys(seed, range(first + begin, first + begin + size)),
                 _zeros(size, len(kept), starts * choices),
                 _zeros(size, len(kept) if wins else 0),
-                _fresh(size) if counters is None else counters[begin : begin + size],
+                _no_counters(size) if counters is None else counters[begin : begin + size],
                 choices if by_start else 0,
                 wins,
                 initial_estimates == "once",
@@ -182,7 +182,7 @@ def _zeros(*shape: int) -> Ints:
     return np.zeros(shape, dtype=np.int64)
 
 
-def _fresh(replicas: int) -> Floats:
+def _no_counters(replicas: int) -> Floats:
     """Return the counters of replicas that begin at round 1."""
     return np.zeros((replicas, len(Counters._fields)))
 
@@ -192,7 +192,7 @@ _NO_REPLICAS: Final = Recorder(
     _keys(0, range(0)),
     _zeros(0, 0, 0),
     _zeros(0, 0),
-    _fresh(0),
+    _no_counters(0),
     0,
     False,
     False,
@@ -217,30 +217,30 @@ def _loop(
     goal, starts = problem.goal, problem.start_table
     world = World(goal, problem.p_c, problem.p_f)
     if isinstance(learner, PolicyLearner):
-        run_policies = _compiled(walk_policies, learner.name)
+        run_policies = _compile(walk_policies, learner.name)
         return lambda recorder: int(run_policies(world, starts, recorder))
     constants, choices = learner.constants, learner.choices(goal)
     if engine == "walk":
         column = columns_of(goal, choices)
-        return compiled_or_not(
+        return compile_or_interpret(
             learner,
-            _walking,
+            _walk_loop,
             goal,
             lambda run, recorder: run(constants, world, starts, column, recorder),
             _NO_REPLICAS,
         )
     leaps, plans = leaps_of(problem, choices), engine == "leap" and goal <= BATCH_GOAL
     stable, thinning = (learner.stable, learner.thinning) if plans else (None, None)
-    return compiled_or_not(
+    return compile_or_interpret(
         learner,
-        partial(_leaping, stable=stable, thinning=thinning, tabled=goal <= TABLE_GOAL),
+        partial(_leap_loop, stable=stable, thinning=thinning, tabled=goal <= TABLE_GOAL),
         goal,
         lambda run, recorder: run(constants, leaps, workspace_for(goal if plans else 0), recorder),
         _NO_REPLICAS,
     )
 
 
-def compiled_or_not(
+def compile_or_interpret(
     learner: Learner,
     loop_of: Callable[[Any], Loop],
     goal: int,
@@ -254,11 +254,11 @@ def compiled_or_not(
     if not is_own(learner.decide):
         answer: object = 0
         with suppress(Exception):  # The run itself will show it.
-            answer = learner.decide(goal, learner.constants, opening_counters(0.5, 0.5), 0)
-        learner.checked(answer)
+            answer = learner.decide(goal, learner.constants, initial_counters(0.5, 0.5), 0)
+        learner.as_threshold(answer)
     loop = loop_of(learner.decide)
     try:
-        run = _compiled(loop, learner.name)
+        run = _compile(loop, learner.name)
         play(run, nothing)
     except Exception as error:  # Whatever the compiler raises: no replica was played.
         warnings.warn(
@@ -269,16 +269,16 @@ def compiled_or_not(
         )
         run = loop
     if run is loop:
-        checked = loop_of(learner.checked_decide)
-        return lambda recorder: play(checked, recorder)
+        strict = loop_of(learner.decide_as_int)
+        return lambda recorder: play(strict, recorder)
     return lambda recorder: int(play(run, recorder))
 
 
-_walking = cache(walking)
-_leaping = cache(leaping)
+_walk_loop = cache(make_walk_loop)
+_leap_loop = cache(make_leap_loop)
 
 
-def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Compile the function; return it as it is, with a warning, where Numba is not installed."""
     if numba() is None:
         warnings.warn(
@@ -287,4 +287,4 @@ def _compiled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             RuntimeWarning,
             stacklevel=7,
         )
-    return compiled(function, name, logging.WARNING)
+    return compile_function(function, name, logging.WARNING)

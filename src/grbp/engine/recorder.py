@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grbp._numba.jit import i64, inlined, kernel, u64
-from grbp.learners.counters import Counters, opening
+from grbp.learners.counters import Counters, initial_counters
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import uniform
 
@@ -67,7 +67,7 @@ def first_counters(p_c: float, p_f: float, once: bool, key: int) -> Counters:
     if once:
         f_goal = 1.0 if f_goal < p_f else 0.0
         c_up = 1.0 if c_up < p_c else 0.0
-    return opening(f_goal, c_up)
+    return initial_counters(f_goal, c_up)
 
 
 @inlined

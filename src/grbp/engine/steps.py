@@ -1,6 +1,6 @@
 """Rounds walked once more, to write down their steps: the draws of a round follow from its key."""
 
-from grbp._numba.jit import compiled, kernel, u64
+from grbp._numba.jit import compile_function, kernel, u64
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.model.transition import Action, first_state, next_state
@@ -18,7 +18,7 @@ def walk_again(
     holds the replica, the round, the step, the state, the action and the next state; the number
     of all steps is returned, also where there was no room.
     """
-    return int(compiled(_walk_again, "steps")(world, starts, finish, keys, chosen, steps))
+    return int(compile_function(_walk_again, "steps")(world, starts, finish, keys, chosen, steps))
 
 
 @kernel

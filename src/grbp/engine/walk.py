@@ -24,7 +24,7 @@ Starts: TypeAlias = tuple[Ints, Floats]
 """The possible first states and their cumulative probabilities; see `Problem.start_table`."""
 
 
-def walking(decide: Decide) -> Loop:
+def make_walk_loop(decide: Decide) -> Loop:
     """Make the loop that plays every round of a recorder step by step.
 
     The loop returns DONE, or a threshold that the learner played without having declared it.

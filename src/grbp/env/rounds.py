@@ -221,19 +221,19 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         """Start new rounds; return their first states and their infos."""
         state = _state_option(options or {}, self.problem.goal, "reset_mask")
         mask = self._check_mask(options or {})
-        self._random = self._seeded(self._check_seeds(seed), mask)
+        self._random = self._make_generators(self._check_seeds(seed), mask)
         if state is None:
-            first = self._first([self._random[i][0].random() for i in np.flatnonzero(mask)])
+            first = self._first_states([self._random[i][0].random() for i in np.flatnonzero(mask)])
         else:
             first = np.full(np.count_nonzero(mask), state)
-        self._open(mask, first)
+        self._start_rounds(mask, first)
         return self._state.copy(), self._infos(mask)
 
     def step(
         self, actions: ArrayLike
     ) -> tuple[Ints, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Take an action in each; return the states, the rewards, which are over, and more."""
-        problem, ended = self.problem, self._over()
+        problem, ended = self.problem, self._is_over()
         chosen = self._check_actions(actions, ended)
         # A step and a reset take one draw each, so every sub-environment takes one here.
         draws = np.array([generator.random() for generator, _ in self._random])
@@ -242,10 +242,10 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
             self._state[on], chosen[on], problem.goal, problem.p_c, problem.p_f, draws[on]
         )
         self._action, self._slot = chosen, self._slot + 1
-        self._open(ended, self._first(draws[ended]))
+        self._start_rounds(ended, self._first_states(draws[ended]))
         rewards = (self._state == problem.goal).astype(np.float64)
         everyone = np.ones(self.num_envs, dtype=np.bool_)
-        return self._state.copy(), rewards, self._over(), ~everyone, self._infos(everyone)
+        return self._state.copy(), rewards, self._is_over(), ~everyone, self._infos(everyone)
 
     def render(self) -> tuple[str, ...] | None:
         """Return one line for each, as `GamblersRuinEnv` draws it; None without a mode."""
@@ -256,17 +256,17 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         rows = np.column_stack((self._state, self._slot, self._action)).tolist()
         return tuple(_line(self.problem.goal, *row) for row in rows)
 
-    def _first(self, draws: Iterable[float]) -> Ints:
+    def _first_states(self, draws: Iterable[float]) -> Ints:
         """Return the first state of a round for each draw."""
         table = self.problem.start_table
         return np.array([first_state(*table, draw) for draw in draws], dtype=np.int64)
 
-    def _over(self) -> Bools:
+    def _is_over(self) -> Bools:
         """Return which rounds are over."""
         over: Bools = (self._state == DEAD_END) | (self._state == self.problem.goal)
         return over
 
-    def _open(self, mask: Bools, first: Ints) -> None:
+    def _start_rounds(self, mask: Bools, first: Ints) -> None:
         """Start new rounds where the mask holds, in the states given."""
         self._state[mask] = self._start[mask] = first
         self._slot[mask] = 0
@@ -277,7 +277,7 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         slot, start = np.where(mask, (self._slot, self._start), 0)
         return {"slot": slot, "_slot": mask.copy(), "start": start, "_start": mask.copy()}
 
-    def _seeded(
+    def _make_generators(
         self, seeds: Sequence[int | None], mask: Bools
     ) -> list[tuple[np.random.Generator, int]]:
         """Return the generators: new ones where a seed is given, or where there was none."""

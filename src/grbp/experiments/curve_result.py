@@ -2,26 +2,30 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._shown import Shown
+from grbp._display import Displayable, Rows
 from grbp.errors import InvalidInput
 from grbp.experiments.provenance import Meta
 from grbp.experiments.regret import Curve, most_unseen
 from grbp.experiments.simulation import Simulation, checkpoints_up_to
 from grbp.experiments.spec import Spec
-from grbp.experiments.tables import COLUMNS, Row, curve_rows
+from grbp.experiments.tables import COLUMNS, Row
 from grbp.numerics.arrays import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 """The arrays of a result, by name."""
 
 
 @dataclass(frozen=True, repr=False)
-class CurveResult(Shown):
+class CurveResult(Displayable):
     """Regret curves, with their specification and how they were made.
 
     Attributes
@@ -96,7 +100,16 @@ class CurveResult(Shown):
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of its table."""
-        return curve_rows(self.simulation)
+        return self.simulation.rows()
+
+    def _table(self) -> Rows:
+        return self.simulation._table()
+
+    def _summary(self) -> Rows:
+        return self.simulation._summary()
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        return self.simulation._draw(ax)
 
 
 def _check_shape(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:

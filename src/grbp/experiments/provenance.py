@@ -21,7 +21,6 @@ from grbp.learners.registry import AnyLearner
 _PACKAGE: Final = Path(__file__).parent.parent
 
 _CHANGES_NO_NUMBER: Final = (
-    "_words.py",
     "cli",
     "figures",
     "fitting",
@@ -31,7 +30,6 @@ _CHANGES_NO_NUMBER: Final = (
     "planning",
     "records",
     "serve",
-    "views.py",
 )
 """The floors whose source no result depends on."""
 

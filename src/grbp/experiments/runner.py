@@ -12,8 +12,8 @@ from grbp.experiments.curve_result import CurveResult
 from grbp.experiments.provenance import make_meta
 from grbp.experiments.simulation import simulate
 from grbp.experiments.spec import Spec
-from grbp.experiments.store import FOLDER, address, find, save, set_aside
-from grbp.experiments.sweeps.driver import Driver
+from grbp.experiments.store import FOLDER, address, find, load, save, set_aside
+from grbp.experiments.sweeps.driver import Driver, load_sweep
 from grbp.experiments.sweeps.result import SweepResult
 from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
 from grbp.learners.registry import find_learner
@@ -101,6 +101,12 @@ def run(
     with _open_driver(spec, folder / address(spec), progress) as driver:
         driver.play(processes=processes, threads=threads, dask=dask)
         return driver.result()
+
+
+def load_result(folder: Path, spec: AnySpec) -> Result:
+    """Read the result of a specification from its file in a folder, and change nothing there."""
+    path = Path(folder) / address(spec)
+    return load(path) if isinstance(spec, Spec) else load_sweep(spec, path)
 
 
 def _run_curves(

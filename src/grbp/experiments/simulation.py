@@ -1,14 +1,14 @@
 """Simulate learners on one problem: the function that most users call."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grbp._display import Displayable, Rows
 from grbp._progress import ProgressLike, as_progress
-from grbp._shown import Shown
 from grbp.engine.decisions import (
     Engine,
     EngineLike,
@@ -21,12 +21,16 @@ from grbp.engine.decisions import (
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
+from grbp.experiments.tables import COLUMNS, Row, problem_columns
 from grbp.learners.registry import DEFAULT_LEARNER, AnyLearner, LearnerLike, find_learner
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from grbp.model.validation import SeedLike
 
 ROUNDS, REPLICAS, SEED = 5000, 1000, 0
@@ -44,7 +48,7 @@ _CHECKPOINTS = 100
 
 
 @dataclass(frozen=True, repr=False)
-class Simulation(Shown):
+class Simulation(Displayable):
     """The regret curves of some learners on one problem.
 
     Attributes
@@ -101,10 +105,37 @@ class Simulation(Shown):
         ]
         return "\n  ".join(lines) + ">"
 
+    columns = COLUMNS
+    """The columns of its table."""
+
     @property
     def rounds(self) -> int:
         """The number of rounds: the last checkpoint."""
         return int(self.checkpoints[-1])
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of its table."""
+        sizes = (self.rounds, self.replicas, self.seed)
+        for name, one in self.curves.items():
+            how = (self.engines.get(name, ""), one.weights is not None, self.kind)
+            columns = (self.checkpoints, one.mean, one.se, *one.band())
+            for row in zip(*(column.tolist() for column in columns), strict=True):
+                yield *problem_columns(self.problem), name, *sizes, *how, *row
+
+    def _table(self) -> Rows:
+        return COLUMNS, self.rows()
+
+    def _summary(self) -> Rows:
+        columns = ("learner", f"mean regret after {self.rounds:,} rounds", "engine")
+        return columns, (
+            (name, curve.ends, self.engines.get(name, ""))
+            for name, curve in sorted(self.curves.items(), key=lambda item: item[1].mean[-1])
+        )
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.regret_curves import regret_figure  # noqa: PLC0415 (a picture is of a floor above)
+
+        return regret_figure(self, ax=ax)
 
 
 def simulate(  # noqa: PLR0913 (each is a separate choice of the user)

@@ -9,8 +9,8 @@ from typing import Any
 from grbp.engine.decisions import EngineLike, check_choice
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, one_or_more
-from grbp.learners.own import OwnLearner
-from grbp.learners.registry import KeptLearner, LearnerLike, kept_learner
+from grbp.learners.custom import CustomLearner
+from grbp.learners.registry import LearnerLike, StoredLearner, stored_learner
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_count
 
@@ -87,15 +87,15 @@ class Spec:
 
 def learner_as_json(learner: LearnerLike) -> str | dict[str, str]:
     """Return a learner as plain data: its name or, where others wrote it, with a digest."""
-    return learner.as_json() if isinstance(learner, OwnLearner) else str(learner)
+    return learner.as_json() if isinstance(learner, CustomLearner) else str(learner)
 
 
-def learner_from_json(learner: Any) -> KeptLearner:
+def learner_from_json(learner: Any) -> StoredLearner:
     """Read a learner that was written as plain data."""
     return (
         learner
         if isinstance(learner, str)
-        else OwnLearner(learner["name"], None, learner["digest"])
+        else CustomLearner(learner["name"], None, learner["digest"])
     )
 
 
@@ -124,9 +124,9 @@ def check_several(
 
 def check_learners(
     learners: Any, problem: Problem | int, least: int = 1
-) -> tuple[KeptLearner, ...]:
+) -> tuple[StoredLearner, ...]:
     """Return learners as a file keeps them; refuse unless there are enough, each named once."""
-    kept = check_several("learners", learners, partial(kept_learner, problem=problem), least)
+    kept = check_several("learners", learners, partial(stored_learner, problem=problem), least)
     if len(set(map(str, kept))) < len(kept):
         raise InvalidInput(
             f"the learners {[str(one) for one in kept]} were given; each must have its own name"

@@ -27,7 +27,7 @@ from grbp.experiments.sweeps.result import SweepResult
 from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
 from grbp.learners.registry import find_learner
 
-FOLDER: Final = Path("results") / "data"
+FOLDER: Final[Path] = Path("results") / "data"
 """The folder in which results are kept unless another is named."""
 
 _FORMAT: Final = "grbp result"

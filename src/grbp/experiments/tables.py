@@ -1,12 +1,11 @@
 """The tables of results, which all have the same columns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from grbp.experiments.regret import Z_95, most_unseen
-from grbp.experiments.simulation import Simulation
 from grbp.model.problem import Problem
 
 COLUMNS: Final = (
@@ -21,16 +20,6 @@ cell. The last two are the ends of a 95 % interval; those of a curve hold all of
 
 Row: TypeAlias = tuple[str | float, ...]
 """A row of such a table."""
-
-
-def curve_rows(simulation: Simulation) -> Iterator[Row]:
-    """Yield the rows of a simulation."""
-    problem, sizes = simulation.problem, (simulation.rounds, simulation.replicas, simulation.seed)
-    for name, curve in simulation.curves.items():
-        how = (simulation.engines.get(name, ""), curve.weights is not None, simulation.kind)
-        columns = (simulation.checkpoints, curve.mean, curve.se, *curve.band())
-        for row in zip(*(column.tolist() for column in columns), strict=True):
-            yield *problem_columns(problem), name, *sizes, *how, *row
 
 
 def cell_row(

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, check_axes, drawing, write_title
-from grbp.figures.looks import look_of
 from grbp.figures.regret_map import check_map, draw_cells, label_map
+from grbp.figures.style import line_styles
 from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats, Ints
 
@@ -108,7 +108,7 @@ def _palette(names: list[str]) -> list[str]:
     """Return the colours of learners: their own where these differ and are not black."""
     free = iter(_COLOURS * len(names))
     given: list[str] = []
-    for colour, _ in look_of(names).values():
+    for colour, _ in line_styles(names).values():
         given.append(next(free) if colour in (*given, "#000000") else colour)
     return given
 

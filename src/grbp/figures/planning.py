@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from grbp.figures.canvas import GREY, INK, check_axes, drawing, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
-from grbp.figures.looks import DASHED, DOTTED, SOLID, Dashes
-from grbp.figures.numbers import tick
+from grbp.figures.numbers import format_tick
+from grbp.figures.style import DASHED, DOTTED, SOLID, Dashes
 from grbp.planning.characteristics import Outlook, Truth
 from grbp.planning.result import Plan
 from grbp.theory.posterior import Estimate
@@ -169,7 +169,7 @@ def _cases(axes: "Axes", plan: Plan) -> None:
         if not kept or one * 2 <= kept[-1]:
             kept.append(one)
     axes.set_xticks(kept)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: tick(x)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_tick(x)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
+from grbp._words import format_number
 from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation
 from grbp.figures.canvas import GREY, INK, check_axes, drawing, write_title
-from grbp.figures.looks import DOTTED, Dashes, look_of
-from grbp.figures.numbers import rounded, rounds_in_words, tick
+from grbp.figures.numbers import format_tick, rounds_in_words
+from grbp.figures.style import DOTTED, Dashes, line_styles
 from grbp.learners.getbe import SAMPLE_MEAN, Control
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
@@ -88,7 +89,7 @@ def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" 
     """
     if not simulation.curves:
         raise InvalidInput("a simulation of no learner was given; there must be one or more")
-    drawn = _drawn_curves(simulation)
+    drawn = _order_curves(simulation)
     top = _top(drawn)
     lines, theory_note = _theory(simulation)
     entries = [_entry(one, top) for one in drawn]
@@ -195,9 +196,9 @@ class _Line(NamedTuple):
     label: str
 
 
-def _drawn_curves(simulation: Simulation) -> list[_Drawn]:
+def _order_curves(simulation: Simulation) -> list[_Drawn]:
     """Order the curves from the largest regret at the last round to the smallest."""
-    looks = look_of(list(simulation.curves))
+    looks = line_styles(list(simulation.curves))
     drawn = [
         _Drawn(name, curve.mean, *_band(curve), *looks[name])
         for name, curve in simulation.curves.items()
@@ -227,12 +228,12 @@ def _entry(one: _Drawn, top: float) -> str:
     """Write the legend's entry of a learner: its name and its regret at the last round."""
     name = one.name if len(one.name) <= _LONGEST_NAME else one.name[: _LONGEST_NAME - 1] + "…"
     mean, low, high = (float(end[-1]) for end in (one.mean, one.low, one.high))
-    entry = f"{' '.join(name.split())}: {rounded(mean)}"
-    half, more = rounded(mean - low, mean), rounded(high - mean, mean)
+    entry = f"{' '.join(name.split())}: {format_number(mean)}"
+    half, more = format_number(mean - low, mean), format_number(high - mean, mean)
     if math.isnan(high):
         entry += f" ({NOT_COVERED})"
     elif half != more:
-        entry += f" ({rounded(low, mean)} to {rounded(high, mean)})"
+        entry += f" ({format_number(low, mean)} to {format_number(high, mean)})"
     elif high > mean:
         entry += f" ± {half}"
     return entry + _leaves(float(one.mean.max()), top)
@@ -254,7 +255,7 @@ def _theory(simulation: Simulation) -> tuple[list[_Line], str]:
     if not theorem.applies:
         return lines, f"Theorem 3 gives no bound for {name} here: {theorem.why}."
     bound = [getbe_bound(problem, gamma, int(k)).regret_bound for k in simulation.checkpoints]
-    label = f"theory: Theorem 3, {name} at most {rounded(bound[-1])} at the last round"
+    label = f"theory: Theorem 3, {name} at most {format_number(bound[-1])} at the last round"
     lines.append(_Line(simulation.checkpoints.astype(float), np.array(bound), DOTTED, label))
     return lines, ""
 
@@ -382,4 +383,4 @@ def _scale(axes: "Axes", simulation: Simulation, drawn: Sequence[_Drawn], top: f
     else:
         axes.set_xlim(0.0, max(last, 2))
         axis.set_major_locator(MaxNLocator(5, integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda x, _: tick(x)))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: format_tick(x)))

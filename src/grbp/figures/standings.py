@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, cast
 
 from grbp.experiments.sweeps.result import SweepResult
 from grbp.figures.canvas import GREY, check_axes, drawing
-from grbp.figures.looks import look_of
+from grbp.figures.style import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ def standings_figure(
     table = result.table(goal)
     standings = table.standings[::-1]
     names = [one.learner for one in standings]
-    looks = look_of(names)
+    looks = line_styles(names)
     with drawing():
         from grbp.figures.notebook import Figure  # noqa: PLC0415
 

@@ -66,7 +66,7 @@ def transition_figure(
     """
     goal = check_goal(goal)
     state = goal // 2 if state is None else check_whole("state", state, 1, goal - 1)
-    row = _shown_states(goal, state)
+    row = _visible_states(goal, state)
     place, width = _places(row, state)
     x_of = {here: x for here, x in zip(row, place, strict=True) if here is not None}
     at = x_of[state]
@@ -87,7 +87,7 @@ def transition_figure(
         return figure
 
 
-def _shown_states(goal: int, state: int) -> list[int | None]:
+def _visible_states(goal: int, state: int) -> list[int | None]:
     """Return the row of states from left to right; None is an ellipsis for two or more."""
     if goal < _MOST_CIRCLES:
         return list(range(goal + 1))

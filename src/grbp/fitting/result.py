@@ -1,12 +1,13 @@
 """The result of a fit: what the records say, how sure that is, and what it rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from grbp._shown import Shown
+from grbp._display import Displayable, Rows
+from grbp._words import with_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.estimates import Proportion, spanned
 from grbp.fitting.parts import Cusum, OpenCases, StateRow
@@ -23,7 +24,7 @@ _MAPPINGS: Final = ("dropped", "first_lines", "ways", "by_group")
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Shown):
+class Fit(Displayable):
     """What records of past cases say: estimates, the decision, and whether to believe it.
 
     It holds numbers only, not the records. `fit` makes it.
@@ -251,6 +252,37 @@ class Fit(Shown):
             If Matplotlib or Jinja2 is not installed.
         """
         return str(import_module("grbp.pages.fit_page").fit_report(self, facts or {}))
+
+    def _table(self) -> Rows:
+        fits = {"": self, **self.by_group}
+        return ("group", "quantity", "estimate", "low", "high"), (
+            (group, name, *number) for group, fit in fits.items() for name, number in fit._known()
+        )
+
+    def _summary(self) -> Rows:
+        return ("", "estimate, with its interval"), (
+            (name, with_interval(*number)) for name, number in self._known()
+        )
+
+    def _known(self) -> Iterator[tuple[str, Estimate]]:
+        """Yield every estimate that the records allow, with its name."""
+        for name, share in (("p_c", self.p_c), ("p_f", self.p_f)):
+            if share is not None and share.estimate is not None:
+                yield name, Estimate(share.estimate, *share.interval)
+        estimates = {
+            "boundary": self.boundary,
+            "general": self.ways["general"],
+            "direct": self.ways["direct"],
+            "difference": self.difference,
+            "practice": self.practice,
+            "value_0": self.value_0,
+            "value_1": self.value_1,
+            "gain": self.gain(),
+        }
+        yield from ((name, number) for name, number in estimates.items() if number is not None)
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        return self.plot_boundary(ax)
 
     def plot_boundary(self, ax: "Axes | None" = None) -> "Figure":
         """Draw where the probabilities lie beside the boundary, with their uncertainty.

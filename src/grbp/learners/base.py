@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.learners.counters import Counters, Round, opening, settle
+from grbp.learners.counters import Counters, Round, initial_counters, settle
 from grbp.model.transition import Policy
 
 Decide: TypeAlias = Callable[[int, Any, Counters, int], int]
@@ -206,17 +206,17 @@ class Learner:
 
     def initial_counters(self, goal: int, f_goal: float, c_up: float) -> Counters:  # noqa: ARG002
         """Return the counters before round 1, which hold the initial estimates."""
-        return opening(f_goal, c_up)
+        return initial_counters(f_goal, c_up)
 
     def choose(self, goal: int, counters: Counters, key: int) -> int:
         """Choose the threshold of the next round."""
-        return self.checked_decide(goal, self.constants, counters, key)
+        return self.decide_as_int(goal, self.constants, counters, key)
 
-    def checked_decide(self, goal: int, constants: Any, counters: Counters, key: int) -> int:
+    def decide_as_int(self, goal: int, constants: Any, counters: Counters, key: int) -> int:
         """Return the answer of `decide` as an int, or refuse it."""
-        return self.checked(self.decide(goal, constants, counters, key))
+        return self.as_threshold(self.decide(goal, constants, counters, key))
 
-    def checked(self, answer: object) -> int:
+    def as_threshold(self, answer: object) -> int:
         """Return an answer of `decide` as an int, or refuse what is not a whole number."""
         if isinstance(answer, int | np.integer | np.bool_):
             return int(answer)

@@ -40,7 +40,7 @@ class Decay(NamedTuple):
 
 
 @kernel
-def fixed(_goal: int, constants: Fixed, _: Counters, _key: int) -> int:
+def keep_threshold(_goal: int, constants: Fixed, _: Counters, _key: int) -> int:
     """Play the same threshold in every round."""
     return constants.threshold
 
@@ -54,7 +54,9 @@ def fixed_stable(_goal: int, _: Fixed, _low: Counters, _high: Counters) -> bool:
 def fixed_threshold(threshold: int) -> Learner:
     """Make the learner that plays one threshold for ever."""
     name, summary = f"threshold-{threshold}", f"Play threshold {threshold} for ever"
-    return Learner(name, fixed, Fixed(threshold), (threshold,), summary, stable=fixed_stable)
+    return Learner(
+        name, keep_threshold, Fixed(threshold), (threshold,), summary, stable=fixed_stable
+    )
 
 
 @kernel

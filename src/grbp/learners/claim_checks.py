@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compiled, kernel, numba, reason
+from grbp._numba.jit import compile_function, kernel, numba, reason
 from grbp.learners.base import Doubt, Learner, Thinning
 from grbp.learners.counters import Counters
 from grbp.numerics.rng import fold_in, uniform
@@ -78,7 +78,7 @@ def compiled_for(name: str, function: Any, *arguments: Any) -> Any:
         return function
     fast: Any = None
     try:
-        fast = compiled(function)
+        fast = compile_function(function)
         fast(*arguments)
     except Exception as error:
         if getattr(fast, "signatures", None):  # It was compiled, so running it failed.
@@ -189,7 +189,7 @@ def _tally(decide: Any, resolve: Any) -> Callable[..., Any]:
                 resolved += 1
         return asked, resolved
 
-    return compiled(tally, "the check of a learner")
+    return compile_function(tally, "the check of a learner")
 
 
 def _box(query: Query, size: float, key: int) -> Box:
@@ -200,13 +200,13 @@ def _box(query: Query, size: float, key: int) -> Box:
         # As when one threshold is played: the others' counts stand still.
         extents[0] = extents[1] = extents[6] = extents[7] = 0.0
     extents.append(math.ceil(size * n.rho * uniform(key, 9)))
-    high = _grown(n, extents)
+    high = _add_counts(n, extents)
     shares = ([uniform(key, 20 + 9 * j + k) for k in range(9)] for j in range(_WITHIN))
-    within = [_grown(n, map(operator.mul, extents, share)) for share in shares]
+    within = [_add_counts(n, map(operator.mul, extents, share)) for share in shares]
     return Box(query.goal, n, high, [high, *within], fold_in(key, 1))
 
 
-def _grown(n: Counters, more: Iterable[float]) -> Counters:
+def _add_counts(n: Counters, more: Iterable[float]) -> Counters:
     """Return the counters after more wins and losses of each kind, and more rounds."""
     f_goal, f_lost, up, down, won_0, lost_0, won_1, lost_1, rounds = map(math.floor, more)
     return Counters(

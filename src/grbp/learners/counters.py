@@ -180,7 +180,7 @@ def corners(low: Counters, high: Counters) -> tuple[Corner, Corner]:
     (0.2, 0.4)
     """
     a, b = as_corner(low), as_corner(high)
-    f_lost, down = _at_most(b.f_lost, high.f), _at_most(b.down, high.c)
+    f_lost, down = _most_losses(b.f_lost, high.f), _most_losses(b.down, high.c)
     return (
         Corner(a.f_goal, f_lost, b.up, a.down, b.won_0, a.lost_0, a.won_1, b.lost_1),
         Corner(b.f_goal, a.f_lost, a.up, down, a.won_0, b.lost_0, b.won_1, a.lost_1),
@@ -188,7 +188,7 @@ def corners(low: Counters, high: Counters) -> tuple[Corner, Corner]:
 
 
 @inlined
-def _at_most(lost: float, total: float) -> float:
+def _most_losses(lost: float, total: float) -> float:
     """Return how many losses there are at most in a box, from those of its upper corner.
 
     On the way to a total, wins are rounded by one unit in its last place at most; the sums that
@@ -199,7 +199,7 @@ def _at_most(lost: float, total: float) -> float:
 
 
 @kernel
-def opening(f_goal: float, c_up: float) -> Counters:
+def initial_counters(f_goal: float, c_up: float) -> Counters:
     """Return the counters before round 1, as if each action had been taken once.
 
     Paper: alg:GRBP

@@ -25,7 +25,7 @@ NEARLY: Final = 1e-9
 """How far apart two numbers of order 1 must be for rounding not to decide which is larger."""
 
 PER_SAMPLE: Final = 2e-14
-"""More than rounding may add to the evidence of a sample; see `nearly`."""
+"""More than rounding may add to the evidence of a sample; see `rounding_slack`."""
 
 _HALVINGS: Final = 50
 
@@ -60,7 +60,7 @@ def evidence_against(taken: float, p: float, q: float) -> float:
 
 
 @inlined
-def nearly(taken: float) -> float:
+def rounding_slack(taken: float) -> float:
     """Return how far evidence must be from what is needed for rounding not to matter.
 
     The two terms of kl cancel, and each is off by a few units in the last place of 1: of a ratio
@@ -94,10 +94,10 @@ def kl_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     f_low = worst.f_goal / (worst.f_goal + worst.f_lost)
     f_high = best.f_goal / (best.f_goal + best.f_lost)
     c_low, c_high = best.up / (best.up + best.down), worst.up / (worst.up + worst.down)
-    least, most, near = math.log(low.rho), math.log(high.rho), nearly(high.f)
+    least, most, near = math.log(low.rho), math.log(high.rho), rounding_slack(high.f)
     b_high, free = continue_value(c_high, goal), is_free(low, high)
     if f_low >= b_high + NEARLY:
-        enough = most + nearly(high.c)
+        enough = most + rounding_slack(high.c)
         return free or evidence_against(low.c, c_high, boundary_inverse(f_low, goal)) > enough
     if evidence_against(high.f, f_low, b_high) < least - near:
         return free

@@ -20,7 +20,7 @@ from grbp.learners.doorstep import (
     continue_value,
     evidence_against,
     is_free,
-    nearly,
+    rounding_slack,
 )
 from grbp.learners.optimal_stopping import stopping_evidence
 
@@ -97,7 +97,7 @@ class Spans(NamedTuple):
 
 
 @inlined
-def to_come(horizon: float, rho: int) -> float:
+def rounds_to_come(horizon: float, rho: int) -> float:
     """Return how many rounds are thought to come, this one included.
 
     Without a horizon, or beyond it, they are as many as there have been, and at least some.
@@ -141,7 +141,7 @@ def spans(low: Counters, high: Counters, constants: Horizon | Leaning, had: floa
     c_high = continue_mean(worst.up, worst.up + worst.down)
     least, most = 1.0, 0.0
     if high.rho <= horizon or low.rho > horizon:
-        ends = to_come(horizon, low.rho), to_come(horizon, high.rho)
+        ends = rounds_to_come(horizon, low.rho), rounds_to_come(horizon, high.rho)
         least = stopping_evidence(high.plays_1 + had, min(ends))
         most = stopping_evidence(low.plays_1 + had, max(ends))
     narrowest, widest = variances(c_low, c_high)
@@ -174,14 +174,14 @@ def never_due(goal: int, horizon: float, low: Counters, high: Counters, p: Spans
     """Return whether CONTINUE is due nowhere in a box."""
     if is_free(low, high):
         return True
-    coming = max(to_come(horizon, low.rho), to_come(horizon, high.rho))
+    coming = max(rounds_to_come(horizon, low.rho), rounds_to_come(horizon, high.rho))
     needed = stopping_evidence(low.c, coming * (1.0 - low.c / (FREE * high.rho)))
-    enough = needed + nearly(high.c)
+    enough = needed + rounding_slack(high.c)
     return evidence_against(low.c, p.c_high, boundary_inverse(p.f_low, goal)) > enough
 
 
 @inlined
-def raised_to(goal: int, lean: float, p_c: float, sd: float, b: float) -> float:
+def raised_value(goal: int, lean: float, p_c: float, sd: float, b: float) -> float:
     """Compute the value that CONTINUE may have, as long as p_c is uncertain.
 
     p_c is raised by `lean` standard deviations, by fewer where its estimated value b is more than
@@ -211,13 +211,13 @@ def doorstep_lai(goal: int, constants: Leaning, n: Counters, _key: int) -> int:
     """
     p_f = finish_mean(n.f_goal, n.f, constants.prior)
     p_c = continue_mean(n.c_up, n.c)
-    coming = to_come(constants.horizon, n.rho)
+    coming = rounds_to_come(constants.horizon, n.rho)
     b = continue_value(p_c, goal)
     if p_f >= b:
         return 0 if continue_is_due(goal, n, p_f, p_c, coming) else 1
     if not is_free(n, n):
         return 0
-    raised = raised_to(goal, constants.lean, p_c, continue_sd(p_c, n.c), b)
+    raised = raised_value(goal, constants.lean, p_c, continue_sd(p_c, n.c), b)
     needed = max(
         stopping_evidence(n.plays_1 + HEAD_START, coming),
         least_evidence(constants.least, n.f, raised),
@@ -234,9 +234,9 @@ def lai_stable(goal: int, constants: Leaning, low: Counters, high: Counters) -> 
     b_low, b_high = continue_value(p.c_low, goal), continue_value(p.c_high, goal)
     if p.f_low >= b_high + NEARLY:
         return never_due(goal, constants.horizon, low, high, p)
-    raised_low = raised_to(goal, constants.lean, p.c_low, p.sd_low, b_high)
-    raised_high = raised_to(goal, constants.lean, p.c_high, p.sd_high, b_low)
-    near = nearly(high.f)
+    raised_low = raised_value(goal, constants.lean, p.c_low, p.sd_low, b_high)
+    raised_high = raised_value(goal, constants.lean, p.c_high, p.sd_high, b_low)
+    near = rounding_slack(high.f)
     least = max(p.least, least_evidence(constants.least, low.f, raised_low)) - near
     if evidence_against(high.f + 2.0 * constants.prior, p.f_low, raised_high) < least:
         return is_free(low, high)
@@ -255,7 +255,7 @@ def doorstep_bayes(goal: int, constants: Horizon, n: Counters, _key: int) -> int
     """
     p_f = finish_mean(n.f_goal, n.f, constants.prior)
     p_c = continue_mean(n.c_up, n.c)
-    coming = to_come(constants.horizon, n.rho)
+    coming = rounds_to_come(constants.horizon, n.rho)
     if p_f >= continue_value(p_c, goal):
         return 0 if continue_is_due(goal, n, p_f, p_c, coming) else 1
     if not is_free(n, n):
@@ -285,12 +285,12 @@ def gain(  # noqa: PLR0913, PLR0917
     for k in range(len(_EIGHTHS)):
         b = continue_value(p_c + _EIGHTHS[k] * (above if _EIGHTHS[k] > 0.0 else below), goal)
         tried = evidence_against(weight, p_f, b) <= needed
-        total += hoped(p_f - b, spread) if tried else p_f - b
+        total += positive_part_mean(p_f - b, spread) if tried else p_f - b
     return total
 
 
 @kernel
-def hoped(mean: float, sd: float) -> float:
+def positive_part_mean(mean: float, sd: float) -> float:
     """Compute the mean of the positive part of a normal variable."""
     if sd <= 0.0:
         return max(0.0, mean)
@@ -309,7 +309,7 @@ def bayes_stable(goal: int, constants: Horizon, low: Counters, high: Counters) -
         return never_due(goal, constants.horizon, low, high, p)
     weight_low, weight_high = low.f + 2.0 * constants.prior, high.f + 2.0 * constants.prior
     narrowest, widest = variances(p.f_low, p.f_high)
-    near = nearly(high.f)
+    near = rounding_slack(high.f)
     spread, needed = math.sqrt(narrowest / (weight_high + 1.0)), p.least - near
     if gain(goal, weight_high, p.f_low, spread, p.c_high, p.sd_low, p.sd_high, needed) > NEARLY:
         return is_free(low, high)

@@ -16,7 +16,7 @@ from grbp.learners.comparison import (
     ucb_index,
 )
 from grbp.learners.counters import Corner, Counters, as_corner, corners
-from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
+from grbp.learners.posterior_thinning import Betas, doubt_of, draw_unusual, out_of_reach
 from grbp.numerics.beta import gamma_pair
 from grbp.numerics.rng import fold_in
 
@@ -139,7 +139,7 @@ def getbe_ps(goal: int, _: NoConstants, n: Counters, key: int) -> int:
 
 
 @kernel
-def ps_usual(goal: int, _: NoConstants, n: Counters) -> int:
+def ps_usual_threshold(goal: int, _: NoConstants, n: Counters) -> int:
     """Return the threshold that is right for the means of the posteriors."""
     up, down = 1.0 + n.c_up, 1.0 + n.c - n.c_up
     return 1 if finish_is_right(goal, 1.0 + n.f_goal, 2.0 + n.f, up, down) else 0
@@ -157,7 +157,7 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
 
     For any x, they do so only if p_f is drawn on the other side of B(x), or p_c on that of x.
     """
-    usual = ps_usual(goal, constants, low)
+    usual = ps_usual_threshold(goal, constants, low)
     worst, best = corners(low, high)
     pair = posteriors(worst if usual == 1 else best)
     x = out_of_reach(pair.a_y, pair.b_y, low.rho, 1.0 if usual == 1 else -1.0)
@@ -169,7 +169,7 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
 @kernel
 def ps_resolve(goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
     """Choose the threshold of a round in doubt, by a draw of each probability."""
-    p_f, p_c = unusual(key, posteriors(as_corner(n)), doubt)
+    p_f, p_c = draw_unusual(key, posteriors(as_corner(n)), doubt)
     if p_f < 0.0:
         return doubt.usual
     return 1 if finish_is_right(goal, p_f, 1.0, p_c, 1.0 - p_c) else 0
@@ -204,7 +204,10 @@ def getbe_ucb_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -
 
 SAMPLE_MEAN = Learner("getbe-sm", getbe_sm, Control(), reference=PAPER, stable=getbe_sm_stable)
 POSTERIOR_SAMPLING = Learner(
-    "getbe-ps", getbe_ps, reference=PAPER, thinning=Thinning(ps_usual, ps_doubt, ps_resolve)
+    "getbe-ps",
+    getbe_ps,
+    reference=PAPER,
+    thinning=Thinning(ps_usual_threshold, ps_doubt, ps_resolve),
 )
 UPPER_CONFIDENCE = Learner("getbe-ucb", getbe_ucb, reference=PAPER, stable=getbe_ucb_stable)
 NO_EXPLORE = Learner("no-explore", no_explore, reference=PAPER, stable=no_explore_stable)

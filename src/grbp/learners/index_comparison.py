@@ -76,7 +76,7 @@ def candidate_at(s: float) -> Candidate:
 
 
 @inlined
-def about(arm: Arm, s: float, seen: Evidence) -> float:
+def guess_index(arm: Arm, s: float, seen: Evidence) -> float:
     """Estimate the s at which the evidence is the budget: its root is nearly straight (Newton)."""
     if seen.slope <= 0.0 or seen.amount <= 0.0:
         return arm.near
@@ -84,13 +84,13 @@ def about(arm: Arm, s: float, seen: Evidence) -> float:
 
 
 @inlined
-def share_of(one: Arm, other: Arm) -> float:
+def search_share(one: Arm, other: Arm) -> float:
     """Compute how near to the index of one to look: the more is known, the steeper is evidence."""
     steep, steep_other = math.sqrt(one.wins + one.lost), math.sqrt(other.wins + other.lost)
     return steep / (steep + steep_other)
 
 
-def comparing(
+def make_comparison(
     evidence: Callable[[Arm, Candidate], Evidence], even: bool
 ) -> Callable[[Arm, Arm, float], int]:
     """Make the kernel that compares two indices, each the s at which evidence is the budget.
@@ -106,7 +106,7 @@ def comparing(
 
         The care that evidence needs is multiplied by `safety`.
         """
-        share = 0.5 if even else share_of(one, other)
+        share = 0.5 if even else search_share(one, other)
         low, high, s = 0.0, FARTHEST, share * one.near + (1.0 - share) * other.near
         for _ in range(_STEPS):
             if not low < s < high:
@@ -125,7 +125,9 @@ def comparing(
                 low = s
             elif over > 0.0 and over_other > 0.0:
                 high = s
-            s = share * about(one, s, seen) + (1.0 - share) * about(other, s, seen_other)
+            s = share * guess_index(one, s, seen) + (1.0 - share) * guess_index(
+                other, s, seen_other
+            )
             if not low < s < high:
                 s = 0.5 * (low + high)
         return 0
@@ -165,7 +167,7 @@ def index_learner(
     only where the rough one does not decide. An index grows with wins and with the budget, which
     grows with plays and with the round, and falls with losses.
     """
-    rough, exact = comparing(roughly, even=False), comparing(exactly, even=True)
+    rough, exact = make_comparison(roughly, even=False), make_comparison(exactly, even=True)
 
     def larger(one: Arm, other: Arm, safety: float) -> int:
         """Return 1 if one has the larger index, -1 if the other has, 0 if rounding might decide."""

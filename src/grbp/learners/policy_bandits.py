@@ -19,14 +19,14 @@ from grbp.learners.index_comparison import (
     care_for,
     index_learner,
 )
-from grbp.learners.posterior_thinning import Betas, doubt_of, out_of_reach, unusual
+from grbp.learners.posterior_thinning import Betas, doubt_of, draw_unusual, out_of_reach
 from grbp.numerics.beta import beta_draw
 from grbp.numerics.rng import fold_in
 from grbp.numerics.special import deviance
 
 
 @kernel
-def _better(index_0: float, index_1: float) -> int:
+def _larger_index(index_0: float, index_1: float) -> int:
     """Return the threshold with the larger index, or 1 for a tie."""
     return 1 if index_1 >= index_0 else 0
 
@@ -36,7 +36,7 @@ def ps_polselection(_goal: int, _: NoConstants, n: Counters, key: int) -> int:
     """Play the policy whose value has the larger posterior draw."""
     v_0 = beta_draw(fold_in(key, 1), 1.0 + n.wins_0, 1.0 + n.plays_0 - n.wins_0)
     v_1 = beta_draw(fold_in(key, 2), 1.0 + n.wins_1, 1.0 + n.plays_1 - n.wins_1)
-    return _better(v_0, v_1)
+    return _larger_index(v_0, v_1)
 
 
 @kernel
@@ -46,9 +46,9 @@ def values(n: Corner) -> Betas:
 
 
 @kernel
-def ps_usual(_goal: int, _: NoConstants, n: Counters) -> int:
+def ps_usual_threshold(_goal: int, _: NoConstants, n: Counters) -> int:
     """Return the threshold whose value has the larger posterior mean."""
-    return _better((1.0 + n.wins_0) / (2.0 + n.plays_0), (1.0 + n.wins_1) / (2.0 + n.plays_1))
+    return _larger_index((1.0 + n.wins_0) / (2.0 + n.plays_0), (1.0 + n.wins_1) / (2.0 + n.plays_1))
 
 
 @kernel
@@ -57,7 +57,7 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
 
     That takes a draw of the usual one below a cut, or one of the other above it.
     """
-    usual = ps_usual(goal, constants, low)
+    usual = ps_usual_threshold(goal, constants, low)
     worst, best = corners(low, high)
     pair = values(worst if usual == 1 else best)
     a, b = (pair.a_x, pair.b_x) if usual == 1 else (pair.a_y, pair.b_y)
@@ -68,8 +68,8 @@ def ps_doubt(goal: int, constants: NoConstants, low: Counters, high: Counters) -
 @kernel
 def ps_resolve(_goal: int, _: NoConstants, n: Counters, doubt: Doubt, key: int) -> int:
     """Choose the threshold of a round in doubt, by a draw of each value."""
-    v_1, v_0 = unusual(key, values(as_corner(n)), doubt)
-    return doubt.usual if v_1 < 0.0 else _better(v_0, v_1)
+    v_1, v_0 = draw_unusual(key, values(as_corner(n)), doubt)
+    return doubt.usual if v_1 < 0.0 else _larger_index(v_0, v_1)
 
 
 @kernel
@@ -78,7 +78,9 @@ def ucb_polselection(_goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     if n.plays_0 == 0.0 or n.plays_1 == 0.0:
         return 0 if n.plays_0 == 0.0 else 1
     plays = n.plays_0 + n.plays_1
-    return _better(ucb_index(n.wins_0, n.plays_0, plays), ucb_index(n.wins_1, n.plays_1, plays))
+    return _larger_index(
+        ucb_index(n.wins_0, n.plays_0, plays), ucb_index(n.wins_1, n.plays_1, plays)
+    )
 
 
 @kernel
@@ -145,7 +147,7 @@ PS_POLSELECTION = Learner(
     "ps-polselection",
     ps_polselection,
     reference=PAPER,
-    thinning=Thinning(ps_usual, ps_doubt, ps_resolve),
+    thinning=Thinning(ps_usual_threshold, ps_doubt, ps_resolve),
 )
 UCB_POLSELECTION = Learner("ucb-polselection", ucb_polselection, reference=PAPER, stable=ucb_stable)
 KL_UCB = index_learner(

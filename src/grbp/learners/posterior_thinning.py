@@ -31,7 +31,7 @@ class Betas(NamedTuple):
 
 
 @kernel
-def mirrored(pair: Betas) -> Betas:
+def mirror(pair: Betas) -> Betas:
     """Return the distributions of 1 - X and 1 - Y."""
     return Betas(pair.b_x, pair.a_x, pair.b_y, pair.a_y)
 
@@ -62,13 +62,13 @@ def doubt_of(pair: Betas, usual: int, cut_x: float, cut_y: float) -> Doubt:
     """
     p, c, d = pair, cut_x, cut_y
     if usual == 0:
-        p, c, d = mirrored(pair), 1.0 - cut_x, 1.0 - cut_y
+        p, c, d = mirror(pair), 1.0 - cut_x, 1.0 - cut_y
     chance = tail_at_most(p.b_x, p.a_x, 1.0 - c) + tail_at_most(p.a_y, p.b_y, d)
     return Doubt(usual, min(1.0, chance), cut_x, cut_y)
 
 
 @kernel
-def unusual(key: int, pair: Betas, doubt: Doubt) -> tuple[float, float]:
+def draw_unusual(key: int, pair: Betas, doubt: Doubt) -> tuple[float, float]:
     """Draw X and Y of a round in doubt, or return -1 and -1 where nothing unusual happened.
 
     The round is unusual with the exact probability, given that an event of probability
@@ -76,7 +76,7 @@ def unusual(key: int, pair: Betas, doubt: Doubt) -> tuple[float, float]:
     """
     p, c, d = pair, doubt.first, doubt.second
     if doubt.usual == 0:
-        p, c, d = mirrored(pair), 1.0 - doubt.first, 1.0 - doubt.second
+        p, c, d = mirror(pair), 1.0 - doubt.first, 1.0 - doubt.second
     chosen = uniform(key, 0) * doubt.chance
     below = beta_below(p.a_x, p.b_x, c)
     if chosen < below:

@@ -16,10 +16,10 @@ from grbp.errors import InvalidInput, did_you_mean
 from grbp.learners.base import Learner
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, fixed_threshold
 from grbp.learners.bayes_ucb import BAYES_UCB
+from grbp.learners.custom import CustomLearner, import_learner
 from grbp.learners.doorstep import DOORSTEP_KL, DOORSTEP_SM
 from grbp.learners.doorstep_stopping import DOORSTEP_BAYES, DOORSTEP_LAI
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
-from grbp.learners.own import OwnLearner, imported
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
@@ -29,10 +29,10 @@ from grbp.theory.values import optimal_threshold
 AnyLearner: TypeAlias = Learner | PolicyLearner
 """A learner of thresholds, or the one of policies."""
 
-LearnerLike: TypeAlias = str | AnyLearner | OwnLearner
+LearnerLike: TypeAlias = str | AnyLearner | CustomLearner
 """A learner, or the name of one; `find_learner` says which names there are."""
 
-KeptLearner: TypeAlias = str | OwnLearner
+StoredLearner: TypeAlias = str | CustomLearner
 """A learner as a file keeps it: by its name or, where others wrote it, with a digest as well."""
 
 
@@ -124,8 +124,8 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     """
     if isinstance(given, Learner | PolicyLearner):
         return given
-    if isinstance(given, OwnLearner):
-        return given.found()
+    if isinstance(given, CustomLearner):
+        return given.resolve()
     if not isinstance(given, str):
         raise InvalidInput(f"learner {given!r} was given; it must be a name or a grbp.Learner")
     known = learner_name(given)
@@ -138,7 +138,7 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
         learner = entry if isinstance(entry, Learner) else entry(problem)
     elif is_path(given):
         path, _, settings = settings.partition(":")
-        learner = imported(f"{name}:{path}", problem)
+        learner = import_learner(f"{name}:{path}", problem)
     else:
         others = f"there is {', '.join(LEARNERS)}, threshold-0, ..."
         meant = did_you_mean(name, [*LEARNERS, "threshold-0"])
@@ -152,10 +152,14 @@ def learner_name(given: str) -> str:
     name, colon, settings = given.partition(":")
     if re.fullmatch("threshold-[0-9]+", name.lower()):
         name = name.lower()
-    return next((one for one in LEARNERS if _bare(one) == _bare(name)), name) + colon + settings
+    return (
+        next((one for one in LEARNERS if _normalize(one) == _normalize(name)), name)
+        + colon
+        + settings
+    )
 
 
-def _bare(name: str) -> str:
+def _normalize(name: str) -> str:
     """Return a name without what people write differently."""
     return re.sub("[-_ ]", "", name).lower()
 
@@ -243,15 +247,15 @@ def learner_constants(learner: AnyLearner) -> tuple[Constant, ...]:
     )
 
 
-def kept_learner(given: LearnerLike, problem: Problem | int) -> KeptLearner:
+def stored_learner(given: LearnerLike, problem: Problem | int) -> StoredLearner:
     """Return a learner as a file keeps it; refuse what others wrote if it has no digest."""
     if isinstance(given, str) and not is_path(given):
         return learner_name(given)
-    if isinstance(given, OwnLearner) and given.learner is None:
+    if isinstance(given, CustomLearner) and given.learner is None:
         return given
     found = find_learner(given, problem)
     if isinstance(found, PolicyLearner) or found is LEARNERS.get(found.name):
         return found.name
-    own = OwnLearner(found.name, found)
+    own = CustomLearner(found.name, found)
     own.as_json()
     return own

@@ -11,9 +11,14 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
-from grbp.learners.counters import Counters, opening
-from grbp.learners.kept import check_constants, known_counters, learner_json, learner_of
+from grbp.learners.counters import Counters, initial_counters
 from grbp.learners.registry import LearnerLike, find_learner, learner_constants, learner_name
+from grbp.learners.serialization import (
+    check_constants,
+    check_counters,
+    learner_json,
+    restore_learner,
+)
 from grbp.live.rows import read, written
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_goal, check_positive
@@ -93,7 +98,7 @@ class Config:
             return _EMPTY
         if self.start == DRAWN:
             key = replica_key(self.seed, OPENING, 0)
-            return opening(uniform(key, 0), uniform(key, 1))
+            return initial_counters(uniform(key, 0), uniform(key, 1))
         return Counters(*self.start)
 
     @cached_property
@@ -117,7 +122,7 @@ class Config:
         return self._found(None)
 
     def _found(self, given: LearnerLike | None) -> Learner:
-        found = find_learner(learner_of(self.learner, given, self.goal, "study"), self.goal)
+        found = find_learner(restore_learner(self.learner, given, self.goal, "study"), self.goal)
         check_constants(self.constants, found, "study")
         return _of_thresholds(found)
 
@@ -237,7 +242,7 @@ def _start(given: object, learner: Learner, goal: int) -> Any:
         )
     if getattr(given, "goal", goal) != goal:
         raise InvalidInput(f"a fit with another goal was given; it must be one with goal {goal}")
-    known = known_counters(counters, learner)
+    known = check_counters(counters, learner)
     if any(count != int(count) for count in known):
         raise InvalidInput(f"start = {known!r} was given; counts of records must be whole numbers")
     return list(known)

@@ -4,14 +4,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, SupportsIndex, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
-from grbp._shown import Shown
+from grbp._display import Displayable, Rows
 from grbp.errors import InvalidInput
 from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probability, check_whole
 from grbp.numerics.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Start: TypeAlias = Literal["uniform"] | tuple[tuple[int, float], ...]
 """A start distribution as a problem keeps it: the word, or (state, probability) pairs."""
@@ -25,7 +29,7 @@ _MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, repr=False)
-class Problem(Shown):
+class Problem(Displayable):
     """A goal, two success probabilities and the distribution of the first state.
 
     Parameters
@@ -133,6 +137,41 @@ class Problem(Shown):
             return float(np.mean(per_state))
         possible = self.start_table[0] - 1
         return math.fsum(self.start_probabilities[possible] * per_state[possible])
+
+    def _table(self) -> Rows:
+        from grbp.theory.values import (  # noqa: PLC0415 (exact answers are of a floor above)
+            optimal_threshold,
+            q_at,
+            value_at,
+        )
+
+        threshold = optimal_threshold(self)
+        columns = (self.states, self.start_probabilities, value_at(self, threshold))
+        q = q_at(self, threshold).tolist()
+        rows = zip(*(column.tolist() for column in columns), q, strict=True)
+        return ("state", "start", "value", "q_continue", "q_finish"), (
+            (*row, *both) for *row, both in rows
+        )
+
+    def _summary(self) -> Rows:
+        from grbp.theory.values import (  # noqa: PLC0415 (exact answers are of a floor above)
+            boundary,
+            optimal_threshold,
+            value,
+        )
+
+        best = optimal_threshold(self)
+        return ("", ""), [
+            ("boundary B(p_c)", f"{boundary(self.goal, self.p_c):.4g}"),
+            ("optimal threshold", best),
+            ("share of cases won with it", f"{value(self, best):.4g}"),
+            (f"and with threshold {1 - best}", f"{value(self, 1 - best):.4g}"),
+        ]
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.boundary import boundary_figure  # noqa: PLC0415 (a picture is of a floor above)
+
+        return boundary_figure([self.goal], point=(self.p_c, self.p_f), ax=ax)
 
     def __getstate__(self) -> dict[str, object]:
         # The cached arrays stay behind: a copy of them would not be read-only.

@@ -41,6 +41,17 @@ class Action(IntEnum):
     FINISH = 1
 
 
+def as_action(took: Action | str) -> Action:
+    """Return the action that was taken, or refuse it."""
+    given: object = took
+    if isinstance(given, Action):
+        return given
+    named = {action.name.lower(): action for action in Action}
+    if isinstance(given, str) and given.lower() in named:
+        return named[given.lower()]
+    raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
+
+
 Policy: TypeAlias = SupportsIndex | Sequence[int] | NDArray[np.integer] | Bools
 """A threshold (FINISH in the states up to it), or one action for every state, from state 1 on."""
 

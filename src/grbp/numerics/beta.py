@@ -51,7 +51,7 @@ def _inside(bits: int, x: float) -> bool:
 
 
 @inlined
-def _surely(u: float, z: float, x: float) -> bool:
+def _surely_accepts(u: float, z: float, x: float) -> bool:
     """Return whether Marsaglia and Tsang surely accept, without logarithms.
 
     They reject with probability 1 - e^(-d h), where d = (x/3z)^2 and h is 3 z^4 times the integral
@@ -67,7 +67,7 @@ def _gamma_at_once(key: int, k: int, d: float, scale: float) -> float:
     bits = fold_in(key, k)
     x = _place(bits)
     z = scale * x
-    if _inside(bits, x) and _surely(uniform(key, k), z, x):
+    if _inside(bits, x) and _surely_accepts(uniform(key, k), z, x):
         return d * (1.0 + z) * (1.0 + z) * (1.0 + z)
     return 0.0
 
@@ -84,7 +84,7 @@ def _gamma_at_length(key: int, k: int, d: float, scale: float) -> float:
         z = scale * x
         v = 1.0 + z
         if v > 0.0 and (
-            _surely(u, z, x)
+            _surely_accepts(u, z, x)
             or math.log(1.0 - u) < 0.5 * x * x + d * (1.0 - v * v * v + 3.0 * math.log(v))
         ):
             return d * v * v * v

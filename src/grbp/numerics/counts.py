@@ -22,7 +22,7 @@ _MOST: Final = 4e18
 
 
 @kernel
-def _inverted(u: float, first: float, constant: float, slope: float) -> int:
+def _invert(u: float, first: float, constant: float, slope: float) -> int:
     """Find the k where P(0) + ... + P(k) passes u, P(k+1)/P(k) = (constant + slope k)/(k+1).
 
     These are the binomial, the Poisson and the negative binomial laws (Panjer 1981).
@@ -54,7 +54,7 @@ def _binomial(key: int, n: int, p: float) -> int:
         if u < 1.0 - mean:  # No more than the probability of 0.
             return 0
         odds = p / (1.0 - p)
-        return min(n, _inverted(u, math.exp(n * math.log1p(-p)), n * odds, -odds))
+        return min(n, _invert(u, math.exp(n * math.log1p(-p)), n * odds, -odds))
     spread = math.sqrt(mean * (1.0 - p))
     b = 1.15 + 2.53 * spread
     a = 0.0248 * b + 0.01 * p - 0.0873
@@ -84,7 +84,7 @@ def poisson_draw(key: int, mean: float) -> int:
     """
     if mean < _SMALL:
         u = uniform(key, 0)
-        return 0 if u < 1.0 - mean else _inverted(u, math.exp(-mean), mean, 0.0)
+        return 0 if u < 1.0 - mean else _invert(u, math.exp(-mean), mean, 0.0)
     mean = min(mean, _MOST)
     b = 0.931 + 2.53 * math.sqrt(mean)
     a = 0.02483 * b - 0.059
@@ -123,7 +123,7 @@ def negative_binomial_draw(key: int, successes: int, p: float) -> int:
         u = uniform(key, 0)
         if u < 1.0 - successes * q:  # No more than the probability of 0.
             return 0
-        return _inverted(u, math.exp(successes * math.log(p)), successes * q, q)
+        return _invert(u, math.exp(successes * math.log(p)), successes * q, q)
     return poisson_draw(fold_in(key, 2), gamma_draw(fold_in(key, 1), float(successes)) * (q / p))
 
 

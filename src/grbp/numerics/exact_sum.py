@@ -35,11 +35,11 @@ def exact_sum(numbers: Floats) -> float:
                 kept += 1
         parts[kept] = total
         count = kept + 1
-    return _rounded(parts, count)
+    return _round_parts(parts, count)
 
 
 @kernel
-def _rounded(parts: Floats, count: int) -> float:
+def _round_parts(parts: Floats, count: int) -> float:
     """Return the sum of parts that do not overlap, the smallest first, rounded once."""
     total, rest, k = 0.0, 0.0, count
     while k > 0 and rest == 0.0:

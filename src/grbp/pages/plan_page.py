@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from grbp._words import with_interval
-from grbp.figures.numbers import rounded
+from grbp._words import format_number, with_interval
 from grbp.figures.planning import knowing_figure, lost_figure
 from grbp.pages.page import MOST_ROWS, NO_NUMBER, Number, Section, environment, svg_of
 from grbp.planning.summary import sentences_of, setting_of
@@ -71,7 +70,8 @@ def _numbers(plan: "Plan") -> Iterator[Number]:
     most = max(ends, key=lambda one: one.goals_lost.estimate)
     yield Number(
         "goals that learning costs",
-        f"{rounded(most.goals_lost.estimate)} of {rounded(most.goals_oracle)}" + at_worst,
+        f"{format_number(most.goals_lost.estimate)} of {format_number(most.goals_oracle)}"
+        + at_worst,
         "By so many goals, someone who knew the chances beforehand would do better.",
     )
     said = "settle on" if plan.stop_at else "at some time sure of"
@@ -97,7 +97,7 @@ def _by_cases(plan: "Plan", cases: int) -> tuple[str, ...]:
         span(lambda one: one.plays_right, _percent),
         span(lambda one: one.known, _percent),
         span(lambda one: one.ever_wrongly_sure, _percent),
-        span(lambda one: one.goals_lost, rounded),
+        span(lambda one: one.goals_lost, format_number),
     )
 
 
@@ -165,9 +165,13 @@ def _rows(
 
 def _goals(_: "Truth", one: "Outlook") -> tuple[str, ...]:
     return (
-        _mean(one.goals), rounded(one.goals_threshold_0), rounded(one.goals_threshold_1),
-        rounded(one.goals_oracle), _mean(one.goals_lost), _mean(one.finishes),
-    )  # fmt: skip
+        _mean(one.goals),
+        format_number(one.goals_threshold_0),
+        format_number(one.goals_threshold_1),
+        format_number(one.goals_oracle),
+        _mean(one.goals_lost),
+        _mean(one.finishes),
+    )
 
 
 def _shares(truth: "Truth", one: "Outlook") -> tuple[str, ...]:
@@ -190,8 +194,8 @@ def _share(share: "Estimate") -> str:
 def _mean(mean: "Estimate") -> str:
     """Write a mean with half its interval."""
     half = mean.high - mean.estimate
-    more = "" if math.isnan(half) else f" ± {rounded(half)}"
-    return f"{rounded(mean.estimate)}{more}"
+    more = "" if math.isnan(half) else f" ± {format_number(half)}"
+    return f"{format_number(mean.estimate)}{more}"
 
 
 def _signed(bias: "Estimate") -> str:

@@ -6,8 +6,9 @@ Its words stand in `pages/templates`; the verdicts, figures and numbers are hand
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from grbp._words import format_number
 from grbp.experiments.simulation import Simulation
-from grbp.figures.numbers import rounded, rounds_in_words
+from grbp.figures.numbers import rounds_in_words
 from grbp.figures.regret_curves import NOT_COVERED
 from grbp.pages.page import Section, environment
 from grbp.paper.verdict import LEGEND, Verdict, tally
@@ -48,11 +49,11 @@ def regret_table(simulation: Simulation) -> tuple[list[str], list[list[str]]]:
     ):
         mean, interval, spread = float(curve.mean[-1]), _NO_NUMBER, _NO_NUMBER
         if simulation.replicas > 1:
-            ends = (rounded(float(end[-1]), mean) for end in curve.band())
+            ends = (format_number(float(end[-1]), mean) for end in curve.band())
             interval = " to ".join(ends) if curve.covered else NOT_COVERED
-            spread = rounded(curve.sd)
+            spread = format_number(curve.sd)
         share = [_share(curve.threshold_share.get(tau)) for tau in shares]
-        rows.append([name, rounded(mean), interval, spread, *share])
+        rows.append([name, format_number(mean), interval, spread, *share])
     return head, rows
 
 

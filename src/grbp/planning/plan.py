@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from grbp._progress import ProgressLike, as_progress
-from grbp.engine.decisions import compiled_or_not
+from grbp.engine.decisions import compile_or_interpret
 from grbp.engine.walk import DONE
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
@@ -293,7 +293,7 @@ def _play(study: _Study, problem: Problem, design: Design) -> Log:
     design = design._replace(goal=goal, p_c=problem.p_c, p_f=problem.p_f)
     gaps = _gaps(problem, learner)
     constants, starts = learner.constants, problem.start_table
-    loop = compiled_or_not(
+    loop = compile_or_interpret(
         learner,
         _studying,
         goal,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from grbp._shown import Shown
+from grbp._display import Displayable, Rows
 from grbp.model.problem import Start
 from grbp.planning.characteristics import Outlook, Truth
 from grbp.theory.posterior import Estimate
@@ -28,7 +28,7 @@ COLUMNS: Final = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Shown):
+class Plan(Displayable):
     """What can be expected of learning, over a range of plausible truths; `plan` makes it.
 
     Attributes
@@ -184,6 +184,25 @@ class Plan(Shown):
             If Matplotlib or Jinja2 is not installed.
         """
         return str(import_module("grbp.pages.plan_page").plan_report(self, facts or {}))
+
+    def _table(self) -> Rows:
+        return COLUMNS, self.cells()
+
+    def _summary(self) -> Rows:
+        last = self.cases[-1]
+        columns = ("p_c", "p_f", f"plays right after {last:,} cases", "known", "goals lost")
+        ends = [(truth, truth.at(last)) for truth in self.truths]
+        return columns, (
+            (
+                f"{truth.p_c:g}",
+                f"{truth.p_f:g}",
+                *(one.estimate for one in (end.plays_right, end.known, end.goals_lost)),
+            )
+            for truth, end in ends
+        )
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        return self.plot_knowing(ax)
 
     def plot_knowing(self, ax: "Axes | None" = None) -> "Figure":
         """Draw how many studies play the right policy, and how many know it, by cases."""

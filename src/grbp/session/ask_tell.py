@@ -7,25 +7,28 @@ walking engine and the same cases, every decision is the same, bit for bit.
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from grbp._display import Displayable, Rows
 from grbp._io import write_whole
-from grbp._shown import Shown
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
-from grbp.learners.kept import known_counters
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
-from grbp.model.transition import DEAD_END, Action, finish_mask
+from grbp.learners.serialization import check_counters
+from grbp.model.transition import DEAD_END, Action, as_action, finish_mask
 from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from grbp.model.validation import SeedLike
 
 _NO_THRESHOLD: Final = -1
 """The threshold of a case that was not played with one."""
 
 
-class Session(Shown):
+class Session(Displayable):
     """A learner at work: it is asked what to do, and told what came of it.
 
     Parameters
@@ -106,7 +109,7 @@ class Session(Shown):
         )
         self.rho = 1
         if counters is not None:
-            self.memory = known_counters(counters, self._learner)
+            self.memory = check_counters(counters, self._learner)
             self.rho = self.memory.rho
         self.state: int | None = None
         self.threshold = 0
@@ -213,7 +216,7 @@ class Session(Shown):
         (2.0, 0.0)
         """
         asked, before = self.ask(), self._present()
-        action = asked if took is None else _as_action(took)
+        action = asked if took is None else as_action(took)
         ends = action == Action.FINISH
         allowed = (DEAD_END, self.goal) if ends else (before - 1, before + 1)
         if state not in allowed:
@@ -358,6 +361,30 @@ class Session(Shown):
         """
         return cls.from_json(read_file(Path(path)), learner)
 
+    def _table(self) -> Rows:
+        if isinstance(self.memory, Counters):
+            return ("counter", "count"), (
+                (name, float(count)) for name, count in self.memory._asdict().items()
+            )
+        plays, wins = (part.tolist() for part in self.memory)
+        return ("policy", "plays", "wins"), zip(range(len(plays)), plays, wins, strict=True)
+
+    def _summary(self) -> Rows:
+        n = self.memory
+        if not isinstance(n, Counters):
+            return self._table()
+        return ("", "taken", "succeeded", "share"), [
+            (name, *(f"{number:.6g}" for number in (taken, up)), f"{up / taken:.4g}")
+            for name, taken, up in (("FINISH", n.f, n.f_goal), ("CONTINUE", n.c, n.c_up))
+        ]
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.boundary import boundary_figure  # noqa: PLC0415 (a picture is of a floor above)
+
+        n = self.memory
+        point = (n.c_up / n.c, n.f_goal / n.f) if isinstance(n, Counters) else None
+        return boundary_figure([self.goal], point=point, ax=ax)
+
     def _present(self) -> int:
         """Return the state of the open case, or refuse if there is none."""
         if self.state is None:
@@ -368,14 +395,3 @@ class Session(Shown):
         """Count what was seen in a case that was not played with its threshold to its end."""
         if isinstance(self.memory, Counters):
             self.memory = add_to(self.memory, _NO_THRESHOLD, totals)
-
-
-def _as_action(took: Action | str) -> Action:
-    """Return the action that was taken, or refuse it."""
-    given: object = took
-    if isinstance(given, Action):
-        return given
-    named = {action.name.lower(): action for action in Action}
-    if isinstance(given, str) and given.lower() in named:
-        return named[given.lower()]
-    raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")

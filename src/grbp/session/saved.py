@@ -13,15 +13,15 @@ import numpy as np
 from grbp._io import reason
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round
-from grbp.learners.kept import (
-    MOST,
-    check_constants,
-    fit_together,
-    learner_json,
-    learner_of,
-    pairs_of,
-)
 from grbp.learners.registry import AnyLearner, LearnerLike, find_learner
+from grbp.learners.serialization import (
+    MOST,
+    are_consistent,
+    check_constants,
+    learner_json,
+    restore_learner,
+    success_pairs,
+)
 from grbp.learners.ucb1_policies import PolicyLearner, Record
 from grbp.model.validation import as_seed, check_goal, check_whole
 
@@ -92,7 +92,7 @@ def read_json(text: str, given: LearnerLike | None) -> Saved:
         )
     try:
         goal = check_goal(data["goal"])
-        like = learner_of(data["learner"], given, goal, "session")
+        like = restore_learner(data["learner"], given, goal, "session")
         learner = find_learner(like, goal)
         check_constants(data["constants"], learner, "session")
         rho = check_whole("rho", data["rho"], 1, MOST)
@@ -115,8 +115,8 @@ def _memory_of(stored: Any, learner: AnyLearner, rho: int) -> Any:
         fits = len(pairs) == len(learner.choices(learner.goal)) and memory.plays.ndim == 1
     else:
         memory = Counters(stored[0], *map(float, stored[1:]))
-        pairs, fits = pairs_of(memory), memory.rho == rho
-    if not fits or not fit_together(pairs):
+        pairs, fits = success_pairs(memory), memory.rho == rho
+    if not fits or not are_consistent(pairs):
         raise InvalidInput("the saved session is damaged: its counters do not fit together")
     return memory
 

@@ -224,7 +224,7 @@ def _continue_round(p_c1: float, gamma: float) -> float:
         k = math.ceil(gamma * log)
         return rho > k and p_c1 * (rho / 2.0 - k) > math.sqrt((rho - k) * log)
 
-    return _settles(room, holds, slack=1.0)
+    return _settling_round(room, holds, slack=1.0)
 
 
 def _finish_round(p_f1: float, gamma: float) -> float:
@@ -234,7 +234,7 @@ def _finish_round(p_f1: float, gamma: float) -> float:
         return math.inf
     exponent = 4.0 / surplus / surplus
     enough = math.floor(math.exp(exponent)) + 1 if exponent < 600.0 else math.inf
-    past = _settles(
+    past = _settling_round(
         lambda rho: rho - 2.0 - gamma * math.log(rho),
         lambda rho: rho - 2.0 - math.ceil(gamma * math.log(rho)) > 0.0,
         slack=1.0,
@@ -254,10 +254,12 @@ def _error_round(p_c1: float, delta: float) -> float:
     def room(rho: float) -> float:
         return rate * rho - 3.0 * math.log(rho)
 
-    return _settles(room, lambda rho: room(rho) >= 0.0, slack=0.0)
+    return _settling_round(room, lambda rho: room(rho) >= 0.0, slack=0.0)
 
 
-def _settles(room: Callable[[float], float], holds: Callable[[float], bool], slack: float) -> float:
+def _settling_round(
+    room: Callable[[float], float], holds: Callable[[float], bool], slack: float
+) -> float:
     """Find the smallest round from which on a condition holds for ever; inf if it never settles.
 
     The function room must be convex in the round. The condition holds where room >= slack and
@@ -268,7 +270,7 @@ def _settles(room: Callable[[float], float], holds: Callable[[float], bool], sla
         high *= 2.0
         if high > _LARGEST_ROUND:
             return math.inf
-    low = _lowest(room, high)
+    low = _argmin(room, high)
     if room(low) < slack:
         while high - low > 0.5 and low < (middle := (low + high) / 2.0) < high:
             low, high = (low, middle) if room(middle) >= slack else (middle, high)
@@ -282,7 +284,7 @@ def _settles(room: Callable[[float], float], holds: Callable[[float], bool], sla
     return first
 
 
-def _lowest(room: Callable[[float], float], high: float) -> float:
+def _argmin(room: Callable[[float], float], high: float) -> float:
     """Find where a convex function is least between 1 and high, by ternary search."""
     low = 1.0
     while high - low > 1e-9 * high:

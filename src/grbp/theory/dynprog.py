@@ -28,7 +28,7 @@ from grbp.model.problem import Problem
 from grbp.model.transition import Action
 from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probabilities
 from grbp.numerics.arrays import Bools, Floats, Ints
-from grbp.theory.dynprog_many import Solutions, achieved, best_stops, solve_many
+from grbp.theory.dynprog_many import Solutions, best_stops, evaluate_stops, solve_many
 from grbp.theory.optimal_stops import TIE, StateLaw, optimal_stops
 
 __all__ = ["Chain", "Evaluation", "Move", "Solution", "Solutions"]
@@ -126,11 +126,11 @@ class Chain:
         rows = list(finishes) if several else [finishes]  # type: ignore[arg-type]
         if not moves or not rows:
             raise InvalidInput("a chain needs an action that continues and one that finishes")
-        laws, jumps = zip(*map(self._checked_move, moves), strict=True)
+        laws, jumps = zip(*map(self._check_move, moves), strict=True)
         object.__setattr__(self, "_laws", np.stack(laws, axis=1))
         far = any(part.any() for part in jumps)
         object.__setattr__(self, "_jumps", np.array(np.broadcast_arrays(*jumps)) if far else None)
-        checked = [self._over_states("the chance of finishing", row) for row in rows]
+        checked = [self._broadcast_to_states("the chance of finishing", row) for row in rows]
         object.__setattr__(self, "_finishes", np.vstack(checked))
 
     @classmethod
@@ -156,13 +156,13 @@ class Chain:
         """
         return cls(problem.goal, Move(problem.p_c, 1.0 - problem.p_c), problem.p_f)
 
-    def _checked_move(self, move: Move) -> tuple[Floats, Floats]:
+    def _check_move(self, move: Move) -> tuple[Floats, Floats]:
         """Return the probabilities of a move in every state, and of its jumps (or 0); or refuse."""
         names = [f.name for f in fields(move) if f.name != "jumps"]
-        law = [self._over_states(name, getattr(move, name)) for name in names]
+        law = [self._broadcast_to_states(name, getattr(move, name)) for name in names]
         total = np.sum(law, axis=0)
         if move.jumps is not None:
-            jumps = self._over_states("jumps", move.jumps, "pair of states")
+            jumps = self._broadcast_to_states("jumps", move.jumps, "pair of states")
             total = total + jumps.sum(axis=1)
         off = np.abs(total - 1.0)
         if off.max() > SUM_TOLERANCE:
@@ -182,7 +182,7 @@ class Chain:
             jumps[states, states + shift] = 0.0
         return near, jumps
 
-    def _over_states(self, name: str, given: ArrayLike, each: str = "state") -> Floats:
+    def _broadcast_to_states(self, name: str, given: ArrayLike, each: str = "state") -> Floats:
         """Return one probability for every state, or pair of states, or refuse what was given."""
         array, count = check_probabilities(name, given), self.goal - 1
         shape = (count,) if each == "state" else (count, count)
@@ -268,7 +268,7 @@ def evaluate(chain: Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluatio
     Evaluation(value=array([0.5 , 0.75]), steps=array([1. , 1.5]))
     """
     if chain._jumps is not None:
-        return Evaluation(*achieved(_policy_matrix(chain, action, which)))
+        return Evaluation(*evaluate_stops(_policy_matrix(chain, action, which)))
     value, steps = [1.0], [0.0]
     for up, won, length in reversed(list(_climbs(_policy_law(chain, action, which)))):
         value.append(won + up * value[-1])
@@ -349,7 +349,7 @@ def _climbs(laws: Sequence[StateLaw]) -> Iterator[tuple[float, float, float]]:
 
 def _policy_law(chain: Chain, action: ArrayLike, which: ArrayLike) -> list[StateLaw]:
     """Return the law of the policy's action in every state, or refuse the policy."""
-    ends, chosen = _checked_policy(chain, action, which)
+    ends, chosen = _check_policy(chain, action, which)
     states = np.arange(chain.goal - 1)
     p_f = chain._finishes[np.where(ends, chosen, 0), states]
     finishing = np.array([np.zeros_like(p_f), np.zeros_like(p_f), p_f, 1.0 - p_f])
@@ -359,7 +359,7 @@ def _policy_law(chain: Chain, action: ArrayLike, which: ArrayLike) -> list[State
 
 def _policy_matrix(chain: Chain, action: ArrayLike, which: ArrayLike) -> Floats:
     """Return that law with jumps: a row for each inner state, a column for each state from 0 on."""
-    ends, chosen = _checked_policy(chain, action, which)
+    ends, chosen = _check_policy(chain, action, which)
     states, matrix = np.arange(chain.goal - 1), np.zeros((chain.goal - 1, chain.goal + 1))
     if chain._jumps is not None:
         jumps = chain._jumps[np.where(ends, 0, chosen), states]
@@ -372,7 +372,7 @@ def _policy_matrix(chain: Chain, action: ArrayLike, which: ArrayLike) -> Floats:
     return matrix
 
 
-def _checked_policy(chain: Chain, action: ArrayLike, which: ArrayLike) -> tuple[Bools, Ints]:
+def _check_policy(chain: Chain, action: ArrayLike, which: ArrayLike) -> tuple[Bools, Ints]:
     """Return where a policy finishes, and the index of its action in each state, or refuse it."""
     count = chain.goal - 1
     chosen, actions = np.asarray(which, dtype=np.int64), np.asarray(action)

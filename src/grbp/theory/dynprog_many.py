@@ -85,7 +85,7 @@ def solve_many(laws: ArrayLike, finishes: ArrayLike) -> Solutions:
     array([[0.4 , 0.67],
            [0.64, 0.9 ]])
     """
-    law, rewards = _checked(laws, finishes)
+    law, rewards = _check_chains(laws, finishes)
     best = Solutions(*(np.empty(rewards.shape, kind) for kind in (float, np.int64, float)))
     size = max(_CHUNK // (law.shape[1] * law.shape[2]), 1)
     for start in range(0, len(law), size):
@@ -96,7 +96,7 @@ def solve_many(laws: ArrayLike, finishes: ArrayLike) -> Solutions:
     return best
 
 
-def _checked(laws: ArrayLike, finishes: ArrayLike) -> tuple[Floats, Floats]:
+def _check_chains(laws: ArrayLike, finishes: ArrayLike) -> tuple[Floats, Floats]:
     """Return the laws, and the rewards for finishing with -1 where one cannot; or refuse them."""
     law = check_probabilities("laws", laws)
     if law.ndim != 3 or law.shape[1] < 1 or law.shape[2] != law.shape[1] + 2:
@@ -152,7 +152,7 @@ def best_stops(laws: Floats, rewards: Floats) -> tuple[Floats, Bools, Floats]:
     return value, stops, continuing
 
 
-def achieved(law: Floats) -> tuple[Floats, Floats]:
+def evaluate_stops(law: Floats) -> tuple[Floats, Floats]:
     """Compute the value and the expected number of steps of a chain, for every first state.
 
     The law has a row for every inner state and a column for every state from 0 to the goal.

@@ -53,7 +53,7 @@ def windfall_value(
     >>> grbp.extensions.windfall_value(4, 0.4, 0.5, windfall=0.06, catastrophe=0.04).round(4)
     array([0.2427, 0.4567, 0.6883])
     """
-    rise, fall, end = _on_foot(goal, up, down, windfall=windfall, catastrophe=catastrophe)
+    rise, fall, end = _ends_by_steps(goal, up, down, windfall=windfall, catastrophe=catastrophe)
     return rise + (1.0 - rise - fall) * windfall / end if end > 0.0 else rise
 
 
@@ -99,7 +99,7 @@ def windfall_steps(
     >>> grbp.extensions.windfall_steps(4, 0.4, 0.5, windfall=0.06, catastrophe=0.04).round(4)
     array([2.2667, 3.1667, 2.5833])
     """
-    rise, fall, end = _on_foot(goal, up, down, windfall=windfall, catastrophe=catastrophe)
+    rise, fall, end = _ends_by_steps(goal, up, down, windfall=windfall, catastrophe=catastrophe)
     if end == 0.0:
         raise InvalidInput(
             "windfall = catastrophe = 0 was given; one must be positive (without them, a round"
@@ -146,10 +146,10 @@ def absorb_value(goal: int, up: float, down: float, stay: float, absorb: float) 
     >>> grbp.extensions.absorb_value(4, 0.4, 0.4, stay=0.1, absorb=0.1).round(4)
     array([0.1451, 0.3265, 0.5896])
     """
-    return _on_foot(goal, up, down, stay, absorb=absorb)[0]
+    return _ends_by_steps(goal, up, down, stay, absorb=absorb)[0]
 
 
-def _on_foot(
+def _ends_by_steps(
     goal: int, up: float, down: float, stay: float = 0.0, **ends: float
 ) -> tuple[Floats, Floats, float]:
     """Compute the probabilities of reaching the goal, and the dead end, by steps alone.

@@ -58,7 +58,7 @@ def _margin(goal: int, p_c: float, p_f: float) -> float:
     if goal == 2:  # B(x) = x
         return abs(p_c - p_f) / math.sqrt(2.0)
     x = _grid()
-    squared = _squared(goal, p_c, p_f, x)
+    squared = _squared_distance(goal, p_c, p_f, x)
     low = np.concatenate(([True], squared[1:] <= squared[:-1]))
     low &= np.concatenate((squared[:-1] <= squared[1:], [True]))
     # Right next to the curve, nothing in floats is as near as p_c itself, or, in the corner
@@ -67,10 +67,10 @@ def _margin(goal: int, p_c: float, p_f: float) -> float:
     for k in np.flatnonzero(low & (squared <= 4.0 * squared.min() + 1e-3)).tolist():
         ends = x[max(k - 1, 0)], x[min(k + 1, len(x) - 1)]
         starts.append(_descend(goal, p_c, p_f, *ends))
-    return min(_polished(goal, p_c, p_f, start) for start in starts)
+    return min(_refine(goal, p_c, p_f, start) for start in starts)
 
 
-def _squared(goal: int, p_c: float, p_f: float, x: Floats) -> Floats:
+def _squared_distance(goal: int, p_c: float, p_f: float, x: Floats) -> Floats:
     """Compute the squared distance of the problem from points of the curve."""
     return (x - p_c) ** 2 + (hit(1, goal, log_failure_ratio(x)) - p_f) ** 2
 
@@ -85,13 +85,13 @@ def _descend(goal: int, p_c: float, p_f: float, left: float, right: float) -> fl
     """Return the minimiser of the distance between two points, by ever finer grids."""
     while True:
         x = np.linspace(left, right, 33)
-        k = int(np.argmin(_squared(goal, p_c, p_f, x)))
+        k = int(np.argmin(_squared_distance(goal, p_c, p_f, x)))
         if right - left <= 1e-9 * right:
             return float(x[k])
         left, right = x[max(k - 1, 0)], x[min(k + 1, 32)]
 
 
-def _polished(goal: int, p_c: float, p_f: float, start: float) -> float:
+def _refine(goal: int, p_c: float, p_f: float, start: float) -> float:
     """Compute the distance at the stationary point next to start, with the digits of decimals.
 
     This is Newton's method on (x - p_c) + (B(x) - p_f) B'(x) = 0. A step that does not bring the

@@ -61,7 +61,7 @@ def optimal_stops(laws: Sequence[StateLaw], rewards: Sequence[float]) -> Bools:
     for state, reward in enumerate([*rewards, 1.0], start=1):
         kept.append(_Stop(state, reward))
         while len(kept) > 2:
-            merged = _withdrawn(kept[-3], kept[-2], kept[-1], laws[kept[-2].state - 1])
+            merged = _remove_stop(kept[-3], kept[-2], kept[-1], laws[kept[-2].state - 1])
             if merged is None:
                 break
             kept[-2:] = [merged]
@@ -70,7 +70,7 @@ def optimal_stops(laws: Sequence[StateLaw], rewards: Sequence[float]) -> Bools:
     return stops
 
 
-def _withdrawn(below: _Stop, here: _Stop, above: _Stop, law: StateLaw) -> _Stop | None:
+def _remove_stop(below: _Stop, here: _Stop, above: _Stop, law: StateLaw) -> _Stop | None:
     """Return the stop above, made the neighbour of the one below, if continuing here is better."""
     log_up, log_down = _log(law.up) + above.rising.over, _log(law.down) + here.falling.over
     won = law.won + law.up * above.rising.won + law.down * here.falling.won
@@ -89,7 +89,7 @@ def _withdrawn(below: _Stop, here: _Stop, above: _Stop, law: StateLaw) -> _Stop 
         return None
     leave = math.exp(log_up) + math.exp(log_down) + won + lost
 
-    def joined(first: _Crossing, log_on: float) -> _Crossing:
+    def join(first: _Crossing, log_on: float) -> _Crossing:
         """Cross to this state first, and then on from it."""
         reach = math.exp(first.over)
         return _Crossing(
@@ -98,7 +98,7 @@ def _withdrawn(below: _Stop, here: _Stop, above: _Stop, law: StateLaw) -> _Stop 
             first.lost + reach * lost / leave,
         )
 
-    rising, falling = joined(here.rising, log_up), joined(above.falling, log_down)
+    rising, falling = join(here.rising, log_up), join(above.falling, log_down)
     return _Stop(above.state, above.reward, rising, falling)
 
 

@@ -298,7 +298,9 @@ class _LogOdds:
         self.a, self.b = won + 0.5, lost + 0.5
         self.n = self.a + self.b
         self.centre = math.log(self.a / self.b)
-        self.ends = np.concatenate((-self._fallen(-1)[::-1], [0.0], self._fallen(1)))
+        self.ends = np.concatenate(
+            (-self._fall_distances(-1)[::-1], [0.0], self._fall_distances(1))
+        )
         self._mass = 1.0
         nodes, weights = _quadrature(self.ends)
         heights = self.density(nodes)
@@ -310,16 +312,16 @@ class _LogOdds:
 
     def density(self, t: Floats) -> Floats:
         """Compute the density."""
-        return np.exp(-self._drop(t)) / self._mass
+        return np.exp(-self._log_density_drop(t)) / self._mass
 
-    def _drop(self, t: Floats) -> Floats:
+    def _log_density_drop(self, t: Floats) -> Floats:
         """Compute by how much the log-density at t is below that at 0, without cancellation."""
         x, y = self.a / self.n, self.b / self.n
         down = self.n * np.log1p(x * np.expm1(np.minimum(t, 0.0))) - self.a * np.minimum(t, 0.0)
         up = self.n * np.log1p(y * np.expm1(np.minimum(-t, 0.0))) + self.b * np.maximum(t, 0.0)
         return down + up
 
-    def _fallen(self, side: int) -> Floats:
+    def _fall_distances(self, side: int) -> Floats:
         """Compute how far on a side of 0 the density has fallen by so many deviations.
 
         The drop is convex and Newton's method comes from beyond, hence does not overshoot.
@@ -329,7 +331,7 @@ class _LogOdds:
         t = (fall - self.n * math.log(b / self.n)) / a
         excess = np.ones(1)
         while excess.max() > 1e-3:  # No end of a panel need be exact.
-            excess = self._drop(side * t) - fall
+            excess = self._log_density_drop(side * t) - fall
             # The derivative of the drop at distance t is a b (1 - e^-t)/(b + a e^-t).
             t = t + excess * (b + a * np.exp(-t)) / (a * b * np.expm1(-t))
         return t

@@ -34,7 +34,7 @@ def _in_pieces(formula: Callable[..., Floats]) -> Callable[..., Floats]:
     """Compute a formula of position, length and log r piece by piece, lest it fill the memory."""
 
     @functools.wraps(formula)
-    def pieced(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+    def run_in_pieces(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
         # Broadcasting takes longer than the formula does of a few positions.
         if max(np.size(i), np.size(n), np.size(log_r)) <= _PIECE:
             return formula(i, n, log_r)
@@ -44,7 +44,7 @@ def _in_pieces(formula: Callable[..., Floats]) -> Callable[..., Floats]:
         cuts = range(0, len(places[0]), _PIECE)
         return np.concatenate([formula(*(x[k : k + _PIECE] for x in places)) for k in cuts])
 
-    return pieced
+    return run_in_pieces
 
 
 @_quietly
@@ -70,7 +70,7 @@ def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 
     Paper: lemma:ExpRew
     """
-    i, n, log_r, a = _prepared(i, n, log_r)
+    i, n, log_r, a = _prepare(i, n, log_r)
     return _climb(i, n, a) * np.where(log_r > 0.0, np.exp(-(n - i) * a), 1.0)
 
 
@@ -78,7 +78,7 @@ def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 @_quietly
 def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     """Compute the natural logarithm of `hit`, also where the probability itself underflows."""
-    i, n, log_r, a = _prepared(i, n, log_r)
+    i, n, log_r, a = _prepare(i, n, log_r)
     steep = np.where((log_r > 0.0) & (n > i), -(n - i) * np.abs(log_r), 0.0)
     small = steep + np.log(_climb(i, n, a))
     large = np.log1p(-hit(n - i, n, -log_r))
@@ -100,7 +100,7 @@ def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 
     Differs: the paper has no round length; the closed form is ours.
     """
-    i, n, log_r, a = _prepared(i, n, log_r)
+    i, n, log_r, a = _prepare(i, n, log_r)
     below = np.where(log_r > 0.0, i, n - i)
     above = n - below
     pull = a / np.tanh(a / 2.0)
@@ -109,9 +109,7 @@ def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     return i * (n - i) * np.where(a == 0.0, 1.0, drifting)
 
 
-def _prepared(
-    i: ArrayLike, n: ArrayLike, log_r: ArrayLike
-) -> tuple[Floats, Floats, Floats, Floats]:
+def _prepare(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the arguments as arrays of floats, and a finite |log r|."""
     i, n, log_r = (np.asarray(x, dtype=np.float64) for x in (i, n, log_r))
     return i, n, log_r, np.minimum(np.abs(log_r), _CERTAIN)

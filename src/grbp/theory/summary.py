@@ -99,7 +99,7 @@ def summary(problem: Problem, states: Sequence[int] | None = None) -> Summary:
     """
     best = optimal_threshold(problem)
 
-    def listed(at: Callable[..., Floats]) -> dict[str, list[float]]:
+    def as_list(at: Callable[..., Floats]) -> dict[str, list[float]]:
         found = {str(tau): at(problem, tau, states).tolist() for tau in (0, 1)}
         return found | {"optimal": found[str(best)]}
 
@@ -116,8 +116,8 @@ def summary(problem: Problem, states: Sequence[int] | None = None) -> Summary:
         optimal_threshold=best,
         region=str(region(problem)),
         states=problem.states.tolist() if states is None else list(states),
-        values=listed(value_at),
-        log_values=listed(log_value_at),
+        values=as_list(value_at),
+        log_values=as_list(log_value_at),
         value=mean(value) | {"finish-now": problem.p_f},
         gap_max=gap_max(problem),
         gap=gap(problem),

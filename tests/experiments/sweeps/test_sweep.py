@@ -24,7 +24,7 @@ from sweeping import CELLS, GRID, SPEC
 import grbp
 from grbp.errors import CannotWrite, GrbpError, WorkersFailed
 from grbp.experiments import FIGURE_5
-from grbp.experiments.results import COLUMNS
+from grbp.experiments.simulation import COLUMNS
 from grbp.experiments.sweeps.cells import Chunk, cells_of
 from grbp.experiments.sweeps.driver import Driver, duration, sweep_path
 from grbp.experiments.sweeps.file import SweepFile

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from grbp._numba.jit import compiled, kernel, u64
+from grbp._numba.jit import compile_function, kernel, u64
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.exact_sum import exact_sum
 
@@ -64,7 +64,7 @@ def alias_table(weights: Floats, bits: int) -> tuple[Words, Ints]:
     return cut, other
 
 
-_compiled = cache(compiled)
+_compiled = cache(compile_function)
 
 
 @kernel

@@ -133,7 +133,7 @@ def goes_second(part: Part, halving: int) -> bool:
 
 
 @kernel
-def piece(part: Part, halving: int) -> int:
+def piece_number(part: Part, halving: int) -> int:
     """Return a number for the piece that is halved there, the same for all parts of it."""
     return (1 << halving) | (part.path >> (part.depth - halving))
 
@@ -157,7 +157,7 @@ def share_out(counts: Ints, part: Part, key: int, p: float) -> None:
     for k in range(part.depth):
         second = goes_second(part, k)
         within = counts[ALL, k] - counts[ALL, k + 1] if second else counts[ALL, k + 1]
-        own = fold_in(key, piece(part, k))
+        own = fold_in(key, piece_number(part, k))
         chosen = hypergeometric_draw(own, counts[ALL, k], counts[CHOSEN, k], within)
         counts[CHOSEN, k + 1] = counts[CHOSEN, k] - chosen if second else chosen
 
@@ -177,7 +177,9 @@ def count_failures(counts: Ints, part: Part, key: int, p: float) -> None:
             failed = counts[CHOSEN, k]
         elif within > 0:
             a, b = float(within), float(counts[ALL, k] - within)
-            failed = beta_binomial_draw(fold_in(key, piece(part, k)), counts[CHOSEN, k], a, b)
+            failed = beta_binomial_draw(
+                fold_in(key, piece_number(part, k)), counts[CHOSEN, k], a, b
+            )
         counts[CHOSEN, k + 1] = counts[CHOSEN, k] - failed if second else failed
 
 

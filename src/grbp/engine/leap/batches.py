@@ -21,7 +21,7 @@ NOTHING: Final = Totals(0, 0, 0, 0, 0, 0)
 
 
 @inlined
-def plus(t: Totals, other: Totals) -> Totals:
+def add_totals(t: Totals, other: Totals) -> Totals:
     """Add totals up."""
     return Totals(
         t.rounds + other.rounds,
@@ -34,7 +34,7 @@ def plus(t: Totals, other: Totals) -> Totals:
 
 
 @inlined
-def from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow to pass)
+def draw_from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow to pass)
     table: Table, world: World, column: int, threshold: int, world_key: int, rho: int, count: int,
     box: Box,
 ) -> Totals:  # fmt: skip
@@ -45,14 +45,14 @@ def from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow t
     t = NOTHING
     while t.rounds < count:
         more = table_rounds(table, column, world_key, rho + t.rounds, min(PACKED, count - t.rounds))
-        both = plus(t, more)
+        both = add_totals(t, more)
         if not inside(both, box):
             break
         t = both
         if t.rounds < count and more.rounds < PACKED:
             # The next round outlasts the table.
             key = fold_in(world_key, rho + t.rounds)
-            t = plus(t, as_totals(table_round(table, world, column, threshold, key)))
+            t = add_totals(t, as_totals(table_round(table, world, column, threshold, key)))
             if not inside(t, box):
                 break
     return t
@@ -77,7 +77,7 @@ def long_batch(
     work.elsewhere[:] = 0
     while True:
         # One call, in a loop: compiled code has a copy of `draw_batch` for each call.
-        both = plus(t, draw_batch(law, threshold, count, key, Part(path, depth), work))
+        both = add_totals(t, draw_batch(law, threshold, count, key, Part(path, depth), work))
         within = inside(both, box)
         if found or (within and depth == 0):
             add_up(work.starts, work.elsewhere)

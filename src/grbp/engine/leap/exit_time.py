@@ -33,7 +33,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compiled, inlined, kernel, u64
+from grbp._numba.jit import compile_function, inlined, kernel, u64
 from grbp.engine.leap.alias import pair_cells
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
@@ -237,14 +237,14 @@ def exit_steps(exits: Exits, d: int, key: int) -> int:
             width = exits.bins[row, WIDTH]
             place = (float(cell) - 1.0) * width + math.floor(within * width)
             return d + 2 * int(exits.bins[row, LOW] + place)
-        m = _kept(exits, d, cell, within, luck)
+        m = _accept_value(exits, d, cell, within, luck)
         if m >= 0:
             return d + 2 * m
         turn += 3
 
 
 @kernel
-def _kept(exits: Exits, d: int, cell: int, within: float, luck: float) -> int:
+def _accept_value(exits: Exits, d: int, cell: int, within: float, luck: float) -> int:
     """Return the value of M proposed in a cell, or -1 if it is rejected."""
     row = hop_index(d)
     low, width = exits.bins[row, LOW], exits.bins[row, WIDTH]
@@ -265,7 +265,10 @@ def _kept(exits: Exits, d: int, cell: int, within: float, luck: float) -> int:
         left, right = exits.bins[row, at], exits.bins[row, at + u64(1)]
         before, after = exits.bins[row, at - u64(1)], exits.bins[row, at + u64(2)]
         place = math.floor(within * width)
-        m, envelope = low + (float(cell) - 1.0) * width + place, ceiling(before, left, right, after)
+        m, envelope = (
+            low + (float(cell) - 1.0) * width + place,
+            concave_bound(before, left, right, after),
+        )
         share = place / width
         least = left + share * (right - left)
         most = min(left + share * (left - before), right + (1.0 - share) * (right - after))
@@ -278,7 +281,7 @@ def _kept(exits: Exits, d: int, cell: int, within: float, luck: float) -> int:
 
 
 @kernel
-def ceiling(before: float, left: float, right: float, after: float) -> float:
+def concave_bound(before: float, left: float, right: float, after: float) -> float:
     """Bound a concave sequence between the inner two of four equidistant values."""
     rise, fall = left - before, right - after
     if rise <= 0.0:
@@ -302,7 +305,7 @@ def exit_tables(p_c: float, farthest: int) -> Exits:
     return Exits(p, cells, bins)
 
 
-_compiled = cache(compiled)
+_compiled = cache(compile_function)
 
 
 def _fill(p_c: float, cells: Words, bins: Floats) -> None:
@@ -329,7 +332,7 @@ def _fill_bins(p_c: float, d: int, bins: Floats, mass: Floats) -> None:
         left, right = bins[LEVEL + i], bins[LEVEL + i + 1]
         envelope, least = left, left
         if width > 1.0:
-            envelope = ceiling(bins[LEVEL + i - 1], left, right, bins[LEVEL + i + 2])
+            envelope = concave_bound(bins[LEVEL + i - 1], left, right, bins[LEVEL + i + 2])
             least = min(left, right)
         bins[SURE + i] = math.exp(least - envelope)
         mass[i] = math.exp(envelope) * width

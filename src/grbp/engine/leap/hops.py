@@ -13,7 +13,7 @@ import numpy as np
 from grbp._numba.jit import i64, inlined, kernel, u64
 from grbp.engine.leap.alias import alias_table, bits_for
 from grbp.engine.leap.exit_time import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
-from grbp.engine.leap.round_table import CUT, LAST_DRAW, TABLE_GOAL, WORD_MASK, ended
+from grbp.engine.leap.round_table import CUT, LAST_DRAW, TABLE_GOAL, WORD_MASK, end_round
 from grbp.engine.recorder import World
 from grbp.learners.counters import Round
 from grbp.model.problem import Problem
@@ -79,4 +79,4 @@ def hop_round(hops: Hops, world: World, _column: int, threshold: int, key: int) 
         state += d if uniform(own, LAST_DRAW) < hops.exits.bins[hop_index(d), UP] else -d
         hop += 1
     c_up = (steps + state - first) // 2
-    return ended(world, first, state, steps, c_up, uniform(key, LAST_DRAW))
+    return end_round(world, first, state, steps, c_up, uniform(key, LAST_DRAW))

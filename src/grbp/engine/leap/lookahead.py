@@ -32,10 +32,10 @@ Plan: TypeAlias = Callable[..., tuple[int, Doubt]]
 next batch, 1 if it would be too short, and the doubt in it; `tried` is the length of the last."""
 
 
-def planning(doubt_over: Callable[..., Doubt], certain: bool) -> Plan:
+def make_planner(doubt_over: Callable[..., Doubt], certain: bool) -> Plan:
     """Make the kernel that plans for a learner, from the doubt over a box: 0 or 1 if `certain`."""
 
-    def fits(  # noqa: PLR0913, PLR0917 (few arrays, and each by itself: many are slow to pass)
+    def doubt_in(  # noqa: PLR0913, PLR0917 (few arrays, and each by itself: many are slow to pass)
         constants: Any, n: Counters, goal: int, threshold: int, sizes: Floats, column: int,
         rounds: int, single: int,
     ) -> Doubt:  # fmt: skip
@@ -46,21 +46,21 @@ def planning(doubt_over: Callable[..., Doubt], certain: bool) -> Plan:
             return Doubt(doubt.usual, 1.0, 0.0, 0.0)
         return doubt
 
-    inlined(fits)
+    inlined(doubt_in)
 
     def plan(  # noqa: PLR0913, PLR0917
         constants: Any, n: Counters, goal: int, threshold: int, sizes: Floats, column: int,
         tried: int, limit: int, single: int,
     ) -> tuple[int, Doubt]:  # fmt: skip
         most = min(2 * tried, limit)
-        least, best = 1, fits(constants, n, goal, threshold, sizes, column, most, single)
+        least, best = 1, doubt_in(constants, n, goal, threshold, sizes, column, most, single)
         # Double what fits, if asking is cheap, as it is for a learner that does not draw.
         while best.chance < 1.0:
             least = most
             if least == limit or not certain:
                 return least, best
             most = min(2 * least, limit)
-            doubt = fits(constants, n, goal, threshold, sizes, column, most, single)
+            doubt = doubt_in(constants, n, goal, threshold, sizes, column, most, single)
             if doubt.chance == 1.0:
                 break
             best = doubt
@@ -70,7 +70,7 @@ def planning(doubt_over: Callable[..., Doubt], certain: bool) -> Plan:
             certain and least > 1 and most - least > (1 if least > single else 1 + least // 32)
         ):
             half = most // 2 if least == 1 else (least + most) // 2
-            doubt = fits(constants, n, goal, threshold, sizes, column, half, single)
+            doubt = doubt_in(constants, n, goal, threshold, sizes, column, half, single)
             if doubt.chance < 1.0:
                 least, best = half, doubt
             else:
@@ -80,7 +80,7 @@ def planning(doubt_over: Callable[..., Doubt], certain: bool) -> Plan:
     return kernel(plan)
 
 
-def certainty(stable: Stable) -> Callable[..., Doubt]:
+def make_certainty(stable: Stable) -> Callable[..., Doubt]:
     """Make the kernel that says the doubt over a box of a learner that does not draw: 0 or 1."""
     sure = inlined(stable)
 

@@ -17,12 +17,19 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compiled, inlined, kernel
+from grbp._numba.jit import compile_function, inlined, kernel
 from grbp.engine.leap.batch_totals import BatchLaw, Workspace, batch_law
-from grbp.engine.leap.batches import NOTHING, from_table, long_batch, plus
+from grbp.engine.leap.batches import NOTHING, add_totals, draw_from_table, long_batch
 from grbp.engine.leap.counter_box import Box, box_of, inside, sizes_of
 from grbp.engine.leap.hops import Hops, hop_round, hops_of
-from grbp.engine.leap.lookahead import FEWEST, FOREVER, Plan, certainty, gap_before, planning
+from grbp.engine.leap.lookahead import (
+    FEWEST,
+    FOREVER,
+    Plan,
+    gap_before,
+    make_certainty,
+    make_planner,
+)
 from grbp.engine.leap.round_table import PACKED, TABLE_GOAL, Table, table_of, table_round
 from grbp.engine.recorder import (
     Recorder,
@@ -98,7 +105,9 @@ def leaps_of(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
     )
 
 
-def leaping(decide: Decide, stable: Stable | None, thinning: Thinning | None, tabled: bool) -> Loop:
+def make_leap_loop(
+    decide: Decide, stable: Stable | None, thinning: Thinning | None, tabled: bool
+) -> Loop:
     """Make the loop that plays every round of a recorder in leaps.
 
     The loop returns DONE, or a threshold that the learner played without having declared it.
@@ -109,17 +118,17 @@ def leaping(decide: Decide, stable: Stable | None, thinning: Thinning | None, ta
     Paper: alg:GRBP
     """
     if stable is not None:
-        plan = planning(certainty(stable), True)
+        plan = make_planner(make_certainty(stable), True)
     elif thinning is not None:
-        plan = planning(kernel(thinning.doubt), False)
+        plan = make_planner(kernel(thinning.doubt), False)
     else:
-        return _asking(decide, tabled)
-    return _skipping(decide, plan, thinning, tabled)
+        return _make_asking_loop(decide, tabled)
+    return _make_skipping_loop(decide, plan, thinning, tabled)
 
 
-def _asking(decide: Decide, tabled: bool) -> Loop:
+def _make_asking_loop(decide: Decide, tabled: bool) -> Loop:
     """Make the loop for a learner that is asked in every round."""
-    play = _playing(decide, None, tabled)
+    play = _make_play_kernel(decide, None, tabled)
 
     def leap(constants: Any, leaps: Leaps, _work: Workspace, recorder: Recorder) -> int:
         law = leaps.table if tabled else leaps.hops
@@ -143,14 +152,17 @@ def _asking(decide: Decide, tabled: bool) -> Loop:
     return leap
 
 
-def _skipping(  # noqa: C901 (the loop inside counts)
+def _make_skipping_loop(  # noqa: C901 (the loop inside counts)
     decide: Decide, plan: Plan, thinning: Thinning | None, tabled: bool
 ) -> Loop:
     """Make the loop for a learner that says where it does not change its mind."""
     usual = None if thinning is None else thinning.usual
-    resolve = kernel(_never if thinning is None else thinning.resolve)
-    play = _playing(decide, usual, tabled)
-    short, long = _short_batch(tabled), compiled(long_batch, "batches of rounds")
+    resolve = kernel(_resolve_never if thinning is None else thinning.resolve)
+    play = _make_play_kernel(decide, usual, tabled)
+    draw_short_batch, long = (
+        _make_short_batch(tabled),
+        compile_function(long_batch, "batches of rounds"),
+    )
 
     def leap(constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder) -> int:
         goal, world, columns = leaps.world.goal, leaps.world, leaps.columns
@@ -174,7 +186,7 @@ def _skipping(  # noqa: C901 (the loop inside counts)
                     if checkpoint < len(recorder.checkpoints):
                         carry_forward(recorder, r, checkpoint)
                     continue
-                if not declared(columns, threshold):
+                if not is_declared(columns, threshold):
                     return int(threshold)
                 column = columns[threshold]
                 last = recorder.checkpoints[checkpoint] if cut else recorder.checkpoints[-1]
@@ -196,7 +208,7 @@ def _skipping(  # noqa: C901 (the loop inside counts)
                     key = fold_in(fold_in(world_key, n.rho), _APART)
                     t = long(leaps.batches, threshold, key, count, box, work)
                 else:
-                    t = short(
+                    t = draw_short_batch(
                         law, world, column, threshold, world_key, n.rho, count, box, work.starts,
                         recorder.stride > 0,
                     )  # fmt: skip
@@ -215,13 +227,13 @@ def _skipping(  # noqa: C901 (the loop inside counts)
     return leap
 
 
-def _playing(  # noqa: C901 (the loop inside counts)
+def _make_play_kernel(  # noqa: C901 (the loop inside counts)
     decide: Decide, usual: Callable[..., int] | None, tabled: bool
 ) -> Callable[..., tuple[Counters, int]]:
     """Make the kernel that plays round by round until a checkpoint, or a batch may be planned."""
     draw: Callable[..., Round] = table_round if tabled else hop_round
     choose, thinned = inlined(decide), usual is not None
-    likely = choose if usual is None else _without_key(usual)
+    usual_threshold = choose if usual is None else _make_usual_decision(usual)
 
     def play(  # noqa: PLR0913, PLR0917 (one loop, so that all it needs is at hand)
         constants: Any, n: Counters, world_key: int, learner_key: int, law: Any, world: World,
@@ -239,13 +251,13 @@ def _playing(  # noqa: C901 (the loop inside counts)
             threshold = resolved
             if resolved == _ASK:
                 # Added to 0, a bool is a number, compiled as well.
-                answer = 0 + likely(goal, constants, n, fold_in(learner_key, n.rho))
+                answer = 0 + usual_threshold(goal, constants, n, fold_in(learner_key, n.rho))
                 if not 0 <= answer < goal or n.rho >= gate[answer]:
                     break
                 threshold = (
                     choose(goal, constants, n, fold_in(learner_key, n.rho)) if thinned else answer
                 )
-            if thinned and not declared(columns, threshold):
+            if thinned and not is_declared(columns, threshold):
                 answer = threshold
                 break
             resolved, answer, key = _ASK, _ASK, fold_in(world_key, n.rho)
@@ -274,21 +286,21 @@ def _playing(  # noqa: C901 (the loop inside counts)
     return kernel(play)
 
 
-def _without_key(usual: Callable[..., int]) -> Decide:
+def _make_usual_decision(usual: Callable[..., int]) -> Decide:
     """Make a decision, which ignores its key, from the threshold that a learner usually plays."""
     guess = kernel(usual)
 
-    def likely(goal: int, constants: Any, n: Counters, _key: int) -> int:
+    def usual_threshold(goal: int, constants: Any, n: Counters, _key: int) -> int:
         return guess(goal, constants, n)
 
-    return kernel(likely)
+    return kernel(usual_threshold)
 
 
-def _short_batch(tabled: bool) -> Callable[..., Totals]:
+def _make_short_batch(tabled: bool) -> Callable[..., Totals]:
     """Make the kernel that draws a batch round by round, up to the first that leaves a box."""
     draw: Callable[..., Round] = table_round if tabled else hop_round
 
-    def short(  # noqa: PLR0913, PLR0917
+    def draw_short_batch(  # noqa: PLR0913, PLR0917
         law: Any, world: World, column: int, threshold: int, world_key: int, rho: int, count: int,
         box: Box, starts: Ints, by_start: bool,
     ) -> Totals:  # fmt: skip
@@ -297,18 +309,18 @@ def _short_batch(tabled: bool) -> Callable[..., Totals]:
         if by_start:
             starts[:] = 0
         elif tabled:
-            t = from_table(law, world, column, threshold, world_key, rho, count, box)
+            t = draw_from_table(law, world, column, threshold, world_key, rho, count, box)
         while t.rounds < count and inside(t, box):
             one = draw(law, world, column, threshold, fold_in(world_key, rho + t.rounds))
             starts[one.first] += 1
-            t = plus(t, as_totals(one))
+            t = add_totals(t, as_totals(one))
         return t
 
-    return kernel(short)
+    return kernel(draw_short_batch)
 
 
 @inlined
-def declared(columns: Ints, threshold: int) -> bool:
+def is_declared(columns: Ints, threshold: int) -> bool:
     """Return whether the learner may play a threshold: it is one, and was declared."""
     return 0 <= threshold < len(columns) and bool(columns[threshold] >= 0)
 
@@ -334,6 +346,6 @@ def record_batch(  # noqa: PLR0913, PLR0917
     return checkpoint
 
 
-def _never(_goal: int, _: Any, _n: Counters, _doubt: Any, _key: int) -> int:
+def _resolve_never(_goal: int, _: Any, _n: Counters, _doubt: Any, _key: int) -> int:
     """Return _ASK, for a learner that does not draw and has nothing to resolve."""
     return _ASK

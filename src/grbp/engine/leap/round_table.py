@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compiled, i64, inlined, kernel, u64
+from grbp._numba.jit import compile_function, i64, inlined, kernel, u64
 from grbp.engine.leap.alias import fill_alias
 from grbp.engine.recorder import World
 from grbp.learners.counters import Round, Totals
@@ -140,7 +140,7 @@ def tables_of(
     return Tables(cells, 64 - bits)
 
 
-_compiled = cache(compiled)
+_compiled = cache(compile_function)
 
 
 def _fill_tables(
@@ -312,11 +312,11 @@ def walk_on(world: World, threshold: int, key: int, state: int, begun: Round) ->
         state = next_state(state, Action.CONTINUE, world.goal, world.p_c, world.p_f, draw)
         c_up += (state - before + 1) // 2
         c, slot = c + 1, slot + 1
-    return ended(world, begun.first, state, c, c_up, uniform(key, slot))
+    return end_round(world, begun.first, state, c, c_up, uniform(key, slot))
 
 
 @kernel
-def ended(world: World, first: int, state: int, c: int, c_up: int, draw: float) -> Round:
+def end_round(world: World, first: int, state: int, c: int, c_up: int, draw: float) -> Round:
     """Return the round that has come to an end of its interval; at the threshold it finishes."""
     if state == world.goal:
         return Round(first, 1, 0, c, c_up)

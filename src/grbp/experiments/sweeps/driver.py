@@ -22,7 +22,7 @@ from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.experiments.sweeps.workers import Workers, local_workers
 from grbp.model.validation import check_positive, check_whole
 
-FOLDER: Final = Path("results")
+FOLDER: Final[Path] = Path("results")
 """The folder in which sweeps are kept unless another is named."""
 
 CHUNK_SECONDS: Final = 1.0
@@ -216,6 +216,16 @@ def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
         result = driver.result()
     write_result(folder, result)
     return result
+
+
+def load_sweep(spec: SweepSpec, path: Path) -> SweepResult:
+    """Read the result of a sweep from its file; refuse if something is missing."""
+    if not path.is_file():
+        raise InvalidInput(f"{path} does not exist; play the sweep first")
+    with Driver(spec, path) as driver:
+        if any(driver.find_gaps()):
+            raise InvalidInput(f"{path} does not hold all of {spec.name!r}; play the rest first")
+        return driver.result()
 
 
 class Driver:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._io import check_writable, make_folder
-from grbp._marks import SWEEP, refuse_others, unlocked
+from grbp._marks import SWEEP, lock_free_address, refuse_others
 from grbp.errors import CannotWrite, Conflict, InvalidInput
 from grbp.experiments.moments import Sums
 from grbp.experiments.provenance import source_digest
@@ -202,7 +202,7 @@ def _check_mark(path: Path) -> None:
 
     with (
         suppress(sqlite3.Error, OSError),
-        closing(sqlite3.connect(unlocked(path), uri=True)) as connection,
+        closing(sqlite3.connect(lock_free_address(path), uri=True)) as connection,
     ):
         refuse_others(path, SWEEP, connection)
 

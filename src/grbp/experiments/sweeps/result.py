@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp._shown import Shown
+from grbp._display import Displayable, Rows
 from grbp.errors import InvalidInput
 from grbp.experiments.league_table import (
     Duel,
@@ -25,6 +25,10 @@ from grbp.experiments.sweeps.cells import Cell
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.experiments.tables import COLUMNS, Row, cell_row, problem_columns
 from grbp.numerics.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class SweptCell(NamedTuple):
@@ -69,7 +73,7 @@ class RegretMap(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class SweepResult(Shown):
+class SweepResult(Displayable):
     """The regret of every learner on every problem of a sweep.
 
     Attributes
@@ -253,6 +257,29 @@ class SweepResult(Shown):
             known = ", ".join(map(str, self._by_goal))
             raise InvalidInput(f"goal {goal!r} was asked for; there is {known}")
         return self._by_goal[goal]
+
+    def _table(self) -> Rows:
+        return COLUMNS, self.rows()
+
+    def _summary(self) -> Rows:
+        columns = ("learner", "mean regret", "standard error", "worst", "at")
+        return columns, (
+            (one.learner, one.mean, one.se, one.worst, "goal {}, {:g}, {:g}".format(*one.worst_at))
+            for one in self.table().standings
+        )
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.best_map import best_learner_figure  # noqa: PLC0415 (a floor above)
+        from grbp.figures.regret_map import regret_map_figure  # noqa: PLC0415 (a floor above)
+        from grbp.figures.standings import standings_figure  # noqa: PLC0415 (a floor above)
+
+        if len(self.spec.goals) > 1:
+            return standings_figure(self, ax=ax)
+        found = self.regret_map()
+        if len(self.spec.learners) == 1:
+            return regret_map_figure(found.p_c, found.p_f, found.mean, found.goal, ax=ax)
+        names = list(self._by_goal[found.goal])
+        return best_learner_figure(found.p_c, found.p_f, *self.winners(), names, found.goal, ax=ax)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain data: what was asked, the digest, and every cell."""

@@ -21,7 +21,7 @@ from grbp._io import (
     reason,
     sync_folder,
 )
-from grbp._marks import STUDIES as MARK, refuse_others, unlocked
+from grbp._marks import STUDIES as MARK, lock_free_address, refuse_others
 from grbp.errors import (
     CannotWrite,
     GrbpError,
@@ -149,7 +149,7 @@ class SqliteStore(Store):
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         with (
             suppress(apsw.Error, OSError),
-            closing(apsw.Connection(unlocked(self._path), flags, self._vfs)) as connection,
+            closing(apsw.Connection(lock_free_address(self._path), flags, self._vfs)) as connection,
         ):
             refuse_others(Path(self.where), MARK, connection)
 

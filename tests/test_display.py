@@ -19,7 +19,7 @@ from runs import FIGURE_3, GRID
 import grbp
 from grbp.errors import InvalidInput, MissingExtra
 from grbp.experiments import GridResult, Spec, run
-from grbp.experiments.results import COLUMNS
+from grbp.experiments.simulation import COLUMNS
 
 NASTY = "<script>alert('$1')</script>"
 
@@ -197,16 +197,16 @@ def test_a_fit_draws_each_of_its_pictures(what: str, things: dict[str, Any]) -> 
 
 @pytest.mark.soak
 def test_without_pandas_it_is_polars(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grbp.views.find_spec", lambda name: None if name == "pandas" else name)
+    monkeypatch.setattr("grbp._display.find_spec", lambda name: None if name == "pandas" else name)
     assert isinstance(FIGURE_3.to_frame(), optional("polars").DataFrame)
 
 
 def test_a_library_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="library = 'numpy' was given; it must be 'pandas' or"):
         FIGURE_3.to_frame("numpy")
-    monkeypatch.setattr("grbp.views.find_spec", lambda name: None if name == "pandas" else name)
+    monkeypatch.setattr("grbp._display.find_spec", lambda name: None if name == "pandas" else name)
     with pytest.raises(MissingExtra, match="needs pandas, which is not installed"):
         FIGURE_3.to_frame("pandas")
-    monkeypatch.setattr("grbp.views.find_spec", lambda _: None)
+    monkeypatch.setattr("grbp._display.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match="needs pandas or polars, which is not installed"):
         FIGURE_3.to_frame()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
-from grbp.learners.registry import AnyLearner, LearnerLike, is_path, kept_learner
+from grbp.learners.registry import AnyLearner, LearnerLike, is_path, stored_learner
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.validation import check_number, check_whole
 
@@ -21,11 +21,11 @@ _COUNTS: Final = Counters._fields[1:]
 
 def learner_json(given: LearnerLike, goal: int) -> Any:
     """Return a learner as a file keeps it: a name or, where others wrote it, a digest as well."""
-    kept = kept_learner(given, goal)
+    kept = stored_learner(given, goal)
     return kept if isinstance(kept, str) else kept.as_json()
 
 
-def learner_of(stored: Any, given: LearnerLike | None, goal: int, what: str) -> LearnerLike:
+def restore_learner(stored: Any, given: LearnerLike | None, goal: int, what: str) -> LearnerLike:
     """Return the learner of a session or a study, or refuse another one."""
     name = stored if isinstance(stored, str) else stored["name"]
     if given is None:
@@ -35,7 +35,7 @@ def learner_of(stored: Any, given: LearnerLike | None, goal: int, what: str) -> 
                 " give the learner as well"
             )
         given = name
-    kept = kept_learner(given, goal)
+    kept = stored_learner(given, goal)
     if str(kept) != name:
         raise InvalidInput(f"the {what} was made with the learner {name}; {kept} was given")
     if learner_json(given, goal) != stored:
@@ -55,7 +55,7 @@ def check_constants(stored: Any, learner: AnyLearner, what: str) -> None:
         )
 
 
-def known_counters(given: object, learner: AnyLearner) -> Counters:
+def check_counters(given: object, learner: AnyLearner) -> Counters:
     """Return counters to begin with, or refuse those from which a learner cannot decide."""
     if isinstance(learner, PolicyLearner):
         raise InvalidInput(
@@ -65,7 +65,7 @@ def known_counters(given: object, learner: AnyLearner) -> Counters:
         raise InvalidInput(f"counters = {given!r} was given; it must be Counters, as of a fit")
     rho = check_whole("counters.rho", given.rho, 1, MOST)
     n = Counters(rho, *(check_number(f"counters.{k}", getattr(given, k)) for k in _COUNTS))
-    if min(n.f, n.c) <= 0.0 or not fit_together(pairs_of(n)):
+    if min(n.f, n.c) <= 0.0 or not are_consistent(success_pairs(n)):
         raise InvalidInput(
             f"counters = {given!r} was given; each action must have been taken, and nothing can"
             " have succeeded more often than it was tried"
@@ -73,11 +73,11 @@ def known_counters(given: object, learner: AnyLearner) -> Counters:
     return n
 
 
-def pairs_of(n: Counters) -> list[tuple[float, float]]:
+def success_pairs(n: Counters) -> list[tuple[float, float]]:
     """Return how often something succeeded, and was tried, of every kind."""
     return [(n.f_goal, n.f), (n.c_up, n.c), (n.wins_0, n.plays_0), (n.wins_1, n.plays_1)]
 
 
-def fit_together(pairs: list[tuple[float, float]]) -> bool:
+def are_consistent(pairs: list[tuple[float, float]]) -> bool:
     """Return whether nothing succeeded more often than it was tried."""
     return all(0.0 <= part <= whole < math.inf for part, whole in pairs)

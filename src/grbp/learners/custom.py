@@ -22,7 +22,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 
 _PLAIN: Final = frozenset({bool, int, float, complex, str, bytes, NoneType, type(...)})
-_UNTOLD: Final = frozenset(
+_SKIPPED: Final = frozenset(
     {"__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__annotate_func__"}
     | {"__annotations_cache__", "__firstlineno__", "__static_attributes__"}
 )
@@ -30,7 +30,7 @@ _UNTOLD: Final = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class OwnLearner:
+class CustomLearner:
     """A learner that others wrote, as a specification keeps it: a name and a digest.
 
     Attributes
@@ -53,14 +53,14 @@ class OwnLearner:
         return self.name
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OwnLearner):
+        if not isinstance(other, CustomLearner):
             return NotImplemented
         return self.as_json() == other.as_json()
 
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def found(self) -> Learner:
+    def resolve(self) -> Learner:
         """Return the learner, or refuse if only its name is known."""
         if self.learner is None:
             raise InvalidInput(
@@ -74,7 +74,7 @@ class OwnLearner:
         return {"name": self.name, "digest": self.digest}
 
 
-def imported(given: str, problem: object) -> Learner:
+def import_learner(given: str, problem: object) -> Learner:
     """Import the learner called `module:name`, or let the function of that name make it.
 
     The name may have dots. A function is called with the problem, or with its goal alone where
@@ -101,13 +101,12 @@ def imported(given: str, problem: object) -> Learner:
 def digest_of(learner: Learner) -> str:
     """Digest the source of a learner and everything that it reads."""
     functions = (learner.decide, learner.stable, learner.thinning)
-    told = _Reader(learner).told((functions, learner.constants, learner.thresholds))
-    return _digest(told)
+    return _digest(_Reader(learner).describe((functions, learner.constants, learner.thresholds)))
 
 
-def _digest(told: Iterator[object]) -> str:
+def _digest(parts: Iterator[object]) -> str:
     digest = hashlib.sha256()
-    for part in told:
+    for part in parts:
         digest.update(repr(part).encode("utf-8", "backslashreplace") + b"\0")
     return digest.hexdigest()
 
@@ -120,107 +119,107 @@ class _Reader:
         self._package = str(getattr(learner.decide, "__module__", "")).partition(".")[0]
         self._met: dict[object, tuple[int, Any]] = {}  # It keeps alive what is known by address.
 
-    def told(self, thing: Any, names: frozenset[str] = frozenset()) -> Iterator[object]:
-        """Tell a thing; names: what the function that reads it may ask a module for."""
+    def describe(self, thing: Any, names: frozenset[str] = frozenset()) -> Iterator[object]:
+        """Describe a thing; names: what the function that reads it may ask a module for."""
         yield type(thing).__qualname__
         if type(thing) in _PLAIN:
             yield thing
         elif isinstance(thing, tuple):
-            yield from self._tuple(thing, names)
+            yield from self._describe_tuple(thing, names)
         elif isinstance(thing, frozenset | set):
-            yield sorted(_digest(self.told(item)) for item in thing)
+            yield sorted(_digest(self.describe(item)) for item in thing)
         else:
             new = (id(thing), names) not in self._met
             number, _ = self._met.setdefault((id(thing), names), (len(self._met), thing))
             yield number
             if new:
-                yield from self._once(thing, names)
+                yield from self._describe_new(thing, names)
 
-    def _tuple(self, thing: tuple[Any, ...], names: frozenset[str]) -> Iterator[object]:
+    def _describe_tuple(self, thing: tuple[Any, ...], names: frozenset[str]) -> Iterator[object]:
         if type(thing) is not tuple:
-            yield from self.told(type(thing))
+            yield from self.describe(type(thing))
         yield len(thing)
         for item in thing:
-            yield from self.told(item, names)
+            yield from self.describe(item, names)
 
-    def _once(self, thing: Any, names: frozenset[str]) -> Iterator[object]:
-        """Tell what has not been told before."""
+    def _describe_new(self, thing: Any, names: frozenset[str]) -> Iterator[object]:
+        """Describe what has not been met before."""
         if isinstance(thing, ModuleType):
-            yield from self._module(thing, names)
+            yield from self._describe_module(thing, names)
         elif isinstance(thing, CodeType):
-            yield from self._code(thing)
+            yield from self._describe_code(thing)
         elif isinstance(thing, FunctionType):
-            yield from self._function(thing)
+            yield from self._describe_function(thing)
         elif isinstance(thing, type):
-            yield from self._class(thing)
+            yield from self._describe_class(thing)
         else:
-            yield from self._object(thing)
+            yield from self._describe_object(thing)
 
-    def _module(self, module: ModuleType, names: frozenset[str]) -> Iterator[object]:
+    def _describe_module(self, module: ModuleType, names: frozenset[str]) -> Iterator[object]:
         yield module.__name__
         if self._is_installed(module.__name__):
             yield _version(module.__name__)
             return
         for name in sorted(name for name in names if hasattr(module, name)):
             yield name
-            yield from self.told(getattr(module, name), names)
+            yield from self.describe(getattr(module, name), names)
 
-    def _code(self, code: CodeType) -> Iterator[object]:
-        """Tell code, but not in which file and line it stands."""
+    def _describe_code(self, code: CodeType) -> Iterator[object]:
+        """Describe code, but not in which file and line it stands."""
         yield code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
         yield code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
-        yield from self.told(code.co_consts)
+        yield from self.describe(code.co_consts)
         for step in dis.get_instructions(code):
             if step.opname == "IMPORT_NAME":
-                yield from self.told(import_module(step.argval), names_in(code))
+                yield from self.describe(import_module(step.argval), names_in(code))
 
-    def _function(self, function: FunctionType) -> Iterator[object]:
+    def _describe_function(self, function: FunctionType) -> Iterator[object]:
         names, scope = names_in(function.__code__), function.__globals__
         yield function.__module__, function.__qualname__
         for cell in function.__closure__ or ():
             if cell != CellType():  # which is empty
-                yield from self.told(cell.cell_contents, names)
+                yield from self.describe(cell.cell_contents, names)
         if self._is_installed(function.__module__):
             yield _version(function.__module__)
             return
-        yield from self.told(function.__code__)
-        yield from self.told((function.__defaults__, function.__kwdefaults__), names)
+        yield from self.describe(function.__code__)
+        yield from self.describe((function.__defaults__, function.__kwdefaults__), names)
         for name in sorted(names & scope.keys()):
             yield name
-            yield from self.told(scope[name], names)
+            yield from self.describe(scope[name], names)
 
-    def _class(self, kind: type) -> Iterator[object]:
+    def _describe_class(self, kind: type) -> Iterator[object]:
         yield kind.__module__, kind.__qualname__
         if self._is_installed(kind.__module__):
             yield _version(kind.__module__)
             return
-        yield from self.told(kind.__bases__)
+        yield from self.describe(kind.__bases__)
         for name, value in sorted(vars(kind).items()):
-            if name not in _UNTOLD:
+            if name not in _SKIPPED:
                 yield name
-                yield from self.told(value)
+                yield from self.describe(value)
 
-    def _object(self, thing: Any) -> Iterator[object]:
-        """Tell what a value is made of: what it wraps, or what a copy would be made from."""
+    def _describe_object(self, thing: Any) -> Iterator[object]:
+        """Describe what a value is made of: what it wraps, or what a copy would be made from."""
         if isinstance(thing, property):
-            yield from self.told((thing.fget, thing.fset))
+            yield from self.describe((thing.fget, thing.fset))
             return
         inside = [getattr(thing, name, None) for name in ("py_func", "__wrapped__", "__func__")]
         if any(part is not None for part in inside):
-            yield from self.told(tuple(inside))
-            yield from self.told(getattr(thing, "__self__", None))
+            yield from self.describe(tuple(inside))
+            yield from self.describe(getattr(thing, "__self__", None))
             return
         try:
             made = thing.__reduce_ex__(4)
-            parts = made if isinstance(made, str) else [_listed(part) for part in made]
+            parts = made if isinstance(made, str) else [_as_tuple(part) for part in made]
         except Exception as error:
             raise InvalidInput(
                 f"the learner {self._name} was given; it reads a {type(thing).__qualname__}, of"
                 " which nobody can tell whether it has changed, so that its results cannot be"
                 " kept (simulate keeps none)"
             ) from error
-        yield from self.told(type(thing))
-        yield from self.told(parts if isinstance(parts, str) else tuple(parts))
+        yield from self.describe(type(thing))
+        yield from self.describe(parts if isinstance(parts, str) else tuple(parts))
 
     def _is_installed(self, module: str | None) -> bool:
         """Return whether a module is Python's, this package's or installed: others digest it."""
@@ -232,7 +231,7 @@ class _Reader:
         return elsewhere and top != self._package
 
 
-def _listed(part: Any) -> Any:
+def _as_tuple(part: Any) -> Any:
     """Return what an iterator yields as a tuple, and anything else as it is."""
     return tuple(part) if isinstance(part, Iterator) else part
 

@@ -48,7 +48,7 @@ _OTHER_LOOKS: Final[list[tuple[str, Dashes]]] = [
 """The looks of learners that this package does not know."""
 
 
-def look_of(names: Sequence[str]) -> dict[str, tuple[str, Dashes]]:
+def line_styles(names: Sequence[str]) -> dict[str, tuple[str, Dashes]]:
     """Return the colour and the line style of every learner, whatever others are in the figure.
 
     A learner of this package has its own look; another one gets a look by its name. Only where

@@ -11,7 +11,7 @@ import pytest
 
 import grbp
 from grbp.errors import InvalidInput
-from grbp.learners.own import OwnLearner, digest_of
+from grbp.learners.custom import CustomLearner, digest_of
 
 SOURCE = '''
 import functools
@@ -182,14 +182,14 @@ def test_a_digest_changes_with_anything_that_is_read(old: str, new: str, modules
 
 @pytest.mark.usefixtures("modules")
 def test_a_digest_is_about_what_is_read_now() -> None:
-    kept = OwnLearner("mine", found())
+    kept = CustomLearner("mine", found())
     before = kept.digest
     vars(sys.modules["mine"])["LIMIT"] = 6
     assert kept.digest != before
     vars(sys.modules["mine"])["LIMIT"] = 5
-    assert kept == OwnLearner("mine", None, before)
-    assert kept != OwnLearner("mine", None, "0")
-    assert len({kept, OwnLearner("mine", None, before)}) == 1
+    assert kept == CustomLearner("mine", None, before)
+    assert kept != CustomLearner("mine", None, "0")
+    assert len({kept, CustomLearner("mine", None, before)}) == 1
 
 
 def test_what_nobody_can_tell_is_refused() -> None:
@@ -242,4 +242,4 @@ def test_a_decision_of_any_kind_has_a_digest(made: Any) -> None:
 
 def test_a_file_keeps_a_name_and_no_code() -> None:
     with pytest.raises(InvalidInput, match="so give the learner itself"):
-        grbp.find_learner(OwnLearner("mine", None, "0"), 4)
+        grbp.find_learner(CustomLearner("mine", None, "0"), 4)
