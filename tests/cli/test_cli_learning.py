@@ -22,7 +22,7 @@ from simulations import simulation
 import grbp
 from grbp import Problem
 from grbp.cli import main
-from grbp.experiments.simulation import COLUMNS
+from grbp.experiments.tables import COLUMNS
 from grbp.learners.getbe import getbe_sm
 
 

@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runs import one_sentence
 
 import grbp
 from grbp.errors import GrbpError
-from grbp.experiments.sweeps.cells import cells_of
+from grbp.experiments.sweeps.cells import make_cells
 from grbp.experiments.sweeps.spec import ProblemGrid, SweepSpec
 
 GRID = {"goal": 4, "p_c": [0.4, 0.6], "p_f": 0.3}
@@ -136,8 +137,10 @@ def test_a_cell_is_known_by_all_that_changes_its_numbers() -> None:
         asked = {"rounds": (100,), "seed": 0, "engine": "auto", "start": "uniform"} | changes
         problem = grbp.Problem(4, 0.4, 0.3, asked["start"])  # type: ignore[arg-type]
         learner = str(changes.get("learner", "getbe-sm"))
-        sizes = (asked["rounds"], asked["seed"], asked["engine"])
-        return {cell.key for cell in cells_of([problem], [learner], *sizes)}  # type: ignore[arg-type]
+        sizes: Any = {name: asked[name] for name in ("rounds", "seed", "engine")}
+        return {
+            cell.key for cell in make_cells(SweepSpec("x", problem, learner, replicas=1, **sizes))
+        }
 
     variants: list[dict[str, object]] = [
         {}, {"rounds": (50, 100)}, {"seed": 1}, {"engine": "leap"}, {"start": 2},
