@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import grbp
-from grbp.cli.options import add_folder, add_threads, add_workers, loudness, number, whole, wholes
+from grbp.cli.options import add_folder, add_workers, loudness, number, whole, wholes
 from grbp.cli.outputs import add_outputs, check_outputs, give
 from grbp.cli.printing import paragraph
 from grbp.cli.progress import progress_bar
@@ -31,9 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", help=f"rounds in a replica ({ROUNDS:,})")
     parser.add_argument("--replicas", help=f"independent repetitions ({REPLICAS:,})")
     parser.add_argument("--seed", help=f"a whole number; same seed, same result ({SEED})")
-    who = parser.add_mutually_exclusive_group()
-    add_threads(who)
-    add_workers(who)
+    add_workers(parser.add_mutually_exclusive_group())
     add_folder(parser)
     parser.add_argument("--pairs", action="store_true", help="list every two learners as well")
     picture = "draw who wins where, as PNG and SVG for each goal"

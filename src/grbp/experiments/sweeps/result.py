@@ -62,7 +62,23 @@ class RegretMap(NamedTuple):
     p_c, p_f : ndarray
         The probabilities of the columns and of the rows, rising.
     mean, se : ndarray, shape (len(p_f), len(p_c))
-        The mean regret at the last round, and its standard error.
+        The mean regret at the last round, and its standard error. Cells are independent.
+
+    See Also
+    --------
+    SweepResult.regret_map : Makes a map.
+
+    Notes
+    -----
+    Paper: fig:3D
+    Differs: the paper does not print the goal or the grid.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> import numpy as np
+    >>> grbp.RegretMap(4, np.array([0.4, 0.6]), np.array([0.3]), *np.ones((2, 1, 2))).mean.shape
+    (1, 2)
     """
 
     goal: int
