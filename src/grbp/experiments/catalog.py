@@ -5,7 +5,8 @@ from functools import partial
 from typing import Final, TypeVar
 
 from grbp.experiments.spec import Spec
-from grbp.experiments.sweeps.spec import AnySpec, ProblemGrid, SweepSpec
+from grbp.experiments.sweeps.problem_grid import ProblemGrid
+from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
 from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.model.problem import Problem
 

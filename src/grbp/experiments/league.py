@@ -7,7 +7,8 @@ from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import MOST_REPLICAS
 from grbp.experiments.spec import check_learners, check_several
-from grbp.experiments.sweeps.spec import ProblemGrid, SweepSpec
+from grbp.experiments.sweeps.problem_grid import ProblemGrid
+from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.learners.registry import LEARNERS, LearnerLike
 from grbp.model.validation import check_count, check_goal, check_positive
 

@@ -90,13 +90,11 @@ def learner_as_json(learner: LearnerLike) -> str | dict[str, str]:
     return learner.as_json() if isinstance(learner, CustomLearner) else str(learner)
 
 
-def learner_from_json(learner: Any) -> StoredLearner:
-    """Read a learner that was written as plain data."""
-    return (
-        learner
-        if isinstance(learner, str)
-        else CustomLearner(learner["name"], None, learner["digest"])
-    )
+def learner_from_json(learner: Any) -> Any:
+    """Return the learner that plain data stand for; else what was given, to be refused later."""
+    if isinstance(learner, Mapping) and set(learner) == {"name", "digest"}:
+        return CustomLearner(learner["name"], None, learner["digest"])
+    return learner
 
 
 def check_common(spec: Any) -> None:

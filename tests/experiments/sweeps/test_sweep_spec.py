@@ -10,7 +10,8 @@ from runs import one_sentence
 import grbp
 from grbp.errors import GrbpError
 from grbp.experiments.sweeps.cells import make_cells
-from grbp.experiments.sweeps.spec import ProblemGrid, SweepSpec
+from grbp.experiments.sweeps.problem_grid import ProblemGrid
+from grbp.experiments.sweeps.spec import SweepSpec
 
 GRID = {"goal": 4, "p_c": [0.4, 0.6], "p_f": 0.3}
 SMALL = SweepSpec("tour", GRID, ["getbe-sm"], rounds=100, replicas=20)
