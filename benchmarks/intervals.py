@@ -25,7 +25,7 @@ from grbp.experiments.provenance import meta_now
 from grbp.experiments.regret import Curve, gap_per_threshold, most_unseen
 from grbp.experiments.simulation import checkpoints_up_to
 from grbp.experiments.splitting import BATCHES, play_batches
-from grbp.experiments.sums import weighted_sum
+from grbp.experiments.moments import weighted_sum
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import growth
 from measure import Effort, say

@@ -1,5 +1,6 @@
 """What many tests ask: problems of the paper, small experiments, decisions in one piece."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,11 @@ import pytest
 
 from grbp import Problem
 from grbp.engine.decisions import Decisions, decisions
-from grbp.experiments import GridSpec, Spec
+from grbp.experiments import Meta, Spec
+from grbp.experiments.moments import Sums
+from grbp.experiments.sweeps.cells import Cell, make_cells
+from grbp.experiments.sweeps.result import SweepResult, SweptCell
+from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.learners.base import Learner
 from grbp.learners.registry import LEARNERS, AnyLearner, find_learner
 
@@ -19,7 +24,26 @@ BOTH_ENGINES = pytest.mark.parametrize("engine", ["walk", "leap"])
 CURVES = Spec(
     "small", Problem(4, 0.45, 0.3), ("getbe-sm", "getbe-ucb", "no-explore"), 200, 40, seed=7
 )
-GRID = GridSpec("small-map", 4, (0.25, 0.5, 0.75), (0.2, 0.6), "getbe-sm", 50, 30, seed=7)
+GRID = SweepSpec(
+    "small-map",
+    {"goal": 4, "p_c": (0.25, 0.5, 0.75), "p_f": (0.2, 0.6)},
+    ("getbe-sm",),
+    rounds=50,
+    replicas=30,
+    seed=7,
+)
+META = Meta({"getbe-sm": {"gamma": 15.0}}, {"getbe-sm": "walk"}, {}, "unknown", "now")
+
+
+def made_up(spec: SweepSpec, regret: Callable[[Cell], tuple[float, float]]) -> SweepResult:
+    """A result whose cells have a mean and a standard error of one's choice."""
+    cells = []
+    for cell in make_cells(spec):
+        mean, se = regret(cell)
+        cells.append(
+            SweptCell(cell, (Sums.nothing(1)._replace(replicas=spec.replicas),), (mean,), (se,))
+        )
+    return SweepResult(spec, tuple(cells), META)
 
 
 def slow_but(quick: set[str], names: Any) -> list[Any]:

@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.figure
-import numpy as np
 import pandas as pd
 import pytest
 from fits import walked
 from optional import optional
-from runs import FIGURE_3, GRID
+from runs import FIGURE_3, GRID, made_up
 
 import grbp
 from grbp.errors import InvalidInput, MissingExtra
-from grbp.experiments import GridResult, Spec, run
-from grbp.experiments.simulation import COLUMNS
+from grbp.experiments import Spec, run
+from grbp.experiments.tables import COLUMNS
 
 NASTY = "<script>alert('$1')</script>"
 
@@ -32,7 +31,7 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     known = grbp.LEARNERS["getbe-sm"]
     assert isinstance(known, grbp.Learner)
     nasty = replace(known, name=NASTY)
-    league = grbp.LeagueSpec((nasty, "no-explore"), goals=(3, 4), step=0.25, **sizes)
+    league = grbp.league_spec((nasty, "no-explore"), goals=(3, 4), step=0.25, **sizes)
     session = grbp.Session(4, nasty)
     session.open(2)
     return {
@@ -41,8 +40,8 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "policies": grbp.Session(3, "ucb1-policies"),
         "simulation": grbp.simulate(FIGURE_3, [nasty, "no-explore"], **sizes),
         "curves": run(Spec("own", FIGURE_3, (nasty,), **sizes), folder),
-        "map": run(replace(GRID, learner=nasty, engine="walk"), folder),
-        "league": grbp.run_league(league, folder),
+        "map": run(replace(GRID, learners=(nasty,), engine="walk"), folder),
+        "league": run(league, folder),
         "fit": walked(60, names=(NASTY, "other"), group="group"),
         "plan": grbp.plan(4, (0.4, 0.5), 0.3, [10, 50], nasty, replicas=20),
     }
@@ -119,8 +118,8 @@ def test_without_matplotlib_a_notebook_shows_the_table(
 
 
 def test_a_map_of_one_row_has_a_table_and_no_picture() -> None:
-    spec = replace(GRID, p_f=(0.2,))
-    one = GridResult(spec, np.ones((1, 3)), np.ones((1, 3)), None)  # type: ignore[arg-type]
+    row = {"goal": 4, "p_c": (0.25, 0.5, 0.75), "p_f": 0.2}
+    one = made_up(replace(GRID, problems=row), lambda _: (1.0, 1.0))
     assert Seen(one._repr_html_()).tags.count("img") == 0
 
 

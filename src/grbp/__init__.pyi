@@ -20,9 +20,7 @@ from grbp.errors import (
     WorkersFailed as WorkersFailed,
 )
 from grbp.experiments.league import (
-    League as League,
-    LeagueSpec as LeagueSpec,
-    run_league as run_league,
+    league_spec as league_spec,
 )
 from grbp.experiments.league_table import (
     Duel as Duel,
@@ -41,7 +39,7 @@ from grbp.experiments.steps import (
     step_log as step_log,
 )
 from grbp.experiments.sweeps.driver import sweep as sweep
-from grbp.experiments.sweeps.result import SweepResult as SweepResult
+from grbp.experiments.sweeps.result import RegretMap as RegretMap, SweepResult as SweepResult
 from grbp.experiments.sweeps.spec import SweepSpec as SweepSpec
 from grbp.figures import (
     best_learner_figure as best_learner_figure,

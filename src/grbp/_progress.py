@@ -19,7 +19,7 @@ _PATIENCE: Final = 1.0
 class ProgressBar:
     """A bar on a terminal and in a notebook; elsewhere a line when something long is done.
 
-    It is called as `simulate`, `run` and `run_league` call their argument `progress`. A learner
+    It is called as `simulate`, `run` and `sweep` call their argument `progress`. A learner
     may be compiled before its first replicas are done, so that the time up to its first report
     does not count in the estimate of the time left; `estimate` says whether there is one. A quiet
     one shows nothing, and a verbose one writes a line on whatever is done.

@@ -4,22 +4,23 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from runs import without_notes
+from runs import made_up, without_notes
 
 import grbp
 from grbp.cli import main
-from grbp.experiments import GridResult
+from grbp.experiments import run
 from grbp.experiments.catalog import PAPER_LEARNERS
-from grbp.experiments.league import League, LeagueSpec, run_league
+from grbp.experiments.league import league_spec
 from grbp.experiments.league_table import HINDSIGHT
-from grbp.experiments.simulation import COLUMNS
+from grbp.experiments.sweeps.cells import Cell
+from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.tables import COLUMNS
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")
-SMALL = LeagueSpec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)
+SMALL = league_spec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)
 ASKED = [
     "--goal", "2,4", "--step", ".25", "--rounds", "60", "--replicas", "12", "--seed", "5",
     *(part for name in THREE for part in ("--learner", name)),
@@ -32,8 +33,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def small(folder: Path) -> League:
-    return run_league(SMALL, folder / "data")
+def small(folder: Path) -> SweepResult:
+    return run(SMALL, folder / "data")
 
 
 def said(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> str:
@@ -49,14 +50,24 @@ def test_json_says_everything(capsys: pytest.CaptureFixture[str], folder: Path) 
     out = said(capsys, folder, "--json")
     assert out.count("\n") == 1
     answer = json.loads(out, parse_constant=pytest.fail)
-    league = run_league(SMALL, folder / "data")
-    assert answer == json.loads(json.dumps(league.as_json()))
-    assert answer["spec"]["grid"] == [0.25, 0.5, 0.75]
-    for goal, maps in league.maps.items():
+    league = run(SMALL, folder / "data")
+    assert answer["spec"] == {
+        "learners": list(THREE),
+        "goals": [2, 4],
+        "step": 0.25,
+        "rounds": 60,
+        "replicas": 12,
+        "seed": 5,
+        "engine": "auto",
+        "grid": [0.25, 0.5, 0.75],
+    }
+    assert (answer["left_out"], list(answer["goals"])) == ({}, ["2", "4"])
+    assert answer["overall"] == json.loads(json.dumps(league.table().as_json()))
+    for goal in (2, 4):
         told = answer["goals"][str(goal)]
-        for name, result in maps.items():
-            assert told["maps"][name]["mean"] == result.mean.tolist()
-            assert told["maps"][name]["se"] == result.se.tolist()
+        for name in THREE:
+            regret = league.regret_map(name, goal)
+            assert told["maps"][name] == {"mean": regret.mean.tolist(), "se": regret.se.tolist()}
         for pair, found in zip(told["pairs"], league.table(goal).pairs, strict=True):
             assert grbp.Pair(**pair) == found
     assert [one["learner"] for one in answer["overall"]["standings"]] == [
@@ -65,17 +76,19 @@ def test_json_says_everything(capsys: pytest.CaptureFixture[str], folder: Path) 
 
 
 def test_csv_holds_every_cell(
-    capsys: pytest.CaptureFixture[str], small: League, folder: Path, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], small: SweepResult, folder: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "new" / "league.csv"
     assert said(capsys, folder, "--csv", str(file)) == f"{file}\n"
     rows = list(csv.reader(io.StringIO(file.read_text("utf-8"))))
     assert tuple(rows[0]) == COLUMNS
-    assert rows[1:] == [list(map(str, row)) for row in small.cells()]
+    assert sorted(rows[1:]) == sorted(list(map(str, row)) for row in small.rows())
+    order = [(goal, name) for goal in ("2", "4") for name in THREE for _ in range(9)]
+    assert [(row[0], row[COLUMNS.index("learner")]) for row in rows[1:]] == order
 
 
 def test_plot_draws_every_goal(
-    capsys: pytest.CaptureFixture[str], small: League, folder: Path, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], small: SweepResult, folder: Path, tmp_path: Path
 ) -> None:
     named = said(capsys, folder, "--plot", str(tmp_path / "map")).splitlines()
     assert len(named) == 2 * len(small.spec.goals)
@@ -83,7 +96,7 @@ def test_plot_draws_every_goal(
 
 
 def test_a_person_reads_it_at_80_columns(
-    capsys: pytest.CaptureFixture[str], small: League, folder: Path
+    capsys: pytest.CaptureFixture[str], small: SweepResult, folder: Path
 ) -> None:
     for option in ([], ["--pairs"]):
         lines = said(capsys, folder, *option).splitlines()
@@ -99,14 +112,16 @@ def test_wide_numbers_and_names_stay_within_80_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     long = "getbe-sm:gamma=1234567.125"
-    spec = LeagueSpec((*PAPER_LEARNERS, long), goals=(4, 10**7), step=1 / 3)
+    spec = league_spec((*PAPER_LEARNERS, long), goals=(4, 10**7), step=1 / 3)
     regret = np.array([[1234.5678, 98765.4], [0.0001234, 1e6 / 3.0]])
-    maps: dict[str, Any] = {
-        name: GridResult(spec.map_spec(4, name), regret * k, regret, None)  # type: ignore[arg-type]
-        for k, name in enumerate(spec.players(4), start=1)
-    }
-    wide = League(spec, {4: maps, 10**7: maps})
-    monkeypatch.setattr(grbp, "run_league", lambda *_, **__: wide)
+
+    def wide(cell: Cell) -> tuple[float, float]:
+        problem, k = cell.problem, spec.learners.index(cell.learner) + 1
+        one = regret[round(3 * problem.p_f) - 1, round(3 * problem.p_c) - 1]
+        return one * k, one
+
+    result = made_up(spec, wide)
+    monkeypatch.setattr(grbp.experiments, "run", lambda *_, **__: result)
     assert main(["league", "--pairs", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -130,7 +145,7 @@ def test_an_interruption_says_how_to_go_on(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(grbp, "run_league", interrupt)
+    monkeypatch.setattr(grbp.experiments, "run", interrupt)
     assert main(["league", *ASKED, "--out", str(tmp_path)]) == 130
     out, err = capsys.readouterr()
     assert out == ""

@@ -22,7 +22,7 @@ from simulations import simulation
 import grbp
 from grbp import Problem
 from grbp.cli import main
-from grbp.experiments.simulation import COLUMNS
+from grbp.experiments.tables import COLUMNS
 from grbp.learners.getbe import getbe_sm
 
 
@@ -48,7 +48,7 @@ def test_regret_kinds_openings_and_threads(capsys: pytest.CaptureFixture[str]) -
     for option, keyword in (
         (["--regret", "realised"], {"regret": "realised"}),
         (["--regret", "by-start"], {"regret": "by-start"}),
-        (["--opening", "once"], {"opening": "once"}),
+        (["--initial-estimates", "once"], {"initial_estimates": "once"}),
         (["--engine", "walk"], {"engine": "walk"}),
         (["--engine", "leap"], {"engine": "leap"}),
         (["--engine", "draw"], {"engine": "draw"}),

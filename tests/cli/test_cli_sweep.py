@@ -98,8 +98,8 @@ def test_an_interruption_says_what_is_kept_and_how_to_go_on(
     assert main(["sweep", *asked]) == 130
     out, err = capsys.readouterr()
     assert out == ""
-    assert f"40 of 180 replicas are kept in {tmp_path / 'out' / 'tour.sweep'}" in err
-    assert f"To go on: grbp sweep {asked[0]} --out {tmp_path / 'out'} --processes 1" in err
+    assert f"the results so far are kept in {tmp_path / 'out' / 'tour.sweep'}" in err
+    assert "The same command goes on from there." in err
 
 
 @pytest.mark.parametrize(

@@ -360,7 +360,7 @@ def test_each_action_is_taken_once_before_round_1_if_asked(engine: Engine) -> No
 
     learner = Learner("told", told, thresholds=(0, 1, 2, 3, 4))
     problem = Problem(7, 0.6, 0.3)
-    once = all_at_once(problem, learner, [1], 20_000, 1, engine=engine, opening="once")
+    once = all_at_once(problem, learner, [1], 20_000, 1, engine=engine, initial_estimates="once")
     seen = once.played[:, 0].sum(axis=0)
     assert seen[3] == 0
     wanted = 20_000 * np.array([0.4 * 0.7, 0.4 * 0.3, 0.6 * 0.7, 0.0, 0.6 * 0.3])

@@ -358,7 +358,7 @@ def test_thinning_has_the_law_of_decide(learner: Learner, n: Counters) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps", "ps-polselection"])
 @pytest.mark.parametrize(
-    "asked", [{"regret": "realised"}, {"opening": "once"}, {"regret": "by-start"}]
+    "asked", [{"regret": "realised"}, {"initial_estimates": "once"}, {"regret": "by-start"}]
 )
 def test_wins_starts_and_openings_have_the_law_of_walking(
     name: str, asked: Any, boxes: Boxes

@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import sqlite3
 import tracemalloc
 import warnings
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -21,33 +23,35 @@ from grbp.cli import main
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments import (
     CurveResult,
-    GridResult,
-    GridSpec,
     Result,
     Spec,
     address,
     find,
     load,
+    load_result,
     run,
     save,
     to_csv,
 )
-from grbp.experiments.results import cell_seed
 from grbp.experiments.runner import PARTS
-from grbp.experiments.simulation import COLUMNS, simulate
+from grbp.experiments.simulation import simulate
+from grbp.experiments.sweeps.cells import cell_seed
+from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.sweeps.spec import SweepSpec
+from grbp.experiments.tables import COLUMNS
 from grbp.model.problem import Problem
 
 # The function has the name of its module.
-RUN = import_module("grbp.experiments.results")
+RUN = import_module("grbp.experiments.runner")
 WORKERS = import_module("grbp.experiments.sweeps.workers")
 PLAY = WORKERS.play
-BOTH = pytest.mark.parametrize("spec", [CURVES, GRID], ids=["curves", "grid"])
+BOTH = pytest.mark.parametrize("spec", [CURVES, GRID], ids=["curves", "sweep"])
 
 
 def bits(result: Result) -> list[Any]:
     """Everything a result says, but not how it was made."""
-    if isinstance(result, GridResult):
-        return [result.spec, result.mean.tobytes(), result.se.tobytes()]
+    if isinstance(result, SweepResult):
+        return [result.spec, result.digest, list(result.rows())]
     s = result.simulation
     found: list[Any] = [result.spec, s.problem, s.replicas, s.seed, s.kind, s.checkpoints.tobytes()]
     found.append(s.engines)
@@ -64,14 +68,15 @@ def no_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("simulated again")
 
     monkeypatch.setattr(RUN, "simulate", refuse)
+    monkeypatch.setattr(WORKERS, "play", refuse)
 
 
 @BOTH
-def test_what_is_loaded_is_what_was_saved(spec: Spec | GridSpec, tmp_path: Path) -> None:
+def test_what_is_loaded_is_what_was_saved(spec: Spec | SweepSpec, tmp_path: Path) -> None:
     made = run(spec, tmp_path)
     path = tmp_path / address(spec)
     assert list(tmp_path.iterdir()) == [path]
-    loaded = load(path)
+    loaded = load_result(tmp_path, spec)
     assert type(loaded) is type(made)
     assert bits(loaded) == bits(made)
     assert loaded.meta == made.meta
@@ -91,12 +96,12 @@ def test_curves_are_those_of_simulate(tmp_path: Path) -> None:
 
 def test_a_cell_of_the_map_is_a_simulation_of_its_own(tmp_path: Path) -> None:
     result = run(GRID, tmp_path)
-    seeds = {cell_seed(7, p_c, p_f) for p_c in GRID.p_c for p_f in GRID.p_f}
-    assert len(seeds) == 6
+    assert len({one.cell.seed for one in result.cells}) == 6
     direct = simulate(
         Problem(4, 0.75, 0.2), ["getbe-sm"], 50, 30, cell_seed(7, 0.75, 0.2), checkpoints=[50]
     ).curves["getbe-sm"]
-    assert (result.mean[0, 2], result.se[0, 2]) == (direct.mean[-1], direct.se[-1])
+    found = result.regret_map()
+    assert (found.mean[0, 2], found.se[0, 2]) == (direct.mean[-1], direct.se[-1])
 
 
 @pytest.mark.parametrize(
@@ -125,7 +130,7 @@ def test_a_result_says_which_engine_played(
 
 @pytest.mark.parametrize("asked", ["auto", "walk", "leap", "draw"])
 def test_a_map_is_played_by_the_engine_asked_for(asked: Any, tmp_path: Path) -> None:
-    spec = replace(GRID, p_c=(0.5,), p_f=(0.6,), engine=asked)
+    spec = replace(GRID, problems=Problem(4, 0.5, 0.6), engine=asked)
     result = run(spec, tmp_path)
     direct = simulate(
         Problem(4, 0.5, 0.6),
@@ -136,9 +141,8 @@ def test_a_map_is_played_by_the_engine_asked_for(asked: Any, tmp_path: Path) -> 
         checkpoints=[50],
         engine=asked,
     )
-    assert result.mean[0, 0] == direct.curves["getbe-sm"].mean[-1]
-    loaded = load(tmp_path / address(spec))
-    assert loaded.meta.engines == result.meta.engines == direct.engines
+    assert result.cells[0].mean == (direct.curves["getbe-sm"].mean[-1],)
+    assert load_result(tmp_path, spec).meta.engines == result.meta.engines == direct.engines
 
 
 @pytest.mark.parametrize("engine", ["leap", "draw"])
@@ -151,7 +155,7 @@ def test_who_plays_no_thresholds_is_walked(engine: Any, tmp_path: Path) -> None:
 
 @BOTH
 def test_a_second_run_finds_it(
-    spec: Spec | GridSpec, tmp_path: Path, request: pytest.FixtureRequest
+    spec: Spec | SweepSpec, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     first = run(spec, tmp_path)
     request.getfixturevalue("no_simulation")
@@ -165,8 +169,7 @@ def test_interrupted_curves_go_on_to_the_same_bits(
 ) -> None:
     whole = run(CURVES, tmp_path / "whole")
     folder = tmp_path / "interrupted"
-    last = len(CURVES.parts) - 1
-
+    last = len(CURVES.learners) - 1
     seen = set()
 
     def interrupt(what: str, *_: int) -> None:
@@ -204,7 +207,10 @@ def test_an_interrupted_map_goes_on_to_the_same_bits(
 
     with pytest.raises(KeyboardInterrupt):
         run(GRID, folder, interrupt, threads=1)
-    assert [path.suffix for path in folder.iterdir()] == [".sweep"]
+    assert [path.name for path in folder.iterdir()] == [address(GRID)]
+    with pytest.raises(InvalidInput, match="does not hold all of 'small-map'") as refusal:
+        load_result(folder, GRID)
+    one_sentence(refusal.value)
     played: list[int] = []
 
     def counted(chunks: Any, *options: Any) -> Any:
@@ -217,13 +223,27 @@ def test_an_interrupted_map_goes_on_to_the_same_bits(
     assert [path.name for path in folder.iterdir()] == [address(GRID)]
 
 
-def test_a_damaged_file_of_an_unfinished_map_is_set_aside(tmp_path: Path) -> None:
-    path = (tmp_path / address(GRID)).with_suffix(".sweep")
-    path.write_bytes(b"This is my diary, and long enough to be a file of SQLite." * 20)
-    with pytest.warns(RuntimeWarning, match=r"\.sweep is damaged.* set aside as"):
-        made = run(GRID, tmp_path)
-    assert bits(made) == bits(run(GRID, tmp_path / "clean"))
-    assert path.with_name(f"{path.name}.bad").read_bytes().startswith(b"This is my diary")
+def changed_row(path: Path) -> bytes:
+    """The file of a sweep in which the sums of a chunk were changed."""
+    before = path.read_bytes()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE chunks SET sums = '[]'")
+    after = path.read_bytes()
+    path.write_bytes(before)
+    return after
+
+
+def test_a_damaged_file_of_a_sweep_is_set_aside_and_made_anew(tmp_path: Path) -> None:
+    made = run(GRID, tmp_path)
+    path = tmp_path / address(GRID)
+    whole = path.read_bytes()
+    for k, harmed in enumerate((whole[:-5000], b"This is my diary." * 200, changed_row(path))):
+        path.write_bytes(harmed)
+        with pytest.raises(InvalidInput, match="damaged"):
+            load_result(tmp_path, GRID)
+        with pytest.warns(RuntimeWarning, match=r"\.sweep is damaged.* set aside as"):
+            assert bits(run(GRID, tmp_path)) == bits(made)
+        assert path.with_name(f"{path.name}.bad{k + 1 if k else ''}").read_bytes() == harmed
 
 
 @pytest.mark.slow
@@ -236,13 +256,13 @@ def test_processes_change_no_bit_of_a_map(tmp_path: Path) -> None:
 
 
 @BOTH
-def test_threads_change_nothing(spec: Spec | GridSpec, tmp_path: Path) -> None:
+def test_threads_change_nothing(spec: Spec | SweepSpec, tmp_path: Path) -> None:
     one, three = (run(spec, tmp_path / str(n), threads=n) for n in (1, 3))
     assert bits(one) == bits(three)
 
 
 @BOTH
-def test_progress_rises_to_the_whole(spec: Spec | GridSpec, tmp_path: Path) -> None:
+def test_progress_rises_to_the_whole(spec: Spec | SweepSpec, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     run(spec, tmp_path, lambda *said: told.append(said))
     done = [step[1] for step in told]
@@ -275,10 +295,10 @@ def empty(_: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("harm", [truncated, flipped, foreign, empty])
-@BOTH
 def test_a_damaged_file_is_set_aside_and_made_anew(
-    spec: Spec | GridSpec, harm: Callable[[bytes], bytes], tmp_path: Path
+    harm: Callable[[bytes], bytes], tmp_path: Path
 ) -> None:
+    spec = CURVES
     made = run(spec, tmp_path)
     path = tmp_path / address(spec)
     for name in (f"{path.name}.bad", f"{path.name}.bad2"):
@@ -296,7 +316,7 @@ def test_a_damaged_file_is_set_aside_and_made_anew(
 
 
 def test_a_damaged_part_is_made_anew(tmp_path: Path) -> None:
-    part = CURVES.parts[0]
+    part = replace(CURVES, learners=CURVES.learners[:1])
     (tmp_path / PARTS).mkdir()
     (tmp_path / PARTS / address(part)).write_bytes(b"half a fi")
     with pytest.warns(RuntimeWarning, match="set aside"):
@@ -306,7 +326,8 @@ def test_a_damaged_part_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_no_damaged_byte_is_taken_for_a_result(tmp_path: Path) -> None:
-    result = run(replace(GRID, p_c=(0.5,), p_f=(0.2,)), tmp_path)
+    spec = replace(CURVES, learners=("getbe-sm",), replicas=3, checkpoints=(100,))
+    result = run(spec, tmp_path)
     path = tmp_path / address(result.spec)
     data = path.read_bytes()
     with warnings.catch_warnings():
@@ -359,7 +380,7 @@ def test_a_result_of_something_else_is_set_aside(tmp_path: Path) -> None:
     [
         ({"format_version": 1}, "is written in format 1; this version reads format 3"),
         ({"format": "photograph"}, "is not a result of this package"),
-        ({"spec": {"kind": "song"}}, "does not fit together"),
+        ({"spec": {"kind": "song"}}, "does not hold curves; run its experiment again"),
         ({"threshold_share": {}}, "does not fit together"),
         ({"spec": CURVES.as_json() | {"replicas": 39}}, "does not fit together"),
         ({"spec": CURVES.as_json() | {"rounds": 500}}, "does not fit together"),
@@ -449,10 +470,11 @@ def test_the_table_of_a_map(tmp_path: Path) -> None:
     cells = {(float(row["p_c"]), float(row["p_f"])): row for row in table}
     assert len(cells) == len(table) == 6
     cell = cells[0.75, 0.2]
-    assert (float(cell["mean"]), float(cell["se"])) == (result.mean[0, 2], result.se[0, 2])
+    mean, se = (table[0, 2] for table in result.regret_map()[3:])
+    assert (float(cell["mean"]), float(cell["se"])) == (mean, se)
     middle = (float(cell["low"]) + float(cell["high"])) / 2
-    assert middle == pytest.approx(result.mean[0, 2], rel=1e-15)
-    assert float(cell["high"]) - middle == pytest.approx(1.96 * result.se[0, 2], rel=1e-4)
+    assert middle == pytest.approx(mean, rel=1e-15)
+    assert float(cell["high"]) - middle == pytest.approx(1.96 * se, rel=1e-4)
 
 
 @pytest.mark.slow

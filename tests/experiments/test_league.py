@@ -10,22 +10,24 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
-from runs import one_sentence
+from runs import made_up, one_sentence
 
 import grbp
 from grbp.errors import GrbpError
-from grbp.experiments import GridResult
+from grbp.experiments import run
 from grbp.experiments.catalog import PAPER_LEARNERS
-from grbp.experiments.league import League, LeagueSpec, run_league
+from grbp.experiments.league import league_spec
 from grbp.experiments.league_table import HINDSIGHT
 from grbp.experiments.regret import Z_95
-from grbp.experiments.results import cell_seed
-from grbp.experiments.simulation import COLUMNS
+from grbp.experiments.sweeps.cells import Cell, cell_seed
+from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.sweeps.spec import SweepSpec
+from grbp.experiments.tables import COLUMNS
 from grbp.model.problem import Problem
 from grbp.theory.values import boundary
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")
-SMALL = LeagueSpec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)
+SMALL = league_spec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)
 
 
 @pytest.fixture(scope="module")
@@ -34,41 +36,31 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def small(folder: Path) -> League:
-    return run_league(SMALL, folder / "data")
+def small(folder: Path) -> SweepResult:
+    return run(SMALL, folder / "data")
 
 
-def bits(league: League) -> list[Any]:
-    """Everything a league measured, but not how."""
-    return [
-        (goal, name, result.spec, result.mean.tobytes(), result.se.tobytes())
-        for goal, maps in league.maps.items()
-        for name, result in maps.items()
-    ]
-
-
-def cells_of(league: League) -> list[tuple[Any, ...]]:
+def cells_of(league: SweepResult) -> list[tuple[Any, ...]]:
     """Goal, learner, p_c, p_f, mean and standard error of every cell."""
     wanted = [COLUMNS.index(name) for name in ("goal", "learner", "p_c", "p_f", "mean", "se")]
-    return [tuple(row[k] for k in wanted) for row in league.cells()]
+    return [tuple(row[k] for k in wanted) for row in league.rows()]
 
 
-def made_up(means: dict[str, list[list[float]]], se: float) -> League:
+def four_problems(means: dict[str, list[list[float]]], se: float) -> SweepResult:
     """A league of goal 4 over four problems, with regrets of one's choice."""
-    spec = LeagueSpec(tuple(means), goals=(4,), step=1 / 3)
-    maps = {
-        name: GridResult(
-            spec.map_spec(4, name), np.array(mean), np.full((2, 2), se), None  # type: ignore[arg-type]
-        )
-        for name, mean in means.items()
-    }  # fmt: skip
-    return League(spec, {4: maps})
+    spec = league_spec(tuple(means), goals=(4,), step=1 / 3)
+
+    def regret(cell: Cell) -> tuple[float, float]:
+        row, column = round(3 * cell.problem.p_f) - 1, round(3 * cell.problem.p_c) - 1
+        return means[str(cell.learner)][row][column], se
+
+    return made_up(spec, regret)
 
 
 # --- what is measured -------------------------------------------------------------------------
 
 
-def test_every_cell_is_a_simulation_of_its_own(small: League) -> None:
+def test_every_cell_is_a_simulation_of_its_own(small: SweepResult) -> None:
     found = {cell[:4]: cell[4:] for cell in cells_of(small)}
     assert len(found) == 2 * 3 * 9
     for (goal, name, p_c, p_f), (mean, se) in found.items():
@@ -77,7 +69,7 @@ def test_every_cell_is_a_simulation_of_its_own(small: League) -> None:
         assert (mean, se) == (curve.mean[-1], curve.se[-1])
 
 
-def test_means_and_worst_cells_are_those_of_the_cells(small: League) -> None:
+def test_means_and_worst_cells_are_those_of_the_cells(small: SweepResult) -> None:
     for goals, table in (((2,), small.table(2)), ((4,), small.table(4)), ((2, 4), small.table())):
         cells = [cell for cell in cells_of(small) if cell[0] in goals]
         assert [one.mean for one in table.standings] == sorted(one.mean for one in table.standings)
@@ -91,47 +83,48 @@ def test_means_and_worst_cells_are_those_of_the_cells(small: League) -> None:
             assert (one.worst, one.worst_at) == (worst, (goal, p_c, p_f))
 
 
-def test_an_interrupted_league_goes_on_to_the_same_bits(small: League, tmp_path: Path) -> None:
-    seen = []
+def test_an_interrupted_league_goes_on_to_the_same_bits(small: SweepResult, tmp_path: Path) -> None:
+    kept = 0
 
-    def interrupt(what: str, done: int, total: int) -> None:
-        assert 0 <= done <= total == 9 * 12
-        seen.append(what)
-        if len(set(seen)) == 3 and done > 0:
+    def interrupt(_: str, done: int, total: int) -> None:
+        nonlocal kept
+        assert 0 <= done <= total == 2 * 3 * 9 * 12
+        kept = done
+        if 3 * done > total:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_league(SMALL, tmp_path, interrupt)
-    assert seen[-1] == "3/6 getbe-sm:gamma=2, goal 2"
-    assert len(list(tmp_path.glob("*.sweep"))) == 1
-    resumed: list[str] = []
-    assert bits(run_league(SMALL, tmp_path, lambda what, *_: resumed.append(what))) == bits(small)
-    assert {what.split(" ")[0] for what in resumed} == {"3/6", "4/6", "5/6", "6/6"}
-    assert not list(tmp_path.glob("*.sweep"))
+        run(SMALL, tmp_path, interrupt)
+    resumed: list[int] = []
+    again = run(SMALL, tmp_path, lambda _, done, __: resumed.append(done))
+    assert again.digest == small.digest
+    assert resumed[0] == kept
 
 
-def test_a_league_finds_what_another_has_measured(small: League, folder: Path) -> None:
+def test_a_league_finds_what_another_has_measured(small: SweepResult, folder: Path) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("measured again")
 
-    assert bits(run_league(SMALL, folder / "data", refuse)) == bits(small)
-    fewer = run_league(replace(SMALL, learners=THREE[:2], goals=(4,)), folder / "data", refuse)
-    assert set(bits(fewer)) < set(bits(small))
+    assert run(SMALL, folder / "data", refuse).digest == small.digest
+    sizes: Any = {"step": 0.25, "rounds": 60, "replicas": 12, "seed": 5}
+    fewer = run(league_spec(THREE[:2], (4,), **sizes), folder / "data", refuse)
+    assert set(fewer.rows()) < set(small.rows())
+    assert fewer.meta == small.meta
 
 
-def test_threads_change_no_bit(small: League, tmp_path: Path) -> None:
-    assert bits(run_league(SMALL, tmp_path, threads=1)) == bits(small)
+def test_threads_change_no_bit(small: SweepResult, tmp_path: Path) -> None:
+    assert run(SMALL, tmp_path, threads=1).digest == small.digest
 
 
 @pytest.mark.slow
-def test_processes_change_no_bit(small: League, tmp_path: Path) -> None:
-    assert bits(run_league(SMALL, tmp_path, processes=2)) == bits(small)
+def test_processes_change_no_bit(small: SweepResult, tmp_path: Path) -> None:
+    assert run(SMALL, tmp_path, processes=2).digest == small.digest
 
 
 # --- what follows -----------------------------------------------------------------------------
 
 
-def test_a_difference_is_that_of_the_means_and_turns_its_sign(small: League) -> None:
+def test_a_difference_is_that_of_the_means_and_turns_its_sign(small: SweepResult) -> None:
     for goal in (2, 4):
         table = small.table(goal)
         standing = {one.learner: one for one in table.standings}
@@ -154,7 +147,7 @@ def test_a_difference_is_that_of_the_means_and_turns_its_sign(small: League) -> 
             assert (there.se == back.se).all()
 
 
-def test_counts_of_the_best_add_up(small: League) -> None:
+def test_counts_of_the_best_add_up(small: SweepResult) -> None:
     for table in (small.table(2), small.table(4), small.table()):
         counts = [one.best for one in table.standings if one.best is not None]
         assert len(counts) == 3
@@ -167,7 +160,7 @@ def test_counts_of_the_best_add_up(small: League) -> None:
 
 def test_a_win_is_clear_when_the_interval_leaves_out_zero() -> None:
     apart = Z_95 * 2**0.5  # with standard errors of 1
-    league = made_up(
+    league = four_problems(
         {
             "getbe-sm": [[5.0, 5.0], [5.0, 0.0]],
             "getbe-ps": [[5.0 + 1.01 * apart, 5.0 + 0.99 * apart], [5.0 - 1.01 * apart, 20.0]],
@@ -186,7 +179,7 @@ def test_a_win_is_clear_when_the_interval_leaves_out_zero() -> None:
 
 
 def test_rounding_is_no_win() -> None:
-    league = made_up({"getbe-sm": [[0.0, 0.0]] * 2, "getbe-ps": [[1e-13, 1e-13]] * 2}, 0.0)
+    league = four_problems({"getbe-sm": [[0.0, 0.0]] * 2, "getbe-ps": [[1e-13, 1e-13]] * 2}, 0.0)
     assert league.table().undecided == 4
 
 
@@ -195,7 +188,7 @@ def test_the_five_in_hindsight_are_the_best_at_each_problem() -> None:
     regrets["getbe-ps"][0][0] = 1.0
     regrets["ps-polselection"][0][1] = 2.0
     regrets["no-explore"] = [[0.5, 30.0], [9.0, 1.0]]
-    table = made_up(regrets, 0.1).table(4)
+    table = four_problems(regrets, 0.1).table(4)
     assert table.hindsight is not None
     assert table.hindsight.mean == (1.0 + 2.0 + 9.0 + 9.0) / 4
     assert (table.hindsight.worst, table.hindsight.best) == (9.0, None)
@@ -207,30 +200,44 @@ def test_the_five_in_hindsight_are_the_best_at_each_problem() -> None:
     own = against["getbe-ps"]
     assert own.half == pytest.approx(Z_95 * 0.1 * 2**0.5 * 3**0.5 / 4)
     del regrets["getbe-ucb"]
-    assert made_up(regrets, 0.1).table(4).hindsight is None
+    assert four_problems(regrets, 0.1).table(4).hindsight is None
 
 
 def test_who_cannot_play_a_goal_is_left_out_there_and_overall() -> None:
-    spec = LeagueSpec(goals=(4, 50))
+    spec = league_spec(goals=(4, 50))
     assert "ucb1-policies" in spec.players(4)
     assert spec.left_out == {50: ("ucb1-policies",)}
     assert "oracle" not in spec.players(4)
     assert set(spec.players(50)) == set(grbp.LEARNERS) - {"oracle", "ucb1-policies"}
-    assert LeagueSpec(THREE, goals=(4, 50)).left_out == {}
-    empty = {name: GridResult(spec.map_spec(4, name), np.ones((9, 9)), np.ones((9, 9)), None)  # type: ignore[arg-type]
-             for name in spec.players(4)}  # fmt: skip
-    there = {name: empty[name] for name in spec.players(50)}
-    overall = League(spec, {4: empty, 50: there}).table()
+    assert league_spec(THREE, goals=(4, 50)).left_out == {}
+    league = made_up(spec, lambda _: (1.0, 1.0))
+    assert {one.learner for one in league.table(4).standings} == set(spec.players(4))
+    overall = league.table()
     assert {one.learner for one in overall.standings} == set(spec.players(50))
     assert overall.problems == 162
+    assert SweepSpec.from_json(spec.as_json()) == spec
+    assert "leave_out" not in SMALL.as_json()
+
+
+def test_a_sweep_leaves_out_who_cannot_play_only_if_asked() -> None:
+    policies = replace(league_spec(goals=(4, 50)), learners=("ucb1-policies", "getbe-sm"))
+    with pytest.raises(GrbpError, match="up to a goal of 11"):
+        replace(policies, leave_out=False)
+    for change, sentence in (
+        ({"learners": ("ucb1-policies",)}, "none of them can play at goal 50"),
+        ({"leave_out": "yes"}, "leave_out = 'yes' was given; it is true or false"),
+    ):
+        with pytest.raises(GrbpError, match=sentence) as refusal:
+            replace(policies, **change)
+        one_sentence(refusal.value)
 
 
 def test_the_usual_league() -> None:
-    spec = LeagueSpec()
+    spec = league_spec()
     assert spec.goals == (4, 10, 50)
-    assert spec.grid == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-    assert (spec.rounds, spec.replicas) == (5000, 200)
-    assert replace(spec, rounds=10).players(50) == spec.players(50)
+    (grid,) = spec.grids
+    assert grid.p_c == grid.p_f == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    assert (spec.checkpoints, spec.replicas) == ((5000,), 200)
 
 
 # --- refusals ---------------------------------------------------------------------------------
@@ -239,25 +246,25 @@ def test_the_usual_league() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: LeagueSpec(("getbe-sm", "nobody")), "learner 'nobody' was asked for"),
-        (lambda: LeagueSpec(("getbe-sm", "getbe-sm")), "two or more, each once"),
-        (lambda: LeagueSpec(()), "two or more, each once"),
-        (lambda: LeagueSpec(("getbe-sm",)), "two or more, each once"),
-        (lambda: LeagueSpec("getbe-sm"), "two or more, each once"),  # type: ignore[arg-type]
-        (lambda: LeagueSpec(("getbe-sm", "ucb1-policies")), "up to a goal of 11"),
-        (lambda: LeagueSpec(("getbe-sm", "getbe-ps:gamma=1")), "nothing for this learner"),
-        (lambda: LeagueSpec(("getbe-sm", "threshold-4")), "threshold = 4 was given"),
-        (lambda: LeagueSpec(goals=()), "one or more, each once"),
-        (lambda: LeagueSpec(goals=(4, 4)), "one or more, each once"),
-        (lambda: LeagueSpec(goals=(1,)), "goal = 1 was given"),
-        (lambda: LeagueSpec(step=0.3), "step = 0.3 was given; it must be 1 divided by"),
-        (lambda: LeagueSpec(step=0.5), "step = 0.5 was given"),
-        (lambda: LeagueSpec(step=1e-9), "step = 1e-09 was given"),
-        (lambda: LeagueSpec(step=-0.1), "step = -0.1 was given"),
-        (lambda: LeagueSpec(rounds=0), "rounds = 0 was given"),
-        (lambda: LeagueSpec(replicas=1), "replicas = 1 was given"),
-        (lambda: LeagueSpec(seed=-1), "seed = -1 was given"),
-        (lambda: LeagueSpec(engine="fly"), "fly"),  # type: ignore[arg-type]
+        (lambda: league_spec(("getbe-sm", "nobody")), "learner 'nobody' was asked for"),
+        (lambda: league_spec(("getbe-sm", "getbe-sm")), "two or more, each once"),
+        (lambda: league_spec(()), "two or more, each once"),
+        (lambda: league_spec(("getbe-sm",)), "two or more, each once"),
+        (lambda: league_spec("getbe-sm"), "two or more, each once"),
+        (lambda: league_spec(("getbe-sm", "ucb1-policies")), "up to a goal of 11"),
+        (lambda: league_spec(("getbe-sm", "getbe-ps:gamma=1")), "nothing for this learner"),
+        (lambda: league_spec(("getbe-sm", "threshold-4")), "threshold = 4 was given"),
+        (lambda: league_spec(goals=()), "one or more, each once"),
+        (lambda: league_spec(goals=(4, 4)), "one or more, each once"),
+        (lambda: league_spec(goals=(1,)), "goal = 1 was given"),
+        (lambda: league_spec(step=0.3), "step = 0.3 was given; it must be 1 divided by"),
+        (lambda: league_spec(step=0.5), "step = 0.5 was given"),
+        (lambda: league_spec(step=1e-9), "step = 1e-09 was given"),
+        (lambda: league_spec(step=-0.1), "step = -0.1 was given"),
+        (lambda: league_spec(rounds=0), "rounds = 0 was given"),
+        (lambda: league_spec(replicas=1), "replicas = 1 was given"),
+        (lambda: league_spec(seed=-1), "seed = -1 was given"),
+        (lambda: league_spec(engine="fly"), "fly"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_league_is_refused(make: Callable[[], Any], said: str) -> None:
@@ -266,7 +273,7 @@ def test_what_is_no_league_is_refused(make: Callable[[], Any], said: str) -> Non
     assert "\n" not in str(refusal.value)
 
 
-def test_what_a_league_does_not_have_is_refused(small: League) -> None:
+def test_what_a_league_does_not_have_is_refused(small: SweepResult) -> None:
     for ask in (
         lambda: small.table(3),
         lambda: small.duel(3, *THREE[:2]),
@@ -281,7 +288,7 @@ def test_what_a_league_does_not_have_is_refused(small: League) -> None:
 # --- the picture ------------------------------------------------------------------------------
 
 
-def test_the_picture_colours_who_wins(small: League) -> None:
+def test_the_picture_colours_who_wins(small: SweepResult) -> None:
     figure = grbp.league_figure(small, 4)
     names = [one.learner for one in small.table(4).standings]
     *maps, key = figure.axes
@@ -310,7 +317,7 @@ def test_the_picture_colours_who_wins(small: League) -> None:
 def test_nothing_is_cut_off_and_no_words_meet(count: int) -> None:
     long = ["explore-then-commit", *(f"getbe-sm:gamma={k}.25" for k in range(1, count))]
     regrets = {name: [[k + 1.0, 1.0], [k + 1.0, 1.0]] for k, name in enumerate(reversed(long))}
-    figure = grbp.league_figure(made_up(regrets, 0.1), 4)
+    figure = grbp.league_figure(four_problems(regrets, 0.1), 4)
     cast("Any", FigureCanvasAgg(figure)).draw()  # Matplotlib does not say the types of a canvas
     page = figure.bbox
     boxes = [text.get_window_extent() for text in figure.texts]
@@ -329,14 +336,14 @@ def test_nothing_is_cut_off_and_no_words_meet(count: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_picture_is_the_same_file_each_time(small: League, tmp_path: Path) -> None:
+def test_the_picture_is_the_same_file_each_time(small: SweepResult, tmp_path: Path) -> None:
     written = grbp.save_league(small, tmp_path / "one" / "league")
     assert [path.name for path in written] == [
         "league-2.png", "league-2.svg", "league-4.png", "league-4.svg",
     ]  # fmt: skip
     again = grbp.save_league(small, tmp_path / "two" / "league")
     assert [a.read_bytes() for a in written] == [b.read_bytes() for b in again]
-    one = League(replace(SMALL, goals=(4,)), {4: small.maps[4]})
+    one = four_problems({"getbe-sm": [[1.0, 2.0]] * 2, "getbe-ps": [[2.0, 1.0]] * 2}, 0.1)
     assert [path.name for path in grbp.save_league(one, tmp_path / "x.svg")] == ["x.svg"]
     names = [path.name for path in grbp.save_league(small, tmp_path / "a.b.pdf")]
     assert names == ["a.b-2.pdf", "a.b-4.pdf"]

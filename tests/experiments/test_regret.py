@@ -13,9 +13,9 @@ from scipy import stats
 from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Kind, choose_engine, decisions
+from grbp.experiments.moments import Sums, price
 from grbp.experiments.regret import Curve, curve, gap_per_threshold, whole_numbers
 from grbp.experiments.simulation import simulate
-from grbp.experiments.sums import Sums, price
 from grbp.learners.getbe import SAMPLE_MEAN
 from grbp.learners.registry import find_learner
 from grbp.theory.values import optimal_threshold

@@ -148,7 +148,7 @@ def test_the_faster_engine_is_the_engine_of_its_name() -> None:
         ({"regret": "real"}, "regret = 'real' was given; it must be 'pseudo', 'realised' or"),
         ({"threads": 0}, "threads = 0 was given"),
         ({"threads": 1025}, "threads = 1025 was given"),
-        ({"opening": "twice"}, "opening = 'twice' was given"),
+        ({"initial_estimates": "twice"}, "initial_estimates = 'twice' was given"),
         (
             {"engine": "fly"},
             "engine = 'fly' was given; it must be 'walk', 'leap', 'draw' or 'auto'",

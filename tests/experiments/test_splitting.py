@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from runs import BOTH_ENGINES, FIGURE_3, one_sentence
+from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, made_up, one_sentence
 
-from grbp import Counters, InvalidInput, Learner, Problem, gap, simulate
+from grbp import Counters, InvalidInput, Learner, Problem, SweepSpec, gap, simulate
 from grbp.engine.decisions import Engine, decisions
-from grbp.experiments import GridResult, GridSpec
-from grbp.experiments.provenance import meta_now
 from grbp.experiments.splitting import BATCHES, LEAST, _batches, _resample, _stage_ends
 from grbp.learners.registry import find_learner
 
@@ -136,9 +134,9 @@ def test_splitting_is_refused(learner: str, replicas: int, regret: str, said: st
 
 
 def test_a_cell_of_a_map_has_room_for_stuck_replicas_where_they_can_be() -> None:
-    spec = GridSpec("x", 4, (0.45, 0.65), (0.3,), "getbe-sm", 100, 40)
-    result = GridResult(spec, np.full((1, 2), 5.0), np.full((1, 2), 0.5), meta_now(spec))
-    rows = [dict(zip(GridResult.columns, row, strict=True)) for row in result.rows()]
+    spec = SweepSpec("x", [FIGURE_3, FIGURE_4], ("getbe-sm",), 100, 40)
+    result = made_up(spec, lambda _: (5.0, 0.5))
+    rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
     room = (1.0 - 0.025 ** (1 / 40)) * gap(FIGURE_3, 0) * 100
     above = [float(row["high"]) - 5.0 for row in rows]
     assert above == pytest.approx([1.959964 * 0.5 + room, 1.959964 * 0.5])

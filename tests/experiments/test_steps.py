@@ -26,9 +26,9 @@ def test_the_totals_of_a_log_are_the_counters_of_the_engine(name: str) -> None:
     counters = np.zeros((REPLICAS, 9))
     (block,) = decisions(
         PROBLEM, learner, range(1, ROUNDS + 1), REPLICAS, SEED,
-        regret="realised", opening="once", counters=counters,
+        regret="realised", initial_estimates="once", counters=counters,
     )  # fmt: skip
-    log = grbp.step_log(PROBLEM, name, ROUNDS, REPLICAS, SEED, opening="once")
+    log = grbp.step_log(PROBLEM, name, ROUNDS, REPLICAS, SEED, initial_estimates="once")
     for r in range(REPLICAS):
         mine = {key: column[log["replica"] == r] for key, column in log.items()}
         first = first_counters(PROBLEM.p_c, PROBLEM.p_f, True, replica_key(SEED, OPENING, r))

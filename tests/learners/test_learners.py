@@ -326,7 +326,9 @@ def test_first_five_rounds_after_taking_each_action_once() -> None:
             gaps(problem),
             added,
         )
-    blocks = decisions(problem, SAMPLE_MEAN, range(1, ROUNDS + 1), replicas, 9, opening="once")
+    blocks = decisions(
+        problem, SAMPLE_MEAN, range(1, ROUNDS + 1), replicas, 9, initial_estimates="once"
+    )
     played = np.concatenate([block.played for block in blocks])
     regret = np.diff(played, axis=1, prepend=0) @ gap_per_threshold(problem, SAMPLE_MEAN)
     se = regret.std(axis=0, ddof=1) / math.sqrt(replicas)

@@ -138,7 +138,7 @@ def test_each_action_once_and_then_as_the_engine_does(name: str) -> None:
     once = first_counters(problem.p_c, problem.p_f, True, replica_key(seed, OPENING, 0))
     assert (once.rho, once.f, once.c) == (1, 1.0, 1.0)
     study = by_study(problem, name, seed, 300, once)
-    assert study == by_engine(problem, name, seed, 300, opening="once")
+    assert study == by_engine(problem, name, seed, 300, initial_estimates="once")
 
 
 @pytest.mark.parametrize("goal", [2, 4])

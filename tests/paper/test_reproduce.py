@@ -10,7 +10,7 @@ import pytest
 
 import grbp
 from grbp.cli import main
-from grbp.experiments import EXPERIMENTS, GridSpec, find
+from grbp.experiments import EXPERIMENTS, Spec, load_result
 from grbp.paper import reproduce as paper
 
 FURTHER = ("growth-3", "growth-3-others", "growth-3-ucb", "growth-4", "growth-4-others")
@@ -28,9 +28,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The paper's experiments with few replicas and rounds."""
     specs: dict[str, Any] = {}
     for name, spec in EXPERIMENTS.items():
-        if isinstance(spec, GridSpec):
-            few = (0.2, 0.5, 0.8)
-            specs[name] = replace(spec, rounds=50, replicas=6, p_c=few, p_f=few)
+        if not isinstance(spec, Spec):
+            grid = {"goal": 4, "p_c": (0.2, 0.5, 0.8), "p_f": (0.2, 0.5, 0.8)}
+            specs[name] = replace(spec, rounds=50, replicas=6, problems=grid)
         else:
             # One is left to splitting, which needs a thousand replicas.
             split = name == "growth-3-others"
@@ -54,8 +54,8 @@ def test_everything_is_written_and_said(
     out = capsys.readouterr().out
     assert max(len(line.replace(str(folder), "results")) for line in out.splitlines()) <= 80
     page = (folder / "report.html").read_text("utf-8")
-    kept = {name: find(folder / "data", spec) for name, spec in small.items()}
-    for verdict in grbp.verdicts({name: found for name, found in kept.items() if found}):
+    kept = {name: load_result(folder / "data", spec) for name, spec in small.items()}
+    for verdict in grbp.verdicts(kept):
         assert verdict.where in out
         assert verdict.outcome in page
     for number, shows in grbp.PAPER_FIGURES.items():
@@ -76,7 +76,7 @@ def test_a_second_run_measures_nothing_and_writes_the_same(
     grbp.reproduce(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     # No simulation may run: the numbers are there. (The package's `run` is the function.)
-    monkeypatch.setattr(import_module("grbp.experiments.results"), "simulate", None)
+    monkeypatch.setattr(import_module("grbp.experiments.runner"), "simulate", None)
     measured: list[str] = []
     grbp.reproduce(tmp_path, progress=lambda name, _, __: measured.append(name))
     assert measured == []

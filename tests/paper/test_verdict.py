@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from runs import META, made_up
 
 from grbp.experiments import (
     EXPERIMENTS,
@@ -18,14 +19,13 @@ from grbp.experiments import (
     GROWTH_4,
     GROWTH_4_OTHERS,
     CurveResult,
-    GridResult,
-    GridSpec,
-    Meta,
     Result,
     Spec,
 )
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, checkpoints_up_to
+from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth, onset
@@ -79,12 +79,8 @@ def curves(spec: Spec, shape: dict[str, Shape] | Shape, noise: float = 0.02) -> 
     return CurveResult(spec, simulation, META)
 
 
-META = Meta({"getbe-sm": {"gamma": 15.0}}, {"getbe-sm": "walk"}, {}, "unknown", "now")
-
-
-def grid(regret: Callable[[float, float], float], spec: GridSpec = FIGURE_5) -> GridResult:
-    mean = np.array([[regret(p_c, p_f) for p_c in spec.p_c] for p_f in spec.p_f])
-    return GridResult(spec, mean, np.full(mean.shape, 0.1), META)
+def grid(regret: Callable[[float, float], float], spec: SweepSpec = FIGURE_5) -> SweepResult:
+    return made_up(spec, lambda cell: (regret(cell.problem.p_c, cell.problem.p_f), 0.1))
 
 
 def higher_to_explore(p_c: float, p_f: float) -> float:
@@ -384,7 +380,8 @@ def test_a_fall_next_to_the_boundary_is_told_though_the_line_rises() -> None:
 
 
 def test_a_map_of_one_region_decides_nothing() -> None:
-    spec = replace(FIGURE_5, p_c=(0.1, 0.2), p_f=(0.8, 0.9))
+    grid_of_one = {"goal": 4, "p_c": (0.1, 0.2), "p_f": (0.8, 0.9)}
+    spec = replace(FIGURE_5, problems=grid_of_one)
     inside = paper(figure_5=grid(higher_to_explore, spec))
     assert row(inside, "Fig. 5", "whole map").outcome == UNDECIDED
     assert row(inside, "Fig. 5", "every line").outcome == UNDECIDED

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Final
 
 import grbp
-from grbp.cli.options import add_folder, add_threads, add_workers, loudness, number, whole, wholes
+from grbp.cli.options import add_folder, add_workers, loudness, number, whole, wholes
 from grbp.cli.outputs import add_outputs, check_outputs, give
 from grbp.cli.printing import paragraph
 from grbp.cli.progress import progress_bar
+from grbp.experiments.league import GOALS, REPLICAS, ROUNDS, SEED, STEP
+from grbp.experiments.tables import COLUMNS, Row
 from grbp.figures.league_map import league_paths
 
 _NAME: Final = 20
@@ -19,20 +21,17 @@ _UNITS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    usual = grbp.LeagueSpec()
     parser.add_argument(
         "--learner", action="append",
         help="repeat for several; NAME:CONSTANT=NUMBER sets a constant (all but the oracle)",
     )  # fmt: skip
-    goals = ",".join(map(str, usual.goals))
+    goals = ",".join(map(str, GOALS))
     parser.add_argument("--goal", help=f"one goal or several ({goals})")
-    parser.add_argument("--step", help=f"p_c and p_f are its multiples ({usual.step:g})")
-    parser.add_argument("--rounds", help=f"rounds in a replica ({usual.rounds:,})")
-    parser.add_argument("--replicas", help=f"independent repetitions ({usual.replicas:,})")
-    parser.add_argument("--seed", help=f"a whole number; same seed, same result ({usual.seed})")
-    who = parser.add_mutually_exclusive_group()
-    add_threads(who)
-    add_workers(who)
+    parser.add_argument("--step", help=f"p_c and p_f are its multiples ({STEP:g})")
+    parser.add_argument("--rounds", help=f"rounds in a replica ({ROUNDS:,})")
+    parser.add_argument("--replicas", help=f"independent repetitions ({REPLICAS:,})")
+    parser.add_argument("--seed", help=f"a whole number; same seed, same result ({SEED})")
+    add_workers(parser.add_mutually_exclusive_group())
     add_folder(parser)
     parser.add_argument("--pairs", action="store_true", help="list every two learners as well")
     picture = "draw who wins where, as PNG and SVG for each goal"
@@ -44,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     spec, data = _spec(options), Path(options.out) / "data"
     check_outputs(options, lambda path: league_paths(spec.goals, path).values())
     with progress_bar(data, **loudness(options)) as progress:
-        played = grbp.run_league(
+        result = grbp.experiments.run(
             spec,
             data,
             progress,
@@ -54,14 +53,14 @@ def run(options: argparse.Namespace) -> None:
         )
     give(
         options,
-        played.as_json,
-        played.cells,
-        lambda path: grbp.save_league(played, path),
-        lambda: _show(played, options.pairs),
+        _as_json(result),
+        _sort_rows(result),
+        lambda path: grbp.save_league(result, path),
+        lambda: _show(result, options.pairs),
     )
 
 
-def _spec(options: argparse.Namespace) -> grbp.LeagueSpec:
+def _spec(options: argparse.Namespace) -> grbp.SweepSpec:
     """Return the league that the options describe."""
     asked = {
         "learners": options.learner,
@@ -69,19 +68,57 @@ def _spec(options: argparse.Namespace) -> grbp.LeagueSpec:
         "step": number(options.step),
         **{name: whole(getattr(options, name)) for name in ("rounds", "replicas", "seed")},
     }
-    return grbp.LeagueSpec(**{name: value for name, value in asked.items() if value is not None})
+    return grbp.league_spec(**{name: value for name, value in asked.items() if value is not None})
 
 
-def _show(played: grbp.League, pairs: bool) -> None:
-    spec = played.spec
-    points = len(spec.grid)
-    print(f"{spec.replicas:,} replicas of {spec.rounds:,} rounds, seed {spec.seed}")
-    print(f"p_c and p_f from {spec.grid[0]:g} to {spec.grid[-1]:g}: {points**2:,} problems a goal")
+def _as_json(result: grbp.SweepResult) -> dict[str, object]:
+    """Return what was asked, the tables, and every map [p_f][p_c]."""
+    spec = result.spec
+    grid = spec.grids[0].p_c
+    goals = {}
+    for goal in spec.goals:
+        names = map(str, spec.players(goal))
+        maps = {name: result.regret_map(name, goal) for name in names}
+        regret = {
+            name: {"mean": one.mean.tolist(), "se": one.se.tolist()} for name, one in maps.items()
+        }
+        goals[str(goal)] = result.table(goal).as_json() | {"maps": regret}
+    return {
+        "spec": {
+            "learners": None if spec.leave_out else spec.names,
+            "goals": spec.goals,
+            "step": 1.0 / (len(grid) + 1),
+            "rounds": spec.checkpoints[-1],
+            "replicas": spec.replicas,
+            "seed": spec.seed,
+            "engine": spec.engine,
+            "grid": grid,
+        },
+        "left_out": {str(goal): names for goal, names in spec.left_out.items()},
+        "goals": goals,
+        "overall": result.table().as_json(),
+    }
+
+
+def _sort_rows(result: grbp.SweepResult) -> list[Row]:
+    """Return the rows of the table, goal by goal and learner by learner."""
+    goals, names = result.spec.goals, result.spec.names
+    goal, learner = COLUMNS.index("goal"), COLUMNS.index("learner")
+    return sorted(
+        result.rows(), key=lambda row: (goals.index(row[goal]), names.index(row[learner]))
+    )
+
+
+def _show(result: grbp.SweepResult, pairs: bool) -> None:
+    spec = result.spec
+    grid = spec.grids[0].p_c
+    print(f"{spec.replicas:,} replicas of {spec.checkpoints[-1]:,} rounds, seed {spec.seed}")
+    print(f"p_c and p_f from {grid[0]:g} to {grid[-1]:g}: {len(grid) ** 2:,} problems a goal")
     for goal, names in spec.left_out.items():
         paragraph(f"left out at goal {goal:,}, which they cannot play: {', '.join(names)}")
-    tables = [played.table(goal) for goal in spec.goals]
+    tables = [result.table(goal) for goal in spec.goals]
     if len(tables) > 1:
-        tables.append(played.table())
+        tables.append(result.table())
     for table in tables:
         _show_table(table)
         if pairs:

@@ -76,9 +76,10 @@ def add_threads(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--threads", help="threads to use (as many as cores)")
 
 
-def add_workers(parser: argparse._ActionsContainer, usual: str = "threads") -> None:
-    """Add the options for who else plays: processes, or a cluster."""
-    parser.add_argument("--processes", metavar="N", help=f"processes to use ({usual})")
+def add_workers(parser: argparse._ActionsContainer) -> None:
+    """Add the options for who plays: threads, processes, or a cluster."""
+    add_threads(parser)
+    parser.add_argument("--processes", metavar="N", help="processes to use (threads)")
     parser.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster")
 
 

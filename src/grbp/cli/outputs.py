@@ -10,7 +10,7 @@ from grbp._io import check_writable, table_text, write_table, write_whole
 from grbp.cli.options import add_json
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
-from grbp.experiments.simulation import COLUMNS, Row
+from grbp.experiments.tables import COLUMNS, Row
 from grbp.figures.canvas import check_matplotlib, picture_files
 
 _LOG: Final = logging.getLogger("grbp")
@@ -72,8 +72,8 @@ def check_plot(
 
 def give(
     options: argparse.Namespace,
-    answer: Callable[[], Mapping[str, object]],
-    rows: Callable[[], Iterable[Row]],
+    answer: Mapping[str, object],
+    rows: Iterable[Row],
     draw: Callable[[Path], list[Path]],
     show: Callable[[], None],
     columns: Sequence[str] = COLUMNS,
@@ -81,18 +81,18 @@ def give(
     """Give the answer in every form that was asked for; show it if it cannot be written."""
     printed = options.json or options.csv == "-"
     if options.json:
-        print_json(answer())
+        print_json(answer)
     if options.csv == "-":
-        print(table_text(columns, rows()), end="")
-    tell: Callable[[object], None] = (
+        print(table_text(columns, rows), end="")
+    name_file: Callable[[object], None] = (
         (lambda path: _LOG.info("wrote %s", path)) if printed else print
     )
     try:
         if options.csv not in (None, "-"):
-            tell(write_table(Path(options.csv), columns, rows()))
+            name_file(write_table(Path(options.csv), columns, rows))
         if options.plot is not None:
             for path in draw(Path(options.plot)):
-                tell(path)
+                name_file(path)
     except Exception:
         if not printed:
             show()

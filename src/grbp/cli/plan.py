@@ -77,8 +77,8 @@ def run(options: argparse.Namespace) -> None:
     write_report(options, result.report)
     give(
         options,
-        result.to_dict,
-        result.cells,
+        result.to_dict(),
+        result.cells(),
         lambda path: save(result.plot(), path),
         lambda: print(result.summary()),
         COLUMNS,

@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the mean loss of what was played, what was lost, or the first by state (pseudo)",
     )  # fmt: skip
     parser.add_argument(
-        "--opening", default="drawn", choices=["drawn", "once"],
+        "--initial-estimates", default="drawn", choices=["drawn", "once"],
         help="first estimates: drawn at random, or from taking each action once (drawn)",
     )  # fmt: skip
     parser.add_argument(
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
             whole(options.seed),
             checkpoints=wholes(options.at),
             regret=options.regret,
-            opening=options.opening,
+            initial_estimates=options.initial_estimates,
             engine=engine,
             splitting=options.splitting,
             threads=whole(options.threads),
@@ -93,8 +93,8 @@ def run(options: argparse.Namespace) -> None:
         _write_steps(result, options)
     give(
         options,
-        lambda: _as_json(result),
-        result.rows,
+        _as_json(result),
+        result.rows(),
         lambda path: grbp.save_simulation(result, path),
         lambda: _show(result, options.at is not None),
     )
@@ -120,7 +120,7 @@ def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
         result.rounds,
         result.replicas,
         result.seed,
-        opening=options.opening,
+        initial_estimates=options.initial_estimates,
         threads=whole(options.threads),
     )
     logging.getLogger("grbp").info("wrote %s", write_steps(Path(options.steps), blocks))

@@ -45,7 +45,7 @@ Kind: TypeAlias = Literal["pseudo", "realised", "by-start"]
 """How a round counts: with the gap of its threshold, averaged over first states; with what was lost
 in fact; or with the gap of its threshold from the state in which it started."""
 
-Opening: TypeAlias = Literal["drawn", "once"]
+InitialEstimates: TypeAlias = Literal["drawn", "once"]
 """Where the estimates before round 1 come from: a uniform draw, or taking each action once."""
 
 BLOCK: Final = 4096
@@ -115,7 +115,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     engine: Engine = "walk",
     threads: int | None = None,
     regret: Kind = "realised",
-    opening: Opening = "drawn",
+    initial_estimates: InitialEstimates = "drawn",
     counters: Floats | None = None,
     report: Report | None = None,
     block_size: int | None = None,
@@ -153,7 +153,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
                 _no_counters(size) if counters is None else counters[begin : begin + size],
                 choices if by_start else 0,
                 wins,
-                opening == "once",
+                initial_estimates == "once",
             )
             done = begin
             parts = list(_slices(block, engine))

@@ -4,7 +4,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
-from grbp.experiments.spec import AnySpec, GridSpec, Spec
+from grbp.experiments.spec import Spec
+from grbp.experiments.sweeps.problem_grid import ProblemGrid
+from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
 from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.model.problem import Problem
 
@@ -41,8 +43,10 @@ never finish."""
 FIGURE_4: Final = Spec("figure-4", _IN_EXPLORATION, _ALL, 5000, 10_000)
 """Figure 4, where the optimal policy never finishes."""
 
-FIGURE_5: Final = GridSpec("figure-5", 4, _TWENTIETHS, _TWENTIETHS, "getbe-sm", 1000, 2000)
-"""Figure 5, the map of GETBE-SM's regret."""
+FIGURE_5: Final = SweepSpec(
+    "figure-5", ProblemGrid((4,), _TWENTIETHS, _TWENTIETHS), ("getbe-sm",), 1000, 2000
+)
+"""Figure 5, the map of GETBE-SM's regret. The paper prints neither the goal nor the grid."""
 
 # Ten checkpoints a decade, every power of ten among them.
 _DECADES: Final = tuple(sorted({round(10 ** (k / 10)) for k in range(91)}))
@@ -98,12 +102,12 @@ def as_printed(spec: S) -> S:
 
     Parameters
     ----------
-    spec : Spec or GridSpec
+    spec : Spec or SweepSpec
         The specification.
 
     Returns
     -------
-    Spec or GridSpec
+    Spec or SweepSpec
         One of the same kind.
 
     Notes

@@ -1,4 +1,4 @@
-"""Judge a league: how each learner does over its problems, who beats whom, and how clearly.
+"""Judge learners over many problems: how each does, who beats whom, and how clearly.
 
 Learners are paired by problem: a difference is taken cell by cell. In a cell they have one seed
 but not the same cases (leaping draws rounds whole), so that the standard error of a difference is
@@ -15,10 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grbp._display import Rows
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Z_95
-from grbp.experiments.results import GridResult
 from grbp.numerics.arrays import Floats, Ints
 
 HINDSIGHT: Final = "five in hindsight"
@@ -28,7 +26,7 @@ HINDSIGHT: Final = "five in hindsight"
 _ROUNDING: Final = 1e-9
 
 GridPoint: TypeAlias = tuple[int, float, float]
-"""A problem of a league: goal, p_c, p_f."""
+"""A problem: goal, p_c, p_f."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Standing:
         The problem that has it: goal, p_c, p_f.
     best : int or None
         The number of problems in which its regret is clearly below that of every other learner;
-        None for the five in hindsight, and in a sweep.
+        None for the five in hindsight.
 
     Examples
     --------
@@ -67,15 +65,6 @@ class Standing:
     def half(self) -> float:
         """Half the width of the 95 % interval of the mean."""
         return Z_95 * self.se
-
-
-def standings_rows(standings: Sequence[Standing]) -> Rows:
-    """Return standings as a short table."""
-    columns = ("learner", "mean regret", "standard error", "worst", "at")
-    return columns, (
-        (one.learner, one.mean, one.se, one.worst, "goal {}, {:g}, {:g}".format(*one.worst_at))
-        for one in standings
-    )
 
 
 @dataclass(frozen=True)
@@ -138,7 +127,7 @@ class LeagueTable:
 
     See Also
     --------
-    League.table : Makes a table.
+    SweepResult.table : Makes a table.
 
     Examples
     --------
@@ -177,7 +166,7 @@ class Duel(NamedTuple):
 
     See Also
     --------
-    League.duel : Makes a duel.
+    SweepResult.duel : Makes a duel.
     league_figure : Draws all duels of a goal.
 
     Examples
@@ -194,15 +183,6 @@ class Duel(NamedTuple):
     doublings: Floats
 
 
-def duel_of(one: GridResult, other: GridResult) -> Duel:
-    """Compare the maps of two learners, cell by cell."""
-    difference, se = _difference(one, other)
-    winner = clear_winner(difference, se)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.log2(np.maximum(other.mean, 0.0)) - np.log2(np.maximum(one.mean, 0.0))
-    return Duel(difference, se, winner, np.where(winner == 0, 0.0, ratio))
-
-
 class Scores(NamedTuple):
     """The mean regret of one learner at each problem, and its standard error."""
 
@@ -210,53 +190,56 @@ class Scores(NamedTuple):
     se: Floats
 
 
-def table_of(goal: int | None, maps: Mapping[str, Sequence[GridResult]]) -> LeagueTable:
-    """Make the table of some learners from the maps of each."""
-    joined = {
-        name: Scores(
-            *(np.concatenate([getattr(m, f).ravel() for m in row]) for f in ("mean", "se"))
-        )
-        for name, row in maps.items()
-    }
-    scores = dict(sorted(joined.items(), key=lambda item: (item[1].mean.mean(), item[0])))
-    specs = [one.spec for one in next(iter(maps.values()))]
-    points = [(spec.goal, p_c, p_f) for spec in specs for p_f in spec.p_f for p_c in spec.p_c]
+def make_duel(one: Scores, other: Scores) -> Duel:
+    """Compare two learners, problem by problem."""
+    difference, se = _subtract(one, other)
+    winner = find_winner(difference, se)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log2(np.maximum(other.mean, 0.0)) - np.log2(np.maximum(one.mean, 0.0))
+    return Duel(difference, se, winner, np.where(winner == 0, 0.0, ratio))
+
+
+def make_table(
+    goal: int | None, scores: Mapping[str, Scores], points: Sequence[GridPoint]
+) -> LeagueTable:
+    """Make the table of some learners from what each has at every problem."""
+    scores = dict(sorted(scores.items(), key=lambda item: (item[1].mean.mean(), item[0])))
     beaten = {name: np.zeros(len(points), dtype=np.int64) for name in scores}
     pairs = []
     for first, second in combinations(scores, 2):
-        difference, se = _difference(scores[first], scores[second])
-        winner = clear_winner(difference, se)
+        difference, se = _subtract(scores[first], scores[second])
+        winner = find_winner(difference, se)
         beaten[first] += winner > 0
         beaten[second] += winner < 0
-        pairs.append(_pair(first, second, difference, se))
+        pairs.append(_make_pair(first, second, difference, se))
     best = {name: int((count == len(scores) - 1).sum()) for name, count in beaten.items()}
     return LeagueTable(
         goal,
         len(points),
         len(points) - sum(best.values()),
-        tuple(standing_of(name, one, points, best[name]) for name, one in scores.items()),
+        tuple(_make_standing(name, one, points, best[name]) for name, one in scores.items()),
         tuple(pairs),
-        *_hindsight(scores, points),
+        *_choose_in_hindsight(scores, points),
     )
 
 
-def standing_of(
+def _make_standing(
     name: str, scores: Scores, points: Sequence[GridPoint], best: int | None = None
 ) -> Standing:
-    """Say how one learner does over some problems."""
+    """Sum up how one learner does over some problems."""
     worst, se = int(scores.mean.argmax()), _se_of_mean(scores.se)
     mean, largest = float(scores.mean.mean()), float(scores.mean[worst])
     return Standing(name, mean, se, largest, points[worst], best)
 
 
-def _pair(first: str, second: str, difference: Floats, se: Floats) -> Pair:
+def _make_pair(first: str, second: str, difference: Floats, se: Floats) -> Pair:
     middle, half = float(difference.mean()), Z_95 * _se_of_mean(se)
-    winner = clear_winner(difference, se)
+    winner = find_winner(difference, se)
     wins = int((winner > 0).sum()), int((winner < 0).sum())
     return Pair(first, second, middle, middle - half, middle + half, *wins)
 
 
-def _hindsight(
+def _choose_in_hindsight(
     scores: Mapping[str, Scores], points: Sequence[GridPoint]
 ) -> tuple[Standing | None, tuple[Pair, ...]]:
     """Choose the best of the paper's five at each problem, and compare every learner with it."""
@@ -268,18 +251,18 @@ def _hindsight(
     five = Scores(mean[chosen, everywhere], se[chosen, everywhere])
     pairs = []
     for name, one in scores.items():
-        difference, noise = _difference(one, five)
+        difference, noise = _subtract(one, five)
         # A learner does not differ from itself.
-        pairs.append(_pair(name, HINDSIGHT, difference, np.where(names == name, 0.0, noise)))
-    return standing_of(HINDSIGHT, five, points, None), tuple(pairs)
+        pairs.append(_make_pair(name, HINDSIGHT, difference, np.where(names == name, 0.0, noise)))
+    return _make_standing(HINDSIGHT, five, points, None), tuple(pairs)
 
 
-def _difference(one: Scores | GridResult, other: Scores | GridResult) -> tuple[Floats, Floats]:
+def _subtract(one: Scores, other: Scores) -> tuple[Floats, Floats]:
     """Subtract the regret of two learners, problem by problem, with its standard error."""
     return one.mean - other.mean, np.hypot(one.se, other.se)
 
 
-def clear_winner(difference: Floats, se: Floats) -> Ints:
+def find_winner(difference: Floats, se: Floats) -> Ints:
     """Return 1 where the first clearly has less regret, -1 where the second has, else 0."""
     clear = np.abs(difference) > np.maximum(Z_95 * se, _ROUNDING)
     return np.where(clear, -np.sign(difference), 0.0).astype(np.int64)

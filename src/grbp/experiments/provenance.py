@@ -1,20 +1,22 @@
 """Record how a result was made: constants, engines, versions, and a digest of the source."""
 
 import hashlib
+import json
 import platform
 import shutil
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from grbp.engine.decisions import Engine, choose_engine
-from grbp.experiments.spec import AnySpec
-from grbp.learners.registry import AnyLearner, find_learner
+from grbp import __version__
+from grbp.engine.decisions import Engine
+from grbp.learners.registry import AnyLearner
 
 _PACKAGE: Final = Path(__file__).parent.parent
 
@@ -42,7 +44,8 @@ class Meta:
     constants : dict
         The constants of every learner: ``{learner: {constant: value}}``.
     engines : dict
-        The engine that played its rounds: ``{learner: "walk", "leap" or "draw"}``.
+        The engine that played its rounds: ``{learner: "walk", "leap" or "draw"}``; in a sweep,
+        those of its first problem.
     versions : dict
         The versions of Python, NumPy, Numba and this package.
     revision : str
@@ -52,7 +55,7 @@ class Meta:
 
     See Also
     --------
-    CurveResult, GridResult : The results that have it.
+    CurveResult, SweepResult : The results that have it.
     """
 
     constants: dict[str, dict[str, float]]
@@ -62,30 +65,26 @@ class Meta:
     made: str
 
 
-def _learners(spec: AnySpec) -> dict[str, AnyLearner]:
-    return {str(one): find_learner(one, spec.example) for one in spec.learners}
-
-
-def constants(spec: AnySpec) -> dict[str, dict[str, float]]:
-    """Return the constants of every learner of a specification."""
-    return {name: dict(one.constants._asdict()) for name, one in _learners(spec).items()}
-
-
-def engines(spec: AnySpec) -> dict[str, Engine]:
-    """Return the engine that plays the rounds of every learner of a specification."""
-    asked = (spec.rounds, spec.engine)
-    return {name: choose_engine(spec.example, one, *asked) for name, one in _learners(spec).items()}
-
-
-def meta_now(spec: AnySpec) -> Meta:
+def make_meta(learners: Mapping[str, AnyLearner], engines: Mapping[str, Engine]) -> Meta:
     """Describe how a result is made now, by this code."""
-    versions = {"python": platform.python_version(), "grbp": import_module("grbp").__version__}
+    versions = {"python": platform.python_version(), "grbp": __version__}
     for package in ("numpy", "numba"):
         versions[package] = "absent"
         with suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
     made = datetime.now(UTC).isoformat(timespec="seconds")
-    return Meta(constants(spec), engines(spec), versions, _revision(), made)
+    return Meta(constants_of(learners), dict(engines), versions, _revision(), made)
+
+
+def constants_of(learners: Mapping[str, AnyLearner]) -> dict[str, dict[str, float]]:
+    """Return the constants of learners, by their names."""
+    return {name: dict(one.constants._asdict()) for name, one in learners.items()}
+
+
+def digest_of(data: object) -> str:
+    """Return the SHA-256 of plain data, written in the one canonical way."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache
@@ -103,13 +102,13 @@ def _revision() -> str:
     """Return the commit of this code, or "unknown" where Git does not keep it."""
     git = shutil.which("git")
 
-    def said(*arguments: str) -> str | None:
+    def ask_git(*arguments: str) -> str | None:
         done = subprocess.run(  # noqa: S603 (a fixed command)
             [str(git), "-C", str(_PACKAGE), *arguments], capture_output=True, text=True, check=False
         )
         return done.stdout.strip() if done.returncode == 0 else None
 
     # An installed copy may lie inside somebody else's repository, which does not know it.
-    if git is None or said("ls-files", "--error-unmatch", "errors.py") is None:
+    if git is None or ask_git("ls-files", "--error-unmatch", "errors.py") is None:
         return "unknown"
-    return said("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") or "unknown"
+    return ask_git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") or "unknown"

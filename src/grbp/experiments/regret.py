@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from grbp.engine.decisions import Decisions, Kind
-from grbp.experiments.sums import Sums, Wholes, added, prices, total_of, weighted_sum
+from grbp.experiments.moments import Sums, Wholes, added, prices, total_of, weighted_sum
 from grbp.learners.registry import AnyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints

@@ -1,26 +1,25 @@
 """Run a specification, unless it was run before; resume it if it was interrupted."""
 
-import warnings
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, overload
-
-import numpy as np
+from typing import Final, TypeAlias, overload
 
 from grbp._io import make_folder
 from grbp._progress import Progress, ProgressLike, as_progress
 from grbp.errors import Conflict, InvalidInput
-from grbp.experiments.provenance import meta_now
-from grbp.experiments.results import CurveResult, GridResult, Result
-from grbp.experiments.spec import AnySpec, GridSpec, Spec
-from grbp.experiments.store import FOLDER, address, find, save, set_aside
-from grbp.experiments.sweeps.cells import cells_of
-from grbp.experiments.sweeps.chunks import Queue
-from grbp.experiments.sweeps.driver import CHUNK_SECONDS, Want, fill, swept, workers_for
-from grbp.experiments.sweeps.file import SweepFile
-from grbp.experiments.sweeps.workers import Workers
-from grbp.model.problem import Problem
+from grbp.experiments.curve_result import CurveResult
+from grbp.experiments.provenance import make_meta
+from grbp.experiments.simulation import simulate
+from grbp.experiments.spec import Spec
+from grbp.experiments.store import FOLDER, address, find, load, save, set_aside
+from grbp.experiments.sweeps.driver import Driver, load_sweep
+from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
+from grbp.learners.registry import find_learner
+
+Result: TypeAlias = CurveResult | SweepResult
+"""The result of an experiment."""
 
 PARTS: Final = "parts"
 """The folder, inside that of the results, where finished curves wait for the rest."""
@@ -35,14 +34,14 @@ def run(
 ) -> CurveResult: ...
 @overload
 def run(
-    spec: GridSpec,
+    spec: SweepSpec,
     folder: Path = ...,
     progress: ProgressLike = ...,
     threads: int | None = ...,
     *,
     processes: int | None = ...,
     dask: str | None = ...,
-) -> GridResult: ...
+) -> SweepResult: ...
 def run(
     spec: AnySpec,
     folder: Path = FOLDER,
@@ -54,13 +53,14 @@ def run(
 ) -> Result:
     """Run a specification, or find its result in a folder if it was run before.
 
-    Every part (a learner, or a chunk of a map) is kept as soon as it is made, so that after an
+    Every part (a learner, or a chunk of a sweep) is kept as soon as it is made, so that after an
     interruption the same call goes on with the next one. Neither interruptions nor threads,
-    processes or machines change a bit.
+    processes or machines change a bit. After a change of the source that makes the numbers, an old
+    result is not found any more.
 
     Parameters
     ----------
-    spec : Spec or GridSpec
+    spec : Spec or SweepSpec
         The experiment.
     folder : Path
         The folder in which results are kept.
@@ -70,13 +70,13 @@ def run(
     threads : int, optional
         The number of threads, by default one for each processor.
     processes : int, optional
-        For a map, the number of processes that play it, in place of threads.
+        For a sweep, the number of processes that play it, in place of threads.
     dask : str, optional
-        For a map, the address of a Dask cluster that plays it; see `grbp.sweep`.
+        For a sweep, the address of a Dask cluster that plays it; see `grbp.sweep`.
 
     Returns
     -------
-    CurveResult or GridResult
+    CurveResult or SweepResult
 
     Notes
     -----
@@ -93,33 +93,42 @@ def run(
     >>> result.simulation.rounds, result.meta.engines
     (100, {'getbe-sm': 'walk'})
     """
-    folder, told = Path(folder), as_progress(progress)
+    folder = Path(folder)
     if isinstance(spec, Spec):
         if processes is not None or dask is not None:
             raise InvalidInput("processes or dask was given; curves are played on threads alone")
-        return find(folder, spec) or _run_curves(spec, folder, told, threads)
-    found = find(folder, spec)
-    if found is not None:
-        return found
-    with workers_for(processes, threads, dask) as workers:
-        return run_map(spec, folder, told, workers)
+        return find(folder, spec) or _run_curves(spec, folder, as_progress(progress), threads)
+    with _open_driver(spec, folder / address(spec), progress) as driver:
+        driver.play(processes=processes, threads=threads, dask=dask)
+        return driver.result()
+
+
+def load_result(folder: Path, spec: AnySpec) -> Result:
+    """Read the result of a specification from its file in a folder, and change nothing there."""
+    path = Path(folder) / address(spec)
+    return load(path) if isinstance(spec, Spec) else load_sweep(spec, path)
 
 
 def _run_curves(
-    spec: Spec, folder: Path, told: Progress | None, threads: int | None
+    spec: Spec, folder: Path, progress: Progress | None, threads: int | None
 ) -> CurveResult:
+    """Simulate learner by learner; curves that are done wait in a folder for the others."""
     waiting = folder / PARTS
     make_folder(waiting)
-    done: list[Any] = []
-    for k, part in enumerate(spec.parts):
-        kept = find(waiting, part)
-        if kept is None:
-            kept = CurveResult.play(part, _report(told, spec, part.label, k), threads)
-            save(waiting, kept)
-        done.append(kept)
-    whole = CurveResult.join(spec, done)
+    parts = [replace(spec, learners=(learner,)) for learner in spec.learners]
+    done: list[CurveResult] = []
+    for part in parts:
+        found = find(waiting, part)
+        if found is None:
+            found = _simulate(part, spec, len(done), progress, threads)
+            save(waiting, found)
+        done.append(found)
+    curves = {name: curve for one in done for name, curve in one.simulation.curves.items()}
+    learners = {str(one): find_learner(one, spec.problem) for one in spec.learners}
+    engines = {name: engine for one in done for name, engine in one.meta.engines.items()}
+    whole = CurveResult.from_curves(spec, curves, make_meta(learners, engines))
     save(folder, whole)
-    for part in spec.parts:
+    for part in parts:
         with suppress(OSError):
             (waiting / address(part)).unlink(missing_ok=True)
     with suppress(OSError):
@@ -127,55 +136,41 @@ def _run_curves(
     return whole
 
 
-def run_map(spec: GridSpec, folder: Path, told: Progress | None, workers: Workers) -> GridResult:
-    """Find a map, or have workers play it; its chunks are kept in a file until it is done."""
-    found = find(folder, spec)
-    if isinstance(found, GridResult):
-        return found
-    path = (folder / address(spec)).with_suffix(".sweep")
-    problems = (Problem(spec.goal, p_c, p_f) for p_f in spec.p_f for p_c in spec.p_c)
-    sizes = ((spec.rounds,), spec.seed, spec.engine)
-    cells, want = list(cells_of(problems, spec.learners, *sizes)), Want(spec.replicas)
+def _simulate(
+    part: Spec, whole: Spec, before: int, progress: Progress | None, threads: int | None
+) -> CurveResult:
+    """Simulate one learner, and report how far the whole has come."""
+    (learner,), replicas = part.learners, part.replicas
 
-    def tell(done: int, total: int, _: float | None) -> None:
-        if told is not None:
-            told(spec.name, done, total)
+    def report(name: str, done: int, total: int) -> None:
+        if progress is not None:
+            # Splitting plays more replicas than it ends with.
+            so_far = before * replicas + done * replicas // total
+            progress(f"{whole.name}: {name}", so_far, len(whole.learners) * replicas)
 
-    with _opened(path) as file:
-        shares = [(cell, None) for cell in cells]
-        fill(file, shares, want, workers, Queue(CHUNK_SECONDS), tell)
-        means = [(one.mean[-1], one.se[-1]) for one in (swept(file, cell, want) for cell in cells)]
-    mean, se = np.array(means).T.reshape(2, len(spec.p_f), len(spec.p_c))
-    whole = GridResult(spec, mean, se, meta_now(spec))
-    save(folder, whole)
-    with suppress(OSError):
-        path.unlink()
-    return whole
+    report(str(learner), 0, 1)
+    simulation = simulate(
+        part.problem,
+        learner,
+        part.rounds,
+        replicas,
+        part.seed,
+        checkpoints=part.checkpoints,
+        engine=part.engine,
+        splitting=part.splitting,
+        threads=threads,
+        progress=report,
+    )
+    meta = make_meta({str(learner): find_learner(learner, part.problem)}, simulation.engines)
+    return CurveResult(part, simulation, meta)
 
 
-def _opened(path: Path) -> SweepFile:
-    """Open the file of a map; a damaged one is set aside, with a warning."""
+def _open_driver(spec: SweepSpec, path: Path, progress: ProgressLike) -> Driver:
+    """Open the file of a sweep; a damaged one is set aside, with a warning."""
     try:
-        return SweepFile(path)
+        return Driver(spec, path, progress=progress)
     except Conflict:
         raise
     except InvalidInput as error:
-        aside = set_aside(path)
-        warnings.warn(
-            f"{error}; it was set aside as {aside.name} and will be made anew",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return SweepFile(path)
-
-
-def _report(progress: Progress | None, spec: Spec, part: str, before: int) -> Callable[[int], None]:
-    """Make the function that reports, for one part, how far the whole has come."""
-    if progress is None:
-        return lambda _: None
-
-    def report(done: int) -> None:
-        progress(f"{spec.name}: {part}", before * spec.work + done, len(spec.parts) * spec.work)
-
-    report(0)
-    return report
+        set_aside(path, error)
+        return Driver(spec, path, progress=progress)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from grbp._progress import ProgressLike, as_progress
 from grbp.engine.decisions import (
     Engine,
     EngineLike,
+    InitialEstimates,
     Kind,
-    Opening,
     check_choice,
     choose_engine,
     decisions,
@@ -21,6 +21,7 @@ from grbp.engine.decisions import (
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
+from grbp.experiments.tables import COLUMNS, Row, problem_columns
 from grbp.learners.registry import DEFAULT_LEARNER, AnyLearner, LearnerLike, find_learner
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_count, check_whole
@@ -31,19 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from grbp.model.validation import SeedLike
-
-COLUMNS: Final = (
-    "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "splitting",
-    "regret", "round", "mean", "se", "low", "high",
-)  # fmt: skip
-"""The columns of every table of results: what was run, and the mean regret after a round.
-
-What `simulate` needs to give a row again stands in the row: that of a map has the seed of its
-cell. The last two are the ends of a 95 % interval; those of a curve hold all of it at once.
-"""
-
-Row: TypeAlias = tuple[str | float, ...]
-"""A row of such a table."""
 
 ROUNDS, REPLICAS, SEED = 5000, 1000, 0
 """The sizes and the seed of a simulation of which nothing else is said."""
@@ -117,19 +105,22 @@ class Simulation(Displayable):
         ]
         return "\n  ".join(lines) + ">"
 
+    columns = COLUMNS
+    """The columns of its table."""
+
     @property
     def rounds(self) -> int:
         """The number of rounds: the last checkpoint."""
         return int(self.checkpoints[-1])
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of its table, with the columns `COLUMNS`."""
+        """Yield the rows of its table."""
         sizes = (self.rounds, self.replicas, self.seed)
         for name, one in self.curves.items():
             how = (self.engines.get(name, ""), one.weights is not None, self.kind)
             columns = (self.checkpoints, one.mean, one.se, *one.band())
             for row in zip(*(column.tolist() for column in columns), strict=True):
-                yield *said(self.problem), name, *sizes, *how, *row
+                yield *problem_columns(self.problem), name, *sizes, *how, *row
 
     def _table(self) -> Rows:
         return COLUMNS, self.rows()
@@ -147,14 +138,6 @@ class Simulation(Displayable):
         return regret_figure(self, ax=ax)
 
 
-def said(problem: Problem) -> Row:
-    """Write a problem as the shell reads it: goal, p_c, p_f and start."""
-    start: str | tuple[tuple[int, float], ...] = problem.canonical_start
-    if not isinstance(start, str):
-        start = ",".join(f"{state}={q!r}" for state, q in start)
-    return problem.goal, problem.p_c, problem.p_f, start
-
-
 def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     problem: Problem,
     learners: LearnerLike | Iterable[LearnerLike] = DEFAULT_LEARNER,
@@ -164,7 +147,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     *,
     checkpoints: Sequence[float] | None = None,
     regret: Kind = "pseudo",
-    opening: Opening = "drawn",
+    initial_estimates: InitialEstimates = "drawn",
     engine: EngineLike = "auto",
     splitting: bool = False,
     threads: int | None = None,
@@ -199,7 +182,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         How a round counts: with the gap of the policy played, which has the least noise; with
         what was lost in fact, V* less 1 or 0; or with the gap from the state in which the round
         started, which also gives `Curve.by_start`. All three have the same mean.
-    opening : {"drawn", "once"}
+    initial_estimates : {"drawn", "once"}
         Where the estimates before round 1 come from: a uniform draw from [0, 1], as in the
         paper's experiments, or taking each action once, as in its Algorithm 1, which is not
         counted as a round.
@@ -233,7 +216,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     See Also
     --------
     regret_figure : Draws the curves.
-    run_league : Compares learners over many problems.
+    sweep : Plays learners on many problems.
     grbp.experiments.run : Runs a frozen specification and keeps its result in a file.
 
     Notes
@@ -272,7 +255,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     if threads is not None:
         threads = check_whole("threads", threads, 1, 1024)
     check_choice("regret", regret, Kind)
-    check_choice("opening", opening, Opening)
+    check_choice("initial_estimates", initial_estimates, InitialEstimates)
     kept = checkpoints_up_to(rounds, checkpoints)
     found = find_learners(learners, problem)
     engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
@@ -302,7 +285,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
             engine=engines[learner.name],
             threads=threads,
             regret=regret,
-            opening=opening,
+            initial_estimates=initial_estimates,
             report=report,
         )
         curves[learner.name] = curve(problem, learner, kept.astype(np.float64), blocks, regret)

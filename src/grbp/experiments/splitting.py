@@ -26,8 +26,8 @@ import numpy as np
 
 from grbp.engine.decisions import Engine, decisions
 from grbp.errors import InvalidInput
+from grbp.experiments.moments import weighted_sum
 from grbp.experiments.regret import Curve, gap_per_threshold
-from grbp.experiments.sums import weighted_sum
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters
 from grbp.learners.registry import AnyLearner

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from grbp.engine.decisions import Opening, check_choice, decisions
+from grbp.engine.decisions import InitialEstimates, check_choice, decisions
 from grbp.engine.recorder import World
 from grbp.engine.steps import walk_again
 from grbp.errors import TooLarge
@@ -35,13 +35,13 @@ def step_log(
     replicas: float = 1,
     seed: "SeedLike" = 0,
     *,
-    opening: Opening = "drawn",
+    initial_estimates: InitialEstimates = "drawn",
 ) -> dict[str, Any]:
     """Write down every step of simulated rounds, as a table of past cases.
 
     Parameters
     ----------
-    problem, learners, seed, opening
+    problem, learners, seed, initial_estimates
         As for `simulate`.
     rounds : int, default 500
         The number of rounds in a replica.
@@ -77,7 +77,9 @@ def step_log(
     2 1 2 1 4
     3 1 2 1 0
     """
-    blocks = list(step_blocks(problem, learners, rounds, replicas, seed, opening=opening))
+    blocks = list(
+        step_blocks(problem, learners, rounds, replicas, seed, initial_estimates=initial_estimates)
+    )
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
@@ -88,13 +90,13 @@ def step_blocks(  # noqa: PLR0913 (as above)
     replicas: float,
     seed: "SeedLike",
     *,
-    opening: Opening = "drawn",
+    initial_estimates: InitialEstimates = "drawn",
     threads: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the table of `step_log` in parts, each with some replicas of one learner."""
     rounds = check_count("rounds", rounds, 1, MOST_STEPS)
     replicas = check_count("replicas", replicas, 1, MOST_STEPS)
-    check_choice("opening", opening, Opening)
+    check_choice("initial_estimates", initial_estimates, InitialEstimates)
     found, seed = find_learners(learners, problem), as_seed(seed)
     if rounds * replicas * len(found) > MOST_STEPS:
         raise _too_many()
@@ -110,7 +112,7 @@ def step_blocks(  # noqa: PLR0913 (as above)
             seed,
             threads=threads,
             regret="pseudo",
-            opening=opening,
+            initial_estimates=initial_estimates,
             block_size=size,
         ):
             chosen: Ints = np.diff(block.played, axis=1, prepend=0).argmax(axis=2)

@@ -1,10 +1,10 @@
-"""Keep results in files: one each, named after what was asked, written whole or not at all.
+"""Keep results in files: one each, named after what was asked.
 
-A file is a NumPy archive without pickles. Its entry `header` is JSON: the specification, the
+A sweep has its own kind of file, `sweeps/file.py`. That of curves is written whole or not at all:
+a NumPy archive without pickles. Its entry `header` is JSON: the specification, the
 constants of the learners, and how, when and with what it was made.
 """
 
-import hashlib
 import io
 import json
 import math
@@ -20,11 +20,14 @@ import numpy as np
 
 from grbp._io import reason, write_table, write_whole
 from grbp.errors import CannotWrite, InvalidInput
-from grbp.experiments.provenance import Meta, constants, source_digest
-from grbp.experiments.results import Result, result_type
-from grbp.experiments.spec import AnySpec, from_json
+from grbp.experiments.curve_result import CurveResult
+from grbp.experiments.provenance import Meta, constants_of, digest_of, source_digest
+from grbp.experiments.spec import Spec
+from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
+from grbp.learners.registry import find_learner
 
-FOLDER: Final = Path("results") / "data"
+FOLDER: Final[Path] = Path("results") / "data"
 """The folder in which results are kept unless another is named."""
 
 _FORMAT: Final = "grbp result"
@@ -38,14 +41,15 @@ _UNREADABLE: Final = (
 
 
 def address(spec: AnySpec) -> str:
-    """Name the file of a result; the name changes with anything that was asked.
+    """Name the file of a result.
 
-    It has the name of the specification, and a digest of the specification, the learners'
-    constants, the format of the file and the source of everything that the numbers come from.
+    It has the name of the specification and a digest of the source of everything that the numbers
+    come from. For curves the digest is also of the specification, of the learners' constants and
+    of the format of the file; the file of a sweep knows its cells one by one.
 
     Parameters
     ----------
-    spec : Spec or GridSpec
+    spec : Spec or SweepSpec
         The specification.
 
     Returns
@@ -58,24 +62,26 @@ def address(spec: AnySpec) -> str:
     >>> address(FIGURE_3).startswith("figure-3-")
     True
     """
+    if isinstance(spec, SweepSpec):
+        return f"{spec.name}-{source_digest()[:16]}.sweep"
+    found = {str(one): find_learner(one, spec.problem) for one in spec.learners}
     asked = {
         "format": _FORMAT_VERSION,
         "code": source_digest(),
         "spec": spec.as_json(),
-        "constants": constants(spec),
+        "constants": constants_of(found),
     }
-    canonical = json.dumps(asked, sort_keys=True, separators=(",", ":"))
-    return f"{spec.name}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}.npz"
+    return f"{spec.name}-{digest_of(asked)[:16]}.npz"
 
 
-def save(folder: Path, result: Result) -> Path:
+def save(folder: Path, result: CurveResult) -> Path:
     """Write a result to its file in a folder, and return the path.
 
     Parameters
     ----------
     folder : Path
         The folder, which is made if it is not there.
-    result : CurveResult or GridResult
+    result : CurveResult
         The result.
 
     Returns
@@ -100,8 +106,8 @@ def save(folder: Path, result: Result) -> Path:
     return write_whole(Path(folder) / address(result.spec), file.getvalue())
 
 
-def load(path: Path) -> Result:
-    """Read the result kept in a file, the same to the last bit.
+def load(path: Path) -> CurveResult:
+    """Read the curves kept in a file, the same to the last bit.
 
     Parameters
     ----------
@@ -110,7 +116,7 @@ def load(path: Path) -> Result:
 
     Returns
     -------
-    CurveResult or GridResult
+    CurveResult
 
     Raises
     ------
@@ -136,11 +142,11 @@ def load(path: Path) -> Result:
         raise InvalidInput(
             f"{path} cannot be read ({reason(error)}); name a file of results"
         ) from error
-    return _parsed(data, path)
+    return _parse(data, path)
 
 
-def find(folder: Path, spec: AnySpec) -> Result | None:
-    """Find the result of a specification, if the folder holds it.
+def find(folder: Path, spec: Spec) -> CurveResult | None:
+    """Find the curves of a specification, if the folder holds them.
 
     A file in its place that is damaged, or is something else, is set aside under another name,
     with a warning.
@@ -149,12 +155,12 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
     ----------
     folder : Path
         The folder of the results.
-    spec : Spec or GridSpec
+    spec : Spec
         The specification.
 
     Returns
     -------
-    CurveResult or GridResult or None
+    CurveResult or None
 
     Examples
     --------
@@ -176,29 +182,24 @@ def find(folder: Path, spec: AnySpec) -> Result | None:
             return None
         if isinstance(error.__cause__, OSError):
             raise
-        aside = set_aside(path)
-        warnings.warn(
-            f"{error}; it was set aside as {aside.name} and will be made anew",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        set_aside(path, error)
         return None
     # A file keeps a user's learner by its name alone; who asks has the learner itself.
-    return replace(result, spec=spec)  # type: ignore[arg-type]
+    return replace(result, spec=spec)
 
 
-def to_csv(result: Result, path: Path) -> Path:
+def to_csv(result: CurveResult | SweepResult, path: Path) -> Path:
     """Write the table of a result as CSV, and return the path.
 
     A row says what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine,
     whether by splitting, and the kind of regret) and the mean regret after a round, with its
     standard error and the ends of a 95 % interval; for a curve these are the band that
-    `Curve.band` computes, which holds all of it at once. A cell of a map has one row, with a seed
-    of its own.
+    `Curve.band` computes, which holds all of it at once. A cell of a sweep has a row for each
+    of its rounds, with a seed of its own.
 
     Parameters
     ----------
-    result : CurveResult or GridResult
+    result : CurveResult or SweepResult
         The result.
     path : Path
         The file to write.
@@ -221,7 +222,7 @@ def to_csv(result: Result, path: Path) -> Path:
     return write_table(Path(path), result.columns, result.rows())
 
 
-def _parsed(data: bytes, path: Path) -> Result:
+def _parse(data: bytes, path: Path) -> CurveResult:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _check_sizes(archive)
@@ -229,7 +230,7 @@ def _parsed(data: bytes, path: Path) -> Result:
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
         header = json.loads(str(arrays.pop("header")))
-        foreign = header["format"] != _FORMAT
+        foreign = header["format"] != _FORMAT or not isinstance(header["spec"], dict)
     except _UNREADABLE:
         broken, foreign, header, arrays = "", True, {}, {}
     if foreign:
@@ -239,11 +240,12 @@ def _parsed(data: bytes, path: Path) -> Result:
         raise InvalidInput(
             f"{path} is written in format {version}; this version reads format {_FORMAT_VERSION}"
         )
+    if header["spec"].get("kind") != "curves":
+        raise InvalidInput(f"{path} does not hold curves; run its experiment again, as a sweep")
     try:
         if broken is None:
-            spec = from_json(header["spec"])
-            meta = Meta(**header["meta"])
-            return result_type(spec).from_arrays(spec, meta, header, arrays)  # type: ignore[no-any-return]
+            spec, meta = Spec.from_json(header["spec"]), Meta(**header["meta"])
+            return CurveResult.from_arrays(spec, meta, header, arrays)
     except (InvalidInput, ValueError, KeyError, TypeError, AttributeError):
         pass
     raise InvalidInput(f"{path} is damaged: what it holds does not fit together")
@@ -260,15 +262,20 @@ def _check_sizes(archive: zipfile.ZipFile) -> None:
             raise ValueError(f"{entry.filename} is not as long as it says")
 
 
-def set_aside(path: Path) -> Path:
-    """Rename a file that is in the way, overwriting nothing, and return its new name."""
+def set_aside(path: Path, why: InvalidInput) -> None:
+    """Rename a file that is in the way, overwriting nothing, and warn of it."""
     aside, count = path.with_name(f"{path.name}.bad"), 1
     while aside.exists():
         count += 1
         aside = path.with_name(f"{path.name}.bad{count}")
     try:
-        return path.rename(aside)
+        path.rename(aside)
     except OSError as error:
         raise CannotWrite(
             f"{path} is damaged and cannot be renamed ({reason(error)}); move it away"
         ) from error
+    warnings.warn(
+        f"{why}; it was set aside as {aside.name} and will be made anew",
+        RuntimeWarning,
+        stacklevel=3,
+    )

@@ -14,14 +14,14 @@ def judge_claims(folder: Path) -> dict[str, Any]:
 
     A result that is damaged, or that another version of this software has made, is not counted.
     """
-    from grbp.experiments import EXPERIMENTS, address, as_printed, load  # noqa: PLC0415 (slow)
+    from grbp.experiments import EXPERIMENTS, Result, as_printed, load_result  # noqa: PLC0415 (slow)
     from grbp.paper.verdict import LEGEND, tally, verdicts  # noqa: PLC0415 (slow)
 
-    results = {}
+    results: dict[str, Result] = {}
     for name, spec in EXPERIMENTS.items():
         for one in (as_printed(spec), spec):  # What was measured more precisely counts.
             with suppress(InvalidInput):
-                results[name] = load(folder / "data" / address(one))
+                results[name] = load_result(folder / "data", one)
     rows = verdicts(results)
     curves = results.get("figure-3")
     return {

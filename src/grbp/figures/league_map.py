@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from grbp.experiments.league import League
 from grbp.experiments.league_table import Duel
+from grbp.experiments.sweeps.result import RegretMap, SweepResult
 from grbp.figures.canvas import GREY, INK, drawing, save, with_addition, write_title
 from grbp.figures.regret_map import draw_cells
 from grbp.numerics.arrays import Floats
@@ -50,7 +50,7 @@ class _Page(NamedTuple):
         return x / self.width, y / self.height, w / self.width, h / self.height
 
 
-def league_figure(league: League, goal: int, title: str = "") -> "Figure":
+def league_figure(league: SweepResult, goal: int, title: str = "") -> "Figure":
     """Draw, for every two learners of a league, who clearly has less regret where, at one goal.
 
     A map compares the learner at the right end of its row with the one on top of its column: it
@@ -60,8 +60,8 @@ def league_figure(league: League, goal: int, title: str = "") -> "Figure":
 
     Parameters
     ----------
-    league : League
-        The league, as `run_league` returns it.
+    league : SweepResult
+        The result of `league_spec`, or of another sweep over one grid.
     goal : int
         One of the league's goals.
     title : str, optional
@@ -75,15 +75,16 @@ def league_figure(league: League, goal: int, title: str = "") -> "Figure":
     --------
     >>> import tempfile
     >>> import grbp
-    >>> spec = grbp.LeagueSpec(("getbe-sm", "no-explore"), (4,), 0.25, rounds=20, replicas=2)
+    >>> spec = grbp.league_spec(("getbe-sm", "no-explore"), (4,), 0.25, rounds=20, replicas=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     league = grbp.run_league(spec, folder)
+    ...     league = grbp.sweep(spec, folder)
     >>> figure = grbp.league_figure(league, 4)
     >>> figure.axes[0].get_xlabel()
     '$p_C$'
     """
-    names = [standing.learner for standing in league.table(goal).standings]
-    page = _page(names)
+    table = league.table(goal)
+    names = [standing.learner for standing in table.standings]
+    page, grid = _page(names), league.regret_map(names[0], goal)
     with drawing():
         from grbp.figures.notebook import Figure  # noqa: PLC0415
 
@@ -91,24 +92,25 @@ def league_figure(league: League, goal: int, title: str = "") -> "Figure":
         for row, first in enumerate(names):
             for column, second in enumerate(names[:row]):
                 axes = figure.add_axes(page.box(row, column))
-                _draw_map(axes, league.duel(goal, first, second), league.spec.grid, goal)
+                _draw_map(axes, league.duel(goal, first, second), grid)
                 _label_axes(axes, row == len(names) - 1, column == 0)
         _write_names(figure, page, names)
         left = 0.2 / page.width
         write_title(figure, title or f"Who wins where: goal {goal:,}", left)
         y = 1.0 - 0.42 / page.height
-        figure.text(left, y, _size_of(league), va="top", size=10, color=GREY)
+        size = _describe_size(league, table.problems)
+        figure.text(left, y, size, va="top", size=10, color=GREY)
         _draw_key(figure, page)
         return figure
 
 
-def save_league(league: League, path: Path) -> list[Path]:
+def save_league(league: SweepResult, path: Path) -> list[Path]:
     """Draw a league into files, one picture for every goal.
 
     Parameters
     ----------
-    league : League
-        The league, as `run_league` returns it.
+    league : SweepResult
+        The result of `league_spec`, or of another sweep over one grid.
     path : Path
         Where to: a name that ends with .png, .svg or .pdf is one file of that kind, any other
         name is the beginning of a PNG and an SVG. With more than one goal, the goal is added:
@@ -124,9 +126,9 @@ def save_league(league: League, path: Path) -> list[Path]:
     >>> import tempfile
     >>> from pathlib import Path
     >>> import grbp
-    >>> spec = grbp.LeagueSpec(("getbe-sm", "no-explore"), (4,), 0.25, rounds=20, replicas=2)
+    >>> spec = grbp.league_spec(("getbe-sm", "no-explore"), (4,), 0.25, rounds=20, replicas=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     league = grbp.run_league(spec, folder)
+    ...     league = grbp.sweep(spec, folder)
     ...     [path.name for path in grbp.save_league(league, Path(folder) / "who-wins")]
     ['who-wins.png', 'who-wins.svg']
     """
@@ -149,27 +151,26 @@ def _page(names: Sequence[str]) -> _Page:
     maps = (count - 1) * (side + _GAP) - _GAP
     key = 0.0 if count >= _MANY else _KEY_HEIGHT + 0.1
     bottom = key + _AXIS
-    words = [max(map(len, _folded(name).split("\n"))) for name in names]
+    words = [max(map(len, _fold(name).split("\n"))) for name in names]
     ends = [k * (side + _GAP) + _LETTER * letters for k, letters in enumerate(words)]
     width = _LEFT + max(*ends, _KEY_WIDTH) + 0.3
     return _Page(count, side, width, bottom + maps + _GAP + _FIRST_ROW + _TOP, bottom)
 
 
-def _size_of(league: League) -> str:
-    """Say how much was simulated."""
+def _describe_size(league: SweepResult, problems: int) -> str:
     spec = league.spec
     return (
-        f"{spec.replicas:,} replicas of {spec.rounds:,} rounds at each of {len(spec.grid) ** 2:,}"
+        f"{spec.replicas:,} replicas of {spec.checkpoints[-1]:,} rounds at each of {problems:,}"
         " problems"
     )
 
 
-def _draw_map(axes: "Axes", duel: Duel, grid: Sequence[float], goal: int) -> None:
-    p = np.array(grid)
+def _draw_map(axes: "Axes", duel: Duel, grid: RegretMap) -> None:
     limits = {"vmin": -_CLASSES - 0.5, "vmax": _CLASSES + 0.5}
-    draw_cells(axes, (p, p, _shades(duel)), cmap=_palette(), linewidth=0.2, **limits)
+    shades = (grid.p_c, grid.p_f, _shades(duel))
+    draw_cells(axes, shades, cmap=_palette(), linewidth=0.2, **limits)
     along = np.linspace(*axes.get_xlim(), _SAMPLES)
-    line = boundary(goal, along)
+    line = boundary(grid.goal, along)
     axes.plot(along, line, color="white", linewidth=2.4)  # black alone is lost on the dark shades
     axes.plot(along, line, color="black", linewidth=1.1, label="boundary")
     for spine in axes.spines.values():
@@ -213,11 +214,11 @@ def _write_names(figure: "Figure", page: _Page, names: Sequence[str]) -> None:
     for k, name in enumerate(names):
         x, y, _, high = page.box(k, k)
         middle = y + (_FIRST_ROW / page.height if k == 0 else high) / 2.0
-        text = figure.text(x + 0.04 / page.width, middle, _folded(name), va="center", size=9.5)
+        text = figure.text(x + 0.04 / page.width, middle, _fold(name), va="center", size=9.5)
         text.set(color=INK, parse_math=False, weight="bold", linespacing=1.15)
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Fold a name into lines that fit beside the maps: constants stand under it."""
     return name.replace(":", "\n").replace(",", "\n")
 

@@ -47,7 +47,7 @@ def regret_map_figure(
     p_c, p_f : array_like
         Rising probabilities, at least two of each.
     mean : array_like, shape (len(p_f), len(p_c))
-        ``mean[i, j]`` belongs to ``p_f[i]`` and ``p_c[j]``, as in `GridResult.mean`.
+        ``mean[i, j]`` belongs to ``p_f[i]`` and ``p_c[j]``, as in `SweepResult.regret_map`.
     goal : int
         The goal of all these problems.
     title : str, optional

@@ -1,8 +1,8 @@
-"""How the learners of a league do on average: a point for each, with its interval."""
+"""How learners do on average over many problems: a point for each, with its interval."""
 
 from typing import TYPE_CHECKING, cast
 
-from grbp.experiments.league import League
+from grbp.experiments.sweeps.result import SweepResult
 from grbp.figures.canvas import GREY, check_axes, drawing
 from grbp.figures.style import line_styles
 
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 
 def standings_figure(
-    league: League, goal: int | None = None, *, ax: "Axes | None" = None
+    result: SweepResult, goal: int | None = None, *, ax: "Axes | None" = None
 ) -> "Figure":
     """Draw the mean regret of every learner over the problems of a goal, or of all goals.
 
     The smallest is on top; a bar holds the mean with 95 % confidence.
     """
-    standings = league.table(goal).standings[::-1]
+    table = result.table(goal)
+    standings = table.standings[::-1]
     names = [one.learner for one in standings]
     looks = line_styles(names)
     with drawing():
@@ -37,8 +38,7 @@ def standings_figure(
         ax.set_yticks(range(len(names)), names, parse_math=False)
         ax.set_ylim(-0.6, len(names) - 0.4)
         ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
-        problems = league.table(goal).problems
-        ax.set_xlabel(f"mean regret over {problems:,} problems, with its 95 % interval")
+        ax.set_xlabel(f"mean regret over {table.problems:,} problems, with its 95 % interval")
         ax.grid(visible=True, axis="x", color="#e2e2e2", linewidth=0.6)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)

@@ -4,8 +4,8 @@ from typing import Final
 
 import numpy as np
 
-from grbp.experiments.catalog import EXPERIMENTS, GETBE, PAPER_LEARNERS, TITLES
-from grbp.experiments.results import CurveResult
+from grbp.experiments.catalog import FIGURE_3, FIGURE_4, GETBE, PAPER_LEARNERS, TITLES
+from grbp.experiments.curve_result import CurveResult
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import (
     DID_NOT_HOLD,
@@ -29,6 +29,8 @@ _FURTHER: Final = {
     "figure-4": ("growth-4", "growth-4-others"),
 }
 """Where the curves of a figure are followed further."""
+
+_PRINTED_ROUNDS: Final = {spec.name: spec.rounds for spec in (FIGURE_3, FIGURE_4)}
 
 
 def _with(learner: str, results: Results, *names: str) -> CurveResult | None:
@@ -124,7 +126,7 @@ def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
         )
     limit, begun = _slope_in_theory(result, learner), onset(result, learner)
     evidence = f"{_at_end(results, figure, learner)}{grown}" + (f"; {begun}" if begun else "")
-    printed = EXPERIMENTS[figure].rounds
+    printed = _PRINTED_ROUNDS[figure]
     if outcome == HELD and begun and begun.begins > printed:
         limit += f"; the paper's {printed:,} rounds do not show it"
     return Finding(outcome, evidence, f"{whys[outcome]}{limit}")

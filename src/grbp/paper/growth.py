@@ -7,8 +7,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from grbp.experiments.curve_result import CurveResult
 from grbp.experiments.regret import Z_95
-from grbp.experiments.results import CurveResult, Result
+from grbp.experiments.runner import Result
 from grbp.numerics.arrays import Floats
 from grbp.theory.gaps import gap
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from grbp.experiments.results import GridResult
+from grbp.experiments.sweeps.result import RegretMap, SweepResult
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Floats
 from grbp.paper.growth import (
@@ -24,7 +24,8 @@ from grbp.theory.values import boundary, optimal_threshold
 
 def regions_differ(figure: str, results: Results) -> Finding:
     """Judge whether regret is higher in the exploration region, on average over a map."""
-    found = needed(results, figure, GridResult)
+    result = needed(results, figure, SweepResult)
+    found, spec = result.regret_map(), result.spec
     explored = _explored(found)
     if explored.all() or not explored.any():
         raise Missing(f"map of both regions in {figure}")
@@ -38,20 +39,20 @@ def regions_differ(figure: str, results: Results) -> Finding:
     }
     return Finding(
         outcome,
-        f"mean regret at T = {found.spec.rounds:,}: {found.mean[explored].mean():.3g} over"
+        f"mean regret at T = {spec.checkpoints[-1]:,}: {found.mean[explored].mean():.3g} over"
         f" {explored.sum()} cells in the exploration region, {found.mean[~explored].mean():.3g}"
         f" over {(~explored).sum()} in the other; difference {more}; rank correlation with"
-        f" B(p_c) - p_f over all cells: {with_depth:.2f} ({found.spec.replicas:,} replicas a cell)",
+        f" B(p_c) - p_f over all cells: {with_depth:.2f} ({spec.replicas:,} replicas a cell)",
         whys[outcome],
     )
 
 
 def every_line_rises(figure: str, results: Results) -> Finding:
     """Judge the same for each line of the map that crosses the boundary, at one p_f or p_c."""
-    found = needed(results, figure, GridResult)
+    found = needed(results, figure, SweepResult).regret_map()
     arrays = found.mean, found.se, _explored(found)
-    lines = {f"p_f = {p:g}": [a[i] for a in arrays] for i, p in enumerate(found.spec.p_f)}
-    lines |= {f"p_c = {p:g}": [a[:, j] for a in arrays] for j, p in enumerate(found.spec.p_c)}
+    lines = {f"p_f = {p:g}": [a[i] for a in arrays] for i, p in enumerate(found.p_f)}
+    lines |= {f"p_c = {p:g}": [a[:, j] for a in arrays] for j, p in enumerate(found.p_c)}
     crossing = {name: line for name, line in lines.items() if line[2].any() and not line[2].all()}
     if not crossing:
         raise Missing(f"line across the boundary in {figure}")
@@ -87,17 +88,17 @@ def _next_to_boundary(mean: Floats, se: Floats, explored: Bools) -> list[Any]:
     return [array[k : k + 2] for array in (mean, se, explored)]
 
 
-def _explored(found: GridResult) -> Bools:
+def _explored(found: RegretMap) -> Bools:
     """Return which cells of a map lie in the exploration region: [p_f, p_c]."""
-    goal, p_c = found.spec.goal, found.spec.p_c
-    rows = [[optimal_threshold(Problem(goal, p, p_f)) == 0 for p in p_c] for p_f in found.spec.p_f]
+    goal, p_c = found.goal, found.p_c
+    rows = [[optimal_threshold(Problem(goal, p, p_f)) == 0 for p in p_c] for p_f in found.p_f]
     return np.array(rows)
 
 
-def _depth(found: GridResult) -> Floats:
+def _depth(found: RegretMap) -> Floats:
     """Return B(p_c) - p_f in every cell: how deep in the exploration region it lies."""
-    edge: Floats = boundary(found.spec.goal, found.spec.p_c)
-    depth: Floats = edge[None, :] - np.array(found.spec.p_f)[:, None]
+    edge: Floats = boundary(found.goal, found.p_c)
+    depth: Floats = edge[None, :] - np.array(found.p_f)[:, None]
     return depth
 
 

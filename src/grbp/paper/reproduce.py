@@ -15,13 +15,14 @@ from grbp.experiments import (
     FOLDER,
     AnySpec,
     CurveResult,
-    GridResult,
     Result,
+    Spec,
     as_printed,
     run,
     to_csv,
 )
 from grbp.experiments.simulation import Simulation
+from grbp.experiments.sweeps.result import SweepResult
 from grbp.figures import (
     boundary_figure,
     regret_figure,
@@ -160,7 +161,7 @@ def paper_figure(
     if number == 2:
         figure = boundary_figure(goals) if goals else boundary_figure()
         return put_title(figure, _title(2), "" if len(goals) == 1 else _BETWEEN)
-    return _drawn(run(_MEASURED[number], folder, progress), _title(number))
+    return _draw(run(_MEASURED[number], folder, progress), _title(number))
 
 
 def save_figure(figure: "Figure", folder: Path, number: int) -> list[Path]:
@@ -266,18 +267,18 @@ def reproduce(
     results: dict[str, Result] = {}
     for done, (name, spec) in enumerate(EXPERIMENTS.items(), start=1):
         asked = as_printed(spec) if printed else spec
-        say(f"[{done}/{len(EXPERIMENTS)}] {_size(asked)}")
+        say(f"[{done}/{len(EXPERIMENTS)}] {_describe(asked)}")
         results[name] = run(asked, folder / "data", progress)
         to_csv(results[name], folder / f"{name}.csv")
     sections = []
     for number, text in _READING.items():
-        sections.append(_section(folder, f"figure-{number}", _title(number), text, results))
+        sections.append(_make_section(folder, f"figure-{number}", _title(number), text, results))
     for name, (figure, text) in _FURTHER.items():
-        title = f"Figure {figure}, out to {results[name].spec.rounds:,} rounds"
-        sections.append(_section(folder, name, title, text, results))
+        title = f"Figure {figure}, out to {_rounds(results[name].spec):,} rounds"
+        sections.append(_make_section(folder, name, title, text, results))
     say(f"{len(sections)} figures, as PNG and SVG")
     found = verdicts(results)
-    page = report_html(sections, found, _facts(results))
+    page = report_html(sections, found, _list_facts(results))
     write_whole(folder / "report.html", page.encode())
     say("report.html: every claim of the paper, and whether it held")
     return found
@@ -287,7 +288,7 @@ def _title(number: int) -> str:
     return f"Figure {number}. {PAPER_FIGURES[number]}"
 
 
-def _section(
+def _make_section(
     folder: Path, stem: str, title: str, text: str, results: Mapping[str, Result]
 ) -> Section:
     """Draw a figure, write its files, and make the part of the page about it."""
@@ -298,7 +299,7 @@ def _section(
     if result is None:
         figure = paper_figure(int(stem[-1]))
     else:
-        figure, narrow = _drawn(result, title), render(_narrow(result))["svg"]
+        figure, narrow = _draw(result, title), render(_draw_narrow(result))["svg"]
         kinds = ["csv", *kinds]
         if isinstance(result, CurveResult):
             head, rows = regret_table(result.simulation)
@@ -309,28 +310,28 @@ def _section(
     return Section(title, text, pictures["svg"], title, head, rows, narrow, files, leads)
 
 
-def _drawn(result: Result, title: str) -> "Figure":
+def _draw(result: Result, title: str) -> "Figure":
     """Draw the figure of a result."""
-    spec = result.spec
     if isinstance(result, CurveResult):
         return regret_figure(result.simulation, title)
-    title = f"{title}: {spec.rounds:,} rounds, {spec.replicas:,} replicas a cell"
-    return _map(result, title)
-
-
-def _map(result: GridResult, title: str = "", ax: "Axes | None" = None) -> "Figure":
     spec = result.spec
-    return regret_map_figure(spec.p_c, spec.p_f, result.mean, spec.goal, title, ax=ax)
+    title = f"{title}: {_rounds(spec):,} rounds, {spec.replicas:,} replicas a cell"
+    return _draw_map(result, title)
 
 
-def _narrow(result: Result) -> "Figure":
+def _draw_map(result: SweepResult, title: str = "", ax: "Axes | None" = None) -> "Figure":
+    found = result.regret_map()
+    return regret_map_figure(found.p_c, found.p_f, found.mean, found.goal, title, ax=ax)
+
+
+def _draw_narrow(result: Result) -> "Figure":
     """Draw a result for a narrow screen: one panel, and the legend below it."""
     with drawing():
         from matplotlib.figure import Figure  # noqa: PLC0415 (slow to import)
 
-        if isinstance(result, GridResult):
+        if isinstance(result, SweepResult):
             axes = Figure(figsize=(4.6, 4.2)).add_axes((0.15, 0.13, 0.7, 0.82))
-            return _map(result, ax=axes)
+            return _draw_map(result, ax=axes)
         simulation = result.simulation
         height = 4.25 + 0.2 * len(simulation.curves)
         figure = Figure(figsize=(4.6, height))
@@ -344,18 +345,22 @@ def _narrow(result: Result) -> "Figure":
         return figure
 
 
-def _size(spec: AnySpec) -> str:
-    return f"{spec.name}: {spec.replicas:,} replicas of {spec.rounds:,} rounds"
+def _describe(spec: AnySpec) -> str:
+    return f"{spec.name}: {spec.replicas:,} replicas of {_rounds(spec):,} rounds"
 
 
-def _facts(results: Mapping[str, Result]) -> dict[str, str]:
-    """Say how the numbers were made."""
+def _rounds(spec: AnySpec) -> int:
+    return spec.rounds if isinstance(spec, Spec) else spec.checkpoints[-1]
+
+
+def _list_facts(results: Mapping[str, Result]) -> dict[str, str]:
+    """List how the numbers were made."""
     metas = [result.meta for result in results.values()]
     specs = [result.spec for result in results.values()]
     versions = {f"{name} {version}" for meta in metas for name, version in meta.versions.items()}
     return {
         "Command": "make reproduce",
-        "Experiments": "; ".join(map(_size, specs)),
+        "Experiments": "; ".join(map(_describe, specs)),
         "Seeds": ", ".join(sorted({str(spec.seed) for spec in specs})),
         "Versions": ", ".join(sorted(versions)),
         "Code revision": ", ".join(sorted({meta.revision for meta in metas})),

@@ -70,7 +70,7 @@ def verdicts(results: Results) -> list[Verdict]:
 
     Parameters
     ----------
-    results : mapping of str to CurveResult or GridResult
+    results : mapping of str to CurveResult or SweepResult
         The results by the names of their experiments. A claim whose experiment is not among
         them cannot be decided.
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 from hypothesis import given, strategies as st
 
 import grbp
-from grbp.experiments.sweeps.cells import Cell, Chunk, Played, cells_of
-from grbp.experiments.sweeps.chunks import Queue, chosen, missing
-from grbp.experiments.sweeps.driver import Share, Want
-from grbp.experiments.sweeps.file import Kept
+from grbp.experiments.sweeps.cells import Cell, Chunk, Played, make_cells
+from grbp.experiments.sweeps.chunks import Queue, choose_chunks, find_missing
+from grbp.experiments.sweeps.driver import Shard, Target
+from grbp.experiments.sweeps.file import StoredChunk
+from grbp.experiments.sweeps.spec import SweepSpec
 
-(CELL,) = cells_of([grbp.Problem(4, 0.4, 0.3)], ["getbe-sm"], (10,), 0, "auto")
+SPEC = SweepSpec("x", grbp.Problem(4, 0.4, 0.3), ["getbe-sm"], 10, 1)
+(CELL,) = make_cells(SPEC)
 PIECES = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), max_size=12)
 
 
@@ -23,10 +25,10 @@ def named(count: int) -> list[Cell]:
 def test_chosen_chunks_do_not_overlap_and_with_the_missing_make_the_whole(
     pieces: list[tuple[int, int]], replicas: int
 ) -> None:
-    kept = [Kept(first, size, "") for first, size in pieces]
-    have = chosen(kept, replicas)
+    kept = [StoredChunk(first, size, "") for first, size in pieces]
+    have = choose_chunks(kept, replicas)
     assert set(have) <= set(kept)
-    rest = [gap for gap in missing(have, range(replicas)) if gap]
+    rest = [gap for gap in find_missing(have, range(replicas)) if gap]
     counted = Counter(k for one in (*(range(c.first, c.end) for c in have), *rest) for k in one)
     assert counted == Counter(range(replicas))
 
@@ -36,9 +38,9 @@ def test_a_way_through_is_found_if_there_is_one(
     sizes: list[int], others: list[tuple[int, int]]
 ) -> None:
     ends = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
-    kept = [Kept(first, size, "") for first, size in zip(ends, sizes, strict=False)]
-    kept += [Kept(first, size, "") for first, size in others]
-    assert not [gap for gap in missing(chosen(kept, ends[-1]), range(ends[-1])) if gap]
+    kept = [StoredChunk(first, size, "") for first, size in zip(ends, sizes, strict=False)]
+    kept += [StoredChunk(first, size, "") for first, size in others]
+    assert not [gap for gap in find_missing(choose_chunks(kept, ends[-1]), range(ends[-1])) if gap]
 
 
 @given(
@@ -57,7 +59,7 @@ def test_tasks_hold_every_replica_once(
     counted: Counter[tuple[str, int]] = Counter()
     for task in queue.tasks():
         assert task
-        queue.tell(Played(chunk, (), each * chunk.size) for chunk in task)
+        queue.learn_from(Played(chunk, (), each * chunk.size) for chunk in task)
         counted.update((c.cell.key, c.first + k) for c in task for k in range(c.size))
     wanted = {(cell.key, 7 + k) for cell, n in zip(cells, sizes, strict=True) for k in range(n)}
     assert counted == Counter(wanted)
@@ -67,12 +69,12 @@ def test_tasks_hold_every_replica_once(
 
 def test_nothing_is_said_of_the_time_left_until_every_learner_was_measured() -> None:
     queue = Queue(1.0)
-    others = list(cells_of([CELL.problem], ["getbe-sm", "no-explore"], (10,), 0, "auto"))
+    others = list(make_cells(replace(SPEC, learners=["getbe-sm", "no-explore"])))
     queue.put(Chunk(cell, 0, 1000) for cell in others)
     first = Chunk(others[0], 0, 100)
-    queue.tell([Played(first, (), 2.0)])
+    queue.learn_from([Played(first, (), 2.0)])
     assert queue.work_left is None
-    queue.tell([Played(first._replace(cell=others[1]), (), 1.0)])
+    queue.learn_from([Played(first._replace(cell=others[1]), (), 1.0)])
     assert queue.work_left == 900 * 0.02 + 900 * 0.01
 
 
@@ -80,9 +82,9 @@ def test_nothing_is_said_of_the_time_left_until_every_learner_was_measured() -> 
 def test_parts_share_every_replica_out_once(
     cells: int, replicas: int, count: int, precise: bool
 ) -> None:
-    want = Want(replicas, 0.1 if precise else None, 64 * replicas)
+    target = Target(replicas, 0.1 if precise else None, 64 * replicas)
     counted: Counter[tuple[str, int]] = Counter()
     for index in range(1, count + 1):
-        for cell, share in Share(index, count).of(named(cells), want):
+        for cell, share in Shard(index, count).select(named(cells), target):
             counted.update((cell.key, k) for k in (range(replicas) if share is None else share))
     assert counted == Counter((cell.key, k) for cell in named(cells) for k in range(replicas))

@@ -15,11 +15,13 @@ from sweeping import SPEC
 
 import grbp
 from grbp.errors import GrbpError
-from grbp.experiments.sweeps.cells import Chunk, canary, cells_of
-from grbp.experiments.sweeps.cluster import Fitness, fitness, work
+from grbp.experiments.sweeps.cells import Chunk, make_cells, play_canary
+from grbp.experiments.sweeps.cluster import WorkerCheck, check_and_play, check_self
+from grbp.experiments.sweeps.spec import SweepSpec
 
 CLUSTER = import_module("grbp.experiments.sweeps.cluster")
-(CELL,) = cells_of([grbp.Problem(4, 0.4, 0.3)], ["getbe-sm"], (50,), 0, "auto")
+ONE = SweepSpec("x", grbp.Problem(4, 0.4, 0.3), ["getbe-sm"], 50, 1)
+(CELL,) = make_cells(ONE)
 
 
 @pytest.fixture(scope="module")
@@ -82,10 +84,15 @@ def patient(goal: int, constants: Any, n: grbp.Counters, key: int) -> int:  # no
 def test_a_cluster_whose_source_or_numbers_differ_is_refused(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for field, sentence in (("source", "its source of grbp differs"), ("canary", "other numbers")):
+    for field, sentence in (
+        ("source", "its source of grbp differs"),
+        ("canary", "its results differ"),
+    ):
         with monkeypatch.context() as other:
             other.setattr(
-                CLUSTER, "fitness", lambda cell, f=field: fitness(cell)._replace(**{f: "other"})
+                CLUSTER,
+                "check_self",
+                lambda cell, f=field: check_self(cell)._replace(**{f: "other"}),
             )
             with pytest.raises(GrbpError, match=f"the worker tcp.* was refused.*{sentence}") as no:
                 grbp.sweep(SPEC, tmp_path, dask=cluster.scheduler_address)
@@ -94,13 +101,17 @@ def test_a_cluster_whose_source_or_numbers_differ_is_refused(
 
 @pytest.mark.parametrize(
     ("field", "sentence"),
-    [("source", "its source of grbp differs"), ("learner", "of a learner"), ("canary", "numbers")],
+    [
+        ("source", "its source of grbp differs"),
+        ("learner", "of a learner"),
+        ("canary", "its results"),
+    ],
 )
 def test_a_worker_that_comes_later_refuses_by_itself(field: str, sentence: str) -> None:
     task = (Chunk(CELL, 0, 5),)
-    done: Any = work(task, fitness(CELL))
+    done: Any = check_and_play(task, check_self(CELL))
     assert [one.chunk for one in done] == list(task)
-    said = work(task, fitness(CELL)._replace(**{field: "other"}))
+    said = check_and_play(task, check_self(CELL)._replace(**{field: "other"}))
     assert isinstance(said, str)
     assert sentence in said
     one_sentence(GrbpError(said))
@@ -109,13 +120,14 @@ def test_a_worker_that_comes_later_refuses_by_itself(field: str, sentence: str) 
 @pytest.mark.slow
 def test_the_canary_tells_learners_goals_and_engines_apart() -> None:
     problems = [grbp.Problem(4, 0.4, 0.3), grbp.Problem(6, 0.4, 0.3)]
+    both = replace(ONE, problems=problems, learners=["getbe-sm", "no-explore"])
     told = {
-        canary(cell)
+        play_canary(cell)
         for engine in ("walk", "draw")
-        for cell in cells_of(problems, ["getbe-sm", "no-explore"], (50,), 0, engine)
+        for cell in make_cells(replace(both, engine=engine))
     }
     assert len(told) == 8
-    assert Fitness("a", "b", "c").differs(Fitness("a", "b", "c")) == ""
+    assert WorkerCheck("a", "b", "c").differs(WorkerCheck("a", "b", "c")) == ""
 
 
 @pytest.mark.slow

@@ -24,13 +24,13 @@ from sweeping import CELLS, GRID, SPEC
 import grbp
 from grbp.errors import CannotWrite, GrbpError, WorkersFailed
 from grbp.experiments import FIGURE_5
-from grbp.experiments.simulation import COLUMNS
-from grbp.experiments.sweeps.cells import Chunk, cells_of
+from grbp.experiments.sweeps.cells import Chunk, make_cells
 from grbp.experiments.sweeps.driver import Driver, duration, sweep_path
 from grbp.experiments.sweeps.file import SweepFile
 from grbp.experiments.sweeps.parts import merge_parts, sweep_part
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.experiments.sweeps.workers import Pool, Processes
+from grbp.experiments.tables import COLUMNS
 
 WORKERS = import_module("grbp.experiments.sweeps.workers")
 PLAY = WORKERS.play
@@ -88,15 +88,15 @@ def test_a_learner_of_many_choices_is_the_end_of_a_simulation_too(tmp_path: Path
 
 
 def test_the_cells_of_figure_5_keep_their_seeds(tmp_path: Path) -> None:
-    spec = replace(FIGURE_5, p_c=FIGURE_5.p_c[8:10], p_f=FIGURE_5.p_f[3:5], replicas=10)
     grid = {"goal": 4, "p_c": {"from": 0.45, "to": 0.5, "step": 0.05}, "p_f": [0.2, 0.25]}
-    same = SweepSpec("five", grid, ["getbe-sm"], 1000, 10)
-    swept = grbp.sweep(same, tmp_path)
-    figure = grbp.experiments.run(spec, tmp_path)
-    assert [one.mean[-1] for one in swept.cells] == figure.mean.ravel().tolist()
-    assert [one.se[-1] for one in swept.cells] == figure.se.ravel().tolist()
-    rows = [row[: COLUMNS.index("round")] for row in swept.rows()]
-    assert rows == [row[: COLUMNS.index("round")] for row in figure.rows()]
+    few = replace(FIGURE_5, problems=grid, replicas=10)
+    whole = {cell.key: cell.seed for cell in make_cells(FIGURE_5)}
+    played = grbp.sweep(few, tmp_path)
+    assert all(whole[one.cell.key] == one.cell.seed for one in played.cells)
+    again = grbp.experiments.run(few, tmp_path)
+    assert again.digest == played.digest
+    assert list(again.rows()) == list(played.rows())
+    assert played.cells[0].cell.seed == 15251434088386389004  # as ever
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_driver_that_is_killed_goes_on_with_what_it_had_not_kept(
                 break
     assert 0 < told < 400 * CELLS
     with Driver(SPEC, sweep_path(tmp_path, SPEC)) as again:
-        kept = sum(one.size for cell in again.cells for one in again.file.kept(cell))
+        kept = sum(one.size for cell in again.cells for one in again.file.chunks(cell))
     assert 0 < kept < 400 * CELLS
     assert grbp.sweep(SPEC, tmp_path, threads=1).digest == whole.digest
     assert replicas_of(played) == 400 * CELLS - kept
@@ -237,7 +237,7 @@ def test_workers_that_die_again_and_again_are_given_up() -> None:
         def shutdown(self, **_: object) -> None:
             pass
 
-    (cell, *_) = cells_of([grbp.Problem(4, 0.4, 0.3)], ["getbe-sm"], (10,), 0, "auto")
+    (cell,) = make_cells(SweepSpec("x", grbp.Problem(4, 0.4, 0.3), ["getbe-sm"], 10, 1))
     pool = Pool(Broken, 1)  # type: ignore[arg-type]
     with pytest.raises(WorkersFailed, match="died 4 times over the same chunk") as refusal:
         list(pool.play(iter([(Chunk(cell, 0, 5),)])))
@@ -253,7 +253,8 @@ def test_a_learner_of_a_session_cannot_be_given_to_processes(
     mine.__module__ = "__main__"
     monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
     learner = grbp.Learner("mine", mine)
-    (cell, *_) = cells_of([grbp.Problem(4, 0.4, 0.3)], [learner], (10,), 0, "walk")
+    spec = SweepSpec("x", grbp.Problem(4, 0.4, 0.3), [learner], 10, 1, engine="walk")
+    (cell,) = make_cells(spec)
     with pytest.raises(GrbpError, match="put it into a module or leave processes out") as refusal:
         Processes(2).prepare([cell])
     one_sentence(refusal.value)
@@ -482,10 +483,10 @@ def test_a_gpu_plays_no_leaps(tmp_path: Path) -> None:
 
 def test_a_map_is_drawn_of_one_learner_over_one_grid(tmp_path: Path) -> None:
     one = grbp.sweep(replace(SPEC, learners=("getbe-sm",)), tmp_path)
-    p_c, p_f, mean, se = one.maps()
-    assert (p_c.tolist(), p_f.tolist()) == ([0.3, 0.5, 0.7], [0.2, 0.6])
-    assert mean.shape == se.shape == (1, 2, 3)
-    assert mean[0, 1, 0] == one.cells[3].mean[-1]
+    found = one.regret_map()
+    assert (found.p_c.tolist(), found.p_f.tolist()) == ([0.3, 0.5, 0.7], [0.2, 0.6])
+    assert found.mean.shape == found.se.shape == (2, 3)
+    assert found.mean[1, 0] == one.cells[3].mean[-1]
     assert len(one.plot().axes) == 3
     with pytest.raises(GrbpError, match="has one learner"):
         one.winners()
@@ -504,7 +505,6 @@ def test_the_best_learner_has_the_least_regret_and_is_clear_beyond_chance(
     whole: grbp.SweepResult,
 ) -> None:
     names = [str(learner) for learner in whole.spec.learners]
-    _, _, mean, se = whole.maps()
     best, clear = whole.winners()
     for k in range(best.size):
         # The learners of a problem follow each other.
@@ -512,7 +512,6 @@ def test_the_best_learner_has_the_least_regret_and_is_clear_beyond_chance(
         assert names[best.flat[k]] == str(cells[0].cell.learner)
         apart = cells[1].mean[-1] - cells[0].mean[-1]
         assert clear.flat[k] == (apart > 1.96 * math.hypot(cells[0].se[-1], cells[1].se[-1]))
-    assert mean.shape == se.shape == (len(names), *best.shape)
     legend = whole.plot().axes[0].get_legend()
     assert legend is not None
     words = [text.get_text() for text in legend.get_texts()]

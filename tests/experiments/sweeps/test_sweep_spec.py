@@ -2,14 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runs import one_sentence
 
 import grbp
 from grbp.errors import GrbpError
-from grbp.experiments.sweeps.cells import cells_of
-from grbp.experiments.sweeps.spec import ProblemGrid, SweepSpec
+from grbp.experiments.sweeps.cells import make_cells
+from grbp.experiments.sweeps.problem_grid import ProblemGrid
+from grbp.experiments.sweeps.spec import SweepSpec
 
 GRID = {"goal": 4, "p_c": [0.4, 0.6], "p_f": 0.3}
 SMALL = SweepSpec("tour", GRID, ["getbe-sm"], rounds=100, replicas=20)
@@ -110,7 +112,7 @@ def test_what_is_uniform_at_one_goal_need_not_be_at_another() -> None:
         ("p_f = 0.3", "p_f = {from = 0.4, to = 0.1, step = 0.1}", "a range must be"),
         ("p_f = 0.3", "p_f = 0.3\nstart = 9", "the start state = 9 was given"),
         ("p_f = 0.3", 'p_f = 0.3\nstart = "early"', "start = 'early' was given"),
-        ("[problems]", "[problems", "is no TOML"),
+        ("[problems]", "[problems", "is not valid TOML"),
         ("[problems]", "problems = 4\n[other]", "problems = 4 was given|the key 'other'"),
     ],
 )
@@ -136,8 +138,10 @@ def test_a_cell_is_known_by_all_that_changes_its_numbers() -> None:
         asked = {"rounds": (100,), "seed": 0, "engine": "auto", "start": "uniform"} | changes
         problem = grbp.Problem(4, 0.4, 0.3, asked["start"])  # type: ignore[arg-type]
         learner = str(changes.get("learner", "getbe-sm"))
-        sizes = (asked["rounds"], asked["seed"], asked["engine"])
-        return {cell.key for cell in cells_of([problem], [learner], *sizes)}  # type: ignore[arg-type]
+        sizes: Any = {name: asked[name] for name in ("rounds", "seed", "engine")}
+        return {
+            cell.key for cell in make_cells(SweepSpec("x", problem, learner, replicas=1, **sizes))
+        }
 
     variants: list[dict[str, object]] = [
         {}, {"rounds": (50, 100)}, {"seed": 1}, {"engine": "leap"}, {"start": 2},

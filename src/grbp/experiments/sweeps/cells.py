@@ -4,30 +4,34 @@ A cell is a learner on a problem. A chunk is some of its replicas, played to who
 which are added in any order; so neither chunks nor workers change a bit of what comes out.
 """
 
-import hashlib
-import json
+import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
-from grbp.engine.decisions import Decisions, Engine, EngineLike, choose_engine, decisions
+from grbp.engine.decisions import Decisions, Engine, choose_engine, decisions
 from grbp.errors import InvalidInput
+from grbp.experiments.moments import Sums, price
+from grbp.experiments.provenance import digest_of
 from grbp.experiments.regret import FEW, gap_per_threshold, whole_numbers
-from grbp.experiments.results import cell_seed
 from grbp.experiments.spec import learner_as_json
-from grbp.experiments.sums import Sums, price
+from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.learners.base import Learner
 from grbp.learners.registry import AnyLearner, LearnerLike, find_learner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.rng import replica_key
 from grbp.theory.gaps import threshold_gaps
 
 Device: TypeAlias = Literal["cpu", "cuda"]
 """Where rounds are played."""
 
 _FORMAT: Final = 1
+
+_CELL: Final = 4
+"""The purpose, in a seed, of the seeds of cells."""
 
 _STATES: Final = 2**20
 """States of problems whose gaps are computed at once."""
@@ -65,13 +69,13 @@ class Cell:
         """The learner and the goal: cells of a group take about equally long."""
         return str(self.learner), self.problem.goal
 
-    def found(self) -> AnyLearner:
+    def find_learner(self) -> AnyLearner:
         """Return the learner itself."""
         return find_learner(self.learner, self.problem)
 
-    def priced(self, sums: Sequence[Sums]) -> list[tuple[float, float]]:
+    def price(self, sums: Sequence[Sums]) -> list[tuple[float, float]]:
         """Return the mean regret and its standard error at each of the rounds."""
-        costs = _summed(self)[1] if self.gaps is None else self.gaps
+        costs = _numbers_to_sum(self)[1] if self.gaps is None else self.gaps
         return [price(one, costs) for one in sums]
 
 
@@ -91,50 +95,46 @@ class Played(NamedTuple):
     seconds: float
 
 
-def cells_of(
-    problems: Iterable[Problem],
-    learners: Sequence[LearnerLike],
-    rounds: tuple[int, ...],
-    seed: int,
-    engine: EngineLike,
-) -> Iterator[Cell]:
-    """Yield the cells of a sweep: every learner on every problem."""
-    named = [(learner, learner_as_json(learner)) for learner in learners]
-    for together in _of_one_goal(problems):
+def make_cells(spec: SweepSpec) -> Iterator[Cell]:
+    """Yield the cells of a sweep: every learner on every problem that it can play."""
+    rounds = spec.checkpoints
+    for goal, problems in _batch_by_goal(spec.each_problem()):
         gaps: dict[tuple[int, ...], Floats] = {}
-        for k, problem in enumerate(together):
-            own_seed = cell_seed(seed, problem.p_c, problem.p_f)
-            for learner, said in named:
+        players = [(learner, learner_as_json(learner)) for learner in spec.players(goal)]
+        for k, problem in enumerate(problems):
+            own_seed = cell_seed(spec.seed, problem.p_c, problem.p_f)
+            for learner, data in players:
                 found = find_learner(learner, problem)
-                chosen = choose_engine(problem, found, rounds[-1], engine)
-                what = {
+                engine = choose_engine(problem, found, rounds[-1], spec.engine)
+                key = {
                     "format": _FORMAT,
                     "problem": problem.__getstate__(),
-                    "learner": said,
+                    "learner": data,
                     "rounds": rounds,
                     "seed": own_seed,
-                    "engine": chosen,
+                    "engine": engine,
                 }
-                price = None
-                choices = found.choices(problem.goal)
+                costs = None
+                choices = found.choices(goal)
                 if isinstance(found, Learner) and len(choices) <= FEW:
                     if choices not in gaps:
-                        gaps[choices] = threshold_gaps(together, choices)
-                    price = gaps[choices][k]
-                yield Cell(problem, learner, rounds, own_seed, chosen, digest_of(what), price)
+                        gaps[choices] = threshold_gaps(problems, choices)
+                    costs = gaps[choices][k]
+                yield Cell(problem, learner, rounds, own_seed, engine, digest_of(key), costs)
 
 
-def _of_one_goal(problems: Iterable[Problem]) -> Iterator[list[Problem]]:
+def _batch_by_goal(problems: Iterable[Problem]) -> Iterator[tuple[int, list[Problem]]]:
     """Yield problems in their order, as many of one goal together as fit into memory easily."""
     for goal, group in groupby(problems, key=lambda problem: problem.goal):
-        while together := list(islice(group, max(1, _STATES // goal))):
-            yield together
+        while batch := list(islice(group, max(1, _STATES // goal))):
+            yield goal, batch
 
 
-def digest_of(what: object) -> str:
-    """Return the SHA-256 of plain data, written in the one canonical way."""
-    text = json.dumps(what, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+def cell_seed(seed: int, p_c: float, p_f: float) -> int:
+    """Return the seed of one cell, whichever sweep it belongs to."""
+    for p in (p_c, p_f):
+        seed = replica_key(seed, _CELL, int.from_bytes(struct.pack("<d", p), "little"))
+    return seed
 
 
 _prepared: Final[set[object]] = set()
@@ -148,25 +148,25 @@ def prepare(cell: Cell) -> None:
         return
     _prepared.add(kind)
     for _ in decisions(
-        cell.problem, cell.found(), cell.rounds, 0, cell.seed, engine=cell.engine, threads=1
+        cell.problem, cell.find_learner(), cell.rounds, 0, cell.seed, engine=cell.engine, threads=1
     ):
         pass
 
 
 def play(chunks: Sequence[Chunk], device: Device = "cpu") -> list[Played]:
     """Play some chunks, on one thread or on a GPU."""
-    return list(_on_gpu(chunks) if device == "cuda" else map(_on_cpu, chunks))
+    return list(_play_on_gpu(chunks) if device == "cuda" else map(_play_on_cpu, chunks))
 
 
-def _on_cpu(chunk: Chunk) -> Played:
+def _play_on_cpu(chunk: Chunk) -> Played:
     cell = chunk.cell
     prepare(cell)  # Compiling is not playing, and is not measured.
     began = time.perf_counter()
-    numbers, costs = _summed(cell)
+    numbers, costs = _numbers_to_sum(cell)
     sums = [Sums.nothing(len(costs))] * len(cell.rounds)
     for block in decisions(
         cell.problem,
-        cell.found(),
+        cell.find_learner(),
         cell.rounds,
         chunk.size,
         cell.seed,
@@ -180,7 +180,7 @@ def _on_cpu(chunk: Chunk) -> Played:
     return Played(chunk, tuple(sums), time.perf_counter() - began)
 
 
-def _summed(cell: Cell) -> tuple[Callable[[Decisions], Ints], Floats]:
+def _numbers_to_sum(cell: Cell) -> tuple[Callable[[Decisions], Ints], Floats]:
     """Return the whole numbers that are summed for a cell, and what each of them costs.
 
     They are the rounds played with each choice, which depend on no rounding at all; where these
@@ -188,17 +188,17 @@ def _summed(cell: Cell) -> tuple[Callable[[Decisions], Ints], Floats]:
     """
     if cell.gaps is not None:
         return lambda block: block.played, cell.gaps
-    gaps = gap_per_threshold(cell.problem, cell.found())
+    gaps = gap_per_threshold(cell.problem, cell.find_learner())
     return whole_numbers("pseudo", gaps, cell.rounds[-1])
 
 
-def _on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
+def _play_on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
     """Play chunks on a GPU: all of one learner, goal and range of replicas in one call."""
     from grbp.engine.cuda import CudaEngine, cuda_sums  # noqa: PLC0415 (it needs a GPU)
 
     def alike(chunk: Chunk) -> tuple[Any, ...]:
         cell = chunk.cell
-        return (*cell.group, cell.found().choices(cell.problem.goal), *chunk[1:])
+        return (*cell.group, cell.find_learner().choices(cell.problem.goal), *chunk[1:])
 
     for _, group in groupby(sorted(chunks, key=alike), key=alike):
         together = list(group)
@@ -206,7 +206,7 @@ def _on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
         began = time.perf_counter()
         totals, products = cuda_sums(
             [chunk.cell.problem for chunk in together],
-            cell.found(),
+            cell.find_learner(),
             cell.rounds,
             range(first, first + size),
             [chunk.cell.seed for chunk in together],
@@ -230,7 +230,7 @@ def check_device(cells: Iterable[Cell], device: Device) -> None:
                 f"device = 'cuda' was given; {learner} is played by the engine 'leap' here, which"
                 " no GPU plays, so give engine = 'draw' (or 'walk')"
             )
-        check_cuda(cell.found(), goal, cell.engine)
+        check_cuda(cell.find_learner(), goal, cell.engine)
         if cell.gaps is None:
             raise InvalidInput(
                 f"device = 'cuda' was given; {learner} has more than {FEW} thresholds, whose sums"
@@ -238,7 +238,7 @@ def check_device(cells: Iterable[Cell], device: Device) -> None:
             )
 
 
-def canary(cell: Cell) -> str:
+def play_canary(cell: Cell) -> str:
     """Play a small chunk as this cell is played, and digest it: equal where numbers are equal.
 
     It is the same chunk for all cells of a learner, goal and engine, played once in a process.
@@ -247,5 +247,7 @@ def canary(cell: Cell) -> str:
     if kind not in _canaries:
         problem = Problem(cell.problem.goal, 0.45, 0.3)
         small = replace(cell, problem=problem, rounds=(20, 200), seed=7)
-        _canaries[kind] = digest_of([sums.as_json() for sums in _on_cpu(Chunk(small, 3, 8)).sums])
+        _canaries[kind] = digest_of(
+            [sums.as_json() for sums in _play_on_cpu(Chunk(small, 3, 8)).sums]
+        )
     return _canaries[kind]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from grbp.experiments.sweeps.cells import Chunk, Played
-from grbp.experiments.sweeps.file import Kept
+from grbp.experiments.sweeps.file import StoredChunk
 
 Task: TypeAlias = tuple[Chunk, ...]
 """Some chunks that a worker plays at once."""
@@ -20,7 +20,7 @@ Group: TypeAlias = tuple[str, int]
 """A learner's name and a goal."""
 
 _PROBE: Final = 16
-"""Replicas of a task of which nobody knows how long it takes."""
+"""Replicas in a first task, when it is not known how long one takes."""
 
 _GROWTH: Final = 8
 """How many times larger a task may be than all that was measured before it."""
@@ -32,13 +32,13 @@ _MOST_CHUNKS: Final = 4096
 """Chunks in a task, at most."""
 
 
-def chosen(kept: Sequence[Kept], replicas: int) -> list[Kept]:
+def choose_chunks(stored: Sequence[StoredChunk], replicas: int) -> list[StoredChunk]:
     """Choose chunks that do not overlap and cover as many of the first replicas as possible.
 
     Files hold overlapping chunks where fewer replicas were asked for later, or parts were cut
     differently. Whatever is chosen, the sums are of the same replicas.
     """
-    fitting = sorted((one for one in kept if one.end <= replicas), key=lambda one: one.end)
+    fitting = sorted((one for one in stored if one.end <= replicas), key=lambda one: one.end)
     ends = [one.end for one in fitting]
     # Weighted interval scheduling: the best choice among the first k chunks, for every k.
     covered, last = [0], [-1]
@@ -57,10 +57,10 @@ def chosen(kept: Sequence[Kept], replicas: int) -> list[Kept]:
     return found[::-1]
 
 
-def missing(kept: Sequence[Kept], wanted: range) -> Iterator[range]:
+def find_missing(chosen: Sequence[StoredChunk], wanted: range) -> Iterator[range]:
     """Yield the replicas, of those wanted, that no chosen chunk has."""
     place = wanted.start
-    for one in kept:
+    for one in chosen:
         if one.first > place:
             yield range(place, min(one.first, wanted.stop))
         place = max(place, one.end)
@@ -100,8 +100,8 @@ class Queue:
             for k in range(0, size, step):
                 self._waiting[cell.group].append(Chunk(cell, first + k, min(step, size - k)))
 
-    def tell(self, played: Iterable[Played]) -> None:
-        """Learn from what was played."""
+    def learn_from(self, played: Iterable[Played]) -> None:
+        """Measure how quickly it was played."""
         for one in played:
             rate = self.rates[one.chunk.cell.group]
             rate.replicas += one.chunk.size
@@ -123,12 +123,12 @@ class Queue:
         """Yield tasks, of every group a small one first, then as large as they should be."""
         for group, waiting in self._waiting.items():
             if waiting and not self.rates[group].replicas:
-                yield self._task(group)
+                yield self._next_task(group)
         for group, waiting in self._waiting.items():
             while waiting:
-                yield self._task(group)
+                yield self._next_task(group)
 
-    def _task(self, group: Group) -> Task:
+    def _next_task(self, group: Group) -> Task:
         waiting, rate = self._waiting[group], self.rates[group]
         room = self._room(rate)
         task: list[Chunk] = []

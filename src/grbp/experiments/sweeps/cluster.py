@@ -12,9 +12,9 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import InvalidInput, MissingExtra, WorkersFailed, how_to_install
-from grbp.experiments.provenance import source_digest
+from grbp.experiments.provenance import digest_of, source_digest
 from grbp.experiments.spec import learner_as_json
-from grbp.experiments.sweeps.cells import Cell, Played, canary, digest_of, play
+from grbp.experiments.sweeps.cells import Cell, Played, play, play_canary
 from grbp.experiments.sweeps.chunks import Task
 
 _CALL: Final = 10
@@ -26,27 +26,27 @@ _PATIENCE: Final = 60
 _AHEAD: Final = 2
 """Tasks for every thread of the cluster, so that none waits for its next one."""
 
-_LOOK: Final = 5.0
+_INTERVAL: Final = 5.0
 """Seconds after which the size of the cluster is asked for again."""
 
 _RETRIES: Final = 3
 """How often a task that failed is tried again."""
 
 
-class Fitness(NamedTuple):
+class WorkerCheck(NamedTuple):
     """What a worker must agree on with the driver before it plays a kind of cell."""
 
     source: str
     learner: str
     canary: str
 
-    def differs(self, wanted: "Fitness") -> str:
+    def differs(self, wanted: "WorkerCheck") -> str:
         """Say in what this worker differs from what is wanted; nothing if it does not."""
         if self.source != wanted.source:
             return "its source of grbp differs"
         if self.learner != wanted.learner:
             return "its source of a learner differs"
-        return "it plays the same rounds to other numbers" if self.canary != wanted.canary else ""
+        return "its results differ from the driver's" if self.canary != wanted.canary else ""
 
 
 class Cluster:
@@ -61,8 +61,8 @@ class Cluster:
             ) from error
         self._dask: Any = distributed  # which does not say all its types
         self._address = address
-        self._threads, self._looked = 1, -_LOOK
-        self._wanted: dict[object, Fitness] = {}
+        self._threads, self._asked_at = 1, -_INTERVAL
+        self._wanted: dict[object, WorkerCheck] = {}
         try:
             self._client: Any = self._dask.Client(address, timeout=_CALL, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
@@ -74,7 +74,7 @@ class Cluster:
     def prepare(self, cells: Iterable[Cell]) -> None:
         """Refuse the cluster if one of its workers is not fit for the cells."""
         kept = [cell for cell in cells if _kind(cell) not in self._wanted]
-        self._wanted |= {_kind(cell): fitness(cell) for cell in kept}
+        self._wanted |= {_kind(cell): check_self(cell) for cell in kept}
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError as error:
@@ -82,14 +82,14 @@ class Cluster:
                 f"the cluster at {self._address} has no workers; start some and run the same again"
             ) from error
         wanted = [self._wanted[_kind(cell)] for cell in kept]
-        for worker, answer in self._client.run(unfit, kept, wanted, on_error="return").items():
+        for worker, answer in self._client.run(find_fault, kept, wanted, on_error="return").items():
             why = answer if isinstance(answer, str) else f"it failed ({_short(answer)})"
             if why:
                 raise WorkersFailed(_refusal(worker, why))
 
     def play(self, tasks: Iterator[Task]) -> Generator[list[Played], None, None]:
         """Play the tasks, with a few ahead of the workers."""
-        futures = [self._submitted(task) for task in islice(tasks, self._window())]
+        futures = [self._submit(task) for task in islice(tasks, self._window())]
         ended = self._dask.as_completed(
             futures, loop=self._client.loop, with_results=True, raise_errors=False
         )
@@ -104,19 +104,19 @@ class Cluster:
                 raise WorkersFailed(answer)
             yield answer
             for task in islice(tasks, max(0, self._window() - ended.count())):
-                ended.add(self._submitted(task))
+                ended.add(self._submit(task))
 
-    def _submitted(self, task: Task) -> Any:
+    def _submit(self, task: Task) -> Any:
         what = digest_of([(one.cell.key, one.first, one.size) for one in task])
         wanted = self._wanted[_kind(task[0].cell)]
         key = f"grbp-{task[0].cell.group[0]}-{what}"
-        return self._client.submit(work, task, wanted, key=key, retries=_RETRIES)
+        return self._client.submit(check_and_play, task, wanted, key=key, retries=_RETRIES)
 
     def _window(self) -> int:
         """Return how many tasks to have under way."""
-        if time.monotonic() - self._looked > _LOOK:
+        if time.monotonic() - self._asked_at > _INTERVAL:
             self._threads = sum(self._client.nthreads().values()) or 1
-            self._looked = time.monotonic()
+            self._asked_at = time.monotonic()
         return _AHEAD * self._threads
 
     def close(self) -> None:
@@ -128,20 +128,20 @@ def _kind(cell: Cell) -> object:
     return cell.group, cell.engine
 
 
-def fitness(cell: Cell) -> Fitness:
+def check_self(cell: Cell) -> WorkerCheck:
     """Return what this process is: digests of its source and of what it plays as the cell."""
-    return Fitness(source_digest(), digest_of(learner_as_json(cell.learner)), canary(cell))
+    return WorkerCheck(source_digest(), digest_of(learner_as_json(cell.learner)), play_canary(cell))
 
 
-def unfit(cells: list[Cell], wanted: list[Fitness]) -> str:
+def find_fault(cells: list[Cell], wanted: list[WorkerCheck]) -> str:
     """Say why this worker is not fit for some cells; nothing if it is."""
-    whys = (fitness(cell).differs(one) for cell, one in zip(cells, wanted, strict=True))
+    whys = (check_self(cell).differs(one) for cell, one in zip(cells, wanted, strict=True))
     return next(filter(None, whys), "")
 
 
-def work(task: Task, wanted: Fitness) -> list[Played] | str:
+def check_and_play(task: Task, wanted: WorkerCheck) -> list[Played] | str:
     """Play a task, whose cells are of one kind; return a sentence where a worker is not fit."""
-    why = unfit([task[0].cell], [wanted])
+    why = find_fault([task[0].cell], [wanted])
     return _refusal(_own_address(), why) if why else play(task)
 
 

@@ -3,8 +3,8 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -12,58 +12,59 @@ from grbp._io import table_text, write_together
 from grbp._progress import ProgressLike, as_progress
 from grbp.engine.decisions import check_choice
 from grbp.errors import InvalidInput
-from grbp.experiments.sums import Sums
-from grbp.experiments.sweeps.cells import Cell, Chunk, Device, cells_of, check_device
-from grbp.experiments.sweeps.chunks import Queue, chosen, missing
-from grbp.experiments.sweeps.file import Kept, SweepFile
+from grbp.experiments.moments import Sums
+from grbp.experiments.provenance import Meta, make_meta
+from grbp.experiments.sweeps.cells import Cell, Chunk, Device, check_device, make_cells
+from grbp.experiments.sweeps.chunks import Queue, choose_chunks, find_missing
+from grbp.experiments.sweeps.file import StoredChunk, SweepFile
 from grbp.experiments.sweeps.result import SweepResult, SweptCell
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.experiments.sweeps.workers import Workers, local_workers
 from grbp.model.validation import check_positive, check_whole
 
-FOLDER: Final = Path("results")
+FOLDER: Final[Path] = Path("results")
 """The folder in which sweeps are kept unless another is named."""
 
 CHUNK_SECONDS: Final = 1.0
 """Seconds that a task takes, about, unless another number is given."""
 
-Told: TypeAlias = Callable[[int, int, float | None], None]
+Report: TypeAlias = Callable[[int, int, float | None], None]
 """A function that is called with replicas done, replicas in all, and the seconds left if known."""
 
 
 @dataclass(frozen=True)
-class Want:
+class Target:
     """How many replicas a cell needs: a number, or as many as its precision takes."""
 
     replicas: int
     se: float | None = None
     cap: int = 0
 
-    def looked(self, file: SweepFile, cell: Cell) -> tuple[int, list[Kept]]:
+    def choose(self, cell: Cell, stored: Sequence[StoredChunk]) -> tuple[int, list[StoredChunk]]:
         """Return the replicas that a cell needs, as far as is known, and chunks it has of them.
 
         Replicas are doubled where all of them are there and the standard error is too large. So
         what is played next follows from whole stages alone, in whatever order they came.
         """
-        kept, replicas = file.kept(cell), self.replicas
+        replicas = self.replicas
         while True:
-            have = chosen(kept, replicas)
+            have = choose_chunks(stored, replicas)
             if self.se is None or replicas >= self.cap or sum(c.size for c in have) < replicas:
                 return replicas, have
-            *_, (_, se) = cell.priced(added(have))
+            *_, (_, se) = cell.price(add_sums(have))
             if se <= self.se:
                 return replicas, have
             replicas = min(2 * replicas, self.cap)
 
 
 @dataclass(frozen=True)
-class Share:
+class Shard:
     """The part of a sweep that one of several drivers plays: number `index` of `count`, from 1."""
 
     index: int = 1
     count: int = 1
 
-    def of(self, cells: Sequence[Cell], want: Want) -> Iterator[tuple[Cell, range | None]]:
+    def select(self, cells: Sequence[Cell], target: Target) -> Iterator[tuple[Cell, range | None]]:
         """Yield the cells of this part, each with the replicas to play; None for all it needs.
 
         Cells are put in the order of their keys, which is as good as random, so that parts take
@@ -73,77 +74,74 @@ class Share:
             yield from ((cell, None) for cell in cells)
             return
         cells = sorted(cells, key=lambda cell: cell.key)
-        size = 1 if want.se is not None else want.replicas
+        size = 1 if target.se is not None else target.replicas
         total = size * len(cells)
         begin, end = (total * k // self.count for k in (self.index - 1, self.index))
         for k in range(begin // size, -(-end // size)):
             mine = range(max(0, begin - k * size), min(size, end - k * size))
             if mine:
-                yield cells[k], None if want.se is not None else mine
+                yield cells[k], None if target.se is not None else mine
 
 
-def added(have: Sequence[Kept]) -> tuple[Sums, ...]:
+_WHOLE: Final = Shard()
+
+
+def add_sums(chunks: Sequence[StoredChunk]) -> tuple[Sums, ...]:
     """Add the sums of chunks, at each of the rounds."""
-    first, *rest = (one.sums for one in have)
+    first, *rest = (one.sums for one in chunks)
     for other in rest:
         first = tuple(a + b for a, b in zip(first, other, strict=True))
     return first
 
 
-class Look(NamedTuple):
-    """A cell, the replicas of it that are wanted here, and what is lacking of them."""
+class Gaps(NamedTuple):
+    """A cell, the replicas of it that are wanted here, and what is missing of them."""
 
     cell: Cell
     share: range | None
     wanted: int
-    gaps: list[Chunk]
+    missing: list[Chunk]
 
 
-def look(file: SweepFile, cell: Cell, share: range | None, want: Want) -> Look:
-    """Find what a file lacks of a cell, or of some of its replicas."""
-    replicas, have = want.looked(file, cell)
+def find_gaps(file: SweepFile, cell: Cell, share: range | None, target: Target) -> Gaps:
+    """Find what is missing in a file of a cell, or of some of its replicas."""
+    replicas, have = target.choose(cell, file.chunks(cell))
     wanted = range(replicas) if share is None else share
-    gaps = [Chunk(cell, gap.start, len(gap)) for gap in missing(have, wanted) if len(gap)]
-    return Look(cell, share, len(wanted), gaps)
+    missing = [Chunk(cell, gap.start, len(gap)) for gap in find_missing(have, wanted) if len(gap)]
+    return Gaps(cell, share, len(wanted), missing)
 
 
 def fill(
     file: SweepFile,
     cells: Sequence[tuple[Cell, range | None]],
-    want: Want,
+    target: Target,
     workers: Workers,
     queue: Queue,
-    told: Told,
-) -> None:
-    """Play what a file lacks of some cells, stage by stage, until it lacks nothing."""
+    report: Report,
+) -> bool:
+    """Play what is missing of some cells, stage by stage; return whether anything was."""
+    begun = False
     while True:
-        looks = [look(file, *one, want) for one in cells]
-        total = sum(one.wanted for one in looks)
-        looks = [one for one in looks if one.gaps]
-        if not looks:
-            return
-        for one in looks:
-            queue.put(one.gaps)
-        workers.prepare({(one.cell.group, one.cell.engine): one.cell for one in looks}.values())
-        told(total - queue.left, total, None)
+        found = [find_gaps(file, *one, target) for one in cells]
+        total = sum(one.wanted for one in found)
+        found = [one for one in found if one.missing]
+        if not found:
+            return begun
+        begun = True
+        for one in found:
+            queue.put(one.missing)
+        workers.prepare({(one.cell.group, one.cell.engine): one.cell for one in found}.values())
+        report(total - queue.left, total, None)
         began, busy = time.monotonic(), 0.0
         with closing(workers.play(queue.tasks())) as results:
             for played in results:
                 file.add(played)
-                queue.tell(played)
+                queue.learn_from(played)
                 busy += sum(one.seconds for one in played)
                 left, elapsed = queue.work_left, time.monotonic() - began
-                told(total - queue.left, total, None if left is None else left * elapsed / busy)
+                report(total - queue.left, total, None if left is None else left * elapsed / busy)
         # What was complete stays so; the others may need more now.
-        cells = [(one.cell, one.share) for one in looks]
-
-
-def swept(file: SweepFile, cell: Cell, want: Want) -> SweptCell:
-    """Return a cell of which a file lacks nothing, with its regret."""
-    _, have = want.looked(file, cell)
-    sums = added(have)
-    mean, se = zip(*cell.priced(sums), strict=True)
-    return SweptCell(cell, sums, mean, se)
+        cells = [(one.cell, one.share) for one in found]
 
 
 def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
@@ -196,7 +194,8 @@ def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
     See Also
     --------
     simulate : Measures a whole curve on one problem.
-    run_league : Compares learners over a grid of problems.
+    league_spec : Specifies the usual comparison of learners.
+    grbp.experiments.run : Does the same in a file that it finds again by itself.
 
     Examples
     --------
@@ -211,12 +210,22 @@ def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
     >>> again.digest == result.digest
     True
     """
-    spec, folder = as_spec(spec), Path(folder)
+    spec, folder = read_spec(spec), Path(folder)
     with Driver(spec, sweep_path(folder, spec), device, chunk, progress) as driver:
-        driver.play(Share(), processes=processes, threads=threads, dask=dask)
+        driver.play(processes=processes, threads=threads, dask=dask)
         result = driver.result()
     write_result(folder, result)
     return result
+
+
+def load_sweep(spec: SweepSpec, path: Path) -> SweepResult:
+    """Read the result of a sweep from its file; refuse if something is missing."""
+    if not path.is_file():
+        raise InvalidInput(f"{path} does not exist; play the sweep first")
+    with Driver(spec, path) as driver:
+        if any(driver.find_gaps()):
+            raise InvalidInput(f"{path} does not hold all of {spec.name!r}; play the rest first")
+        return driver.result()
 
 
 class Driver:
@@ -232,10 +241,9 @@ class Driver:
     ) -> None:
         check_choice("device", device, Device)
         self._queue = Queue(check_positive("chunk", chunk), whole=device == "cuda")
-        self.spec, self._device, self._told = spec, device, as_progress(progress)
-        sizes = (spec.checkpoints, spec.seed, spec.engine)
-        self.cells = list(cells_of(spec.each_problem(), spec.learners, *sizes))
-        self.want = Want(spec.replicas, spec.se, spec.cap)
+        self.spec, self._device, self._progress = spec, device, as_progress(progress)
+        self.cells = list(make_cells(spec))
+        self.target = Target(spec.replicas, spec.se, spec.cap)
         check_device(self.cells, device)
         self.file = SweepFile(path)
         try:
@@ -253,35 +261,58 @@ class Driver:
 
     def play(
         self,
-        share: Share,
+        shard: Shard = _WHOLE,
         *,
         processes: int | None = None,
         threads: int | None = None,
         dask: str | None = None,
     ) -> None:
-        """Play what the file lacks of a share."""
-        with workers_for(processes, threads, dask, self._device) as workers:
-            cells = list(share.of(self.cells, self.want))
-            fill(self.file, cells, self.want, workers, self._queue, self._tell)
+        """Play what is missing of the sweep, or of a shard of it."""
+        with hire_workers(processes, threads, dask, self._device) as workers:
+            cells = list(shard.select(self.cells, self.target))
+            if fill(self.file, cells, self.target, workers, self._queue, self._report):
+                self._write_meta()
 
-    def _tell(self, done: int, total: int, left: float | None) -> None:
-        if self._told is not None:
-            said = "" if left is None or done == total else f": about {duration(left)} left"
-            self._told(f"{self.spec.name}{said}", done, total)
+    def _report(self, done: int, total: int, left: float | None) -> None:
+        if self._progress is not None:
+            ends = "" if left is None or done == total else f": about {duration(left)} left"
+            self._progress(f"{self.spec.name}{ends}", done, total)
 
-    def lacking(self) -> Iterator[Look]:
-        """Yield the cells that lack something."""
-        looks = (look(self.file, cell, None, self.want) for cell in self.cells)
-        return (one for one in looks if one.gaps)
+    def find_gaps(self) -> Iterator[Gaps]:
+        """Yield the cells of which something is missing."""
+        found = (find_gaps(self.file, cell, None, self.target) for cell in self.cells)
+        return (one for one in found if one.missing)
 
     def result(self) -> SweepResult:
-        """Return the result of a file that lacks nothing."""
-        cells = (swept(self.file, cell, self.want) for cell in self.cells)
-        return SweepResult(self.spec, tuple(cells))
+        """Return the result of a file in which nothing is missing."""
+        meta = self._read_meta() or self._write_meta()
+        return SweepResult(self.spec, tuple(map(self._collect, self.cells)), meta)
+
+    def _collect(self, cell: Cell) -> SweptCell:
+        """Return a cell with its regret."""
+        _, chunks = self.target.choose(cell, self.file.chunks(cell))
+        sums = add_sums(chunks)
+        mean, se = zip(*cell.price(sums), strict=True)
+        return SweptCell(cell, sums, mean, se)
+
+    def _read_meta(self) -> Meta | None:
+        """Read how the cells were made; None if the file does not say."""
+        with suppress(TypeError, ValueError):
+            return Meta(**json.loads(self.file.get("meta") or ""))
+        return None
+
+    def _write_meta(self) -> Meta:
+        """Write into the file how its cells were made, and return it."""
+        first = {str(cell.learner): cell for cell in reversed(self.cells)}
+        learners = {name: cell.find_learner() for name, cell in first.items()}
+        meta = make_meta(learners, {name: cell.engine for name, cell in first.items()})
+        self.file.put("meta", json.dumps(asdict(meta)))
+        self.file.commit()
+        return meta
 
 
 @contextmanager
-def workers_for(
+def hire_workers(
     processes: int | None = None,
     threads: int | None = None,
     dask: str | None = None,
@@ -307,7 +338,7 @@ def workers_for(
         workers.close()
 
 
-def as_spec(given: SweepSpec | Path | str) -> SweepSpec:
+def read_spec(given: SweepSpec | Path | str) -> SweepSpec:
     """Return a specification, read from its file if it is given as a path."""
     return given if isinstance(given, SweepSpec) else SweepSpec.read(Path(given))
 

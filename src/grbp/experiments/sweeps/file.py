@@ -8,6 +8,7 @@ it comes, and synchronously, so that it is kept through a kill and a power cut.
 
 import json
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from grbp._io import check_writable, make_folder
 from grbp._marks import SWEEP, lock_free_address, refuse_others
 from grbp.errors import CannotWrite, Conflict, InvalidInput
+from grbp.experiments.moments import Sums
 from grbp.experiments.provenance import source_digest
-from grbp.experiments.sums import Sums
 from grbp.experiments.sweeps.cells import Cell, Played
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _TABLES: Final = (
 )
 
 
-class Kept(NamedTuple):
+class StoredChunk(NamedTuple):
     """A chunk of a cell as the file keeps it."""
 
     first: int
@@ -59,10 +60,12 @@ class SweepFile:
         make_folder(self.path.parent)
         check_writable(self.path)
         _check_mark(self.path)
-        self._database = _connected(self.path)
+        self._database = _connect(self.path)
+        self._chunks: defaultdict[str, list[StoredChunk]] = defaultdict(list)
         try:
-            with self._said():
+            with self._errors_in_words():
                 self._open()
+                self._load()
         except BaseException:
             self._database.close()
             raise
@@ -111,7 +114,7 @@ class SweepFile:
 
     def get(self, name: str) -> str | None:
         """Return an entry of the header."""
-        with self._said():
+        with self._errors_in_words():
             found = self._database.execute("SELECT value FROM header WHERE name = ?", (name,))
             row = found.fetchone()
         return None if row is None else str(row[0])
@@ -119,7 +122,7 @@ class SweepFile:
     def put(self, name: str, value: str) -> None:
         """Write an entry of the header, unless it is there."""
         if self.get(name) != value:
-            with self._said():
+            with self._errors_in_words():
                 self._database.execute("INSERT OR REPLACE INTO header VALUES (?, ?)", (name, value))
 
     def add(self, played: Iterable[Played]) -> None:
@@ -128,37 +131,39 @@ class SweepFile:
             (one.chunk, json.dumps([sums.as_json() for sums in one.sums], separators=(",", ":")))
             for one in played
         )
-        self.add_kept(
-            (chunk.cell.key, Kept(chunk.first, chunk.size, text)) for chunk, text in texts
+        self.add_stored(
+            (chunk.cell.key, StoredChunk(chunk.first, chunk.size, text)) for chunk, text in texts
         )
 
-    def add_kept(self, rows: Iterable[tuple[str, Kept]]) -> None:
+    def add_stored(self, rows: Iterable[tuple[str, StoredChunk]]) -> None:
         """Keep chunks as they stand in a file; one that is there already stays."""
-        with self._said():
+        new = list(rows)
+        with self._errors_in_words():
             self._database.executemany(
                 "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)",
-                ((key, *kept, _checksum(key, kept)) for key, kept in rows),
+                ((key, *chunk, _checksum(key, chunk)) for key, chunk in new),
             )
             self._database.commit()
+        for key, chunk in new:
+            self._chunks[key].append(chunk)
 
     def commit(self) -> None:
         """Commit what has come."""
-        with self._said():
+        with self._errors_in_words():
             self._database.commit()
 
-    def kept(self, cell: Cell) -> list[Kept]:
-        """Return the chunks of a cell, in order."""
-        with self._said():
-            rows = self._database.execute(
-                "SELECT first, size, sums, checksum FROM chunks WHERE cell = ? ORDER BY first",
-                (cell.key,),
-            ).fetchall()
-        found = []
-        for *row, checksum in rows:
-            found.append(Kept(*row))
-            if _checksum(cell.key, found[-1]) != checksum:
+    def chunks(self, cell: Cell) -> list[StoredChunk]:
+        """Return the chunks of a cell."""
+        return self._chunks.get(cell.key, [])
+
+    def _load(self) -> None:
+        """Read all chunks, once; refuse the file if one of them was changed."""
+        rows = self._database.execute("SELECT cell, first, size, sums, checksum FROM chunks")
+        for key, *row, checksum in rows:
+            chunk = StoredChunk(*row)
+            if _checksum(key, chunk) != checksum:
                 raise _damaged(self.path)
-        return found
+            self._chunks[key].append(chunk)
 
     def close(self) -> None:
         """Commit, and let others open the file."""
@@ -172,7 +177,7 @@ class SweepFile:
         return row
 
     @contextmanager
-    def _said(self) -> Iterator[None]:
+    def _errors_in_words(self) -> Iterator[None]:
         """Turn what SQLite raises into a sentence."""
         import sqlite3  # noqa: PLC0415 (only sweeps need it)
 
@@ -192,7 +197,7 @@ class SweepFile:
 
 
 def _check_mark(path: Path) -> None:
-    """Refuse a file of another kind; whatever else is wrong is said when it is opened to write."""
+    """Refuse a file of another kind; whatever else is wrong shows when it is opened to write."""
     import sqlite3  # noqa: PLC0415 (only sweeps need it)
 
     with (
@@ -202,7 +207,7 @@ def _check_mark(path: Path) -> None:
         refuse_others(path, SWEEP, connection)
 
 
-def _connected(path: Path) -> "sqlite3.Connection":
+def _connect(path: Path) -> "sqlite3.Connection":
     import sqlite3  # noqa: PLC0415 (only sweeps need it)
 
     try:
@@ -211,9 +216,9 @@ def _connected(path: Path) -> "sqlite3.Connection":
         raise CannotWrite(f"{path} cannot be opened ({error}); name another folder") from error
 
 
-def _checksum(key: str, kept: Kept) -> int:
+def _checksum(key: str, chunk: StoredChunk) -> int:
     """Return a sum over a row by which a changed one is known."""
-    return zlib.crc32(f"{key} {kept.first} {kept.size} {kept.text}".encode())
+    return zlib.crc32(f"{key} {chunk.first} {chunk.size} {chunk.text}".encode())
 
 
 def _damaged(path: Path) -> InvalidInput:

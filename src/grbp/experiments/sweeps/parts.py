@@ -12,8 +12,8 @@ from grbp.errors import InvalidInput
 from grbp.experiments.sweeps.driver import (
     FOLDER,
     Driver,
-    Share,
-    as_spec,
+    Shard,
+    read_spec,
     sweep_path,
     write_result,
 )
@@ -62,13 +62,13 @@ def sweep_part(
     --------
     merge_parts : Puts the parts together.
     """
-    spec = as_spec(spec)
+    spec = read_spec(spec)
     count = check_whole("the number of parts", part[1], 1, MOST_PARTS)
     index = check_whole("the part", part[0], 1, count)
     path = part_path(Path(folder), spec, (index, count))
     own = {name: options.pop(name) for name in ("device", "chunk", "progress") if name in options}
     with Driver(spec, path, **own) as driver:
-        driver.play(Share(index, count), **options)
+        driver.play(Shard(index, count), **options)
     return path
 
 
@@ -101,7 +101,7 @@ def merge_parts(
     --------
     sweep_part : Plays a part.
     """
-    spec, folder = as_spec(spec), Path(folder)
+    spec, folder = read_spec(spec), Path(folder)
     found = [Path(file) for file in files] or sorted(folder.glob(f"{spec.name}.part-*-of-*.sweep"))
     for file in found:
         if not file.is_file():
@@ -114,14 +114,14 @@ def merge_parts(
     with Driver(spec, whole) as driver:
         for file in found:
             with SweepFile(file) as part:
-                driver.file.add_kept(
-                    (cell.key, kept) for cell in driver.cells for kept in part.kept(cell)
+                driver.file.add_stored(
+                    (cell.key, chunk) for cell in driver.cells for chunk in part.chunks(cell)
                 )
-        lacking = list(driver.lacking())
-        if lacking:
-            replicas = sum(gap.size for one in lacking for gap in one.gaps)
+        gaps = list(driver.find_gaps())
+        if gaps:
+            replicas = sum(chunk.size for one in gaps for chunk in one.missing)
             raise InvalidInput(
-                f"{_absent(found)}{replicas:,} replicas are missing in {len(lacking):,} of the"
+                f"{_name_absent(found)}{replicas:,} replicas are missing in {len(gaps):,} of the"
                 f" {len(driver.cells):,} cells; play the missing parts and merge again, or run the"
                 " sweep without --part, which plays what is missing"
             )
@@ -130,7 +130,7 @@ def merge_parts(
     return result
 
 
-def _absent(files: Sequence[Path]) -> str:
+def _name_absent(files: Sequence[Path]) -> str:
     """Say which parts are not among the files, as their names tell; nothing if none is."""
     named = [re.search(r"\.part-(\d+)-of-(\d+)\.sweep$", file.name) for file in files]
     counts = {int(one[2]) for one in named if one}

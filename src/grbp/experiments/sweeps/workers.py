@@ -46,7 +46,7 @@ class Workers(Protocol):
         """Stop."""
 
 
-class Here:
+class Serial:
     """The process itself, one task after the other."""
 
     def __init__(self, device: Device = "cpu") -> None:
@@ -157,7 +157,7 @@ class Processes(Pool):
         """Compile once, here, what the workers then load; refuse what they cannot be given."""
         kept = list(cells)
         for cell in kept:
-            module = getattr(getattr(cell.found(), "decide", None), "__module__", "")
+            module = getattr(getattr(cell.find_learner(), "decide", None), "__module__", "")
             if module == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
                 raise InvalidInput(
                     f"the learner {cell.learner} was given; other processes cannot read it from"
@@ -177,11 +177,11 @@ class Threads(Pool):
 def local_workers(processes: int | None, threads: int | None, device: Device) -> Workers:
     """Return workers of this machine: processes, or threads of this process."""
     if device == "cuda":
-        return Here(device)
+        return Serial(device)
     if processes is not None and processes > 1:
         return Processes(processes)
     count = 1 if processes == 1 else threads or os.cpu_count() or 1
-    return Here() if count == 1 else Threads(count)
+    return Serial() if count == 1 else Threads(count)
 
 
 def _begin() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from grbp.experiments.sums import Sums, added, price, prices, total_of
+from grbp.experiments.moments import Sums, added, price, prices, total_of
 
 RANGES = st.sampled_from([1, 10, 2**20, 2**21 - 1, 10**9, 10**12, 2**62])
 
@@ -34,12 +34,12 @@ def in_python(numbers: Any) -> list[Any]:
 
 
 @given(matrices())
-def test_sums_are_those_of_python(numbers: Any) -> None:
+def test_moments_are_those_of_python(numbers: Any) -> None:
     assert Sums.of(numbers).as_json() == in_python(numbers)
 
 
 @pytest.mark.parametrize("most", [2**21, 2**42 - 1, 10**12, 2**63 - 1])
-def test_sums_of_many_rows_are_those_of_python(most: int) -> None:
+def test_moments_of_many_rows_are_those_of_python(most: int) -> None:
     numbers = np.random.default_rng(1).integers(most - most // 8, most, (3000, 3), endpoint=True)
     assert Sums.of(numbers).as_json() == in_python(numbers)
     assert Sums.of(-numbers).as_json() == in_python(-numbers)
@@ -75,7 +75,7 @@ def test_a_billion_replicas_of_a_trillion_rounds_are_summed_exactly() -> None:
     assert se == pytest.approx(math.sqrt((1 / n - 1 / n**2) / (n - 1)), rel=1e-12)
 
 
-def test_sums_survive_being_written() -> None:
+def test_moments_survive_being_written() -> None:
     for numbers in (np.arange(6).reshape(3, 2), np.full((3, 2), 2**62), np.zeros((4, 0), int)):
         sums = Sums.of(numbers)
         again = Sums.from_json(json.loads(json.dumps(sums.as_json())))

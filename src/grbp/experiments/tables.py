@@ -1,0 +1,48 @@
+"""The tables of results, which all have the same columns."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from grbp.experiments.regret import Z_95, most_unseen
+from grbp.model.problem import Problem
+
+COLUMNS: Final = (
+    "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "splitting",
+    "regret", "round", "mean", "se", "low", "high",
+)  # fmt: skip
+"""The columns of every table of results: what was run, and the mean regret after a round.
+
+What `simulate` needs to give a row again stands in the row: that of a sweep has the seed of its
+cell. The last two are the ends of a 95 % interval; those of a curve hold all of it at once.
+"""
+
+Row: TypeAlias = tuple[str | float, ...]
+"""A row of such a table."""
+
+
+def cell_row(
+    problem: Problem,
+    choices: Sequence[int],
+    how: Row,
+    found: tuple[int, float, float],
+    lost: float | None = None,
+) -> Row:
+    """Return the row of one cell of a sweep, whose learner has some choices.
+
+    `how` stands in the columns from "learner" to "regret", and its third entry are the replicas;
+    `found` are the round, the mean regret and its standard error; `lost` is as for `most_unseen`.
+    """
+    at, mean, se = found
+    unseen = most_unseen(problem, choices, np.array([at]), int(how[2]), lost)
+    room = 0.0 if unseen is None else float(unseen[0])
+    return *problem_columns(problem), *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room
+
+
+def problem_columns(problem: Problem) -> Row:
+    """Write a problem as the shell reads it: goal, p_c, p_f and start."""
+    start: str | tuple[tuple[int, float], ...] = problem.canonical_start
+    if not isinstance(start, str):
+        start = ",".join(f"{state}={q!r}" for state, q in start)
+    return problem.goal, problem.p_c, problem.p_f, start
