@@ -32,7 +32,7 @@ from grbp.engine.leap.round_table import (
     SECOND,
     TABLE_GOAL,
     WORD_MASK,
-    tables_of,
+    make_tables,
     walk_on,
 )
 from grbp.engine.recorder import World, first_counters
@@ -171,7 +171,7 @@ def _pack(words: Words, places: Words) -> Words:
 
 def _make_round_tables(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> RoundTables:
     """Make the tables of some problems."""
-    cells, shifts = tables_of(problems, thresholds)
+    cells, shifts = make_tables(problems, thresholds)
     first = _pack(cells[..., FIRST], cells[..., PLACES])
     second = _pack(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
     cut, shift = cells[..., CUT], shifts.astype(np.uint64)[:, None, None]

@@ -20,7 +20,7 @@ import numpy as np
 from grbp._numba.fingerprint import is_own
 from grbp._numba.jit import compile_function, numba, reason
 from grbp.engine.leap.batch_totals import workspace_for
-from grbp.engine.leap.loop import BATCH_GOAL, leaps_of, make_leap_loop
+from grbp.engine.leap.loop import BATCH_GOAL, make_leap_loop, make_leaps
 from grbp.engine.leap.round_table import TABLE_GOAL
 from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, make_walk_loop, walk_policies
@@ -230,7 +230,7 @@ def _loop(
             lambda run, recorder: run(constants, world, starts, column, recorder),
             _NO_REPLICAS,
         )
-    leaps, plans = leaps_of(problem, choices), engine == "leap" and goal <= BATCH_GOAL
+    leaps, plans = make_leaps(problem, choices), engine == "leap" and goal <= BATCH_GOAL
     stable, thinning = (learner.stable, learner.thinning) if plans else (None, None)
     return compile_or_interpret(
         learner,
