@@ -142,7 +142,7 @@ def test_every_learner_compiles_for_a_gpu(name: str, walked: bool) -> None:
     learner: Any = find_learner(name, 4)
     types = tuple(map(import_module("numba.cuda.typing.typeof").typeof, arguments(learner, walked)))
     run = cuda.make_thread_function(learner.decide, 4, learner.choices(4), walked, not walked)
-    with cuda.compiling():
+    with cuda.compiler_settings():
         cuda.register_kernels()
         code, _ = cuda.cuda.compile(run, types, device=False, cc=(9, 0), abi="numba")
     assert ".entry" in code

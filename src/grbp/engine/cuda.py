@@ -381,7 +381,7 @@ _LOCK: Final = threading.Lock()
 
 def _compile(run: Callable[..., None], arguments: tuple[Any, ...], name: str) -> Any:
     """Compile the function of a thread for its arguments, once; the name is the learner's."""
-    with compiling():
+    with compiler_settings():
         if _SIMULATED:
             return cuda.jit(run)
         fingerprint = Fingerprint(run, KERNELS)
@@ -423,7 +423,7 @@ def register_kernels() -> None:
 
 
 @contextmanager
-def compiling() -> Iterator[None]:
+def compiler_settings() -> Iterator[None]:
     """Let numba-cuda compile as we need it: large arrays of a module, and every rounding kept."""
     with _LOCK:
         if _SIMULATED:

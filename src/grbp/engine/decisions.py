@@ -147,7 +147,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
             size = min(most, replicas - begin)
             block = Recorder(
                 kept,
-                _keys(seed, range(first + begin, first + begin + size)),
+                _stream_keys(seed, range(first + begin, first + begin + size)),
                 zeros(size, len(kept), starts * choices),
                 zeros(size, len(kept) if wins else 0),
                 _no_counters(size) if counters is None else counters[begin : begin + size],
@@ -173,7 +173,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
         pool.shutdown(cancel_futures=True)
 
 
-def _keys(seed: int, replicas: range) -> Words:
+def _stream_keys(seed: int, replicas: range) -> Words:
     """Compute the keys of the cases, the learner's draws and the first estimates."""
     return np.column_stack([replica_keys(seed, p, replicas) for p in (WORLD, LEARNER, OPENING)])
 
@@ -190,7 +190,7 @@ def _no_counters(replicas: int) -> Floats:
 
 _NO_REPLICAS: Final = Recorder(
     zeros(0),
-    _keys(0, range(0)),
+    _stream_keys(0, range(0)),
     zeros(0, 0, 0),
     zeros(0, 0),
     _no_counters(0),

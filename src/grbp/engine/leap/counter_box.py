@@ -30,16 +30,16 @@ class Box(NamedTuple):
     lost: float
 
 
-def sizes_of(problem: Problem, thresholds: tuple[int, ...]) -> Floats:
+def round_sizes(problem: Problem, thresholds: tuple[int, ...]) -> Floats:
     """Compute what one round adds: [threshold, kind, mean or standard deviation or slack].
 
     The kinds have the order of a Box. The slack is what a box has to spare for the few rounds
     that are much longer than others. The deviation of moves up and down is an upper bound.
     """
-    return np.array([_sizes(problem, threshold) for threshold in thresholds])
+    return np.array([_kind_sizes(problem, threshold) for threshold in thresholds])
 
 
-def _sizes(problem: Problem, threshold: int) -> list[tuple[float, float, float]]:
+def _kind_sizes(problem: Problem, threshold: int) -> list[tuple[float, float, float]]:
     goal, p, q = problem.goal, problem.p_c, 1.0 - problem.p_c
     states = np.arange(threshold + 1, goal)
     weight, inner = problem.start_probabilities[threshold:], len(states)

@@ -20,7 +20,7 @@ import numpy as np
 from grbp._numba.jit import compile_function, inlined, kernel
 from grbp.engine.leap.batch_totals import BatchLaw, Workspace, batch_law
 from grbp.engine.leap.batches import NOTHING, add_totals, draw_from_table, draw_long_batch
-from grbp.engine.leap.counter_box import Box, choose_box, is_inside, sizes_of
+from grbp.engine.leap.counter_box import Box, choose_box, is_inside, round_sizes
 from grbp.engine.leap.hops import Hops, hop_round, make_hops
 from grbp.engine.leap.lookahead import (
     FEWEST,
@@ -76,7 +76,7 @@ class Leaps(NamedTuple):
     columns : ndarray, shape (goal,)
         The column of every threshold in a recorder; -1 if it is not declared.
     sizes : ndarray, shape (thresholds, 6, 3)
-        What a round adds to a box; see `sizes_of`.
+        What a round adds to a box; see `round_sizes`.
     single : int
         The longest batch that is drawn round by round.
     """
@@ -100,7 +100,7 @@ def make_leaps(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
         make_hops(problem),
         batch_law(problem),
         columns_of(goal, thresholds),
-        sizes_of(problem, thresholds) if goal <= BATCH_GOAL else np.zeros((1, 1, 1)),
+        round_sizes(problem, thresholds) if goal <= BATCH_GOAL else np.zeros((1, 1, 1)),
         3 * PACKED if goal <= TABLE_GOAL else 4 * goal,
     )
 
