@@ -33,7 +33,7 @@ import grbp
 from columns import Columns
 from grbp._numba.jit import reason
 from grbp.engine.decisions import decisions
-from grbp.engine.leap.round_table import Tables, tables_of
+from grbp.engine.leap.round_table import Tables, make_tables
 from grbp.learners.base import Learner
 from grbp.learners.comparison import log_of
 from grbp.learners.registry import find_learner
@@ -107,7 +107,7 @@ def given_for(problems: Sequence[Problem]) -> Given:
     due = [0, *(int(np.ceil(gamma * log_of(rho))) for rho in range(1, ROUNDS + 2))]
     keys = [[purpose_key(seed, p) for p in (WORLD, OPENING)] for seed in seeds_of(problems)]
     return Given(
-        tables_of(problems, THRESHOLDS),
+        make_tables(problems, THRESHOLDS),
         np.array([[problem.p_c, problem.p_f] for problem in problems]),
         np.array(keys, dtype=np.uint64),
         np.array(due, dtype=np.int32),

@@ -6,7 +6,7 @@ from functools import cache, partial
 
 import grbp
 from grbp._numba.jit import compile_function
-from grbp.engine.leap.hops import Hops, hop_round, hops_of
+from grbp.engine.leap.hops import Hops, hop_round, make_hops
 from grbp.engine.recorder import World
 from grbp.numerics.rng import fold_in
 from measure import Effort, in_turn, seconds
@@ -25,7 +25,7 @@ def sampler_time(goal: int, p_c: float, rounds: int) -> float:
 @cache
 def drawn_with(goal: int, p_c: float) -> tuple[Hops, World]:
     """What rounds of a problem are drawn with: by hops, also where the engine has a table."""
-    return hops_of(grbp.Problem(goal, p_c, 0.3), always=True), World(goal, p_c, 0.3)
+    return make_hops(grbp.Problem(goal, p_c, 0.3), always=True), World(goal, p_c, 0.3)
 
 
 def draw_many(hops: Hops, world: World, rounds: int) -> int:

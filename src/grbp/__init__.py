@@ -1,8 +1,9 @@
 """The gambler's ruin bandit problem: exact answers, learners, experiments, figures.
 
 Every public name is loaded when it is first used (PEP 562), so that `import grbp` costs next to
-nothing. The names, and the modules they come from, are listed once, in `__init__.pyi`. The
-Gymnasium environment is `grbp.env`.
+nothing. The names, and the modules they come from, are listed once, in `__init__.pyi`. That is the
+idea of `lazy_loader.attach_stub`, which does not load modules of a folder, such as `grbp.dynprog`.
+The Gymnasium environment is `grbp.env`.
 """
 
 import ast

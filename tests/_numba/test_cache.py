@@ -39,7 +39,7 @@ def helper(x): return deepest(x) * 2
 LONG = "\n".join(f"        y = y * {k + 3} % 1000003 + (y >> {k % 7})" for k in range(24))
 LOOPS = f"""
 from typing import NamedTuple
-from grbp._numba.jit import compiled, kernel, u64
+from grbp._numba.jit import compile_function, kernel, u64
 from grbp.numerics.parts import deepest, helper
 class Pair(NamedTuple): first: int; second: int
 def unsigned(x): return u64(x) >> u64(1)
@@ -53,8 +53,8 @@ def loop_for(decide, step):
     return run
 LOOPS = {{"deepest": loop_for(deepest, 1), "helper": loop_for(helper, 1), "2": loop_for(helper, 2)}}
 def answer(name):
-    if name == "unsigned": return compiled(unsigned, name)(-1)
-    given = compiled(LOOPS[name], name)(Pair(3, 1))
+    if name == "unsigned": return compile_function(unsigned, name)(-1)
+    given = compile_function(LOOPS[name], name)(Pair(3, 1))
     assert given == LOOPS[name](Pair(3, 1))
     return given
 """
@@ -246,7 +246,7 @@ def test_every_loop_of_every_learner_is_kept_under_a_key_of_its_own() -> None:
 
 MINE = """
 from numba.extending import overload
-from grbp._numba.jit import compiled, kernel
+from grbp._numba.jit import compile_function, kernel
 def told(x): return x
 @overload(told)
 def compiled_told(x): return lambda x: x + 1
@@ -256,7 +256,7 @@ def run(x): return helper(x) * 2
 """
 ASK_MINE = """
 import mine
-answers = {"main": compiled(run, "main")(1), "mine": compiled(mine.run, "mine")(1)}
+answers = {"main": compile_function(run, "main")(1), "mine": compile_function(mine.run, "mine")(1)}
 print(json.dumps([answers, heard]))
 """
 

@@ -16,7 +16,7 @@ from runs import BUILT_IN, FIGURE_3, FIGURE_4, slow_but
 
 from grbp import InvalidInput, Learner, Problem
 from grbp.engine import cuda
-from grbp.engine.leap.round_table import CUT, Table, table_round, tables_of
+from grbp.engine.leap.round_table import CUT, Table, make_tables, table_round
 from grbp.engine.recorder import World
 from grbp.errors import MissingExtra
 from grbp.learners.counters import as_totals
@@ -89,7 +89,10 @@ def test_packed_tables_draw_what_tables_draw_at_the_edges_of_their_cells(
     problems: list[Problem],
 ) -> None:
     thresholds = (0, 1, problems[0].goal - 1)
-    packed, tables = cuda._make_round_tables(problems, thresholds), tables_of(problems, thresholds)
+    packed, tables = (
+        cuda._make_round_tables(problems, thresholds),
+        make_tables(problems, thresholds),
+    )
     for i, problem in enumerate(problems):
         table, world = Table(tables.cells[i], int(tables.shifts[i])), World(problem.goal, 0.5, 0.3)
         for column, threshold in enumerate(thresholds):
@@ -139,7 +142,7 @@ def test_every_learner_compiles_for_a_gpu(name: str, walked: bool) -> None:
     learner: Any = find_learner(name, 4)
     types = tuple(map(import_module("numba.cuda.typing.typeof").typeof, arguments(learner, walked)))
     run = cuda.make_thread_function(learner.decide, 4, learner.choices(4), walked, not walked)
-    with cuda.compiling():
+    with cuda.compiler_settings():
         cuda.register_kernels()
         code, _ = cuda.cuda.compile(run, types, device=False, cc=(9, 0), abi="numba")
     assert ".entry" in code

@@ -17,9 +17,9 @@ from grbp._numba.jit import compile_function
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Decisions, choose_engine, decisions
 from grbp.engine.leap.batch_totals import BatchLaw, Workspace, batch_law, workspace_for
-from grbp.engine.leap.batches import long_batch
+from grbp.engine.leap.batches import draw_long_batch
 from grbp.engine.leap.counter_box import Box
-from grbp.engine.leap.loop import leaps_of
+from grbp.engine.leap.loop import make_leaps
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
@@ -54,13 +54,13 @@ def boxes(monkeypatch: pytest.MonkeyPatch) -> Boxes:
 
     def set_boxes(single: int, share: float | None = None) -> None:
         def changed(*given: Any) -> Any:
-            leaps = leaps_of(*given)
+            leaps = make_leaps(*given)
             sizes = leaps.sizes.copy()
             if share is not None:
                 sizes[:, :, 0], sizes[:, :, 1:] = share * sizes[:, :, 0], 0.0
             return leaps._replace(single=single, sizes=sizes)
 
-        monkeypatch.setattr(engine_module, "leaps_of", changed)
+        monkeypatch.setattr(engine_module, "make_leaps", changed)
 
     return set_boxes
 
@@ -176,7 +176,7 @@ def test_batches_that_leave_their_box_have_the_law_of_walking(name: str, boxes: 
 @pytest.mark.parametrize("p", [(0.6565, 0.3), (0.65, 0.303)])
 def test_the_judge_would_notice_one_in_a_hundred(p: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     name, checkpoints, off = "getbe-ucb", PLAIN[0][1], Problem(4, *p)
-    monkeypatch.setattr(engine_module, "leaps_of", lambda _, *rest: leaps_of(off, *rest))
+    monkeypatch.setattr(engine_module, "make_leaps", lambda _, *rest: make_leaps(off, *rest))
     ours, theirs = played(HIGH, name, checkpoints).played, walked(HIGH, name, checkpoints)
     with pytest.raises(AssertionError):
         assert_same_play(HIGH, name, ours, theirs)
@@ -226,7 +226,7 @@ def _in_batches(
     law: BatchLaw, threshold: int, rounds: int, box: Box, work: Workspace, out: Ints
 ) -> None:
     for i in range(len(out)):
-        t = long_batch(law, threshold, fold_in(8, i), rounds, box, work)
+        t = draw_long_batch(law, threshold, fold_in(8, i), rounds, box, work)
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = t
         out[i, 6] = work.starts.sum()
 
@@ -432,7 +432,7 @@ def test_a_large_goal_and_many_rounds_can_be_played() -> None:
     for problem in (Problem(4000, 0.45, 0.3), Problem(4000, 0.55, 0.1)):
         simulate(problem, ["getbe-sm"], 10, 1, 0, engine="leap")
         tracemalloc.start()
-        leaps_of(problem, (0, 1, 3999))
+        make_leaps(problem, (0, 1, 3999))
         assert tracemalloc.get_traced_memory()[1] < 20e6
         tracemalloc.stop()
         curve = simulate(problem, ["getbe-sm"], 10**9, 4, 0, checkpoints=[10**6]).curves["getbe-sm"]

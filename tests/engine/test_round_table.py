@@ -15,7 +15,7 @@ from grbp import Problem
 from grbp._numba.jit import compile_function, u64
 from grbp.engine.leap import round_table as rd
 from grbp.engine.leap.alias import alias_table, bits_for
-from grbp.engine.leap.hops import OTHER, STATE, Hops, hop_round, hops_of
+from grbp.engine.leap.hops import OTHER, STATE, Hops, hop_round, make_hops
 from grbp.engine.leap.round_table import table_round, table_rounds
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
@@ -70,14 +70,14 @@ def _walked(world: World, starts: Starts, threshold: int, key: int, out: Ints) -
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
-fast, hops_for = cache(compile_function), cache(hops_of)
+fast, hops_for = cache(compile_function), cache(make_hops)
 
 
 def drawn(problem: Problem, threshold: int, size: int, key: int = 1, run: Any = fast) -> Ints:
     out = np.zeros((size, 5), dtype=np.int64)
     world, seed = World(problem.goal, problem.p_c, problem.p_f), u64(key)
     if problem.goal <= rd.TABLE_GOAL:
-        run(_by_table)(rd.table_of(problem, (threshold,)), world, 0, threshold, seed, out)
+        run(_by_table)(rd.make_table(problem, (threshold,)), world, 0, threshold, seed, out)
     else:
         run(_by_hops)(hops_for(problem), world, threshold, seed, out)
     return out
@@ -192,7 +192,7 @@ def test_the_cells_of_a_table_are_first_passages(goal: int, p_c: float) -> None:
     thresholds = thresholds_of(goal)
     for start, p_f in zip(STARTS, (0.3, 1.0, 0.85), strict=True):
         problem = a_problem(goal, p_c, p_f, start)
-        table = rd.table_of(problem, thresholds)
+        table = rd.make_table(problem, thresholds)
         assert table.cells.nbytes <= 300_000 * len(thresholds)
         for column, threshold in enumerate(thresholds):
             found = cells_by_what_they_are(table, column)
@@ -268,7 +268,7 @@ def test_an_alias_table_has_the_weights_to_the_last_bit(seed: int) -> None:
 @pytest.mark.parametrize("goal", [17, 50, 1000])
 def test_first_states_have_their_chances(goal: int, start: str) -> None:
     problem = a_problem(goal, 0.5, 0.3, start)
-    starts, found = hops_of(problem).starts, np.zeros(goal)
+    starts, found = make_hops(problem).starts, np.zeros(goal)
     for k, share in shares(starts[:, rd.CUT], starts[:, OTHER], bits_for(len(starts))).items():
         found[int(starts[k, STATE])] += share / 2**64
     assert found == pytest.approx(np.append(0.0, problem.start_probabilities), abs=1e-15)
@@ -282,7 +282,7 @@ def test_as_many_rounds_as_are_added_up_fit_into_the_fields_of_a_word() -> None:
 
 
 def test_rounds_added_up_are_those_drawn_one_by_one() -> None:
-    table, unfinished = rd.table_of(a_problem(8, 0.5, 1.0), (0, 2, 7)), 0
+    table, unfinished = rd.make_table(a_problem(8, 0.5, 1.0), (0, 2, 7)), 0
     world = World(8, 0.5, 1.0)
     for column, threshold in enumerate((0, 2, 7)):
         one_by_one = np.zeros((20_000, 5), dtype=np.int64)
@@ -294,7 +294,7 @@ def test_rounds_added_up_are_those_drawn_one_by_one() -> None:
                 assert t[1:] == (won.sum(), f.sum(), (won * f).sum(), c.sum(), up.sum())
                 if t.rounds < count:
                     unfinished += 1
-                    word, _ = rd.word_of(table, column, fold_in(9, rho + t.rounds))
+                    word, _ = rd.look_up_round(table, column, fold_in(9, rho + t.rounds))
                     assert word >> 63 == 1
     assert unfinished > 20
 

@@ -109,7 +109,7 @@ def test_a_table_has_the_words_of_pythons_whole_numbers(
     wanted = slow_table(problem, thresholds)
     for life in LIVES:
         with always(life):
-            assert_same(rd.table_of(problem, thresholds), wanted)
+            assert_same(rd.make_table(problem, thresholds), wanted)
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_the_tables_of_many_problems_are_those_of_each(goal: int) -> None:
     ]
     thresholds = thresholds_of(goal)
     with patch.object(rd, "_PART", 4):
-        cells, shifts = rd.tables_of(many, thresholds, threads=2)
+        cells, shifts = rd.make_tables(many, thresholds, threads=2)
     assert len(set(shifts.tolist())) > 1 or goal < 4
     for i, problem in enumerate(many):
         own = cells[i, :, : 1 << (64 - int(shifts[i]))]
@@ -133,7 +133,7 @@ def test_the_tables_of_many_problems_are_those_of_each(goal: int) -> None:
 
 
 def test_a_large_goal_has_no_tables() -> None:
-    cells, shifts = rd.tables_of([Problem(17, 0.5, 0.3)] * 3, (0, 1, 16))
+    cells, shifts = rd.make_tables([Problem(17, 0.5, 0.3)] * 3, (0, 1, 16))
     assert cells.shape == (3, 1, 1, 4)
     assert not cells.any()
     assert not shifts.any()

@@ -97,12 +97,12 @@ class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
     def _path(self, sig: Any, context: Any) -> Path:
         """Return where the code for a signature is kept; raise an error where it is not."""
         place, (args, _) = folder(), _numba.core.sigutils.normalize_signature(sig)
-        files = _files()
+        files = _source_files()
         edited = max(file.stat().st_ctime_ns for file in files) > STARTED
         if edited or place is None or not self._fingerprint.own:
             raise LookupError("there is no folder, others wrote some of it, or it was edited since")
         key, described = self._fingerprint.key, [_describe(kind) for kind in args]
-        told = repr((key, described, _package(*files), _surroundings(context)))
+        told = repr((key, described, _source_digest(*files), _surroundings(context)))
         return place / f"{sha256(told.encode()).hexdigest()}.code"
 
 
@@ -122,14 +122,14 @@ def _surroundings(context: Any) -> list[Any]:
     return [context.codegen().magic_tuple(), sys.version, sys.flags.optimize, *versions, *relevant]
 
 
-def _files() -> list[Path]:
+def _source_files() -> list[Path]:
     """Return the source files that kernels can be made from."""
     places = [_SOURCE.joinpath(*part.split(".")) for part in SOURCES]
     return sorted(f for p in places for f in [*p.rglob("*.py")] or [p.with_suffix(".py")])
 
 
 @functools.cache
-def _package(*files: Path) -> str:
+def _source_digest(*files: Path) -> str:
     """Return a digest of source files."""
     content = [(str(file.relative_to(_SOURCE)), file.read_bytes()) for file in files]
     return sha256(repr(content).encode()).hexdigest()

@@ -32,7 +32,7 @@ from grbp.engine.leap.round_table import (
     SECOND,
     TABLE_GOAL,
     WORD_MASK,
-    tables_of,
+    make_tables,
     walk_on,
 )
 from grbp.engine.recorder import World, first_counters
@@ -171,7 +171,7 @@ def _pack(words: Words, places: Words) -> Words:
 
 def _make_round_tables(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> RoundTables:
     """Make the tables of some problems."""
-    cells, shifts = tables_of(problems, thresholds)
+    cells, shifts = make_tables(problems, thresholds)
     first = _pack(cells[..., FIRST], cells[..., PLACES])
     second = _pack(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
     cut, shift = cells[..., CUT], shifts.astype(np.uint64)[:, None, None]
@@ -381,7 +381,7 @@ _LOCK: Final = threading.Lock()
 
 def _compile(run: Callable[..., None], arguments: tuple[Any, ...], name: str) -> Any:
     """Compile the function of a thread for its arguments, once; the name is the learner's."""
-    with compiling():
+    with compiler_settings():
         if _SIMULATED:
             return cuda.jit(run)
         fingerprint = Fingerprint(run, KERNELS)
@@ -423,7 +423,7 @@ def register_kernels() -> None:
 
 
 @contextmanager
-def compiling() -> Iterator[None]:
+def compiler_settings() -> Iterator[None]:
     """Let numba-cuda compile as we need it: large arrays of a module, and every rounding kept."""
     with _LOCK:
         if _SIMULATED:

@@ -20,7 +20,7 @@ import numpy as np
 from grbp._numba.fingerprint import is_own
 from grbp._numba.jit import compile_function, numba, reason
 from grbp.engine.leap.batch_totals import workspace_for
-from grbp.engine.leap.loop import BATCH_GOAL, leaps_of, make_leap_loop
+from grbp.engine.leap.loop import BATCH_GOAL, make_leap_loop, make_leaps
 from grbp.engine.leap.round_table import TABLE_GOAL
 from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, make_walk_loop, walk_policies
@@ -147,7 +147,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
             size = min(most, replicas - begin)
             block = Recorder(
                 kept,
-                _keys(seed, range(first + begin, first + begin + size)),
+                _stream_keys(seed, range(first + begin, first + begin + size)),
                 zeros(size, len(kept), starts * choices),
                 zeros(size, len(kept) if wins else 0),
                 _no_counters(size) if counters is None else counters[begin : begin + size],
@@ -173,7 +173,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
         pool.shutdown(cancel_futures=True)
 
 
-def _keys(seed: int, replicas: range) -> Words:
+def _stream_keys(seed: int, replicas: range) -> Words:
     """Compute the keys of the cases, the learner's draws and the first estimates."""
     return np.column_stack([replica_keys(seed, p, replicas) for p in (WORLD, LEARNER, OPENING)])
 
@@ -190,7 +190,7 @@ def _no_counters(replicas: int) -> Floats:
 
 _NO_REPLICAS: Final = Recorder(
     zeros(0),
-    _keys(0, range(0)),
+    _stream_keys(0, range(0)),
     zeros(0, 0, 0),
     zeros(0, 0),
     _no_counters(0),
@@ -230,7 +230,7 @@ def _loop(
             lambda run, recorder: run(constants, world, starts, column, recorder),
             _NO_REPLICAS,
         )
-    leaps, plans = leaps_of(problem, choices), engine == "leap" and goal <= BATCH_GOAL
+    leaps, plans = make_leaps(problem, choices), engine == "leap" and goal <= BATCH_GOAL
     stable, thinning = (learner.stable, learner.thinning) if plans else (None, None)
     return compile_or_interpret(
         learner,

@@ -133,7 +133,7 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
             return None
         if self._start == DEAD_END:
             raise InvalidInput("render() was called before the first round; call reset() first")
-        return _line(self.problem.goal, self._state, self._slot, self._action)
+        return _draw_line(self.problem.goal, self._state, self._slot, self._action)
 
     def _place(self) -> tuple[int, int, int]:
         """Return the state, the number of actions in this round so far, and the last of them."""
@@ -254,7 +254,7 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         if not self._random:
             raise InvalidInput("render() was called before the first round; call reset() first")
         rows = np.column_stack((self._state, self._slot, self._action)).tolist()
-        return tuple(_line(self.problem.goal, *row) for row in rows)
+        return tuple(_draw_line(self.problem.goal, *row) for row in rows)
 
     def _first_states(self, draws: Iterable[float]) -> Ints:
         """Return the first state of a round for each draw."""
@@ -332,7 +332,7 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         )
 
 
-def _line(goal: int, state: int, slot: int, action: int) -> str:
+def _draw_line(goal: int, state: int, slot: int, action: int) -> str:
     """Write the states from 0 to goal, the slot and the action in at most 80 columns."""
     near = goal if goal <= _DRAWN_WHOLE else _NEAR
     low, high = max(state - near, 0), min(state + near, goal)

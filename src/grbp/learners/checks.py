@@ -27,7 +27,7 @@ import numpy as np
 from grbp._numba.jit import numba
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
-from grbp.learners.claim_checks import Fault, Query, ask, call, check_claims, compiled_for
+from grbp.learners.claim_checks import Fault, Query, ask, call_learner, check_claims, compile_for
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_goal, check_whole
 from grbp.numerics.rng import fold_in, uniform
@@ -195,12 +195,15 @@ def _check_compiled(learner: Learner, queries: list[Query]) -> None:
     if numba() is None:
         return
 
-    def given(query: Query) -> tuple[Any, ...]:
+    def arguments_of(query: Query) -> tuple[Any, ...]:
         return query.goal, learner.constants, query.counters, np.uint64(query.key)
 
-    decide = compiled_for("decide", learner.decide, *given(queries[0]))
+    decide = compile_for("decide", learner.decide, *arguments_of(queries[0]))
     for query in queries:
-        answer, other = ask(learner, query), call("compiled, decide", decide, query, *given(query))
+        answer, other = (
+            ask(learner, query),
+            call_learner("compiled, decide", decide, query, *arguments_of(query)),
+        )
         if other != answer:
             raise Fault(f"compiled, decide answered {other}; interpreted, {answer}; at {query}")
 

@@ -58,7 +58,7 @@ class Box(NamedTuple):
         return f"goal = {self.goal}, from {self.low} to {self.high}"
 
 
-def call(name: str, function: Any, place: object, *arguments: Any) -> Any:
+def call_learner(name: str, function: Any, place: object, *arguments: Any) -> Any:
     """Call a function of a learner, and raise a fault if it raises anything."""
     try:
         return function(*arguments)
@@ -69,10 +69,10 @@ def call(name: str, function: Any, place: object, *arguments: Any) -> Any:
 def ask(learner: Learner, query: Query) -> Any:
     """Ask a learner for a decision."""
     goal, counters, key = query
-    return call("decide", learner.decide, query, goal, learner.constants, counters, key)
+    return call_learner("decide", learner.decide, query, goal, learner.constants, counters, key)
 
 
-def compiled_for(name: str, function: Any, *arguments: Any) -> Any:
+def compile_for(name: str, function: Any, *arguments: Any) -> Any:
     """Compile a function of a learner for some arguments, and raise a fault if Numba cannot."""
     if numba() is None:
         return function
@@ -97,7 +97,7 @@ def check_claims(learner: Learner, queries: list[Query], seed: int) -> None:
             "it has both stable and thinning; one that draws has thinning, any other stable"
         )
     boxes = [
-        _box(query, size, fold_in(fold_in(seed, k), j))
+        _draw_box(query, size, fold_in(fold_in(seed, k), j))
         for k, query in enumerate(queries)
         for j, size in enumerate(_SIZES)
     ]
@@ -111,7 +111,7 @@ def _check_stable(learner: Learner, boxes: list[Box]) -> None:
     """Check that decisions are the same in every box that is called stable."""
     for box in boxes:
         goal, low, high, within, key = box
-        if not call("stable", learner.stable, box, goal, learner.constants, low, high):
+        if not call_learner("stable", learner.stable, box, goal, learner.constants, low, high):
             continue
         answer = ask(learner, Query(goal, low, key))
         for n in within:
@@ -122,7 +122,7 @@ def _check_stable(learner: Learner, boxes: list[Box]) -> None:
                     f" at its lower corner and {other} at {n}; {box}"
                 )
     goal, low, high, *_ = boxes[0]
-    compiled_for("stable", learner.stable, goal, learner.constants, low, high)
+    compile_for("stable", learner.stable, goal, learner.constants, low, high)
 
 
 def _check_thinning(learner: Learner, thinning: Thinning, boxes: list[Box]) -> None:
@@ -130,8 +130,8 @@ def _check_thinning(learner: Learner, thinning: Thinning, boxes: list[Box]) -> N
     doubtful = []
     for box in boxes:
         given = box.goal, learner.constants, box.low
-        doubt = call("thinning's doubt", thinning.doubt, box, *given, box.high)
-        if call("thinning's usual", thinning.usual, box, *given) != doubt.usual:
+        doubt = call_learner("thinning's doubt", thinning.doubt, box, *given, box.high)
+        if call_learner("thinning's usual", thinning.usual, box, *given) != doubt.usual:
             raise Fault(f"doubt and usual name different thresholds; {box}")
         if doubt.chance < _DOUBTED[1]:
             doubtful.append((box, doubt))
@@ -139,9 +139,9 @@ def _check_thinning(learner: Learner, thinning: Thinning, boxes: list[Box]) -> N
         return
     box, doubt = doubtful[0]
     given = box.goal, learner.constants, box.low
-    compiled_for("thinning's usual", thinning.usual, *given)
-    compiled_for("thinning's doubt", thinning.doubt, *given, box.high)
-    compiled_for("thinning's resolve", thinning.resolve, *given, doubt, np.uint64(1))
+    compile_for("thinning's usual", thinning.usual, *given)
+    compile_for("thinning's doubt", thinning.doubt, *given, box.high)
+    compile_for("thinning's resolve", thinning.resolve, *given, doubt, np.uint64(1))
     # First those in which something unusual can be seen to happen.
     doubtful.sort(key=lambda pair: pair[1].chance < _DOUBTED[0])
     tally = _tally(learner.decide, thinning.resolve)
@@ -155,7 +155,7 @@ def _check_law(
 ) -> None:
     """Check that unusual answers are as many as decide gives, and no more than doubt says."""
     size = _ASKED if numba() is None else _ASKED_COMPILED
-    asked, resolved = call(
+    asked, resolved = call_learner(
         "thinning", tally, box, box.goal, learner.constants, n, doubt, np.uint64(box.key), size
     )
     most = size * doubt.chance
@@ -192,7 +192,7 @@ def _tally(decide: Any, resolve: Any) -> Callable[..., Any]:
     return compile_function(tally, "the check of a learner")
 
 
-def _box(query: Query, size: float, key: int) -> Box:
+def _draw_box(query: Query, size: float, key: int) -> Box:
     """Draw a box above counters, of a size relative to them, and counters in it."""
     n = query.counters
     extents = [size * (10.0 + n.rho) * uniform(key, k) ** 3 for k in range(8)]

@@ -173,7 +173,7 @@ def _canonical_start(start: object, goal: int) -> Start:
             check_whole("the start state", state, 1, goal - 1),
             check_probability(f"the start probability of state {state}", q),
         )
-        for state, q in _named_start(start, goal)
+        for state, q in _start_pairs(start, goal)
     ]
     if len({state for state, _ in pairs}) < len(pairs):
         raise InvalidInput("the start distribution names a state twice; name each state once")
@@ -186,7 +186,7 @@ def _canonical_start(start: object, goal: int) -> Start:
     return kept
 
 
-def _named_start(start: object, goal: int) -> list[tuple[object, object]]:
+def _start_pairs(start: object, goal: int) -> list[tuple[object, object]]:
     """Return the (state, probability) pairs that the caller meant, not yet checked."""
     if isinstance(start, np.ndarray) and start.ndim == 0:
         start = start.item()

@@ -228,7 +228,7 @@ class Session(Displayable):
             if not self._overridden:
                 self.memory = self._learner.settle(self.memory, self.threshold, one)
             else:
-                self._count(as_totals(one))
+                self._count_without_credit(as_totals(one))
             self.rho += 1
             self.state = None
 
@@ -259,7 +259,7 @@ class Session(Displayable):
         (1, None, 2.0)
         """
         self._present()
-        self._count(Totals(0, 0, 0, 0, self._counts.c, self._counts.c_up))
+        self._count_without_credit(Totals(0, 0, 0, 0, self._counts.c, self._counts.c_up))
         self.state = None
 
     def to_json(self) -> str:
@@ -387,7 +387,7 @@ class Session(Displayable):
             raise InvalidInput("no case is open; open one first")
         return self.state
 
-    def _count(self, totals: Totals) -> None:
+    def _count_without_credit(self, totals: Totals) -> None:
         """Count what was seen in a case that was not played with its threshold to its end."""
         if isinstance(self.memory, Counters):
             self.memory = add_to(self.memory, NOBODY, totals)

@@ -71,7 +71,7 @@ def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     Paper: lemma:ExpRew
     """
     i, n, log_r, a = _prepare(i, n, log_r)
-    return _climb(i, n, a) * np.where(log_r > 0.0, np.exp(-(n - i) * a), 1.0)
+    return _climb_probability(i, n, a) * np.where(log_r > 0.0, np.exp(-(n - i) * a), 1.0)
 
 
 @_in_pieces
@@ -80,7 +80,7 @@ def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     """Compute the natural logarithm of `hit`, also where the probability itself underflows."""
     i, n, log_r, a = _prepare(i, n, log_r)
     steep = np.where((log_r > 0.0) & (n > i), -(n - i) * np.abs(log_r), 0.0)
-    small = steep + np.log(_climb(i, n, a))
+    small = steep + np.log(_climb_probability(i, n, a))
     large = np.log1p(-hit(n - i, n, -log_r))
     return np.where(hit(i, n, log_r) > 0.5, large, small)
 
@@ -115,7 +115,7 @@ def _prepare(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> tuple[Floats, Floa
     return i, n, log_r, np.minimum(np.abs(log_r), _CERTAIN)
 
 
-def _climb(i: Floats, n: Floats, a: Floats) -> Floats:
+def _climb_probability(i: Floats, n: Floats, a: Floats) -> Floats:
     """Compute (1 - exp(-ia))/(1 - exp(-na)), or i/n where a = 0."""
     return np.where(a == 0.0, i / n, np.expm1(-i * a) / np.expm1(-n * a))
 

@@ -228,7 +228,7 @@ def open_rounds(
 
 
 @kernel
-def partner_of(state: int, threshold: int, goal: int, level: int) -> int:
+def hop_partner(state: int, threshold: int, goal: int, level: int) -> int:
     """Return 1 or -1 if a hop up or down leads to a state from which one leads back; else 0.
 
     Walks leave such two states together: see `hop_from`.
@@ -254,7 +254,7 @@ def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many i
     counts, walks, depth = work.counts, work.walks, part.depth
     level = level_of(state, threshold, law.goal)
     length, u = 1 << level, law.up[level]
-    partner = partner_of(state, threshold, law.goal, level)
+    partner = hop_partner(state, threshold, law.goal, level)
     for k in range(depth + 1):
         counts[ALL, k] = walks[now, k, state]
         walks[now, k, state] = 0
@@ -284,7 +284,7 @@ def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many i
 
 
 @kernel
-def steps_of(law: BatchLaw, key: int, part: Part, work: Workspace) -> int:
+def draw_steps(law: BatchLaw, key: int, part: Part, work: Workspace) -> int:
     """Draw how many steps the part's hops took: each is pairs of hops half as long."""
     counts, hops, depth = work.counts, work.hops, part.depth
     for level in range(hops.shape[1] - 1, 0, -1):
@@ -320,7 +320,7 @@ def draw_batch(
                 ends, won = hop_from(law, threshold, state, now, fold_in(own, draw), part, work)
                 walking, goals, draw = walking - ends, goals + won, draw + 1
         now = 1 - now
-    steps = steps_of(law, fold_in(key, 2), part, work)
+    steps = draw_steps(law, fold_in(key, 2), part, work)
     fallen = counts[FINISHING, depth] - at_once
     c_up = (steps + risen + goals * law.goal + fallen * threshold) // 2
     size = part_rounds(rounds, part)

@@ -9,7 +9,7 @@ from typing import Final
 
 from grbp._numba.jit import inlined, kernel
 from grbp.engine.leap.batch_totals import BatchLaw, Part, Workspace, draw_batch, part_rounds
-from grbp.engine.leap.counter_box import Box, inside
+from grbp.engine.leap.counter_box import Box, is_inside
 from grbp.engine.leap.round_table import PACKED, Table, table_round, table_rounds
 from grbp.engine.recorder import World
 from grbp.learners.counters import Totals, as_totals
@@ -46,14 +46,14 @@ def draw_from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are s
     while t.rounds < count:
         more = table_rounds(table, column, world_key, rho + t.rounds, min(PACKED, count - t.rounds))
         both = add_totals(t, more)
-        if not inside(both, box):
+        if not is_inside(both, box):
             break
         t = both
         if t.rounds < count and more.rounds < PACKED:
             # The next round outlasts the table.
             key = fold_in(world_key, rho + t.rounds)
             t = add_totals(t, as_totals(table_round(table, world, column, threshold, key)))
-            if not inside(t, box):
+            if not is_inside(t, box):
                 break
     return t
 
@@ -66,7 +66,7 @@ def add_up(sums: Ints, numbers: Ints) -> None:
 
 
 @kernel
-def long_batch(
+def draw_long_batch(
     law: BatchLaw, threshold: int, key: int, count: int, box: Box, work: Workspace
 ) -> Totals:
     """Draw a batch at once, up to the round that leaves the box.
@@ -78,7 +78,7 @@ def long_batch(
     while True:
         # One call, in a loop: compiled code has a copy of `draw_batch` for each call.
         both = add_totals(t, draw_batch(law, threshold, count, key, Part(path, depth), work))
-        within = inside(both, box)
+        within = is_inside(both, box)
         if found or (within and depth == 0):
             add_up(work.starts, work.elsewhere)
             return both

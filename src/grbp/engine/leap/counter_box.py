@@ -30,22 +30,22 @@ class Box(NamedTuple):
     lost: float
 
 
-def sizes_of(problem: Problem, thresholds: tuple[int, ...]) -> Floats:
+def round_sizes(problem: Problem, thresholds: tuple[int, ...]) -> Floats:
     """Compute what one round adds: [threshold, kind, mean or standard deviation or slack].
 
     The kinds have the order of a Box. The slack is what a box has to spare for the few rounds
     that are much longer than others. The deviation of moves up and down is an upper bound.
     """
-    return np.array([_sizes(problem, threshold) for threshold in thresholds])
+    return np.array([_kind_sizes(problem, threshold) for threshold in thresholds])
 
 
-def _sizes(problem: Problem, threshold: int) -> list[tuple[float, float, float]]:
+def _kind_sizes(problem: Problem, threshold: int) -> list[tuple[float, float, float]]:
     goal, p, q = problem.goal, problem.p_c, 1.0 - problem.p_c
     states = np.arange(threshold + 1, goal)
     weight, inner = problem.start_probabilities[threshold:], len(states)
-    wins = _solve(p, q, np.where(states == goal - 1, p, 0.0))
-    steps = _solve(p, q, np.ones(inner))
-    squares = _solve(p, q, 2.0 * steps - 1.0)
+    wins = _solve_tridiagonal(p, q, np.where(states == goal - 1, p, 0.0))
+    steps = _solve_tridiagonal(p, q, np.ones(inner))
+    squares = _solve_tridiagonal(p, q, 2.0 * steps - 1.0)
     c = float(weight @ steps)
     f = 1.0 - float(weight @ wins) if threshold else 0.0
     won = float(weight @ wins) + f * problem.p_f
@@ -64,7 +64,7 @@ def _sizes(problem: Problem, threshold: int) -> list[tuple[float, float, float]]
     return [kind if kind[0] > 0.0 else (0.0, 0.0, 0.0) for kind in ordered]
 
 
-def _solve(p: float, q: float, right: Floats) -> Floats:
+def _solve_tridiagonal(p: float, q: float, right: Floats) -> Floats:
     """Solve x[i] - p x[i+1] - q x[i-1] = right[i], with x = 0 beyond the ends."""
     ratio, rest = np.zeros(len(right) + 1), np.append(right, 0.0)
     for i in range(len(right)):
@@ -76,7 +76,7 @@ def _solve(p: float, q: float, right: Floats) -> Floats:
 
 
 @inlined
-def most_of(
+def likely_most(
     sizes: Floats, column: int, kind: int, rounds: float, spare: float, slack: float
 ) -> float:
     """Compute a number that rounds will hardly add up to more than, of one kind."""
@@ -85,7 +85,7 @@ def most_of(
 
 
 @inlined
-def box_of(sizes: Floats, column: int, rounds: int, long: bool) -> Box:
+def choose_box(sizes: Floats, column: int, rounds: int, long: bool) -> Box:
     """Choose a box that a number of rounds will hardly leave: their means, and some to spare.
 
     A long batch has more to spare, because taking it apart costs more.
@@ -96,17 +96,17 @@ def box_of(sizes: Floats, column: int, rounds: int, long: bool) -> Box:
     k = float(rounds)
     spare = deviations * math.sqrt(k)
     return Box(
-        min(k, most_of(sizes, column, 0, k, spare, slack)),
-        min(k, most_of(sizes, column, 1, k, spare, slack)),
-        most_of(sizes, column, 2, k, spare, slack),
-        most_of(sizes, column, 3, k, spare, slack),
-        min(k, most_of(sizes, column, 4, k, spare, slack)),
-        min(k, most_of(sizes, column, 5, k, spare, slack)),
+        min(k, likely_most(sizes, column, 0, k, spare, slack)),
+        min(k, likely_most(sizes, column, 1, k, spare, slack)),
+        likely_most(sizes, column, 2, k, spare, slack),
+        likely_most(sizes, column, 3, k, spare, slack),
+        min(k, likely_most(sizes, column, 4, k, spare, slack)),
+        min(k, likely_most(sizes, column, 5, k, spare, slack)),
     )
 
 
 @inlined
-def corner(n: Counters, threshold: int, rounds: int, box: Box) -> Counters:
+def upper_corner(n: Counters, threshold: int, rounds: int, box: Box) -> Counters:
     """Return the upper corner of a box: the most that counters can be before its last round."""
     in_0 = 1.0 if threshold == 0 else 0.0
     in_1 = 1.0 if threshold == 1 else 0.0
@@ -124,7 +124,7 @@ def corner(n: Counters, threshold: int, rounds: int, box: Box) -> Counters:
 
 
 @inlined
-def inside(t: Totals, box: Box) -> bool:
+def is_inside(t: Totals, box: Box) -> bool:
     """Return whether rounds add up to no more than a box allows."""
     return (
         t.f_goal <= box.f_goal

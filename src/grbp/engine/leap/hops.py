@@ -41,7 +41,7 @@ OTHER, STATE = 1, 2
 """The columns of `Hops.starts` that follow CUT."""
 
 
-def hops_of(problem: Problem, always: bool = False) -> Hops:
+def make_hops(problem: Problem, always: bool = False) -> Hops:
     """Make the tables for a problem's rounds; where `round_table` has one, only if always.
 
     `exit_time` says how large they are.
@@ -56,7 +56,7 @@ def hops_of(problem: Problem, always: bool = False) -> Hops:
 
 
 @inlined
-def first_of(starts: Words, draw: int) -> int:
+def draw_first_state(starts: Words, draw: int) -> int:
     """Draw the state in which a round starts with a 64-bit word."""
     bits = 0
     while 1 << bits < len(starts):
@@ -70,7 +70,7 @@ def first_of(starts: Words, draw: int) -> int:
 @kernel
 def hop_round(hops: Hops, world: World, _column: int, threshold: int, key: int) -> Round:
     """Draw a round by hops to the nearer end of its interval; called like `table_round`."""
-    first = first_of(hops.starts, fold_in(key, 1))
+    first = draw_first_state(hops.starts, fold_in(key, 1))
     state, steps, hop = first, 0, 1
     while threshold < state < world.goal:
         d = hop_length(min(state - threshold, world.goal - state))

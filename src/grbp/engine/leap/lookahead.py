@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from grbp._numba.jit import inlined, kernel
-from grbp.engine.leap.counter_box import box_of, corner
+from grbp.engine.leap.counter_box import choose_box, upper_corner
 from grbp.learners.base import Doubt, Stable
 from grbp.learners.counters import Counters
 from grbp.numerics.arrays import Floats
@@ -40,7 +40,8 @@ def make_planner(doubt_over: Callable[..., Doubt], certain: bool) -> Plan:
         rounds: int, single: int,
     ) -> Doubt:  # fmt: skip
         """Return the doubt over the box of a number of rounds: a chance of 1 if too much."""
-        high = corner(n, threshold, rounds, box_of(sizes, column, rounds, rounds > single))
+        box = choose_box(sizes, column, rounds, rounds > single)
+        high = upper_corner(n, threshold, rounds, box)
         doubt = doubt_over(goal, constants, n, high)
         if doubt.chance > _LIKELY or doubt.chance * rounds > _UNUSUAL:
             return Doubt(doubt.usual, 1.0, 0.0, 0.0)

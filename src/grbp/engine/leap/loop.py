@@ -19,9 +19,9 @@ import numpy as np
 
 from grbp._numba.jit import compile_function, inlined, kernel
 from grbp.engine.leap.batch_totals import BatchLaw, Workspace, batch_law
-from grbp.engine.leap.batches import NOTHING, add_totals, draw_from_table, long_batch
-from grbp.engine.leap.counter_box import Box, box_of, inside, sizes_of
-from grbp.engine.leap.hops import Hops, hop_round, hops_of
+from grbp.engine.leap.batches import NOTHING, add_totals, draw_from_table, draw_long_batch
+from grbp.engine.leap.counter_box import Box, choose_box, is_inside, round_sizes
+from grbp.engine.leap.hops import Hops, hop_round, make_hops
 from grbp.engine.leap.lookahead import (
     FEWEST,
     FOREVER,
@@ -30,7 +30,7 @@ from grbp.engine.leap.lookahead import (
     make_certainty,
     make_planner,
 )
-from grbp.engine.leap.round_table import PACKED, TABLE_GOAL, Table, table_of, table_round
+from grbp.engine.leap.round_table import PACKED, TABLE_GOAL, Table, make_table, table_round
 from grbp.engine.recorder import (
     Recorder,
     World,
@@ -76,7 +76,7 @@ class Leaps(NamedTuple):
     columns : ndarray, shape (goal,)
         The column of every threshold in a recorder; -1 if it is not declared.
     sizes : ndarray, shape (thresholds, 6, 3)
-        What a round adds to a box; see `sizes_of`.
+        What a round adds to a box; see `round_sizes`.
     single : int
         The longest batch that is drawn round by round.
     """
@@ -91,16 +91,16 @@ class Leaps(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def leaps_of(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
+def make_leaps(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
     """Make the tables for a problem's rounds under some thresholds; learners share them."""
     goal = problem.goal
     return Leaps(
         World(goal, problem.p_c, problem.p_f),
-        table_of(problem, thresholds),
-        hops_of(problem),
+        make_table(problem, thresholds),
+        make_hops(problem),
         batch_law(problem),
         columns_of(goal, thresholds),
-        sizes_of(problem, thresholds) if goal <= BATCH_GOAL else np.zeros((1, 1, 1)),
+        round_sizes(problem, thresholds) if goal <= BATCH_GOAL else np.zeros((1, 1, 1)),
         3 * PACKED if goal <= TABLE_GOAL else 4 * goal,
     )
 
@@ -159,8 +159,8 @@ def _make_skipping_loop(  # noqa: C901 (the loop inside counts)
     usual = None if thinning is None else thinning.usual
     resolve = kernel(_resolve_never if thinning is None else thinning.resolve)
     play = _make_play_kernel(decide, usual, tabled)
-    draw_short_batch = _make_short_batch(tabled)
-    draw_long_batch = compile_function(long_batch, "batches of rounds")
+    draw_short = _make_short_batch(tabled)
+    draw_long = compile_function(draw_long_batch, "batches of rounds")
 
     def leap(constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder) -> int:
         goal, world, columns = leaps.world.goal, leaps.world, leaps.columns
@@ -201,12 +201,12 @@ def _make_skipping_loop(  # noqa: C901 (the loop inside counts)
                 wait[column] = _WAIT
                 gap = gap_before(fold_in(fold_in(learner_key, n.rho), _APART), doubt.chance)
                 count = min(length, gap)
-                box = box_of(leaps.sizes, column, length, length > leaps.single)
+                box = choose_box(leaps.sizes, column, length, length > leaps.single)
                 if length > leaps.single:
                     key = fold_in(fold_in(world_key, n.rho), _APART)
-                    t = draw_long_batch(leaps.batches, threshold, key, count, box, work)
+                    t = draw_long(leaps.batches, threshold, key, count, box, work)
                 else:
-                    t = draw_short_batch(
+                    t = draw_short(
                         law, world, column, threshold, world_key, n.rho, count, box, work.starts,
                         recorder.stride > 0,
                     )  # fmt: skip
@@ -214,7 +214,7 @@ def _make_skipping_loop(  # noqa: C901 (the loop inside counts)
                 n = add_to(n, threshold, t)
                 # Once the box is left, nothing is known about the next round, not even that it is
                 # the one in doubt.
-                if gap < length and t.rounds == count and inside(t, box):
+                if gap < length and t.rounds == count and is_inside(t, box):
                     while recorder.checkpoints[checkpoint] < n.rho:
                         checkpoint += 1
                         carry_forward(recorder, r, checkpoint)
@@ -308,7 +308,7 @@ def _make_short_batch(tabled: bool) -> Callable[..., Totals]:
             starts[:] = 0
         elif tabled:
             t = draw_from_table(law, world, column, threshold, world_key, rho, count, box)
-        while t.rounds < count and inside(t, box):
+        while t.rounds < count and is_inside(t, box):
             one = draw(law, world, column, threshold, fold_in(world_key, rho + t.rounds))
             starts[one.first] += 1
             t = add_totals(t, as_totals(one))

@@ -106,13 +106,13 @@ class Law(NamedTuple):
     places: Words
 
 
-def table_of(problem: Problem, thresholds: tuple[int, ...]) -> Table:
+def make_table(problem: Problem, thresholds: tuple[int, ...]) -> Table:
     """Make the table of a problem's rounds, below 300 kB a threshold; empty for a large goal."""
-    cells, shifts = tables_of([problem], thresholds)
+    cells, shifts = make_tables([problem], thresholds)
     return Table(cells[0], int(shifts[0]))
 
 
-def tables_of(
+def make_tables(
     problems: Sequence[Problem], thresholds: tuple[int, ...], threads: int | None = None
 ) -> Tables:
     """Make the tables of the rounds of problems that have one goal; empty for a large one."""
@@ -147,7 +147,7 @@ def _fill_tables(
     goal: int, chances: Floats, starts: Floats, thresholds: Ints, bits: Ints, tables: Words
 ) -> None:
     """Write the cells of each problem's table or, without room for any, how many bits they need."""
-    law, room = _no_law(goal), tables.shape[2]
+    law, room = _empty_law(goal), tables.shape[2]
     cut, other = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int64)
     waiting = np.empty(room, dtype=np.int64)
     for i in range(len(bits)):
@@ -180,7 +180,7 @@ def pack(won: int, f: int, f_goal: int, c: int, c_up: int) -> int:
 
 
 @kernel
-def _no_law(goal: int) -> Law:
+def _empty_law(goal: int) -> Law:
     """Return room for the rounds under any threshold."""
     # A walk can be at either end every other step, which is the end of one round at the goal and of
     # two at the threshold; some finish at once, some are not over. A table has up to twice as many.
@@ -208,7 +208,7 @@ def _list_rounds(goal: int, chances: Floats, starts: Floats, threshold: int, law
         n, left = n + 1, 0.0
         for first in range(threshold + 1, goal):
             lost = inside[first, threshold + 1] * (1.0 - p_c)
-            left += _step(inside[first], threshold, goal, p_c)
+            left += _advance(inside[first], threshold, goal, p_c)
             count = _add_end(law, count, lost, p_f, goal, first, n, threshold)
         for first in range(threshold + 1, goal):
             count = _add_end(law, count, inside[first, goal], p_f, goal, first, n, goal)
@@ -217,12 +217,12 @@ def _list_rounds(goal: int, chances: Floats, starts: Floats, threshold: int, law
         for state in range(threshold + 1, goal):
             if inside[first, state] > 0.0:
                 word = u64(pack(0, 0, 0, n, (n + state - first) // 2)) | (u64(1) << u64(_OPEN))
-                count = _add(law, count, inside[first, state], word, first | state << 8)
+                count = _add_round(law, count, inside[first, state], word, first | state << 8)
     return count
 
 
 @kernel
-def _step(inside: Floats, threshold: int, goal: int, p_c: float) -> float:
+def _advance(inside: Floats, threshold: int, goal: int, p_c: float) -> float:
     """Move what is inside by one step, and return how much still is; some is at the goal then."""
     below, left = 0.0, 0.0
     for state in range(threshold + 1, goal):
@@ -243,20 +243,20 @@ def _add_end(  # noqa: PLR0913, PLR0917
     if mass == 0.0:
         return count
     if end in (0, goal):
-        return _add(law, count, mass, u64(pack(end // goal, 0, 0, n, up)), first)
-    count = _add(law, count, mass * p_f, u64(pack(1, 1, 1, n, up)), first)
-    return _add(law, count, mass * (1.0 - p_f), u64(pack(0, 1, 0, n, up)), first)
+        return _add_round(law, count, mass, u64(pack(end // goal, 0, 0, n, up)), first)
+    count = _add_round(law, count, mass * p_f, u64(pack(1, 1, 1, n, up)), first)
+    return _add_round(law, count, mass * (1.0 - p_f), u64(pack(0, 1, 0, n, up)), first)
 
 
 @kernel
-def _add(law: Law, count: int, weight: float, word: int, places: int) -> int:
+def _add_round(law: Law, count: int, weight: float, word: int, places: int) -> int:
     """Add a round to a list, and return how many it has."""
     law.weights[count], law.words[count], law.places[count] = weight, word, places
     return count + 1
 
 
 @inlined
-def word_of(table: Table, column: int, draw: int) -> tuple[int, int]:
+def look_up_round(table: Table, column: int, draw: int) -> tuple[int, int]:
     """Look up the round that a 64-bit word draws, packed, and its places.
 
     Both rounds of the cell are read, so that the processor has no branch to guess.
@@ -272,7 +272,7 @@ def word_of(table: Table, column: int, draw: int) -> tuple[int, int]:
 @inlined
 def table_round(table: Table, world: World, column: int, threshold: int, key: int) -> Round:
     """Draw a round from a table; the key itself is its first draw."""
-    word, places = word_of(table, column, u64(key))
+    word, places = look_up_round(table, column, u64(key))
     first = i64(places & u64(0xFF))
     c, c_up = i64(word & u64(0x1FFFF)), i64((word >> u64(17)) & u64(0x1FFFF))
     if word >> u64(_OPEN):
@@ -287,7 +287,7 @@ def table_rounds(table: Table, column: int, world_key: int, rho: int, count: int
     """Add up to PACKED rounds, from rho on, up to the first that the table leaves unfinished."""
     total, done = u64(0), 0
     while done < count:
-        word, _ = word_of(table, column, fold_in(world_key, rho + done))
+        word, _ = look_up_round(table, column, fold_in(world_key, rho + done))
         if word >> u64(_OPEN):
             break
         total += word
