@@ -181,9 +181,7 @@ def no_memory(moves: Transitions) -> AssumptionTest:
         return _no_test(name, test, _NEEDS_CASES)
     steps = moves.steps
     later = steps.previous >= 0
-    cell = (
-        4 * steps.state[follows] + 2 * steps.previous[follows] + steps.up[follows].astype(np.int64)
-    )
+    cell = 4 * steps.state[later] + 2 * steps.previous[later] + steps.up[later].astype(np.int64)
     tables = np.bincount(cell, minlength=4 * moves.records.goal).reshape(-1, 2, 2).astype(float)
     n = tables.sum(axis=(1, 2))
     tables, n = tables[n > 1], n[n > 1]
