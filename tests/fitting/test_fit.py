@@ -19,7 +19,7 @@ from scipy import stats
 
 import grbp
 from grbp.fitting import assumptions
-from grbp.fitting.statewise import shrunk_draws, solve_statewise
+from grbp.fitting.statewise import draw_shares, solve_statewise
 from grbp.fitting.transitions import Transitions
 
 KEYS = {
@@ -342,9 +342,9 @@ def test_a_session_goes_on_from_the_records(fit: grbp.Fit) -> None:
 
 def test_shares_of_states_are_shrunk_as_far_as_they_are_alike() -> None:
     random = np.random.default_rng(0)
-    alike = shrunk_draws(np.array([45, 44, 5]), np.array([55, 56, 0]), 4000, random).mean(axis=0)
+    alike = draw_shares(np.array([45, 44, 5]), np.array([55, 56, 0]), 4000, random).mean(axis=0)
     assert 0.45 < alike[2] < 0.9
-    apart = shrunk_draws(np.array([900, 100]), np.array([100, 900]), 4000, random).mean(axis=0)
+    apart = draw_shares(np.array([900, 100]), np.array([100, 900]), 4000, random).mean(axis=0)
     assert apart == pytest.approx([0.9, 0.1], abs=0.02)
 
 
@@ -408,8 +408,8 @@ def test_the_mean_of_states_that_differ_is_not_that_of_their_records() -> None:
     """What is guessed of a state without records counts states, not rows, where states differ."""
     random = np.random.default_rng(0)
     won, lost = np.array([9000, 10, 0]), np.array([1000, 90, 0])
-    assert shrunk_draws(won, lost, 4000, random).mean(axis=0)[2] == pytest.approx(0.5, abs=0.1)
-    alike = shrunk_draws(won, np.array([1000, 1, 0]), 4000, random).mean(axis=0)
+    assert draw_shares(won, lost, 4000, random).mean(axis=0)[2] == pytest.approx(0.5, abs=0.1)
+    alike = draw_shares(won, np.array([1000, 1, 0]), 4000, random).mean(axis=0)
     assert alike[2] == pytest.approx(0.9, abs=0.02)
 
 

@@ -76,11 +76,11 @@ def table(
             previous = int(name) if name.isdigit() else 0
             if len(name) >= first:
                 print(f"  {name}")
-            shown = "".join(f"{_fitted(x, digits, width):>{width}}" for x in cells)
+            shown = "".join(f"{_fit_into_column(x, digits, width):>{width}}" for x in cells)
             print(f"  {name if len(name) < first else '':<{first}}{shown}")
 
 
-def _fitted(value: object, digits: int, width: int) -> str:
+def _fit_into_column(value: object, digits: int, width: int) -> str:
     """Write a number so that there is a blank before it."""
     text = shown_number(value, digits)
     return text if len(text) < width or not isinstance(value, float) else power(value)

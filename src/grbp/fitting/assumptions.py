@@ -147,8 +147,8 @@ def trend_by_state(moves: Transitions) -> AssumptionTest:
     """Test for a trend of p_C over the states (Cochran and Armitage)."""
     name, test = TREND_BY_STATE, "Cochran-Armitage"
     states = np.arange(1, moves.records.goal)
-    kept = (moves.ups + moves.downs) > 0
-    slope = _trend(states[kept].astype(np.float64), moves.ups[kept], moves.downs[kept])
+    tried = (moves.ups + moves.downs) > 0
+    slope = _trend(states[tried].astype(np.float64), moves.ups[tried], moves.downs[tried])
     if slope is None:
         return _no_test(name, test, "CONTINUE must have moved up and down, from two states.")
     chi2, effect = slope
@@ -180,8 +180,8 @@ def no_memory(moves: Transitions) -> AssumptionTest:
     if moves.records.aggregated:
         return _no_test(name, test, _NEEDS_CASES)
     steps = moves.steps
-    kept = steps.previous >= 0
-    cell = 4 * steps.state[kept] + 2 * steps.previous[kept] + steps.up[kept].astype(np.int64)
+    later = steps.previous >= 0
+    cell = 4 * steps.state[later] + 2 * steps.previous[later] + steps.up[later].astype(np.int64)
     tables = np.bincount(cell, minlength=4 * moves.records.goal).reshape(-1, 2, 2).astype(float)
     n = tables.sum(axis=(1, 2))
     tables, n = tables[n > 1], n[n > 1]
@@ -339,5 +339,5 @@ def fisher(won: Ints, lost: Ints) -> float:
 
 
 def _drop_empty(won: Ints, lost: Ints) -> tuple[Ints, Ints]:
-    kept = (won + lost) > 0
-    return won[kept], lost[kept]
+    tried = (won + lost) > 0
+    return won[tried], lost[tried]

@@ -279,7 +279,7 @@ class Fit(Decision, Displayable):
         Parameters
         ----------
         facts : mapping of str, optional
-            What else is said of how the page was made, such as the name of the table.
+            More facts on how the page was made, such as the name of the table.
 
         Returns
         -------

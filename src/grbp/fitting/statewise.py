@@ -69,8 +69,8 @@ def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:
         return None
     draws = max(200, min(_DRAWS, _MOST_OPERATIONS // goal**3))
     random = np.random.default_rng(seed)
-    up = shrunk_draws(moves.ups, moves.downs, draws, random)
-    won = shrunk_draws(moves.wins, moves.losses, draws, random)
+    up = draw_shares(moves.ups, moves.downs, draws, random)
+    won = draw_shares(moves.wins, moves.losses, draws, random)
     tried = (moves.wins + moves.losses) > 0
     won[:, ~tried] = np.nan
     laws = _laws(moves, up, random)
@@ -93,12 +93,12 @@ def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:
     )
 
 
-def shrunk_draws(won: Ints, lost: Ints, draws: int, random: np.random.Generator) -> Floats:
+def draw_shares(won: Ints, lost: Ints, draws: int, random: np.random.Generator) -> Floats:
     """Draw shares by state from their posterior, each shrunk towards the mean of all."""
-    kept = (won + lost) > 0
-    if not kept.any():
+    tried = (won + lost) > 0
+    if not tried.any():
         return random.beta(0.5, 0.5, (draws, len(won)))
-    good, bad = won[kept].astype(float), lost[kept].astype(float)
+    good, bad = won[tried].astype(float), lost[tried].astype(float)
     mean = (good.sum() + 0.5) / ((good + bad).sum() + 1.0)
     fits = np.array([_log_likelihood(good, bad, mean, k) for k in _CONCENTRATIONS])
     chances = np.exp(fits - fits.max())

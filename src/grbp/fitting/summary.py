@@ -104,19 +104,19 @@ def _tests(fit: "Fit") -> Iterator[str]:
     yield "Assumptions, tested (p is adjusted for the number of tests, after Holm)"
     yield f"  {'':<44}{'p':>8}{'effect':>10}{'answer':>14}"
     for test in fit.tests:
-        yield f"  {test.assumption:<44}{_tested(test)}"
+        yield f"  {test.assumption:<44}{_test_cells(test)}"
 
 
-def _tested(test: AssumptionTest) -> str:
+def _test_cells(test: AssumptionTest) -> str:
     if not test.possible:
-        answer = f"{_change(test):>14}" if test.changes_answer is not None else ""
+        answer = f"{_answer_change(test):>14}" if test.changes_answer is not None else ""
         return f"{'not testable':>18}" + answer
     effect = "-" if test.effect is None else f"{test.effect:.3g}"
     p = 1.0 if test.p_holm is None else test.p_holm
-    return f"{'< 0.001' if p < 0.001 else f'{p:.3f}':>8}{effect:>10}{_change(test):>14}"
+    return f"{'< 0.001' if p < 0.001 else f'{p:.3f}':>8}{effect:>10}{_answer_change(test):>14}"
 
 
-def _change(test: AssumptionTest) -> str:
+def _answer_change(test: AssumptionTest) -> str:
     return {None: "-", True: "changes", False: "stays"}[test.changes_answer]
 
 

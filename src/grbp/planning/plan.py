@@ -101,7 +101,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         How many cases are under way at once: when a case is decided, the outcomes of all up to so
         many cases before it are known.
     late_wins : int
-        By how many cases later a goal is told than a loss would be.
+        By how many cases later a goal is known than a loss would be.
     overrule : float
         The probability that people play a case with the other one of the thresholds 0 and 1; in
         place of a threshold above 1 they play 0.
@@ -139,7 +139,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
     Notes
     -----
     One is sure of a policy where it is right with a probability of 95 %, or of `stop_at`, given all
-    transitions that were told, the records included, and Jeffreys' priors Beta(1/2, 1/2) on p_c and
+    transitions that are known, the records included, and Jeffreys' priors Beta(1/2, 1/2) on p_c and
     p_f; the learner's own first estimates do not count. Bias and coverage are those of the
     estimates from the new cases alone.
 

@@ -149,7 +149,7 @@ class Plan(Displayable):
         Parameters
         ----------
         facts : mapping of str, optional
-            What else is said of how the page was made, such as the command.
+            More facts on how the page was made, such as the command.
 
         Returns
         -------

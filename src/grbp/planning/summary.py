@@ -48,13 +48,13 @@ def expectations(plan: "Plan") -> list[str]:
         f"{start}, the learner plays the right policy in {_of_100(ends, 'plays_right')} studies"
         f"{over}.",
         f"It is known to be right, at {level}, in {_of_100(ends, 'known')}{where}.",
-        *_weighted(plan),
+        *_weighted_expectation(plan),
         f"Learning costs {_goals_lost(ends)} compared with knowing the truth.",
         mistake,
     ]
 
 
-def _weighted(plan: "Plan") -> Iterator[str]:
+def _weighted_expectation(plan: "Plan") -> Iterator[str]:
     """Say what to expect on average, where records say how plausible each truth is."""
     if plan.weights is None or len(plan.truths) == 1:
         return

@@ -125,9 +125,9 @@ def _read_csv(stream: TextIO, choice: ColumnChoice) -> Table:
             uneven.append(np.zeros(len(rows), dtype=np.bool_))
         else:
             at = first + np.cumsum([0, *map(_height, rows)])[:-1]
-            kept = [k for k, row in enumerate(rows) if row]
-            rows = [rows[k] for k in kept]  # noqa: PLW2901 (blank lines are no rows)
-            lines.append(at[kept])
+            filled = [k for k, row in enumerate(rows) if row]
+            rows = [rows[k] for k in filled]  # noqa: PLW2901 (blank lines are not rows)
+            lines.append(at[filled])
             uneven.append(np.array([len(row) != len(names) for row in rows], dtype=np.bool_))
             rows = [row + [""] * (len(names) - len(row)) for row in rows]  # noqa: PLW2901
         for place, number, part in zip(places, numbers, parts, strict=True):
@@ -238,7 +238,7 @@ def _frame_column(name: str, values: Any) -> Column:
             return Column(name, codes, [str(value) for value in range(low, high + 1)])
     if array.dtype.kind in "iufbM":
         different, codes = np.unique(array, return_inverse=True)
-        texts = [_text(value) for value in different]
+        texts = [_cell_text(value) for value in different]
         return Column(name, codes, texts, array.dtype.kind == "f" and any(texts))
     numbers: dict[Any, int] = _number_keys()
     try:
@@ -247,7 +247,7 @@ def _frame_column(name: str, values: Any) -> Column:
         raise InvalidInput(
             f"the column {name!r} holds lists or other things that are not single values"
         ) from error
-    texts = [_text(value) for value in numbers]
+    texts = [_cell_text(value) for value in numbers]
     decimal = any(
         isinstance(value, float) and text for value, text in zip(numbers, texts, strict=True)
     )
@@ -263,7 +263,7 @@ def _merge_equal_texts(column: Column) -> Column:
     return column._replace(codes=again[column.codes], texts=list(numbers))
 
 
-def _text(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     """Return a value of a frame as text; one that is missing is empty."""
     if isinstance(value, str):
         return value

@@ -86,7 +86,7 @@ class Section:
         return [type(self.text)(re.sub(r" *\n *", " ", part)) for part in parts if part]
 
     @staticmethod
-    def encoded(svg: bytes) -> str:
+    def encode(svg: bytes) -> str:
         """Encode a picture, which is an image of its own: the names inside two would clash."""
         return b64encode(svg).decode()
 
@@ -126,7 +126,7 @@ def environment() -> "Environment":
         loader=PackageLoader("grbp.reports"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_printable,
+        finalize=_replace_unprintable,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -140,6 +140,6 @@ def environment() -> "Environment":
     return pages
 
 
-def _printable(value: Any) -> Any:
+def _replace_unprintable(value: Any) -> Any:
     """Replace characters that no page can show; text that is HTML already is of another type."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value) if type(value) is str else value

@@ -66,8 +66,8 @@ def _thin(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Keep the lowest and the highest point of each stretch of a long curve."""
     if len(x) <= _MOST_POINTS:
         return x, y
-    kept = {0, len(x) - 1}
+    chosen = {0, len(x) - 1}
     for part in np.array_split(np.arange(len(x)), _MOST_POINTS // 2):
-        kept |= {int(part[y[part].argmin()]), int(part[y[part].argmax()])}
-    at = sorted(kept)
+        chosen |= {int(part[y[part].argmin()]), int(part[y[part].argmax()])}
+    at = sorted(chosen)
     return x[at], y[at]
