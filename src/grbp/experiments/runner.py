@@ -98,8 +98,8 @@ def run(
         if processes is not None or dask is not None:
             raise InvalidInput("processes or dask was given; curves are played on threads alone")
         return find(folder, spec) or _run_curves(spec, folder, as_progress(progress), threads)
-    with _open_driver(spec, folder / address(spec), progress) as driver:
-        driver.play(processes=processes, threads=threads, dask=dask)
+    with _open_driver(spec, folder / address(spec)) as driver:
+        driver.play(processes=processes, threads=threads, dask=dask, progress=progress)
         return driver.result()
 
 
@@ -165,12 +165,12 @@ def _simulate(
     return CurveResult(part, simulation, meta)
 
 
-def _open_driver(spec: SweepSpec, path: Path, progress: ProgressLike) -> Driver:
+def _open_driver(spec: SweepSpec, path: Path) -> Driver:
     """Open the file of a sweep; a damaged one is set aside, with a warning."""
     try:
-        return Driver(spec, path, progress=progress)
+        return Driver(spec, path)
     except Conflict:
         raise
     except InvalidInput as error:
         set_aside(path, error)
-        return Driver(spec, path, progress=progress)
+        return Driver(spec, path)

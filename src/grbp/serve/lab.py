@@ -22,7 +22,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from grbp.errors import InvalidInput, NotFound, how_to_install
+from grbp.errors import GrbpError, InvalidInput, NotFound, how_to_install
 from grbp.learners.base import Learner
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, find_learner
 from grbp.model.problem import Problem
@@ -265,7 +265,7 @@ def judged(folder: Path) -> dict[str, Any]:
     results: dict[str, Result] = {}
     for name, spec in EXPERIMENTS.items():
         for one in (as_printed(spec), spec):  # What was measured more precisely counts.
-            with suppress(InvalidInput):
+            with suppress(GrbpError):
                 results[name] = load_result(folder / "data", one)
     rows = verdicts(results)
     curves = results.get("figure-3")

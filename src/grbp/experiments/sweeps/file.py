@@ -7,12 +7,13 @@ it comes, and synchronously, so that it is kept through a kill and a power cut.
 """
 
 import json
+import sqlite3
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grbp._io import check_writable, make_folder
 from grbp._marks import SWEEP, lock_free_address, refuse_others
@@ -20,9 +21,6 @@ from grbp.errors import CannotWrite, Conflict, InvalidInput
 from grbp.experiments.moments import Sums
 from grbp.experiments.provenance import source_digest
 from grbp.experiments.sweeps.cells import Cell, Played
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _FORMAT: Final = 1
 
@@ -179,8 +177,6 @@ class SweepFile:
     @contextmanager
     def _errors_in_words(self) -> Iterator[None]:
         """Turn what SQLite raises into a sentence."""
-        import sqlite3  # noqa: PLC0415 (only sweeps need it)
-
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -198,8 +194,6 @@ class SweepFile:
 
 def _check_mark(path: Path) -> None:
     """Refuse a file of another kind; whatever else is wrong shows when it is opened to write."""
-    import sqlite3  # noqa: PLC0415 (only sweeps need it)
-
     with (
         suppress(sqlite3.Error, OSError),
         closing(sqlite3.connect(lock_free_address(path), uri=True)) as connection,
@@ -207,9 +201,7 @@ def _check_mark(path: Path) -> None:
         refuse_others(path, SWEEP, connection)
 
 
-def _connect(path: Path) -> "sqlite3.Connection":
-    import sqlite3  # noqa: PLC0415 (only sweeps need it)
-
+def _connect(path: Path) -> sqlite3.Connection:
     try:
         return sqlite3.connect(path, timeout=0.0)
     except sqlite3.Error as error:

@@ -25,6 +25,7 @@ from typing import Final, Protocol
 from grbp.errors import InvalidInput, WorkersFailed
 from grbp.experiments.sweeps.cells import Cell, Device, Played, play, prepare
 from grbp.experiments.sweeps.chunks import Task
+from grbp.model.validation import check_whole
 
 _DEATHS: Final = 4
 """How often workers may die while a task is under way before all is given up."""
@@ -174,8 +175,25 @@ class Threads(Pool):
         super().__init__(lambda: ThreadPoolExecutor(count), count)
 
 
-def local_workers(processes: int | None, threads: int | None, device: Device) -> Workers:
-    """Return workers of this machine: processes, or threads of this process."""
+def hire_workers(
+    processes: int | None = None,
+    threads: int | None = None,
+    dask: str | None = None,
+    device: Device = "cpu",
+) -> Workers:
+    """Return workers: of a cluster, processes of this machine, or threads of this process."""
+    for name, count in (("processes", processes), ("threads", threads)):
+        if count is not None:
+            check_whole(name, count, 1, 1024)
+    if dask is not None:
+        if processes is not None or device != "cpu":
+            other = "device" if processes is None else "processes"
+            raise InvalidInput(
+                f"dask and {other} were given; a cluster plays alone, on its processors"
+            )
+        from grbp.experiments.sweeps.cluster import Cluster  # noqa: PLC0415 (only a few need it)
+
+        return Cluster(dask)
     if device == "cuda":
         return Serial(device)
     if processes is not None and processes > 1:
