@@ -21,11 +21,11 @@ import grbp
 from columns import Columns
 from grbp.engine.decisions import choose_engine, decisions
 from grbp.experiments import EXPERIMENTS, FIGURE_5, CurveResult, Spec
+from grbp.experiments.moments import weighted_sum
 from grbp.experiments.provenance import meta_now
-from grbp.experiments.regret import Curve, gap_per_threshold, most_unseen
+from grbp.experiments.regret import Curve, bound_unseen, gap_per_threshold
 from grbp.experiments.simulation import checkpoints_up_to
 from grbp.experiments.splitting import BATCHES, play_batches
-from grbp.experiments.moments import weighted_sum
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import growth
 from measure import Effort, say
@@ -97,7 +97,7 @@ def _experiment(spec: Spec, learner: str, effort: Effort) -> list[str]:
     unseen = (
         None
         if spec.splitting
-        else most_unseen(spec.problem, found.choices(spec.problem.goal), kept, replicas)
+        else bound_unseen(spec.problem, found.choices(spec.problem.goal), kept, replicas)
     )
     size, meta = BATCHES if spec.splitting else replicas, meta_now(spec)
     follows = spec.name.startswith("growth")
@@ -146,7 +146,7 @@ def plain(effort: Effort) -> list[Columns]:
         found, rng = grbp.find_learner(learner, spec.problem), np.random.default_rng(SEED)
         cells, draws = [], effort.choose(50, 1000)
         for size in (200, 1000, 10_000):
-            unseen = most_unseen(spec.problem, found.choices(4), np.array([5000]), size)
+            unseen = bound_unseen(spec.problem, found.choices(4), np.array([5000]), size)
             room, held = 0.0 if unseen is None else float(unseen[0]), np.zeros(2)
             for _ in range(draws):
                 one = pool[rng.integers(0, len(pool), size)]
@@ -259,7 +259,7 @@ def maps(effort: Effort) -> list[Columns]:
             cell = Spec("x", problem, ("x",), spec.rounds, 1, checkpoints=(spec.rounds,))
             pools.append(pool_of(cell, str(spec.learner), size, 5)[:, 0])
             choices, end = learner.choices(spec.goal), np.array([spec.rounds])
-            unseen = most_unseen(problem, choices, end, size)
+            unseen = bound_unseen(problem, choices, end, size)
             rooms.append(0.0 if unseen is None else float(unseen[0]))
             right.append(grbp.optimal_threshold(problem))
     truth, room, one = np.array([p.mean() for p in pools]), np.array(rooms), np.array(right) == 1
@@ -315,7 +315,7 @@ def adaptive(effort: Effort) -> list[Columns]:
                 for _ in range(draws):
                     one = _doubled(pool, begun, 0.2, rng)
                     half = 1.96 * one.std(ddof=1) / math.sqrt(len(one))
-                    unseen = most_unseen(problem, choices, np.array([1000]), len(one))
+                    unseen = bound_unseen(problem, choices, np.array([1000]), len(one))
                     room = 0.0 if unseen is None else float(unseen[0])
                     held[k] += -half <= pool.mean() - one.mean() <= half + room
                     played += len(one)

@@ -124,12 +124,12 @@ def play_batches(  # noqa: PLR0913 (each is a separate choice of the caller)
     before, regret, shares = np.zeros(BATCHES), np.zeros(sizes[0]), np.zeros(len(gaps))
     for stage, (begin, end) in enumerate(pairwise([0, *ends])):
         inside = (checkpoints > begin) & (checkpoints <= end)
-        kept = np.unique([*checkpoints[inside], end])
+        looks = np.unique([*checkpoints[inside], end])
         gains, played = [], []
         for block in decisions(
             problem,
             learner,
-            kept.tolist(),
+            looks,
             sizes[stage],
             replica_key(seed, _SPLIT, 2 * stage),
             engine=engine,

@@ -41,7 +41,7 @@ class Cells(NamedTuple):
     bad: Bools
 
 
-def whole_numbers(texts: Sequence[str], least: int, most: int) -> Cells:
+def choose_whole_numbers(texts: Sequence[str], least: int, most: int) -> Cells:
     """Read whole numbers between two limits."""
     return _each(texts, lambda text: _whole(text, least, most))
 

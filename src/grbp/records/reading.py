@@ -16,11 +16,11 @@ from grbp.records.cells import (
     Cells,
     action_map,
     actions,
+    choose_whole_numbers,
     filled,
     orders,
     state_map,
     states,
-    whole_numbers,
 )
 from grbp.records.clean import Records, begins, numbered_anew, open_cases
 from grbp.records.columns import (
@@ -145,7 +145,7 @@ def _understand(rows: Rows, named_states: dict[str, int], named_actions: dict[st
     number = f"it must be a whole number from 0 to {MOST_STEPS:,}"
     how: dict[str, tuple[Callable[[list[str]], Cells], str]] = {
         CASE: (filled, "every row needs the case that it belongs to"),
-        STEP: (lambda texts: whole_numbers(texts, 0, MOST_STEPS), number),
+        STEP: (lambda texts: choose_whole_numbers(texts, 0, MOST_STEPS), number),
         STATE: (lambda texts: states(texts, goal, named_states, empty=False), state),
         ACTION: (
             lambda texts: actions(texts, named_actions),
@@ -157,7 +157,7 @@ def _understand(rows: Rows, named_states: dict[str, int], named_actions: dict[st
             f"{state}, or be left empty while the case is open",
         ),
         ORDER: (orders, "it must be a number or an ISO date, of the same kind in all rows"),
-        COUNT: (lambda texts: whole_numbers(texts, 0, MOST_STEPS), number),
+        COUNT: (lambda texts: choose_whole_numbers(texts, 0, MOST_STEPS), number),
     }
     unread = (STEP, ORDER) if aggregated else (COUNT,)
     has_case: Bools = np.ones(len(table.places), dtype=np.bool_)

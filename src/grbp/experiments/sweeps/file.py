@@ -103,7 +103,7 @@ class SweepFile:
             )
         (sound,) = self._row("PRAGMA quick_check(1)")
         if sound != "ok":
-            raise _damaged(self.path)
+            raise _damage_error(self.path)
         if self.get("source") != source_digest():
             raise InvalidInput(
                 f"{self.path} was made by other source code than this, so that its numbers may"
@@ -160,7 +160,7 @@ class SweepFile:
         for key, *row, checksum in rows:
             chunk = StoredChunk(*row)
             if _checksum(key, chunk) != checksum:
-                raise _damaged(self.path)
+                raise _damage_error(self.path)
             self._chunks[key].append(chunk)
 
     def close(self) -> None:
@@ -189,7 +189,7 @@ class SweepFile:
                 f"{self.path} cannot be written ({error}); name a folder on a disk with room"
             ) from error
         except sqlite3.DatabaseError as error:
-            raise _damaged(self.path) from error
+            raise _damage_error(self.path) from error
 
 
 def _check_mark(path: Path) -> None:
@@ -213,7 +213,7 @@ def _checksum(key: str, chunk: StoredChunk) -> int:
     return zlib.crc32(f"{key} {chunk.first} {chunk.size} {chunk.text}".encode())
 
 
-def _damaged(path: Path) -> InvalidInput:
+def _damage_error(path: Path) -> InvalidInput:
     return InvalidInput(
         f"{path} is damaged, or is not a file of a sweep; move it away to begin anew"
     )
