@@ -182,7 +182,6 @@ class Driver:
         queue = Queue(check_positive("chunk", chunk), whole=self._device == "cuda")
         report, cells = as_progress(progress), list(shard.select(self.cells, self.spec))
         self.file.put("asked", json.dumps(self.spec.as_json(), sort_keys=True))
-        self.file.commit()
         with closing(hire_workers(processes, threads, dask, self._device)) as workers:
             while cells:
                 gaps = self.find_gaps(cells)
@@ -267,7 +266,6 @@ class Driver:
         learners = {name: cell.find_learner() for name, cell in first.items()}
         meta = make_meta(learners, {name: cell.engine for name, cell in first.items()})
         self.file.put("meta", json.dumps(asdict(meta)))
-        self.file.commit()
         return meta
 
 

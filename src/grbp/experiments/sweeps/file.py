@@ -122,6 +122,7 @@ class SweepFile:
         if self.get(name) != value:
             with self._errors_in_words():
                 self._database.execute("INSERT OR REPLACE INTO header VALUES (?, ?)", (name, value))
+                self._database.commit()
 
     def add(self, played: Iterable[Played]) -> None:
         """Keep chunks that were played, all of them or, if this process is killed, none."""
@@ -145,11 +146,6 @@ class SweepFile:
         for key, chunk in new:
             self._chunks[key].append(chunk)
 
-    def commit(self) -> None:
-        """Commit what has come."""
-        with self._errors_in_words():
-            self._database.commit()
-
     def chunks(self, cell: Cell) -> list[StoredChunk]:
         """Return the chunks of a cell."""
         return self._chunks.get(cell.key, [])
@@ -164,11 +160,8 @@ class SweepFile:
             self._chunks[key].append(chunk)
 
     def close(self) -> None:
-        """Commit, and let others open the file."""
-        try:
-            self.commit()
-        finally:
-            self._database.close()
+        """Let others open the file."""
+        self._database.close()
 
     def _row(self, query: str) -> tuple[Any, ...]:
         row: tuple[Any, ...] = self._database.execute(query).fetchone()
