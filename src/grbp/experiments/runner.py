@@ -104,7 +104,33 @@ def run(
 
 
 def load_result(folder: Path, spec: AnySpec) -> Result:
-    """Read the result of a specification from its file in a folder, and change nothing there."""
+    """Read the result of a specification from its file in a folder, and play nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the results.
+    spec : Spec or SweepSpec
+        The specification.
+
+    Returns
+    -------
+    CurveResult or SweepResult
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not there, is damaged or lacks something.
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> from grbp.experiments import load_result, run
+    >>> spec = grbp.SweepSpec("mine", grbp.Problem(4, 0.45, 0.3), "getbe-sm", 100, 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_result(folder, run(spec, folder).spec)
+    <SweepResult 'mine': 1 learner on 1 problems, 20 replicas of 100 rounds, seed 0>
+    """
     path = Path(folder) / address(spec)
     return load(path) if isinstance(spec, Spec) else load_sweep(spec, path)
 
