@@ -292,7 +292,7 @@ def bound_unseen(
     """Bound what stuck replicas could add to a mean although none is among those played.
 
     Where finishing in state 1 is right, a learner that does not finish learns nothing about FINISH,
-    so that a replica may do so for ever. If none of n does, the chance of it is below
+    so that a replica may do so forever. If none of n does, the chance of it is below
     1 - .025^(1/n), with a confidence of 97.5 %. The choices are those of the learner; who knows the
     gap of never finishing may give it.
     """

@@ -1,4 +1,4 @@
-"""Say what an experiment on one problem is before it is run: frozen, comparable, plain JSON."""
+"""Specify an experiment on one problem before it is run: frozen, comparable, plain JSON."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -191,7 +191,7 @@ def find(folder: Path, spec: Spec) -> CurveResult | None:
 def to_csv(result: CurveResult | SweepResult, path: Path) -> Path:
     """Write the table of a result as CSV, and return the path.
 
-    A row says what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine,
+    A row has what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine,
     whether by splitting, and the kind of regret) and the mean regret after a round, with its
     standard error and the ends of a 95 % interval; for a curve these are the band that
     `Curve.band` computes, which holds all of it at once. A cell of a sweep has a row for each

@@ -51,7 +51,7 @@ def _find_furthest(results: Results, figure: str, learner: str) -> CurveResult:
 
 
 def _describe_end(results: Results, figure: str, learner: str) -> str:
-    """Say what the mean regret is at the last round of a figure; nothing if it was not run."""
+    """Describe the mean regret at the last round of a figure; nothing if it was not run."""
     found = _find_result(learner, results, figure)
     if found is None:
         return ""
@@ -97,7 +97,7 @@ def is_finite(figure: str, learner: str, results: Results) -> Finding:
 
 
 def _explain_growth(result: CurveResult, learner: str) -> str:
-    """Say why the regret of GETBE-SM is not finite, where that is so."""
+    """Explain why the regret of GETBE-SM is not finite, where that is so."""
     problem, gamma = result.spec.problem, result.meta.constants.get(learner, {}).get("gamma")
     asked = gamma_bounded(problem)
     if gamma is None or gamma > asked or optimal_threshold(problem) == 0:
@@ -133,7 +133,7 @@ def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
 
 
 def _explain_slope(result: CurveResult, learner: str) -> str:
-    """Say what the slope tends to, where that is known.
+    """Explain what the slope tends to, where that is known.
 
     Forced explorations cost gamma (V* - p_f). UCB1 with two arms costs 2/gap, for it plays the
     worse one 2 log(T)/gap^2 times.

@@ -152,7 +152,7 @@ class Growth:
         return self.contrast(self._weights(-1, scale) - self._weights(0, scale))
 
     def tendency(self) -> str:
-        """Say how the slope on log(T) changes, from the first of the spans to the last."""
+        """Describe how the slope on log(T) changes, from the first of the spans to the last."""
         change = self._trend()
         one_round = self.round_cost / math.log(self.ends[-1] / self.ends[-2])
         if max(-change.low, change.high) <= one_round * (1.0 + _ROUNDING):

@@ -51,7 +51,7 @@ class StoredChunk(NamedTuple):
 
 
 class SweepFile:
-    """An open file of a sweep; nobody else can open it meanwhile."""
+    """An open file of a sweep, which no other process can open meanwhile."""
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)

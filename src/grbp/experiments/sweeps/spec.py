@@ -1,4 +1,4 @@
-"""Say what a sweep is before it is run: problems, learners and sizes, in Python or in TOML."""
+"""Specify a sweep before it is run: problems, learners and sizes, in Python or in TOML."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
