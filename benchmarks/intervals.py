@@ -21,13 +21,13 @@ import grbp
 from columns import Columns
 from grbp.engine.decisions import choose_engine, decisions
 from grbp.experiments import EXPERIMENTS, FIGURE_5, CurveResult, Spec
-from grbp.experiments.provenance import meta_now
-from grbp.experiments.regret import Curve, gap_per_threshold, most_unseen
+from grbp.experiments.moments import weighted_sum
+from grbp.experiments.provenance import make_meta
+from grbp.experiments.regret import Curve, bound_unseen, gap_per_threshold
 from grbp.experiments.simulation import checkpoints_up_to
 from grbp.experiments.splitting import BATCHES, play_batches
-from grbp.experiments.moments import weighted_sum
 from grbp.numerics.arrays import Floats
-from grbp.paper.growth import growth
+from grbp.paper.growth import measure_growth
 from measure import Effort, say
 from sections import Sections, run
 
@@ -97,17 +97,17 @@ def _experiment(spec: Spec, learner: str, effort: Effort) -> list[str]:
     unseen = (
         None
         if spec.splitting
-        else most_unseen(spec.problem, found.choices(spec.problem.goal), kept, replicas)
+        else bound_unseen(spec.problem, found.choices(spec.problem.goal), kept, replicas)
     )
-    size, meta = BATCHES if spec.splitting else replicas, meta_now(spec)
+    size, meta = BATCHES if spec.splitting else replicas, make_meta({learner: found}, {})
     follows = spec.name.startswith("growth")
 
     def result(mean: Floats, covariance: Floats) -> CurveResult:
         curve = Curve(mean, covariance, np.zeros(2), {}, unseen=unseen)
-        return CurveResult.of_curves(replace(spec, learners=(learner,)), {learner: curve}, meta)
+        return CurveResult.from_curves(replace(spec, learners=(learner,)), {learner: curve}, meta)
 
     truth = pool.mean(axis=0)
-    slope = growth(result(truth, np.zeros((len(kept),) * 2)), learner).slopes()[-1].value
+    slope = measure_growth(result(truth, np.zeros((len(kept),) * 2)), learner).slopes()[-1].value
     rng, draws, held = np.random.default_rng(SEED), effort.choose(20, 1000), np.zeros(3)
     for _ in range(draws):
         one = result(*drawn(pool, size, rng))
@@ -117,7 +117,7 @@ def _experiment(spec: Spec, learner: str, effort: Effort) -> list[str]:
         # Where all replicas agree there is nothing to hold but rounding.
         held += inside[-1], inside[curve.se > 1e-9 * curve.mean].all(), 0.0
         if follows:
-            last = growth(one, learner).slopes()[-1]
+            last = measure_growth(one, learner).slopes()[-1]
             held[2] += last.low <= slope <= last.high or last.low == last.high
     shares = [*held[:2] / draws, held[2] / draws if follows else math.nan]
     covered = curve.covered
@@ -146,7 +146,7 @@ def plain(effort: Effort) -> list[Columns]:
         found, rng = grbp.find_learner(learner, spec.problem), np.random.default_rng(SEED)
         cells, draws = [], effort.choose(50, 1000)
         for size in (200, 1000, 10_000):
-            unseen = most_unseen(spec.problem, found.choices(4), np.array([5000]), size)
+            unseen = bound_unseen(spec.problem, found.choices(4), np.array([5000]), size)
             room, held = 0.0 if unseen is None else float(unseen[0]), np.zeros(2)
             for _ in range(draws):
                 one = pool[rng.integers(0, len(pool), size)]
@@ -249,19 +249,16 @@ def league(effort: Effort) -> list[Columns]:
 
 def maps(effort: Effort) -> list[Columns]:
     """The cells of Figure 5 and what the verdict compares: the two regions."""
-    spec = FIGURE_5
-    learner = grbp.find_learner(spec.learner, spec.goal)
-    size, pools, rooms, right = effort.choose(100, spec.replicas), [], [], []
+    (rounds,), (name,) = FIGURE_5.checkpoints, FIGURE_5.names
+    size, pools, rooms, right = effort.choose(100, FIGURE_5.replicas), [], [], []
     say("maps: figure-5")
-    for p_f in spec.p_f:
-        for p_c in spec.p_c:
-            problem = grbp.Problem(spec.goal, p_c, p_f)
-            cell = Spec("x", problem, ("x",), spec.rounds, 1, checkpoints=(spec.rounds,))
-            pools.append(pool_of(cell, str(spec.learner), size, 5)[:, 0])
-            choices, end = learner.choices(spec.goal), np.array([spec.rounds])
-            unseen = most_unseen(problem, choices, end, size)
-            rooms.append(0.0 if unseen is None else float(unseen[0]))
-            right.append(grbp.optimal_threshold(problem))
+    for problem in FIGURE_5.each_problem():
+        cell = Spec("x", problem, ("x",), rounds, 1, checkpoints=(rounds,))
+        pools.append(pool_of(cell, name, size, 5)[:, 0])
+        choices = grbp.find_learner(name, problem).choices(problem.goal)
+        unseen = bound_unseen(problem, choices, np.array([rounds]), size)
+        rooms.append(0.0 if unseen is None else float(unseen[0]))
+        right.append(grbp.optimal_threshold(problem))
     truth, room, one = np.array([p.mean() for p in pools]), np.array(rooms), np.array(right) == 1
     weights = np.where(one, -1.0 / one.sum(), 1.0 / (~one).sum())
     rng, draws = np.random.default_rng(SEED), effort.choose(20, 400)
@@ -315,7 +312,7 @@ def adaptive(effort: Effort) -> list[Columns]:
                 for _ in range(draws):
                     one = _doubled(pool, begun, 0.2, rng)
                     half = 1.96 * one.std(ddof=1) / math.sqrt(len(one))
-                    unseen = most_unseen(problem, choices, np.array([1000]), len(one))
+                    unseen = bound_unseen(problem, choices, np.array([1000]), len(one))
                     room = 0.0 if unseen is None else float(unseen[0])
                     held[k] += -half <= pool.mean() - one.mean() <= half + room
                     played += len(one)

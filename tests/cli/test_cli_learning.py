@@ -310,7 +310,7 @@ def test_a_warning_is_one_line_for_a_person(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grbp.engine.decisions.numba", lambda: None)
-    monkeypatch.setattr("grbp.engine.decisions.compiled", lambda function, *_: function)
+    monkeypatch.setattr("grbp.engine.decisions.compile_function", lambda function, *_: function)
     size = ["--rounds", "20", "--replicas", "2", "--seed", "7", "--learner", "no-explore"]
     assert main(["simulate", *ASKED, *size, "--json"]) == 0
     out, err = capsys.readouterr()

@@ -225,7 +225,7 @@ def test_a_sweep_leaves_out_who_cannot_play_only_if_asked() -> None:
         replace(policies, leave_out=False)
     for change, sentence in (
         ({"learners": ("ucb1-policies",)}, "none of them can play at goal 50"),
-        ({"leave_out": "yes"}, "leave_out = 'yes' was given; it is true or false"),
+        ({"leave_out": "yes"}, "leave_out = 'yes' was given; it must be true or false"),
     ):
         with pytest.raises(GrbpError, match=sentence) as refusal:
             replace(policies, **change)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from grbp.experiments.moments import Sums, added, price, prices, total_of
+from grbp.experiments.moments import Sums, add_wholes, price, price_checkpoints, sum_wholes
 
 RANGES = st.sampled_from([1, 10, 2**20, 2**21 - 1, 10**9, 10**12, 2**62])
 
@@ -54,7 +54,7 @@ def test_parts_add_up_to_the_whole_in_any_order(numbers: Any, data: st.DataObjec
     for part in data.draw(st.permutations(parts)):
         total += Sums.of(part)
     assert total.as_json() == Sums.of(numbers).as_json()
-    one, two = (prices(sums, np.array([0.3])) for sums in (total, Sums.of(numbers)))
+    one, two = (price_checkpoints(sums, np.array([0.3])) for sums in (total, Sums.of(numbers)))
     for mine, theirs in zip(one, two, strict=True):
         assert mine.tobytes() == theirs.tobytes()
 
@@ -105,7 +105,7 @@ def test_one_replica_has_a_price_but_no_error() -> None:
 def test_a_checkpoint_has_the_same_price_alone_and_free_choices_do_not_matter() -> None:
     numbers = np.random.default_rng(1).integers(0, 10**9, (300, 3, 4))
     gaps = np.array([0.1, 0.0, 0.37, 0.0])
-    mean, covariance = prices(Sums.of(numbers.reshape(300, -1)), gaps)
+    mean, covariance = price_checkpoints(Sums.of(numbers.reshape(300, -1)), gaps)
     for k in range(3):
         for columns in (slice(None), [0, 2]):
             alone = price(Sums.of(numbers[:, k, columns]), gaps[columns])
@@ -118,6 +118,6 @@ def test_a_checkpoint_has_the_same_price_alone_and_free_choices_do_not_matter() 
 
 def test_totals_outgrow_64_bits() -> None:
     large = np.full((5, 2), 2**62)
-    assert total_of(large).tolist() == [5 * 2**62] * 2
-    assert added(large[0], large[0]).tolist() == [2**63] * 2
-    assert added(large[0], -large[0]).tolist() == [0, 0]
+    assert sum_wholes(large).tolist() == [5 * 2**62] * 2
+    assert add_wholes(large[0], large[0]).tolist() == [2**63] * 2
+    assert add_wholes(large[0], -large[0]).tolist() == [0, 0]

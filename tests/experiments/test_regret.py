@@ -14,7 +14,7 @@ from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Kind, choose_engine, decisions
 from grbp.experiments.moments import Sums, price
-from grbp.experiments.regret import Curve, curve, gap_per_threshold, whole_numbers
+from grbp.experiments.regret import Curve, choose_whole_numbers, curve, gap_per_threshold
 from grbp.experiments.simulation import simulate
 from grbp.learners.getbe import SAMPLE_MEAN
 from grbp.learners.registry import find_learner
@@ -181,7 +181,7 @@ def test_the_end_of_a_curve_is_the_price_of_that_round_alone() -> None:
         engine = choose_engine(problem, learner, rounds)
         block = all_at_once(problem, name, [rounds], 60, 2, engine=engine, regret="pseudo")
         gaps = gap_per_threshold(problem, learner)
-        numbers, costs = whole_numbers("pseudo", gaps, rounds)
+        numbers, costs = choose_whole_numbers("pseudo", gaps, rounds)
         assert price(Sums.of(numbers(block)), costs) == (ends.mean[-1], ends.se[-1])
         counted = price(Sums.of(block.played[:, 0]), gaps)
         if problem.goal == 4:

@@ -28,7 +28,7 @@ from grbp.experiments.sweeps.result import SweepResult
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
-from grbp.paper.growth import DID_NOT_HOLD, HELD, UNDECIDED, growth, onset
+from grbp.paper.growth import DID_NOT_HOLD, HELD, UNDECIDED, find_onset, measure_growth
 from grbp.paper.verdict import Verdict, short_lines, tally, verdicts
 from grbp.theory.gaps import gap
 
@@ -116,7 +116,7 @@ def row(results: dict[str, Result], where: str, claim: str) -> Verdict:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_way_to_grow_is_told_from_the_others(shape: Shape) -> None:
-    grown = growth(curves(GROWTH_3, shape), "getbe-ucb")
+    grown = measure_growth(curves(GROWTH_3, shape), "getbe-ucb")
     assert grown.ends.tolist() == [1e6, 1e7, 1e8, 1e9]
     finite, log = grown.finite(), grown.steady(np.log(grown.ends))
     straight = grown.steady(grown.ends)
@@ -127,7 +127,7 @@ def test_each_way_to_grow_is_told_from_the_others(shape: Shape) -> None:
 
 
 def test_slopes_are_gains_per_unit_of_log_with_their_error() -> None:
-    grown = growth(curves(GROWTH_3, logarithmic, noise=0.5), "getbe-ucb")
+    grown = measure_growth(curves(GROWTH_3, logarithmic, noise=0.5), "getbe-ucb")
     sd = np.std(4.0 * (1.0 + 0.5 * np.linspace(-1.0, 1.0, REPLICAS)), ddof=1)
     for slope in grown.slopes():
         assert slope.value == pytest.approx(4.0)
@@ -150,7 +150,7 @@ def test_an_interval_of_a_slope_holds_it_at_its_level() -> None:
             "pseudo",
             {"getbe-ps": curve},
         )
-        low, high = growth(CurveResult(spec, simulation, META), "getbe-ps").slopes()[-1][1:]
+        low, high = measure_growth(CurveResult(spec, simulation, META), "getbe-ps").slopes()[-1][1:]
         hits += low <= 5.0 <= high
     # 380 expected; five standard deviations of a count.
     assert abs(hits - 380) < 22
@@ -171,7 +171,7 @@ def test_noise_that_hides_the_growth_leaves_it_undecided() -> None:
         "pseudo",
         {"getbe-ucb": curve},
     )
-    grown = growth(CurveResult(spec, simulation, META), "getbe-ucb")
+    grown = measure_growth(CurveResult(spec, simulation, META), "getbe-ucb")
     assert grown.finite() == grown.steady(np.log(grown.ends)) == UNDECIDED
 
 
@@ -180,11 +180,13 @@ def test_the_tendency_of_a_slope_is_told() -> None:
         return 1000.0 * fading(rounds)
 
     shapes = (rising, many, logarithmic)
-    said = {shape: growth(curves(GROWTH_3, shape), "getbe-ps").tendency() for shape in shapes}
+    said = {
+        shape: measure_growth(curves(GROWTH_3, shape), "getbe-ps").tendency() for shape in shapes
+    }
     assert said[rising].startswith("still rising")
     assert said[many].startswith("falling")
     assert said[logarithmic] == "steady to within one round in a span"
-    noisy = replace(growth(curves(GROWTH_3, logarithmic), "getbe-ps"), spread=np.eye(4))
+    noisy = replace(measure_growth(curves(GROWTH_3, logarithmic), "getbe-ps"), spread=np.eye(4))
     assert noisy.tendency().startswith("not seen to change (over 3 spans, by ")
 
 
@@ -195,9 +197,9 @@ def test_whole_rounds_are_no_tendency() -> None:
     cost = gap(result.spec.problem, 3)
     forced = cost * np.floor(15.0 * np.log(rounds.astype(float)))
     result.simulation.curves["getbe-sm"] = replace(curve, mean=forced, threshold_share={0: 1, 3: 0})
-    assert growth(result, "getbe-sm").tendency() == "steady to within one round in a span"
+    assert measure_growth(result, "getbe-sm").tendency() == "steady to within one round in a span"
     result.simulation.curves["getbe-sm"] = replace(curve, mean=0.9 * forced**1.1)
-    assert growth(result, "getbe-sm").tendency().startswith("still rising")
+    assert measure_growth(result, "getbe-sm").tendency().startswith("still rising")
 
 
 def bending(rounds: Floats) -> Floats:
@@ -206,14 +208,14 @@ def bending(rounds: Floats) -> Floats:
 
 
 def test_where_a_curve_becomes_a_logarithm() -> None:
-    found = onset(curves(GROWTH_4_OTHERS, bending), "getbe-ucb")
+    found = find_onset(curves(GROWTH_4_OTHERS, bending), "getbe-ucb")
     assert found is not None
     assert found.begins == 10_000.0
     assert found.peak == pytest.approx(3.0)
     assert found.peak_from < found.peak_to <= 10_000.0
     assert "largest, 3, for T from" in str(found)
     assert str(found).endswith("within a fifth of its last value from T = 10,000 on")
-    always = onset(curves(GROWTH_4_OTHERS, logarithmic), "getbe-ucb")
+    always = find_onset(curves(GROWTH_4_OTHERS, logarithmic), "getbe-ucb")
     assert always is not None
     assert always.begins == 10.0
     assert always.peak == pytest.approx(4.0)
@@ -223,7 +225,7 @@ def test_where_a_curve_becomes_a_logarithm() -> None:
 
 @pytest.mark.parametrize("shape", [flat, fading, root, linear])
 def test_no_other_curve_becomes_a_logarithm(shape: Shape) -> None:
-    assert onset(curves(GROWTH_4_OTHERS, shape), "getbe-ucb") is None
+    assert find_onset(curves(GROWTH_4_OTHERS, shape), "getbe-ucb") is None
 
 
 def test_all_claims_in_their_order_where_they_hold() -> None:

@@ -107,7 +107,7 @@ def choose_engine(
 def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     problem: Problem,
     learner: Learner | PolicyLearner,
-    checkpoints: Sequence[int],
+    checkpoints: Sequence[int] | Ints,
     replicas: int,
     seed: int,
     *,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from grbp._display import Displayable, Rows
 from grbp.errors import InvalidInput
 from grbp.experiments.provenance import Meta
-from grbp.experiments.regret import Curve, most_unseen
+from grbp.experiments.regret import Curve, bound_unseen
 from grbp.experiments.simulation import Simulation, checkpoints_up_to
 from grbp.experiments.spec import Spec
 from grbp.experiments.tables import COLUMNS, Row
@@ -87,7 +87,7 @@ class CurveResult(Displayable):
         curves = {}
         for k, name in enumerate(spec.names):
             share = {int(threshold): float(x) for threshold, x in shares[name]}
-            unseen = most_unseen(spec.problem, tuple(share), checkpoints, spec.replicas)
+            unseen = bound_unseen(spec.problem, tuple(share), checkpoints, spec.replicas)
             curves[name] = Curve(
                 mean[k],
                 covariance[k],

@@ -61,15 +61,15 @@ class Sums(NamedTuple):
         """Sum a matrix of whole numbers, with a row for each replica."""
         parts = (numbers[k : k + _ROWS] for k in range(0, max(len(numbers), 1), _ROWS))
         return reduce(
-            Sums.__add__, (cls(len(rows), total_of(rows), _products(rows)) for rows in parts)
+            Sums.__add__, (cls(len(rows), sum_wholes(rows), _products(rows)) for rows in parts)
         )
 
     def __add__(self, other: "Sums") -> "Sums":  # type: ignore[override]
         """Return the sums over the replicas of both."""
         return Sums(
             self.replicas + other.replicas,
-            added(self.totals, other.totals),
-            added(self.products, other.products),
+            add_wholes(self.totals, other.totals),
+            add_wholes(self.products, other.products),
         )
 
     def as_json(self) -> list[Any]:
@@ -99,11 +99,11 @@ def price(sums: Sums, gaps: Floats) -> tuple[float, float]:
     mean, se : float
         The standard error is NaN where there is one replica.
     """
-    mean, covariance = prices(sums, gaps)
+    mean, covariance = price_checkpoints(sums, gaps)
     return float(mean[0]), math.sqrt(max(covariance[0, 0], 0.0))
 
 
-def prices(sums: Sums, gaps: Floats) -> tuple[Floats, Floats]:
+def price_checkpoints(sums: Sums, gaps: Floats) -> tuple[Floats, Floats]:
     """Compute the mean at several checkpoints, and the covariance of these means.
 
     The columns of the sums are the choices of the first checkpoint, then those of the next, and so
@@ -130,14 +130,14 @@ def weighted_sum(counts: Floats | Ints, weights: Floats) -> Floats:
     return total
 
 
-def added(a: Wholes, b: Wholes) -> Wholes:
+def add_wholes(a: Wholes, b: Wholes) -> Wholes:
     """Add whole numbers; those that might not fit into 64 bits become Python's integers."""
     if _largest(a) + _largest(b) < _LIMIT:
         return a + b
     return a.astype(object) + b.astype(object)  # type: ignore[no-any-return]
 
 
-def total_of(numbers: Ints) -> Wholes:
+def sum_wholes(numbers: Ints) -> Wholes:
     """Sum whole numbers over the first axis."""
     fits = len(numbers) * _largest(numbers) < _LIMIT
     return (numbers if fits else numbers.astype(object)).sum(axis=0)  # type: ignore[no-any-return]

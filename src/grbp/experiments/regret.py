@@ -14,7 +14,14 @@ from typing import Final
 import numpy as np
 
 from grbp.engine.decisions import Decisions, Kind
-from grbp.experiments.moments import Sums, Wholes, added, prices, total_of, weighted_sum
+from grbp.experiments.moments import (
+    Sums,
+    Wholes,
+    add_wholes,
+    price_checkpoints,
+    sum_wholes,
+    weighted_sum,
+)
 from grbp.learners.registry import AnyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
@@ -91,8 +98,8 @@ class Curve:
     @property
     def ends(self) -> str:
         """The mean at the last checkpoint and its standard error, in words."""
-        said = f", standard error {self.se[-1]:.2g}" if len(self.final) > 1 else ""
-        return f"{self.mean[-1]:.4g}{said}{'' if self.covered else ' (rare replicas not covered)'}"
+        error = f", standard error {self.se[-1]:.2g}" if len(self.final) > 1 else ""
+        return f"{self.mean[-1]:.4g}{error}{'' if self.covered else ' (rare replicas not covered)'}"
 
     @property
     def se(self) -> Floats:
@@ -184,7 +191,7 @@ def gap_per_threshold(problem: Problem, learner: AnyLearner, by_start: bool = Fa
 def curve(
     problem: Problem,
     learner: AnyLearner,
-    checkpoints: Floats,
+    checkpoints: Ints,
     blocks: Iterable[Decisions],
     kind: Kind = "pseudo",
 ) -> Curve:
@@ -194,22 +201,22 @@ def curve(
     their order changes a bit, except that `Curve.final` has the order of the blocks.
     """
     rounds, gaps = int(checkpoints[-1]), gap_per_threshold(problem, learner, kind == "by-start")
-    numbers, costs = whole_numbers(kind, gaps, rounds)
+    numbers, costs = choose_whole_numbers(kind, gaps, rounds)
     # Of what was played before the last checkpoint, only the parts by first state are asked for.
-    asked = slice(None) if kind == "by-start" else slice(-1, None)
+    shown = slice(None) if kind == "by-start" else slice(-1, None)
     best = value(problem, optimal_threshold(problem)) * checkpoints
     sums, final = Sums.nothing(len(checkpoints) * len(costs)), []
     played: Wholes = np.zeros(1, dtype=np.int64)
     for block in blocks:
         sums += Sums.of(numbers(block))
-        played = added(played, total_of(block.played[:, asked]))
+        played = add_wholes(played, sum_wholes(block.played[:, shown]))
         if kind == "realised":
             final.append(best[-1] - block.won[:, -1])
         else:
             final.append(weighted_sum(_columns(block)[:, -1], gaps.ravel()))
-    mean, covariance = prices(sums, costs)
+    mean, covariance = price_checkpoints(sums, costs)
     choices = learner.choices(problem.goal)
-    shares = total_of(played[-1].reshape(-1, len(choices))).astype(object)
+    shares = sum_wholes(played[-1].reshape(-1, len(choices))).astype(object)
     return Curve(
         mean=best + mean if kind == "realised" else mean,
         covariance=covariance,
@@ -222,11 +229,11 @@ def curve(
             if kind == "by-start"
             else None
         ),
-        unseen=most_unseen(problem, choices, checkpoints, sums.replicas),
+        unseen=bound_unseen(problem, choices, checkpoints, sums.replicas),
     )
 
 
-def whole_numbers(
+def choose_whole_numbers(
     kind: Kind, gaps: Floats, rounds: int
 ) -> tuple[Callable[[Decisions], Ints], Floats]:
     """Choose the whole numbers of which `Sums` are made, and from which regret is priced.
@@ -259,10 +266,10 @@ def whole_numbers(
     # rounded to a multiple of a power of two: a whole number of up to 60 bits.
     quantum = 2.0 ** (math.frexp(rounds * float(flat.max()))[1] - _FINE)
 
-    def rounded(block: Decisions) -> Ints:
+    def round_prices(block: Decisions) -> Ints:
         return np.rint(weighted_sum(_columns(block), flat) / quantum).astype(np.int64)
 
-    return rounded, np.array([quantum])
+    return round_prices, np.array([quantum])
 
 
 def _columns(block: Decisions) -> Ints:
@@ -275,7 +282,7 @@ def _rows(numbers: Ints) -> Ints:
     return numbers.reshape(len(numbers), -1)
 
 
-def most_unseen(
+def bound_unseen(
     problem: Problem,
     choices: Sequence[int],
     checkpoints: Floats | Ints,
@@ -285,7 +292,7 @@ def most_unseen(
     """Bound what stuck replicas could add to a mean although none is among those played.
 
     Where finishing in state 1 is right, a learner that does not finish learns nothing about FINISH,
-    so that a replica may do so for ever. If none of n does, the chance of it is below
+    so that a replica may do so forever. If none of n does, the chance of it is below
     1 - .025^(1/n), with a confidence of 97.5 %. The choices are those of the learner; who knows the
     gap of never finishing may give it.
     """

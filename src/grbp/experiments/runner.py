@@ -98,13 +98,39 @@ def run(
         if processes is not None or dask is not None:
             raise InvalidInput("processes or dask was given; curves are played on threads alone")
         return find(folder, spec) or _run_curves(spec, folder, as_progress(progress), threads)
-    with _open_driver(spec, folder / address(spec), progress) as driver:
-        driver.play(processes=processes, threads=threads, dask=dask)
+    with _open_driver(spec, folder / address(spec)) as driver:
+        driver.play(processes=processes, threads=threads, dask=dask, progress=progress)
         return driver.result()
 
 
 def load_result(folder: Path, spec: AnySpec) -> Result:
-    """Read the result of a specification from its file in a folder, and change nothing there."""
+    """Read the result of a specification from its file in a folder, and play nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the results.
+    spec : Spec or SweepSpec
+        The specification.
+
+    Returns
+    -------
+    CurveResult or SweepResult
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not there, is damaged or lacks something.
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> from grbp.experiments import load_result, run
+    >>> spec = grbp.SweepSpec("mine", grbp.Problem(4, 0.45, 0.3), "getbe-sm", 100, 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_result(folder, run(spec, folder).spec)
+    <SweepResult 'mine': 1 learner on 1 problems, 20 replicas of 100 rounds, seed 0>
+    """
     path = Path(folder) / address(spec)
     return load(path) if isinstance(spec, Spec) else load_sweep(spec, path)
 
@@ -165,12 +191,12 @@ def _simulate(
     return CurveResult(part, simulation, meta)
 
 
-def _open_driver(spec: SweepSpec, path: Path, progress: ProgressLike) -> Driver:
+def _open_driver(spec: SweepSpec, path: Path) -> Driver:
     """Open the file of a sweep; a damaged one is set aside, with a warning."""
     try:
-        return Driver(spec, path, progress=progress)
+        return Driver(spec, path)
     except Conflict:
         raise
     except InvalidInput as error:
         set_aside(path, error)
-        return Driver(spec, path, progress=progress)
+        return Driver(spec, path)

@@ -256,19 +256,19 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         threads = check_whole("threads", threads, 1, 1024)
     check_choice("regret", regret, Kind)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
-    kept = checkpoints_up_to(rounds, checkpoints)
+    ends = checkpoints_up_to(rounds, checkpoints)
     found = find_learners(learners, problem)
     engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
-    curves, told = {}, as_progress(progress)
+    curves, report_on = {}, as_progress(progress)
     for learner in found:
-        report = None if told is None else partial(told, learner.name)
+        report = None if report_on is None else partial(report_on, learner.name)
         if splitting:
             curves[learner.name] = split_curve(
                 problem,
                 learner,
-                kept,
+                ends,
                 replicas,
                 seed,
                 engine=engines[learner.name],
@@ -279,7 +279,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         blocks = decisions(
             problem,
             learner,
-            kept.tolist(),
+            ends,
             replicas,
             seed,
             engine=engines[learner.name],
@@ -288,15 +288,15 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
             initial_estimates=initial_estimates,
             report=report,
         )
-        curves[learner.name] = curve(problem, learner, kept.astype(np.float64), blocks, regret)
-    return Simulation(problem, kept, replicas, seed, regret, curves, engines)
+        curves[learner.name] = curve(problem, learner, ends, blocks, regret)
+    return Simulation(problem, ends, replicas, seed, regret, curves, engines)
 
 
 def find_learners(
     learners: LearnerLike | Iterable[LearnerLike], problem: Problem
 ) -> list[AnyLearner]:
     """Find one or more learners; refuse one that is named twice."""
-    found = [find_learner(learner, problem) for learner in one_or_more(learners)]
+    found = [find_learner(learner, problem) for learner in as_learner_list(learners)]
     names = [learner.name for learner in found]
     if len(set(names)) < len(names) or not names:
         raise InvalidInput(
@@ -312,13 +312,13 @@ def checkpoints_up_to(rounds: int, asked: Sequence[float] | None = None) -> Ints
     """
     given: object = asked
     if asked is None:
-        return _spaced(rounds).copy()
+        return _space_checkpoints(rounds).copy()
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInput(f"checkpoints = {asked!r} was given; it must be a list of rounds")
     return np.unique([rounds, *(check_count("checkpoints", one, 1, rounds) for one in asked)])
 
 
-def one_or_more(learners: LearnerLike | Iterable[LearnerLike]) -> Iterable[LearnerLike]:
+def as_learner_list(learners: LearnerLike | Iterable[LearnerLike]) -> Iterable[LearnerLike]:
     """Return learners as they were given; one that was given alone is a list of one."""
     return (
         learners if isinstance(learners, Iterable) and not isinstance(learners, str) else [learners]
@@ -326,7 +326,7 @@ def one_or_more(learners: LearnerLike | Iterable[LearnerLike]) -> Iterable[Learn
 
 
 @lru_cache(maxsize=64)
-def _spaced(rounds: int) -> Ints:
+def _space_checkpoints(rounds: int) -> Ints:
     """Return the default checkpoints; simulations ask for the same ones again and again."""
     spaced = np.floor(np.geomspace(1, rounds, _CHECKPOINTS) + 0.5).astype(np.int64)
     return np.unique([rounds, *spaced.tolist()])

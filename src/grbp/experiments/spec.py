@@ -1,4 +1,4 @@
-"""Say what an experiment on one problem is before it is run: frozen, comparable, plain JSON."""
+"""Specify an experiment on one problem before it is run: frozen, comparable, plain JSON."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 from grbp.engine.decisions import EngineLike, check_choice
 from grbp.errors import InvalidInput
-from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, one_or_more
+from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, as_learner_list
 from grbp.learners.custom import CustomLearner
 from grbp.learners.registry import LearnerLike, StoredLearner, stored_learner
 from grbp.model.problem import Problem
@@ -30,7 +30,7 @@ class Spec:
     rounds, replicas, seed : int
         See `simulate`; the seed is kept as a whole number.
     checkpoints : tuple of int, optional
-        The rounds at which curves are kept; about a hundred of them by default.
+        The rounds at which curves are checked; about a hundred of them by default.
     engine : {"auto", "walk", "leap", "draw"}
         How rounds are played, see `simulate`; "draw" draws every round whole, as a GPU does.
     splitting : bool
@@ -61,10 +61,10 @@ class Spec:
     def __post_init__(self) -> None:
         _set(self, "rounds", check_count("rounds", self.rounds, 1, MOST_ROUNDS))
         check_common(self)
-        _set(self, "learners", check_learners(one_or_more(self.learners), self.problem))
+        _set(self, "learners", check_learners(as_learner_list(self.learners), self.problem))
         if self.checkpoints is not None:
-            kept = {check_count("checkpoints", k, 1, self.rounds) for k in self.checkpoints}
-            _set(self, "checkpoints", tuple(sorted(kept)))
+            checked = {check_count("checkpoints", k, 1, self.rounds) for k in self.checkpoints}
+            _set(self, "checkpoints", tuple(sorted(checked)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,23 +113,23 @@ def check_several(
 ) -> tuple[Any, ...]:
     """Return the checked values as a tuple; refuse unless there are enough, each once."""
     listed = isinstance(values, Iterable) and not isinstance(values, str)
-    kept = tuple(check(value) for value in values) if listed else ()
-    if len(kept) < least or len(set(kept)) < len(kept):
+    checked = tuple(check(value) for value in values) if listed else ()
+    if len(checked) < least or len(set(checked)) < len(checked):
         enough = "one or more" if least == 1 else "two or more"
         raise InvalidInput(f"{name} = {values!r} was given; it must be {enough}, each once")
-    return kept
+    return checked
 
 
 def check_learners(
     learners: Any, problem: Problem | int, least: int = 1
 ) -> tuple[StoredLearner, ...]:
     """Return learners as a file keeps them; refuse unless there are enough, each named once."""
-    kept = check_several("learners", learners, partial(stored_learner, problem=problem), least)
-    if len(set(map(str, kept))) < len(kept):
+    checked = check_several("learners", learners, partial(stored_learner, problem=problem), least)
+    if len(set(map(str, checked))) < len(checked):
         raise InvalidInput(
-            f"the learners {[str(one) for one in kept]} were given; each must have its own name"
+            f"the learners {[str(one) for one in checked]} were given; each must have its own name"
         )
-    return kept
+    return checked
 
 
 def _set(spec: object, field: str, value: object) -> None:

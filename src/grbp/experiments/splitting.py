@@ -1,7 +1,7 @@
 """Measure a mean that rare replicas carry, by multilevel splitting.
 
 Where finishing in state 1 is right, a replica that was unlucky with FINISH at first may hardly try
-it again: it is stuck with the wrong threshold, for ever or for a time that grows with the rounds.
+it again: it is stuck with the wrong threshold, forever or for a time that grows with the rounds.
 One replica in a million may then carry most of the mean regret, and a few thousand independent
 replicas neither contain it nor show, by their spread, that it is missing.
 
@@ -124,12 +124,12 @@ def play_batches(  # noqa: PLR0913 (each is a separate choice of the caller)
     before, regret, shares = np.zeros(BATCHES), np.zeros(sizes[0]), np.zeros(len(gaps))
     for stage, (begin, end) in enumerate(pairwise([0, *ends])):
         inside = (checkpoints > begin) & (checkpoints <= end)
-        kept = np.unique([*checkpoints[inside], end])
+        looks = np.unique([*checkpoints[inside], end])
         gains, played = [], []
         for block in decisions(
             problem,
             learner,
-            kept.tolist(),
+            looks,
             sizes[stage],
             replica_key(seed, _SPLIT, 2 * stage),
             engine=engine,

@@ -99,7 +99,7 @@ def step_blocks(  # noqa: PLR0913 (as above)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
     found, seed = find_learners(learners, problem), as_seed(seed)
     if rounds * replicas * len(found) > MOST_STEPS:
-        raise _too_many()
+        raise _too_many_steps()
     cases = steps = 0
     for learner in found:
         first = 0
@@ -117,7 +117,7 @@ def step_blocks(  # noqa: PLR0913 (as above)
         ):
             chosen: Ints = np.diff(block.played, axis=1, prepend=0).argmax(axis=2)
             here = range(first, first + len(chosen))
-            table = _steps(problem, learner, chosen, here, seed, MOST_STEPS - steps)
+            table = _walk_steps(problem, learner, chosen, here, seed, MOST_STEPS - steps)
             yield {
                 "case": cases + table[:, 0] * rounds + table[:, 1],
                 **dict(zip(STEP_COLUMNS[1:], table.T[2:], strict=True)),
@@ -128,7 +128,7 @@ def step_blocks(  # noqa: PLR0913 (as above)
             first, steps, cases = here.stop, steps + len(table), cases + chosen.size
 
 
-def _steps(
+def _walk_steps(
     problem: Problem,
     learner: AnyLearner,
     chosen: Ints,
@@ -148,13 +148,13 @@ def _steps(
     # A first walk counts the steps, a second one writes them down.
     count = into(np.empty((0, 6), dtype=np.int64))
     if count > room:
-        raise _too_many()
+        raise _too_many_steps()
     steps = np.empty((count, 6), dtype=np.int64)
     into(steps)
     return steps
 
 
-def _too_many() -> TooLarge:
+def _too_many_steps() -> TooLarge:
     return TooLarge(
         f"the rounds have more than {MOST_STEPS:,} steps to write down; ask for fewer rounds,"
         " replicas or learners"

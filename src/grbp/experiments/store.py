@@ -191,7 +191,7 @@ def find(folder: Path, spec: Spec) -> CurveResult | None:
 def to_csv(result: CurveResult | SweepResult, path: Path) -> Path:
     """Write the table of a result as CSV, and return the path.
 
-    A row says what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine,
+    A row has what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine,
     whether by splitting, and the kind of regret) and the mean regret after a round, with its
     standard error and the ends of a 95 % interval; for a curve these are the band that
     `Curve.band` computes, which holds all of it at once. A cell of a sweep has a row for each
@@ -226,15 +226,14 @@ def _parse(data: bytes, path: Path) -> CurveResult:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _check_sizes(archive)
-            broken = archive.testzip()
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
         header = json.loads(str(arrays.pop("header")))
-        foreign = header["format"] != _FORMAT or not isinstance(header["spec"], dict)
+        if header["format"] != _FORMAT or not isinstance(header["spec"], dict):
+            raise ValueError("another program's archive")
     except _UNREADABLE:
-        broken, foreign, header, arrays = "", True, {}, {}
-    if foreign:
-        raise InvalidInput(f"{path} is damaged, or is not a result of this package")
+        # `find` would take an error of the system behind this one for that of a disk.
+        raise InvalidInput(f"{path} is damaged, or is not a result of this package") from None
     version = header.get("format_version")
     if version != _FORMAT_VERSION:
         raise InvalidInput(
@@ -243,12 +242,10 @@ def _parse(data: bytes, path: Path) -> CurveResult:
     if header["spec"].get("kind") != "curves":
         raise InvalidInput(f"{path} does not hold curves; run its experiment again, as a sweep")
     try:
-        if broken is None:
-            spec, meta = Spec.from_json(header["spec"]), Meta(**header["meta"])
-            return CurveResult.from_arrays(spec, meta, header, arrays)
-    except (InvalidInput, ValueError, KeyError, TypeError, AttributeError):
-        pass
-    raise InvalidInput(f"{path} is damaged: what it holds does not fit together")
+        spec, meta = Spec.from_json(header["spec"]), Meta(**header["meta"])
+        return CurveResult.from_arrays(spec, meta, header, arrays)
+    except (InvalidInput, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"{path} is damaged: what it holds does not fit together") from error
 
 
 def _check_sizes(archive: zipfile.ZipFile) -> None:

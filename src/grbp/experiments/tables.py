@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from grbp.experiments.regret import Z_95, most_unseen
+from grbp.experiments.regret import Z_95, bound_unseen
 from grbp.model.problem import Problem
 
 COLUMNS: Final = (
@@ -32,10 +32,10 @@ def cell_row(
     """Return the row of one cell of a sweep, whose learner has some choices.
 
     `how` stands in the columns from "learner" to "regret", and its third entry are the replicas;
-    `found` are the round, the mean regret and its standard error; `lost` is as for `most_unseen`.
+    `found` are the round, the mean regret and its standard error; `lost` is as for `bound_unseen`.
     """
     at, mean, se = found
-    unseen = most_unseen(problem, choices, np.array([at]), int(how[2]), lost)
+    unseen = bound_unseen(problem, choices, np.array([at]), int(how[2]), lost)
     room = 0.0 if unseen is None else float(unseen[0])
     return *problem_columns(problem), *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room
 

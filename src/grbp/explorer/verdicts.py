@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from grbp.errors import InvalidInput
+from grbp.errors import GrbpError
 from grbp.explorer.models import VerdictModel
 
 
@@ -20,7 +20,7 @@ def judge_claims(folder: Path) -> dict[str, Any]:
     results: dict[str, Result] = {}
     for name, spec in EXPERIMENTS.items():
         for one in (as_printed(spec), spec):  # What was measured more precisely counts.
-            with suppress(InvalidInput):
+            with suppress(GrbpError):
                 results[name] = load_result(folder / "data", one)
     rows = verdicts(results)
     curves = results.get("figure-3")

@@ -84,7 +84,7 @@ def league_figure(league: SweepResult, goal: int, title: str = "") -> "Figure":
     """
     table = league.table(goal)
     names = [standing.learner for standing in table.standings]
-    page, grid = _page(names), league.regret_map(names[0], goal)
+    page, grid = _lay_out(names), league.regret_map(names[0], goal)
     with drawing():
         from grbp.figures.notebook import Figure  # noqa: PLC0415
 
@@ -145,7 +145,7 @@ def league_paths(goals: Sequence[int], path: Path) -> dict[int, Path]:
     return {goal: with_addition(path, f"-{goal}") for goal in goals}
 
 
-def _page(names: Sequence[str]) -> _Page:
+def _lay_out(names: Sequence[str]) -> _Page:
     count = len(names)
     side = 1.7 if count < 5 else 1.2 if count < _MANY else 0.88
     maps = (count - 1) * (side + _GAP) - _GAP
@@ -168,7 +168,7 @@ def _describe_size(league: SweepResult, problems: int) -> str:
 def _draw_map(axes: "Axes", duel: Duel, grid: RegretMap) -> None:
     limits = {"vmin": -_CLASSES - 0.5, "vmax": _CLASSES + 0.5}
     shades = (grid.p_c, grid.p_f, _shades(duel))
-    draw_cells(axes, shades, cmap=_palette(), linewidth=0.2, **limits)
+    draw_cells(axes, shades, cmap=_make_palette(), linewidth=0.2, **limits)
     along = np.linspace(*axes.get_xlim(), _SAMPLES)
     line = boundary(grid.goal, along)
     axes.plot(along, line, color="white", linewidth=2.4)  # black alone is lost on the dark shades
@@ -183,7 +183,7 @@ def _shades(duel: Duel) -> Floats:
     return np.where(duel.winner == 0, 0.0, np.copysign(steps, duel.winner))
 
 
-def _palette() -> "ListedColormap":
+def _make_palette() -> "ListedColormap":
     """Make a palette from red over white to blue, with a step next to white.
 
     The step tells the palest shade from "not clear".
@@ -230,7 +230,7 @@ def _draw_key(figure: "Figure", page: _Page) -> None:
     y = page.height - 1.05 if many else 0.42
     axes = figure.add_axes(page.part(x, y, _KEY_WIDTH, 0.2))
     shades = np.arange(-_CLASSES, _CLASSES + 1)
-    axes.pcolormesh(shades[None, :], cmap=_palette(), edgecolor=GREY, linewidth=0.6)
+    axes.pcolormesh(shades[None, :], cmap=_make_palette(), edgecolor=GREY, linewidth=0.6)
     words = [f"{2 ** (k - 1)} to {2**k}" for k in range(1, _CLASSES)]
     words.append(f"over {2 ** (_CLASSES - 1)}")
     axes.set_xticks(shades + _CLASSES + 0.5, [*reversed(words), "not clear", *words])

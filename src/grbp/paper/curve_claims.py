@@ -15,10 +15,10 @@ from grbp.paper.growth import (
     Finding,
     Missing,
     Results,
-    estimate,
-    growth,
-    needed,
-    onset,
+    find_onset,
+    make_estimate,
+    measure_growth,
+    require,
 )
 from grbp.theory.bounds import forced_exploration_slope, gamma_bounded, getbe_bound
 from grbp.theory.gaps import gap
@@ -33,43 +33,43 @@ _FURTHER: Final = {
 _PRINTED_ROUNDS: Final = {spec.name: spec.rounds for spec in (FIGURE_3, FIGURE_4)}
 
 
-def _with(learner: str, results: Results, *names: str) -> CurveResult | None:
+def _find_result(learner: str, results: Results, *names: str) -> CurveResult | None:
     """Return the first of some results, by their names, that has a curve of a learner."""
     found = (results.get(name) for name in names)
     curves = (result for result in found if isinstance(result, CurveResult))
     return next((result for result in curves if learner in result.simulation.curves), None)
 
 
-def _furthest(results: Results, figure: str, learner: str) -> CurveResult:
+def _find_furthest(results: Results, figure: str, learner: str) -> CurveResult:
     """Return the result that follows a learner of a figure furthest."""
     names = _FURTHER[figure]
-    found = _with(learner, results, *names)
+    found = _find_result(learner, results, *names)
     if found is None:
         some = any(name in results for name in names)
         raise Missing(f"{learner} in {' or '.join(names)}" if some else names[0])
     return found
 
 
-def _at_end(results: Results, figure: str, learner: str) -> str:
-    """Say what the mean regret is at the last round of a figure; nothing if it was not run."""
-    found = _with(learner, results, figure)
+def _describe_end(results: Results, figure: str, learner: str) -> str:
+    """Describe the mean regret at the last round of a figure; nothing if it was not run."""
+    found = _find_result(learner, results, figure)
     if found is None:
         return ""
     curve = found.simulation.curves[learner]
-    end = estimate(float(curve.mean[-1]), float(curve.covariance[-1, -1]))
+    end = make_estimate(float(curve.mean[-1]), float(curve.covariance[-1, -1]))
     return f"regret at T = {found.spec.rounds:,}: {end}; "
 
 
-def _final(samples: Floats) -> Estimate:
+def _estimate_mean(samples: Floats) -> Estimate:
     """Estimate the mean of independent samples."""
     count = len(samples)
     variance = float(samples.var(ddof=1)) / count if count > 1 else 0.0
-    return estimate(float(samples.mean()), variance)
+    return make_estimate(float(samples.mean()), variance)
 
 
 def threshold_is_optimal(figure: str, threshold: int, results: Results) -> Finding:
     """Judge whether a threshold is the optimal one."""
-    problem = needed(results, figure, CurveResult).spec.problem
+    problem = require(results, figure, CurveResult).spec.problem
     best, b = optimal_threshold(problem), boundary(problem.goal, problem.p_c)
     return Finding(
         HELD if best == threshold else DID_NOT_HOLD,
@@ -81,23 +81,23 @@ def threshold_is_optimal(figure: str, threshold: int, results: Results) -> Findi
 
 def is_finite(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner's regret stays finite."""
-    result = _furthest(results, figure, learner)
-    grown = growth(result, learner)
+    result = _find_furthest(results, figure, learner)
+    grown = measure_growth(result, learner)
     outcome = grown.finite()
     whys = {
         HELD: f"the gains have faded by T = {grown.ends[-1]:,.0f}",
         DID_NOT_HOLD: f"the regret still grows at T = {grown.ends[-1]:,.0f}",
         UNDECIDED: "the interval is too wide to tell a fading gain from a lasting one",
     }
-    theory = _growth_in_theory(result, learner)
+    theory = _explain_growth(result, learner)
     if theory and outcome == HELD:
         outcome, whys[UNDECIDED] = UNDECIDED, "the curve does not show what theory says"
-    evidence = f"{_at_end(results, figure, learner)}{grown}"
+    evidence = f"{_describe_end(results, figure, learner)}{grown}"
     return Finding(outcome, evidence, f"{whys[outcome]}{theory}")
 
 
-def _growth_in_theory(result: CurveResult, learner: str) -> str:
-    """Say why the regret of GETBE-SM is not finite, where that is so."""
+def _explain_growth(result: CurveResult, learner: str) -> str:
+    """Explain why the regret of GETBE-SM is not finite, where that is so."""
     problem, gamma = result.spec.problem, result.meta.constants.get(learner, {}).get("gamma")
     asked = gamma_bounded(problem)
     if gamma is None or gamma > asked or optimal_threshold(problem) == 0:
@@ -111,8 +111,8 @@ def _growth_in_theory(result: CurveResult, learner: str) -> str:
 
 def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner's regret grows like log(T)."""
-    result = _furthest(results, figure, learner)
-    grown = growth(result, learner)
+    result = _find_furthest(results, figure, learner)
+    grown = measure_growth(result, learner)
     outcome = grown.steady(np.log(grown.ends))
     whys = {
         HELD: f"the slope on log T is {grown.tendency()}",
@@ -124,16 +124,16 @@ def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
         whys[UNDECIDED] = (
             f"up to T = {grown.ends[-1]:,.0f} the slope on log T is {grown.tendency()}"
         )
-    limit, begun = _slope_in_theory(result, learner), onset(result, learner)
-    evidence = f"{_at_end(results, figure, learner)}{grown}" + (f"; {begun}" if begun else "")
+    limit, begun = _explain_slope(result, learner), find_onset(result, learner)
+    evidence = f"{_describe_end(results, figure, learner)}{grown}" + (f"; {begun}" if begun else "")
     printed = _PRINTED_ROUNDS[figure]
     if outcome == HELD and begun and begun.begins > printed:
         limit += f"; the paper's {printed:,} rounds do not show it"
     return Finding(outcome, evidence, f"{whys[outcome]}{limit}")
 
 
-def _slope_in_theory(result: CurveResult, learner: str) -> str:
-    """Say what the slope tends to, where that is known.
+def _explain_slope(result: CurveResult, learner: str) -> str:
+    """Explain what the slope tends to, where that is known.
 
     Forced explorations cost gamma (V* - p_f). UCB1 with two arms costs 2/gap, for it plays the
     worse one 2 log(T)/gap^2 times.
@@ -149,7 +149,7 @@ def _slope_in_theory(result: CurveResult, learner: str) -> str:
 
 def is_linear(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner's regret grows like T."""
-    grown = growth(_furthest(results, figure, learner), learner)
+    grown = measure_growth(_find_furthest(results, figure, learner), learner)
     outcome = grown.steady(grown.ends)
     before, last = grown.gains(grown.ends)[-2:]
     whys = {
@@ -160,7 +160,7 @@ def is_linear(figure: str, learner: str, results: Results) -> Finding:
     }
     return Finding(
         outcome,
-        f"{_at_end(results, figure, learner)}regret per round: {before} up to"
+        f"{_describe_end(results, figure, learner)}regret per round: {before} up to"
         f" T = {grown.ends[-2]:,.0f}, {last} up to T = {grown.ends[-1]:,.0f}"
         f" ({grown.replicas:,} replicas)",
         whys[outcome],
@@ -169,18 +169,18 @@ def is_linear(figure: str, learner: str, results: Results) -> Finding:
 
 def is_lowest(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner has the lowest regret of the paper's five."""
-    result = needed(results, figure, CurveResult)
+    result = require(results, figure, CurveResult)
     curves = result.simulation.curves
     others = [name for name in PAPER_LEARNERS if name in curves and name != learner]
     if learner not in curves or len(others) < len(PAPER_LEARNERS) - 1:
         raise Missing(f"curve of every learner of the paper in {figure}")
     own = curves[learner].final
     # Replica by replica: differences between replicas cancel.
-    more = {name: _final(curves[name].final - own) for name in others}
+    more = {name: _estimate_mean(curves[name].final - own) for name in others}
     listed = ", ".join(f"{TITLES[name]} {estimate}" for name, estimate in more.items())
     evidence = (
-        f"regret at T = {result.spec.rounds:,}: {_final(own)}; more than it, replica by replica:"
-        f" {listed} ({len(own):,} replicas)"
+        f"regret at T = {result.spec.rounds:,}: {_estimate_mean(own)}; more than it, replica by"
+        f" replica: {listed} ({len(own):,} replicas)"
     )
     better = [TITLES[name] for name, estimate in more.items() if estimate.high < 0.0]
     if better:
@@ -188,14 +188,15 @@ def is_lowest(figure: str, learner: str, results: Results) -> Finding:
     if all(estimate.low > 0.0 for estimate in more.values()):
         why = "the other four of the five printed curves have more regret"
         if "no-explore" in curves:
-            why += f" (NoExplore, which is not printed, has {_final(curves['no-explore'].final)})"
+            last = _estimate_mean(curves["no-explore"].final)
+            why += f" (NoExplore, which is not printed, has {last})"
         return Finding(HELD, evidence, why)
     return Finding(UNDECIDED, evidence, "the interval of a difference contains 0")
 
 
 def theorem_applies(figure: str, results: Results) -> Finding:
     """Judge whether Theorem 3 applies with the paper's gamma."""
-    result = needed(results, figure, CurveResult)
+    result = require(results, figure, CurveResult)
     gamma = result.meta.constants.get(GETBE[0], {}).get("gamma")
     if gamma is None:
         raise Missing(f"{GETBE[0]} in {figure}")

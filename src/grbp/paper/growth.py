@@ -64,7 +64,7 @@ class Missing(LookupError):
     """A result that a claim needs is not there."""
 
 
-def needed(results: Results, name: str, kind: type[R]) -> R:
+def require(results: Results, name: str, kind: type[R]) -> R:
     """Return the result of an experiment, which must be of a kind; or say that it is missing."""
     found = results.get(name)
     if not isinstance(found, kind):
@@ -98,7 +98,7 @@ class Growth:
     def contrast(self, weights: Floats) -> Estimate:
         """Estimate a linear combination of the means at the ends."""
         variance = stable_sum(np.outer(weights, weights) * self.spread)
-        return estimate(stable_sum(weights * self.mean), variance)
+        return make_estimate(stable_sum(weights * self.mean), variance)
 
     def _weights(self, span: int, scale: Floats) -> Floats:
         """Return the weights of the gain in a span, per unit of a scale; span -1 is the last."""
@@ -152,7 +152,7 @@ class Growth:
         return self.contrast(self._weights(-1, scale) - self._weights(0, scale))
 
     def tendency(self) -> str:
-        """Say how the slope on log(T) changes, from the first of the spans to the last."""
+        """Describe how the slope on log(T) changes, from the first of the spans to the last."""
         change = self._trend()
         one_round = self.round_cost / math.log(self.ends[-1] / self.ends[-2])
         if max(-change.low, change.high) <= one_round * (1.0 + _ROUNDING):
@@ -166,11 +166,11 @@ class Growth:
 
     def __str__(self) -> str:
         spans = zip(self.ends[:-1], self.ends[1:], self.slopes(), strict=True)
-        said = "; ".join(f"{slope} for T from {a:,.0f} to {b:,.0f}" for a, b, slope in spans)
-        return f"gain per unit of log T: {said} ({self.replicas:,} replicas)"
+        gains = "; ".join(f"{slope} for T from {a:,.0f} to {b:,.0f}" for a, b, slope in spans)
+        return f"gain per unit of log T: {gains} ({self.replicas:,} replicas)"
 
 
-def growth(result: CurveResult, learner: str) -> Growth:
+def measure_growth(result: CurveResult, learner: str) -> Growth:
     """Take the gains of a learner's mean regret in the last three tenfold spans of rounds."""
     simulation = result.simulation
     if learner not in simulation.curves:
@@ -211,7 +211,7 @@ class Onset(NamedTuple):
         )
 
 
-def onset(result: CurveResult, learner: str) -> Onset | None:
+def find_onset(result: CurveResult, learner: str) -> Onset | None:
     """Find where a learner's curve becomes a logarithm; None if its last two spans differ."""
     curve, rounds = result.simulation.curves[learner], result.simulation.checkpoints
     ends = [k for k, look in enumerate(rounds.tolist()) if look in _POWERS]
@@ -234,7 +234,7 @@ def stable_sum(terms: Floats) -> float:
     return total if abs(total) > _ROUNDING * float(np.abs(terms).sum()) else 0.0
 
 
-def estimate(mean: float, variance: float) -> Estimate:
+def make_estimate(mean: float, variance: float) -> Estimate:
     """Return a mean with its interval, from the variance of that mean."""
     width = Z_95 * math.sqrt(max(variance, 0.0))
     return Estimate(mean, mean - width, mean + width)

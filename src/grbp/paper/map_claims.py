@@ -16,17 +16,17 @@ from grbp.paper.growth import (
     Judgement,
     Missing,
     Results,
-    estimate,
-    needed,
+    make_estimate,
+    require,
 )
 from grbp.theory.values import boundary, optimal_threshold
 
 
 def regions_differ(figure: str, results: Results) -> Finding:
     """Judge whether regret is higher in the exploration region, on average over a map."""
-    result = needed(results, figure, SweepResult)
+    result = require(results, figure, SweepResult)
     found, spec = result.regret_map(), result.spec
-    explored = _explored(found)
+    explored = _find_explored(found)
     if explored.all() or not explored.any():
         raise Missing(f"map of both regions in {figure}")
     more = _difference(found.mean, found.se, explored)
@@ -49,23 +49,24 @@ def regions_differ(figure: str, results: Results) -> Finding:
 
 def every_line_rises(figure: str, results: Results) -> Finding:
     """Judge the same for each line of the map that crosses the boundary, at one p_f or p_c."""
-    found = needed(results, figure, SweepResult).regret_map()
-    arrays = found.mean, found.se, _explored(found)
+    found = require(results, figure, SweepResult).regret_map()
+    arrays = found.mean, found.se, _find_explored(found)
     lines = {f"p_f = {p:g}": [a[i] for a in arrays] for i, p in enumerate(found.p_f)}
     lines |= {f"p_c = {p:g}": [a[:, j] for a in arrays] for j, p in enumerate(found.p_c)}
     crossing = {name: line for name, line in lines.items() if line[2].any() and not line[2].all()}
     if not crossing:
         raise Missing(f"line across the boundary in {figure}")
     rises = {name: _difference(*line) for name, line in crossing.items()}
-    steps = {name: _difference(*_next_to_boundary(*line)) for name, line in crossing.items()}
-    up, down = (_surely(rises, sign) for sign in (1.0, -1.0))
+    steps = {name: _difference(*_cells_at_boundary(*line)) for name, line in crossing.items()}
+    up, down = (_names_with_sign(rises, sign) for sign in (1.0, -1.0))
+    steps_up, steps_down = (_names_with_sign(steps, sign) for sign in (1.0, -1.0))
     smallest = min(rises, key=lambda name: rises[name].value)
-    falls = "; ".join(f"{steps[name]} at {name}" for name in _surely(steps, -1.0))
+    falls = "; ".join(f"{steps[name]} at {name}" for name in steps_down)
     evidence = (
         f"{len(up)} of {len(rises)} lines that cross the boundary have more regret beyond it, on"
         f" average, and {len(down)} less; smallest difference {rises[smallest]} at {smallest};"
         f" between the two cells next to the boundary it surely rises in"
-        f" {len(_surely(steps, 1.0))} lines and surely falls in {len(_surely(steps, -1.0))}"
+        f" {len(steps_up)} lines and surely falls in {len(steps_down)}"
         f"{f' ({falls})' if falls else ''}"
     )
     if down:
@@ -77,18 +78,18 @@ def every_line_rises(figure: str, results: Results) -> Finding:
     return Finding(HELD, evidence, "every line has more regret beyond the boundary than before it")
 
 
-def _surely(differences: dict[str, Estimate], sign: float) -> list[str]:
+def _names_with_sign(differences: dict[str, Estimate], sign: float) -> list[str]:
     """Return the names of the differences that surely have a sign."""
     return [name for name, d in differences.items() if min(sign * d.low, sign * d.high) > 0.0]
 
 
-def _next_to_boundary(mean: Floats, se: Floats, explored: Bools) -> list[Any]:
+def _cells_at_boundary(mean: Floats, se: Floats, explored: Bools) -> list[Any]:
     """Return the two cells of a line between which the boundary lies."""
     k = int(np.flatnonzero(np.diff(explored))[0])
     return [array[k : k + 2] for array in (mean, se, explored)]
 
 
-def _explored(found: RegretMap) -> Bools:
+def _find_explored(found: RegretMap) -> Bools:
     """Return which cells of a map lie in the exploration region: [p_f, p_c]."""
     goal, p_c = found.goal, found.p_c
     rows = [[optimal_threshold(Problem(goal, p, p_f)) == 0 for p in p_c] for p_f in found.p_f]
@@ -108,7 +109,7 @@ def _difference(mean: Floats, se: Floats, explored: Bools) -> Estimate:
     The cells are independent of each other.
     """
     weights = np.where(explored, 1.0 / explored.sum(), -1.0 / (~explored).sum())
-    return estimate(float((weights * mean).sum()), float((weights**2 * se**2).sum()))
+    return make_estimate(float((weights * mean).sum()), float((weights**2 * se**2).sum()))
 
 
 def _rank_correlation(x: Floats, y: Floats) -> float:

@@ -109,12 +109,12 @@ def verdicts(results: Results) -> list[Verdict]:
 
 def tally(rows: Sequence[Verdict]) -> str:
     """Count the claims, in words, by their outcomes; and apart what we asked ourselves."""
-    said = []
+    counted = []
     for ours, name in ((False, "claims"), (True, "questions of our own")):
         found = [row.outcome for row in rows if row.ours == ours]
         counts = [f"{found.count(o)} {o}" for o in _OUTCOMES if not ours or o in found]
-        said += [f"{len(found)} {name}: {', '.join(counts)}"] if found or not ours else []
-    return "; ".join(said)
+        counted += [f"{len(found)} {name}: {', '.join(counts)}"] if found or not ours else []
+    return "; ".join(counted)
 
 
 def short_lines(rows: Iterable[Verdict]) -> list[str]:
@@ -141,13 +141,13 @@ def short_lines(rows: Iterable[Verdict]) -> list[str]:
     lines = []
     for row in rows:
         head = f"{row.outcome:<{len(UNDECIDED)}}  {row.where:<{wide}}  "
-        lines += _wrapped(row.claim, head, " " * len(head))
+        lines += _wrap(row.claim, head, " " * len(head))
         if row.outcome != HELD:
-            lines += _wrapped(row.why, "    ", "    ")
-    return [*lines, *_wrapped(LEGEND, "", ""), *_wrapped(tally(rows), "", "")]
+            lines += _wrap(row.why, "    ", "    ")
+    return [*lines, *_wrap(LEGEND, "", ""), *_wrap(tally(rows), "", "")]
 
 
-def _wrapped(text: str, first: str, others: str) -> list[str]:
+def _wrap(text: str, first: str, others: str) -> list[str]:
     return wrap(text, _TERMINAL_COLUMNS, initial_indent=first, subsequent_indent=others)
 
 

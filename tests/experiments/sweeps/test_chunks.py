@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 import grbp
 from grbp.experiments.sweeps.cells import Cell, Chunk, Played, make_cells
 from grbp.experiments.sweeps.chunks import Queue, choose_chunks, find_missing
-from grbp.experiments.sweeps.driver import Shard, Target
+from grbp.experiments.sweeps.driver import Shard
 from grbp.experiments.sweeps.file import StoredChunk
 from grbp.experiments.sweeps.spec import SweepSpec
 
@@ -82,9 +82,9 @@ def test_nothing_is_said_of_the_time_left_until_every_learner_was_measured() -> 
 def test_parts_share_every_replica_out_once(
     cells: int, replicas: int, count: int, precise: bool
 ) -> None:
-    target = Target(replicas, 0.1 if precise else None, 64 * replicas)
+    spec = replace(SPEC, replicas=replicas, se=0.1 if precise else None)
     counted: Counter[tuple[str, int]] = Counter()
     for index in range(1, count + 1):
-        for cell, share in Shard(index, count).select(named(cells), target):
+        for cell, share in Shard(index, count).select(named(cells), spec):
             counted.update((cell.key, k) for k in (range(replicas) if share is None else share))
     assert counted == Counter((cell.key, k) for cell in named(cells) for k in range(replicas))

@@ -452,8 +452,8 @@ def test_a_driver_that_fails_at_once_lets_go_of_its_file(
     SweepFile(path).close()
     with monkeypatch.context() as patch:
         patch.setattr(SweepFile, "put", fail)
-        with pytest.raises(CannotWrite):
-            Driver(SPEC, path)
+        with pytest.raises(CannotWrite), Driver(SPEC, path) as driver:
+            driver.play()
     SweepFile(path).close()
 
 

@@ -15,7 +15,7 @@ from grbp.engine.decisions import Decisions, Engine, choose_engine, decisions
 from grbp.errors import InvalidInput
 from grbp.experiments.moments import Sums, price
 from grbp.experiments.provenance import digest_of
-from grbp.experiments.regret import FEW, gap_per_threshold, whole_numbers
+from grbp.experiments.regret import FEW, choose_whole_numbers, gap_per_threshold
 from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.learners.base import Learner
@@ -75,7 +75,7 @@ class Cell:
 
     def price(self, sums: Sequence[Sums]) -> list[tuple[float, float]]:
         """Return the mean regret and its standard error at each of the rounds."""
-        costs = _numbers_to_sum(self)[1] if self.gaps is None else self.gaps
+        costs = _choose_numbers(self)[1] if self.gaps is None else self.gaps
         return [price(one, costs) for one in sums]
 
 
@@ -162,7 +162,7 @@ def _play_on_cpu(chunk: Chunk) -> Played:
     cell = chunk.cell
     prepare(cell)  # Compiling is not playing, and is not measured.
     began = time.perf_counter()
-    numbers, costs = _numbers_to_sum(cell)
+    numbers, costs = _choose_numbers(cell)
     sums = [Sums.nothing(len(costs))] * len(cell.rounds)
     for block in decisions(
         cell.problem,
@@ -180,7 +180,7 @@ def _play_on_cpu(chunk: Chunk) -> Played:
     return Played(chunk, tuple(sums), time.perf_counter() - began)
 
 
-def _numbers_to_sum(cell: Cell) -> tuple[Callable[[Decisions], Ints], Floats]:
+def _choose_numbers(cell: Cell) -> tuple[Callable[[Decisions], Ints], Floats]:
     """Return the whole numbers that are summed for a cell, and what each of them costs.
 
     They are the rounds played with each choice, which depend on no rounding at all; where these
@@ -189,7 +189,7 @@ def _numbers_to_sum(cell: Cell) -> tuple[Callable[[Decisions], Ints], Floats]:
     if cell.gaps is not None:
         return lambda block: block.played, cell.gaps
     gaps = gap_per_threshold(cell.problem, cell.find_learner())
-    return whole_numbers("pseudo", gaps, cell.rounds[-1])
+    return choose_whole_numbers("pseudo", gaps, cell.rounds[-1])
 
 
 def _play_on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:

@@ -130,12 +130,12 @@ class Queue:
 
     def _next_task(self, group: Group) -> Task:
         waiting, rate = self._waiting[group], self.rates[group]
-        room = self._room(rate)
+        room = self._fitting_replicas(rate)
         task: list[Chunk] = []
         while waiting and room > 0 and len(task) < _MOST_CHUNKS:
             cell, first, size = waiting[0]
             if size > room and not self.whole:
-                if task and size <= 2 * self._room(rate):
+                if task and size <= 2 * self._fitting_replicas(rate):
                     break  # The next task takes it unsplit.
                 task.append(Chunk(cell, first, room))
                 waiting[0] = Chunk(cell, first + room, size - room)
@@ -144,7 +144,7 @@ class Queue:
             room -= size
         return tuple(task)
 
-    def _room(self, rate: Rate) -> int:
+    def _fitting_replicas(self, rate: Rate) -> int:
         """Return the replicas that fill a task."""
         if not rate.replicas:
             return _PROBE

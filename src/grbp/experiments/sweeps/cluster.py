@@ -67,29 +67,29 @@ class Cluster:
             self._client: Any = self._dask.Client(address, timeout=_CALL, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InvalidInput(
-                f"dask = {address!r} was given; there is no scheduler ({_short(error)}), so give"
+                f"dask = {address!r} was given; there is no scheduler ({_shorten(error)}), so give"
                 " the address that it printed when it was started, such as tcp://host:8786"
             ) from error
 
     def prepare(self, cells: Iterable[Cell]) -> None:
         """Refuse the cluster if one of its workers is not fit for the cells."""
-        kept = [cell for cell in cells if _kind(cell) not in self._wanted]
-        self._wanted |= {_kind(cell): check_self(cell) for cell in kept}
+        new = [cell for cell in cells if _kind(cell) not in self._wanted]
+        self._wanted |= {_kind(cell): check_self(cell) for cell in new}
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError as error:
             raise WorkersFailed(
                 f"the cluster at {self._address} has no workers; start some and run the same again"
             ) from error
-        wanted = [self._wanted[_kind(cell)] for cell in kept]
-        for worker, answer in self._client.run(find_fault, kept, wanted, on_error="return").items():
-            why = answer if isinstance(answer, str) else f"it failed ({_short(answer)})"
+        wanted = [self._wanted[_kind(cell)] for cell in new]
+        for worker, answer in self._client.run(find_fault, new, wanted, on_error="return").items():
+            why = answer if isinstance(answer, str) else f"it failed ({_shorten(answer)})"
             if why:
-                raise WorkersFailed(_refusal(worker, why))
+                raise WorkersFailed(_describe_refusal(worker, why))
 
     def play(self, tasks: Iterator[Task]) -> Generator[list[Played], None, None]:
         """Play the tasks, with a few ahead of the workers."""
-        futures = [self._submit(task) for task in islice(tasks, self._window())]
+        futures = [self._submit(task) for task in islice(tasks, self._count_ahead())]
         ended = self._dask.as_completed(
             futures, loop=self._client.loop, with_results=True, raise_errors=False
         )
@@ -97,13 +97,13 @@ class Cluster:
         for future, answer in ended:
             if future.status != "finished":
                 raise WorkersFailed(
-                    f"a task failed on the cluster ({_short(future.exception())}); see the logs of"
-                    " its workers and run the same again, which goes on from here"
+                    f"a task failed on the cluster ({_shorten(future.exception())}); see the logs"
+                    " of its workers and run the same again, which goes on from here"
                 )
             if isinstance(answer, str):
                 raise WorkersFailed(answer)
             yield answer
-            for task in islice(tasks, max(0, self._window() - ended.count())):
+            for task in islice(tasks, max(0, self._count_ahead() - ended.count())):
                 ended.add(self._submit(task))
 
     def _submit(self, task: Task) -> Any:
@@ -112,7 +112,7 @@ class Cluster:
         key = f"grbp-{task[0].cell.group[0]}-{what}"
         return self._client.submit(check_and_play, task, wanted, key=key, retries=_RETRIES)
 
-    def _window(self) -> int:
+    def _count_ahead(self) -> int:
         """Return how many tasks to have under way."""
         if time.monotonic() - self._asked_at > _INTERVAL:
             self._threads = sum(self._client.nthreads().values()) or 1
@@ -142,10 +142,10 @@ def find_fault(cells: list[Cell], wanted: list[WorkerCheck]) -> str:
 def check_and_play(task: Task, wanted: WorkerCheck) -> list[Played] | str:
     """Play a task, whose cells are of one kind; return a sentence where a worker is not fit."""
     why = find_fault([task[0].cell], [wanted])
-    return _refusal(_own_address(), why) if why else play(task)
+    return _describe_refusal(_find_own_address(), why) if why else play(task)
 
 
-def _own_address() -> str:
+def _find_own_address() -> str:
     with suppress(Exception):
         import distributed  # noqa: PLC0415 (an extra)
 
@@ -154,13 +154,13 @@ def _own_address() -> str:
     return "of the cluster"
 
 
-def _refusal(worker: str, why: str) -> str:
+def _describe_refusal(worker: str, why: str) -> str:
     return (
         f"the worker {worker} was refused because {why}; install there the driver's grbp, NumPy,"
         " Numba and learners, and run the same again"
     )
 
 
-def _short(error: Any) -> str:
+def _shorten(error: Any) -> str:
     text = " ".join(str(error).split())[:200]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

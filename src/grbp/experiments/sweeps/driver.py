@@ -2,14 +2,15 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from functools import reduce
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from grbp._io import table_text, write_together
-from grbp._progress import ProgressLike, as_progress
+from grbp._progress import Progress, ProgressLike, as_progress
 from grbp.engine.decisions import check_choice
 from grbp.errors import InvalidInput
 from grbp.experiments.moments import Sums
@@ -19,42 +20,14 @@ from grbp.experiments.sweeps.chunks import Queue, choose_chunks, find_missing
 from grbp.experiments.sweeps.file import StoredChunk, SweepFile
 from grbp.experiments.sweeps.result import SweepResult, SweptCell
 from grbp.experiments.sweeps.spec import SweepSpec
-from grbp.experiments.sweeps.workers import Workers, local_workers
-from grbp.model.validation import check_positive, check_whole
+from grbp.experiments.sweeps.workers import Workers, hire_workers
+from grbp.model.validation import check_positive
 
 FOLDER: Final[Path] = Path("results")
 """The folder in which sweeps are kept unless another is named."""
 
 CHUNK_SECONDS: Final = 1.0
 """Seconds that a task takes, about, unless another number is given."""
-
-Report: TypeAlias = Callable[[int, int, float | None], None]
-"""A function that is called with replicas done, replicas in all, and the seconds left if known."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """How many replicas a cell needs: a number, or as many as its precision takes."""
-
-    replicas: int
-    se: float | None = None
-    cap: int = 0
-
-    def choose(self, cell: Cell, stored: Sequence[StoredChunk]) -> tuple[int, list[StoredChunk]]:
-        """Return the replicas that a cell needs, as far as is known, and chunks it has of them.
-
-        Replicas are doubled where all of them are there and the standard error is too large. So
-        what is played next follows from whole stages alone, in whatever order they came.
-        """
-        replicas = self.replicas
-        while True:
-            have = choose_chunks(stored, replicas)
-            if self.se is None or replicas >= self.cap or sum(c.size for c in have) < replicas:
-                return replicas, have
-            *_, (_, se) = cell.price(add_sums(have))
-            if se <= self.se:
-                return replicas, have
-            replicas = min(2 * replicas, self.cap)
 
 
 @dataclass(frozen=True)
@@ -64,7 +37,7 @@ class Shard:
     index: int = 1
     count: int = 1
 
-    def select(self, cells: Sequence[Cell], target: Target) -> Iterator[tuple[Cell, range | None]]:
+    def select(self, cells: Sequence[Cell], spec: SweepSpec) -> Iterator[tuple[Cell, range | None]]:
         """Yield the cells of this part, each with the replicas to play; None for all it needs.
 
         Cells are put in the order of their keys, which is as good as random, so that parts take
@@ -74,24 +47,16 @@ class Shard:
             yield from ((cell, None) for cell in cells)
             return
         cells = sorted(cells, key=lambda cell: cell.key)
-        size = 1 if target.se is not None else target.replicas
+        size = 1 if spec.se is not None else spec.replicas
         total = size * len(cells)
         begin, end = (total * k // self.count for k in (self.index - 1, self.index))
         for k in range(begin // size, -(-end // size)):
             mine = range(max(0, begin - k * size), min(size, end - k * size))
             if mine:
-                yield cells[k], None if target.se is not None else mine
+                yield cells[k], None if spec.se is not None else mine
 
 
 _WHOLE: Final = Shard()
-
-
-def add_sums(chunks: Sequence[StoredChunk]) -> tuple[Sums, ...]:
-    """Add the sums of chunks, at each of the rounds."""
-    first, *rest = (one.sums for one in chunks)
-    for other in rest:
-        first = tuple(a + b for a, b in zip(first, other, strict=True))
-    return first
 
 
 class Gaps(NamedTuple):
@@ -101,47 +66,6 @@ class Gaps(NamedTuple):
     share: range | None
     wanted: int
     missing: list[Chunk]
-
-
-def find_gaps(file: SweepFile, cell: Cell, share: range | None, target: Target) -> Gaps:
-    """Find what is missing in a file of a cell, or of some of its replicas."""
-    replicas, have = target.choose(cell, file.chunks(cell))
-    wanted = range(replicas) if share is None else share
-    missing = [Chunk(cell, gap.start, len(gap)) for gap in find_missing(have, wanted) if len(gap)]
-    return Gaps(cell, share, len(wanted), missing)
-
-
-def fill(
-    file: SweepFile,
-    cells: Sequence[tuple[Cell, range | None]],
-    target: Target,
-    workers: Workers,
-    queue: Queue,
-    report: Report,
-) -> bool:
-    """Play what is missing of some cells, stage by stage; return whether anything was."""
-    begun = False
-    while True:
-        found = [find_gaps(file, *one, target) for one in cells]
-        total = sum(one.wanted for one in found)
-        found = [one for one in found if one.missing]
-        if not found:
-            return begun
-        begun = True
-        for one in found:
-            queue.put(one.missing)
-        workers.prepare({(one.cell.group, one.cell.engine): one.cell for one in found}.values())
-        report(total - queue.left, total, None)
-        began, busy = time.monotonic(), 0.0
-        with closing(workers.play(queue.tasks())) as results:
-            for played in results:
-                file.add(played)
-                queue.learn_from(played)
-                busy += sum(one.seconds for one in played)
-                left, elapsed = queue.work_left, time.monotonic() - began
-                report(total - queue.left, total, None if left is None else left * elapsed / busy)
-        # What was complete stays so; the others may need more now.
-        cells = [(one.cell, one.share) for one in found]
 
 
 def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
@@ -211,8 +135,8 @@ def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
     True
     """
     spec, folder = read_spec(spec), Path(folder)
-    with Driver(spec, sweep_path(folder, spec), device, chunk, progress) as driver:
-        driver.play(processes=processes, threads=threads, dask=dask)
+    with Driver(spec, sweep_path(folder, spec), device) as driver:
+        driver.play(processes=processes, threads=threads, dask=dask, chunk=chunk, progress=progress)
         result = driver.result()
     write_result(folder, result)
     return result
@@ -223,7 +147,7 @@ def load_sweep(spec: SweepSpec, path: Path) -> SweepResult:
     if not path.is_file():
         raise InvalidInput(f"{path} does not exist; play the sweep first")
     with Driver(spec, path) as driver:
-        if any(driver.find_gaps()):
+        if any(one.missing for one in driver.find_gaps()):
             raise InvalidInput(f"{path} does not hold all of {spec.name!r}; play the rest first")
         return driver.result()
 
@@ -231,27 +155,12 @@ def load_sweep(spec: SweepSpec, path: Path) -> SweepResult:
 class Driver:
     """An open file of a sweep, and what is to be in it."""
 
-    def __init__(
-        self,
-        spec: SweepSpec,
-        path: Path,
-        device: Device = "cpu",
-        chunk: float = CHUNK_SECONDS,
-        progress: ProgressLike = None,
-    ) -> None:
+    def __init__(self, spec: SweepSpec, path: Path, device: Device = "cpu") -> None:
         check_choice("device", device, Device)
-        self._queue = Queue(check_positive("chunk", chunk), whole=device == "cuda")
-        self.spec, self._device, self._progress = spec, device, as_progress(progress)
+        self.spec, self._device = spec, device
         self.cells = list(make_cells(spec))
-        self.target = Target(spec.replicas, spec.se, spec.cap)
         check_device(self.cells, device)
         self.file = SweepFile(path)
-        try:
-            self.file.put("asked", json.dumps(spec.as_json(), sort_keys=True))
-            self.file.commit()
-        except BaseException:
-            self.file.close()
-            raise
 
     def __enter__(self) -> "Driver":
         return self
@@ -266,22 +175,73 @@ class Driver:
         processes: int | None = None,
         threads: int | None = None,
         dask: str | None = None,
+        chunk: float = CHUNK_SECONDS,
+        progress: ProgressLike = None,
     ) -> None:
-        """Play what is missing of the sweep, or of a shard of it."""
-        with hire_workers(processes, threads, dask, self._device) as workers:
-            cells = list(shard.select(self.cells, self.target))
-            if fill(self.file, cells, self.target, workers, self._queue, self._report):
-                self._write_meta()
+        """Play what is missing of the sweep, or of a shard of it, stage by stage."""
+        queue = Queue(check_positive("chunk", chunk), whole=self._device == "cuda")
+        report, cells = as_progress(progress), list(shard.select(self.cells, self.spec))
+        self.file.put("asked", json.dumps(self.spec.as_json(), sort_keys=True))
+        with closing(hire_workers(processes, threads, dask, self._device)) as workers:
+            while cells:
+                gaps = self.find_gaps(cells)
+                # What is complete stays so; the others may need more after this stage.
+                cells = [(one.cell, one.share) for one in gaps if one.missing]
+                if cells:
+                    self._play_stage(gaps, workers, queue, report)
 
-    def _report(self, done: int, total: int, left: float | None) -> None:
-        if self._progress is not None:
-            ends = "" if left is None or done == total else f": about {duration(left)} left"
-            self._progress(f"{self.spec.name}{ends}", done, total)
+    def _play_stage(
+        self, gaps: Sequence[Gaps], workers: Workers, queue: Queue, report: Progress | None
+    ) -> None:
+        """Play what is missing, keep what comes, and report how much is done."""
+        total = sum(one.wanted for one in gaps)
+        for one in gaps:
+            queue.put(one.missing)
+        cells = (one.cell for one in gaps if one.missing)
+        workers.prepare({(cell.group, cell.engine): cell for cell in cells}.values())
 
-    def find_gaps(self) -> Iterator[Gaps]:
-        """Yield the cells of which something is missing."""
-        found = (find_gaps(self.file, cell, None, self.target) for cell in self.cells)
-        return (one for one in found if one.missing)
+        def tell(left: float | None = None) -> None:
+            if report is not None:
+                ends = "" if left is None or not queue.left else f": about {duration(left)} left"
+                report(f"{self.spec.name}{ends}", total - queue.left, total)
+
+        tell()
+        began, busy = time.monotonic(), 0.0
+        with closing(workers.play(queue.tasks())) as results:
+            for played in results:
+                self.file.add(played)
+                queue.learn_from(played)
+                busy += sum(one.seconds for one in played)
+                left, elapsed = queue.work_left, time.monotonic() - began
+                tell(None if left is None else left * elapsed / busy)
+        self._write_meta()
+
+    def find_gaps(self, cells: Iterable[tuple[Cell, range | None]] | None = None) -> list[Gaps]:
+        """Find what is missing of each cell in the file."""
+        found = []
+        for cell, share in _WHOLE.select(self.cells, self.spec) if cells is None else cells:
+            replicas, chunks = self._choose_chunks(cell)
+            wanted = range(replicas) if share is None else share
+            gaps = (gap for gap in find_missing(chunks, wanted) if gap)
+            missing = [Chunk(cell, gap.start, len(gap)) for gap in gaps]
+            found.append(Gaps(cell, share, len(wanted), missing))
+        return found
+
+    def _choose_chunks(self, cell: Cell) -> tuple[int, list[StoredChunk]]:
+        """Return the replicas that a cell needs, as far as is known, and chunks it has of them.
+
+        Replicas are doubled where all of them are there and the standard error is too large. So
+        what is played next follows from whole stages alone, in whatever order they came.
+        """
+        spec, stored, replicas = self.spec, self.file.chunks(cell), self.spec.replicas
+        while True:
+            have = choose_chunks(stored, replicas)
+            if spec.se is None or replicas >= spec.cap or sum(c.size for c in have) < replicas:
+                return replicas, have
+            *_, (_, se) = cell.price(_add_sums(have))
+            if se <= spec.se:
+                return replicas, have
+            replicas = min(2 * replicas, spec.cap)
 
     def result(self) -> SweepResult:
         """Return the result of a file in which nothing is missing."""
@@ -290,8 +250,7 @@ class Driver:
 
     def _collect(self, cell: Cell) -> SweptCell:
         """Return a cell with its regret."""
-        _, chunks = self.target.choose(cell, self.file.chunks(cell))
-        sums = add_sums(chunks)
+        sums = _add_sums(self._choose_chunks(cell)[1])
         mean, se = zip(*cell.price(sums), strict=True)
         return SweptCell(cell, sums, mean, se)
 
@@ -307,35 +266,12 @@ class Driver:
         learners = {name: cell.find_learner() for name, cell in first.items()}
         meta = make_meta(learners, {name: cell.engine for name, cell in first.items()})
         self.file.put("meta", json.dumps(asdict(meta)))
-        self.file.commit()
         return meta
 
 
-@contextmanager
-def hire_workers(
-    processes: int | None = None,
-    threads: int | None = None,
-    dask: str | None = None,
-    device: Device = "cpu",
-) -> Iterator[Workers]:
-    """Hire workers for a block: of a cluster, or of this machine."""
-    for name, count in (("processes", processes), ("threads", threads)):
-        if count is not None:
-            check_whole(name, count, 1, 1024)
-    if dask is not None and (processes is not None or device != "cpu"):
-        other = "device" if processes is None else "processes"
-        raise InvalidInput(f"dask and {other} were given; a cluster plays alone, on its processors")
-    workers: Workers
-    if dask is None:
-        workers = local_workers(processes, threads, device)
-    else:
-        from grbp.experiments.sweeps.cluster import Cluster  # noqa: PLC0415 (only a few need it)
-
-        workers = Cluster(dask)
-    try:
-        yield workers
-    finally:
-        workers.close()
+def _add_sums(chunks: Sequence[StoredChunk]) -> tuple[Sums, ...]:
+    """Add the sums of chunks, at each of the rounds."""
+    return tuple(reduce(Sums.__add__, at) for at in zip(*(one.sums for one in chunks), strict=True))
 
 
 def read_spec(given: SweepSpec | Path | str) -> SweepSpec:

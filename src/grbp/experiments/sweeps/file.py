@@ -7,12 +7,13 @@ it comes, and synchronously, so that it is kept through a kill and a power cut.
 """
 
 import json
+import sqlite3
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grbp._io import check_writable, make_folder
 from grbp._marks import SWEEP, lock_free_address, refuse_others
@@ -20,9 +21,6 @@ from grbp.errors import CannotWrite, Conflict, InvalidInput
 from grbp.experiments.moments import Sums
 from grbp.experiments.provenance import source_digest
 from grbp.experiments.sweeps.cells import Cell, Played
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _FORMAT: Final = 1
 
@@ -53,7 +51,7 @@ class StoredChunk(NamedTuple):
 
 
 class SweepFile:
-    """An open file of a sweep; nobody else can open it meanwhile."""
+    """An open file of a sweep, which no other process can open meanwhile."""
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
@@ -105,7 +103,7 @@ class SweepFile:
             )
         (sound,) = self._row("PRAGMA quick_check(1)")
         if sound != "ok":
-            raise _damaged(self.path)
+            raise _damage_error(self.path)
         if self.get("source") != source_digest():
             raise InvalidInput(
                 f"{self.path} was made by other source code than this, so that its numbers may"
@@ -124,6 +122,7 @@ class SweepFile:
         if self.get(name) != value:
             with self._errors_in_words():
                 self._database.execute("INSERT OR REPLACE INTO header VALUES (?, ?)", (name, value))
+                self._database.commit()
 
     def add(self, played: Iterable[Played]) -> None:
         """Keep chunks that were played, all of them or, if this process is killed, none."""
@@ -147,11 +146,6 @@ class SweepFile:
         for key, chunk in new:
             self._chunks[key].append(chunk)
 
-    def commit(self) -> None:
-        """Commit what has come."""
-        with self._errors_in_words():
-            self._database.commit()
-
     def chunks(self, cell: Cell) -> list[StoredChunk]:
         """Return the chunks of a cell."""
         return self._chunks.get(cell.key, [])
@@ -162,15 +156,12 @@ class SweepFile:
         for key, *row, checksum in rows:
             chunk = StoredChunk(*row)
             if _checksum(key, chunk) != checksum:
-                raise _damaged(self.path)
+                raise _damage_error(self.path)
             self._chunks[key].append(chunk)
 
     def close(self) -> None:
-        """Commit, and let others open the file."""
-        try:
-            self.commit()
-        finally:
-            self._database.close()
+        """Let others open the file."""
+        self._database.close()
 
     def _row(self, query: str) -> tuple[Any, ...]:
         row: tuple[Any, ...] = self._database.execute(query).fetchone()
@@ -179,8 +170,6 @@ class SweepFile:
     @contextmanager
     def _errors_in_words(self) -> Iterator[None]:
         """Turn what SQLite raises into a sentence."""
-        import sqlite3  # noqa: PLC0415 (only sweeps need it)
-
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -193,13 +182,11 @@ class SweepFile:
                 f"{self.path} cannot be written ({error}); name a folder on a disk with room"
             ) from error
         except sqlite3.DatabaseError as error:
-            raise _damaged(self.path) from error
+            raise _damage_error(self.path) from error
 
 
 def _check_mark(path: Path) -> None:
     """Refuse a file of another kind; whatever else is wrong shows when it is opened to write."""
-    import sqlite3  # noqa: PLC0415 (only sweeps need it)
-
     with (
         suppress(sqlite3.Error, OSError),
         closing(sqlite3.connect(lock_free_address(path), uri=True)) as connection,
@@ -207,9 +194,7 @@ def _check_mark(path: Path) -> None:
         refuse_others(path, SWEEP, connection)
 
 
-def _connect(path: Path) -> "sqlite3.Connection":
-    import sqlite3  # noqa: PLC0415 (only sweeps need it)
-
+def _connect(path: Path) -> sqlite3.Connection:
     try:
         return sqlite3.connect(path, timeout=0.0)
     except sqlite3.Error as error:
@@ -221,7 +206,7 @@ def _checksum(key: str, chunk: StoredChunk) -> int:
     return zlib.crc32(f"{key} {chunk.first} {chunk.size} {chunk.text}".encode())
 
 
-def _damaged(path: Path) -> InvalidInput:
+def _damage_error(path: Path) -> InvalidInput:
     return InvalidInput(
         f"{path} is damaged, or is not a file of a sweep; move it away to begin anew"
     )

@@ -66,8 +66,7 @@ def sweep_part(
     count = check_whole("the number of parts", part[1], 1, MOST_PARTS)
     index = check_whole("the part", part[0], 1, count)
     path = part_path(Path(folder), spec, (index, count))
-    own = {name: options.pop(name) for name in ("device", "chunk", "progress") if name in options}
-    with Driver(spec, path, **own) as driver:
+    with Driver(spec, path, options.pop("device", "cpu")) as driver:
         driver.play(Shard(index, count), **options)
     return path
 
@@ -117,8 +116,7 @@ def merge_parts(
                 driver.file.add_stored(
                     (cell.key, chunk) for cell in driver.cells for chunk in part.chunks(cell)
                 )
-        gaps = list(driver.find_gaps())
-        if gaps:
+        if gaps := [one for one in driver.find_gaps() if one.missing]:
             replicas = sum(chunk.size for one in gaps for chunk in one.missing)
             raise InvalidInput(
                 f"{_name_absent(found)}{replicas:,} replicas are missing in {len(gaps):,} of the"

@@ -1,4 +1,4 @@
-"""Say what a sweep is before it is run: problems, learners and sizes, in Python or in TOML."""
+"""Specify a sweep before it is run: problems, learners and sizes, in Python or in TOML."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, cast
 from grbp._io import reason
 from grbp.engine.decisions import EngineLike
 from grbp.errors import GrbpError, InvalidInput, TooLarge
-from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, one_or_more
+from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, as_learner_list
 from grbp.experiments.spec import (
     Spec,
     check_common,
@@ -103,7 +103,7 @@ class SweepSpec:
         rounds: Any = self.rounds if isinstance(self.rounds, Iterable) else [self.rounds]
         check_rounds = partial(check_count, "rounds", least=1, most=MOST_ROUNDS)
         self._set("rounds", tuple(sorted(check_several("rounds", rounds, check_rounds))))
-        self._set("learners", check_learners(one_or_more(self.learners), self.goals[0]))
+        self._set("learners", check_learners(as_learner_list(self.learners), self.goals[0]))
         check_common(self)
         if self.se is not None:
             self._set("se", check_positive("se", self.se))

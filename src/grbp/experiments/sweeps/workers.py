@@ -25,6 +25,7 @@ from typing import Final, Protocol
 from grbp.errors import InvalidInput, WorkersFailed
 from grbp.experiments.sweeps.cells import Cell, Device, Played, play, prepare
 from grbp.experiments.sweeps.chunks import Task
+from grbp.model.validation import check_whole
 
 _DEATHS: Final = 4
 """How often workers may die while a task is under way before all is given up."""
@@ -91,7 +92,7 @@ class Pool:
                     task = again.popleft() if again else next(tasks, None)
                     if task is None:
                         break
-                    executor = self._ready()
+                    executor = self._get_executor()
                     running[executor.submit(play, task)] = (task, executor)
                 if not running:
                     return
@@ -100,7 +101,7 @@ class Pool:
                     try:
                         played = future.result()
                     except BrokenExecutor as error:
-                        self._bury(task, executor, error)
+                        self._count_death(task, executor, error)
                         again.append(task)
                         continue
                     yield played
@@ -108,13 +109,13 @@ class Pool:
             if running:
                 self._kill()
 
-    def _ready(self) -> Executor:
+    def _get_executor(self) -> Executor:
         """Return the pool, made anew if it is broken."""
         if self._executor is None or getattr(self._executor, "_broken", False):
             self._executor = self._make()
         return self._executor
 
-    def _bury(self, task: Task, executor: Executor, error: BaseException) -> None:
+    def _count_death(self, task: Task, executor: Executor, error: BaseException) -> None:
         """Note that workers died over a task; give up where that happens again and again."""
         if executor is self._executor:
             self._executor = None
@@ -151,12 +152,12 @@ class Processes(Pool):
         from multiprocessing import get_context  # noqa: PLC0415 (slow to import)
 
         spawn = get_context("spawn")
-        super().__init__(lambda: ProcessPoolExecutor(count, spawn, _begin), count)
+        super().__init__(lambda: ProcessPoolExecutor(count, spawn, _start_worker), count)
 
     def prepare(self, cells: Iterable[Cell]) -> None:
         """Compile once, here, what the workers then load; refuse what they cannot be given."""
-        kept = list(cells)
-        for cell in kept:
+        listed = list(cells)
+        for cell in listed:
             module = getattr(getattr(cell.find_learner(), "decide", None), "__module__", "")
             if module == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
                 raise InvalidInput(
@@ -164,7 +165,7 @@ class Processes(Pool):
                     " this session, so put it into a module or leave processes out, which plays on"
                     " threads"
                 )
-        super().prepare(kept)
+        super().prepare(listed)
 
 
 class Threads(Pool):
@@ -174,8 +175,25 @@ class Threads(Pool):
         super().__init__(lambda: ThreadPoolExecutor(count), count)
 
 
-def local_workers(processes: int | None, threads: int | None, device: Device) -> Workers:
-    """Return workers of this machine: processes, or threads of this process."""
+def hire_workers(
+    processes: int | None = None,
+    threads: int | None = None,
+    dask: str | None = None,
+    device: Device = "cpu",
+) -> Workers:
+    """Return workers: of a cluster, processes of this machine, or threads of this process."""
+    for name, count in (("processes", processes), ("threads", threads)):
+        if count is not None:
+            check_whole(name, count, 1, 1024)
+    if dask is not None:
+        if processes is not None or device != "cpu":
+            other = "device" if processes is None else "processes"
+            raise InvalidInput(
+                f"dask and {other} were given; a cluster plays alone, on its processors"
+            )
+        from grbp.experiments.sweeps.cluster import Cluster  # noqa: PLC0415 (only a few need it)
+
+        return Cluster(dask)
     if device == "cuda":
         return Serial(device)
     if processes is not None and processes > 1:
@@ -184,7 +202,7 @@ def local_workers(processes: int | None, threads: int | None, device: Device) ->
     return Serial() if count == 1 else Threads(count)
 
 
-def _begin() -> None:
+def _start_worker() -> None:
     """Begin as a worker: leave interruptions and notes to the driver, and end when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
