@@ -56,7 +56,7 @@ _HEADERS: Final = {
 """The headers of every answer that does not set them itself."""
 
 
-class Rates:
+class RateLimiter:
     """How many requests each caller may still make: a bucket that fills up at a rate."""
 
     MOST: Final = 10_000
@@ -87,7 +87,7 @@ class Guard:
 
     def __init__(self, app: App, server: ServerState, routes: list[BaseRoute]) -> None:
         self.app, self._server, self._routes = app, server, routes
-        self._settings, self._rates = server.settings, Rates(server.settings.rate)
+        self._settings, self._rates = server.settings, RateLimiter(server.settings.rate)
         self._user, self._inside = check_recorder(None), 0
         self._headers = list(_HEADERS.items())
         if server.settings.secure:
@@ -178,7 +178,7 @@ class Guard:
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
         found: Token | None = None
         try:
-            is_open = not (self._settings.exposed or self._server.tokens.any)
+            is_open = not (self._settings.exposed or self._server.tokens.were_made)
             if token:
                 found = self._server.tokens.find(token)
             elif cookie:
