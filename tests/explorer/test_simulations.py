@@ -40,7 +40,7 @@ LONG: Final = SMALL | {
 def server(tmp_path: Path) -> Iterator[Serving]:
     with Serving(tmp_path, results=tmp_path / "results") as serving:
         yield serving
-        for job in serving.app.state.simulations._by_id.values():
+        for job in serving.app.state.server.simulations._by_id.values():
             job.process.kill()
 
 
@@ -89,7 +89,7 @@ def test_a_simulation_is_what_the_package_simulates_to_the_last_bit(server: Serv
 @pytest.mark.slow
 def test_a_simulation_that_is_cancelled_uses_no_more_time(server: Serving) -> None:
     address = server.ask("POST", JOBS, json=LONG).headers["location"]
-    (job,) = server.app.state.simulations._by_id.values()
+    (job,) = server.app.state.server.simulations._by_id.values()
     until = time.monotonic() + 120
     while server.ask("GET", address).json()["done"] == 0:
         assert time.monotonic() < until
@@ -176,7 +176,7 @@ def test_what_is_beyond_the_limits_is_refused(
     server: Serving, given: dict[str, Any], words: str
 ) -> None:
     refused(server.ask("POST", JOBS, json=SMALL | given), 422, words)
-    assert server.app.state.simulations._by_id == {}
+    assert server.app.state.server.simulations._by_id == {}
 
 
 def test_what_would_take_too_long_is_refused_when_that_is_seen(

@@ -118,7 +118,7 @@ def test_a_simulation_shows_how_far_it_is_and_can_be_cancelled(
         said(page, "of 2,000 replicas", "simulation-words")
         assert 0.0 < page.locator("#simulation-bar").evaluate("bar => bar.value") < 1.0
         assert page.evaluate("document.activeElement.id") == "simulation-cancel"
-        (job,) = (one for one in server.app.state.simulations._by_id.values() if one.running)
+        (job,) = (one for one in server.app.state.server.simulations._by_id.values() if one.running)
         page.keyboard.press("Enter")
         assert said(page, "Cancelled") == "Cancelled."
         assert job.process.wait(timeout=2) != 0
@@ -127,7 +127,7 @@ def test_a_simulation_shows_how_far_it_is_and_can_be_cancelled(
         # Whoever leaves the page cancels as well.
         page.click("#simulation-run")
         said(page, "of 2,000 replicas", "simulation-words")
-        (job,) = (one for one in server.app.state.simulations._by_id.values() if one.running)
+        (job,) = (one for one in server.app.state.server.simulations._by_id.values() if one.running)
         page.evaluate(LEAVING)
         assert job.process.wait(timeout=10) != 0
         assert page.locator("#simulation-run").is_visible()

@@ -208,7 +208,7 @@ def test_a_token_is_exchanged_for_a_strict_cookie(server: Serving) -> None:
     sent = {"Cookie": cookie}
     assert server.ask("GET", "/api/session", headers=sent).json()["actor"] == "the recorder"
     post = ("POST", "/api/studies/ward/cases")
-    refused(server.ask(*post, headers=sent, json={"state": 1}), 403, "another page")
+    refused(server.ask(*post, headers=sent, json={"state": 1}), 403, "another site")
     for foreign in (
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
@@ -217,7 +217,7 @@ def test_a_token_is_exchanged_for_a_strict_cookie(server: Serving) -> None:
         {"Sec-Fetch-Site": "same-site"},
         {"Origin": server.url, "Sec-Fetch-Site": "cross-site"},
     ):
-        refused(server.ask(*post, headers=sent | foreign, json={"state": 1}), 403, "another page")
+        refused(server.ask(*post, headers=sent | foreign, json={"state": 1}), 403, "another site")
     assert Study(server.store, "ward").status().cases["opened"] == 0
     for own in ({"Origin": server.url}, {"Sec-Fetch-Site": "same-origin"}):
         answer = server.ask(*post, headers=sent | own, json={"state": 1})
@@ -233,9 +233,9 @@ def test_a_token_is_exchanged_for_a_strict_cookie(server: Serving) -> None:
 def test_a_page_from_elsewhere_cannot_use_a_server_that_is_open(server: Serving) -> None:
     foreign = {"Origin": "https://evil.example"}
     make = {"label": "thief", "role": "admin"}
-    refused(server.ask("POST", "/api/tokens", headers=foreign, json=make), 403, "another page")
+    refused(server.ask("POST", "/api/tokens", headers=foreign, json=make), 403, "another site")
     crossing = {"Sec-Fetch-Site": "cross-site"}
-    refused(server.ask("GET", "/api/backup", headers=crossing), 403, "another page")
+    refused(server.ask("GET", "/api/backup", headers=crossing), 403, "another site")
     for name in ("X-Forwarded-For", "Forwarded", "Via"):
         refused(server.ask("GET", "/api/studies", headers={name: "x"}), 403, "--behind-proxy")
 

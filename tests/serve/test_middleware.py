@@ -109,7 +109,7 @@ def test_only_so_many_are_answered_at_once(tmp_path: Path) -> None:
             lines = stream.iter_lines()
             next(lines)
             late = server.ask("GET", "/health")
-            refused(late, 503, "too many ask at once")
+            refused(late, 503, "too many requests at once")
             assert late.headers["retry-after"] == "1"
             server.app.state.server.stopping = True
             assert list(lines) == []

@@ -23,8 +23,9 @@ from grbp.live.study import Study
 from grbp.live.verify import Verified
 from grbp.serve import models
 from grbp.serve.http_errors import SENT, Refusal
-from grbp.serve.middleware import COOKIE, NDJSON, refuse_length
-from grbp.serve.roles import admin, anybody, statistician, viewer
+from grbp.serve.middleware import COOKIE, refuse_length
+from grbp.serve.roles import STUDY, admin, anybody, statistician, viewer
+from grbp.serve.settings import NDJSON
 from grbp.serve.state import (
     After,
     Limit,
@@ -33,10 +34,11 @@ from grbp.serve.state import (
     check_learner,
     check_name,
     describe_text,
-    examines,
     get_caller,
     json_response,
+    may_examine,
     server_state,
+    study_address,
 )
 from grbp.serve.tokens import STATISTICIAN
 
@@ -51,7 +53,7 @@ def _open_log(request: Request, name: str) -> Study:
     """Return a study whose log may be read: in shadow mode it says what would be advised."""
     server = server_state(request)
     study = server.study(name)
-    if not examines(request) and read_config(server.store, name).shadow:
+    if not may_examine(request) and read_config(server.store, name).shadow:
         raise Refusal(
             403,
             f"the study {name!r} is in shadow mode, and its log says what would be advised; this"
@@ -60,7 +62,7 @@ def _open_log(request: Request, name: str) -> Study:
     return study
 
 
-@viewer.get("/api/studies/{study}/events", response_model=models.EventPage, tags=["log"])
+@viewer.get(f"{STUDY}/events", response_model=models.EventPage, tags=["log"])
 def list_events(
     request: Request,
     study: StudyName,
@@ -74,28 +76,24 @@ def list_events(
     return json_response({"items": [one._asdict() for one in events[:limit]], "next": more})
 
 
-@viewer.get(
-    "/api/studies/{study}/events.ndjson", response_class=Response, responses=describe_text(NDJSON),
-    tags=["log"],
-)  # fmt: skip
+@viewer.get(f"{STUDY}/events.ndjson", **describe_text(NDJSON), tags=["log"])
 async def stream_events(
     request: Request,
     study: StudyName,
     after: After = 0,
     follow: Annotated[float, Query(ge=0, le=3_600, description="seconds to wait for more")] = 0.0,
 ) -> Response:
-    """Stream events after a number, a line of JSON each; after a break, go on from the last."""
+    """Stream the events after a number, a line of JSON each; after a break, go on from the last."""
     found = await run_in_threadpool(_open_log, request, study)
     until = time.monotonic() + min(follow, server_state(request).settings.longest_follow)
-    return StreamingResponse(
-        _follow_events(server_state(request), found, after, until), media_type=NDJSON
-    )
+    lines = _follow_events(server_state(request), found, after, until)
+    return StreamingResponse(lines, media_type=NDJSON)
 
 
 async def _follow_events(
     server: ServerState, study: Study, after: int, until: float
 ) -> AsyncIterator[bytes]:
-    """Yield events as lines, and wait for more until a time."""
+    """Yield events as lines, and wait for more until the time is up."""
     while True:
         page = await run_in_threadpool(study.log, after, 1_000)
         if page:
@@ -108,16 +106,17 @@ async def _follow_events(
 
 
 def _respond_verified(found: Verified) -> Response:
+    """Answer with what a check found."""
     return json_response(found._asdict() | {"ok": found.ok})
 
 
-@statistician.post("/api/studies/{study}/verify", response_model=models.VerifiedModel, tags=["log"])
+@statistician.post(f"{STUDY}/verify", response_model=models.VerifiedModel, tags=["log"])
 def verify(request: Request, study: StudyName) -> Response:
     """Check a whole study: the chain of hashes, and that all rows follow from the log."""
     return _respond_verified(server_state(request).study(study).verify())
 
 
-@statistician.post("/api/studies/{study}/replay", response_model=models.VerifiedModel, tags=["log"])
+@statistician.post(f"{STUDY}/replay", response_model=models.VerifiedModel, tags=["log"])
 def replay(request: Request, study: StudyName) -> Response:
     """Check a whole study, and make every decision again."""
     return _respond_verified(server_state(request).study(study).replay())
@@ -129,37 +128,27 @@ def _respond_with_file(parts: Iterator[bytes], kind: str, name: str) -> Response
     return StreamingResponse(parts, media_type=kind, headers={"Content-Disposition": saved})
 
 
-@statistician.get(
-    "/api/studies/{study}/export", response_class=Response, responses=describe_text(NDJSON),
-    tags=["log"],
-)  # fmt: skip
+@statistician.get(f"{STUDY}/export", **describe_text(NDJSON), tags=["log"])
 def export(request: Request, study: StudyName) -> Response:
     """Return the log as lines of JSON: a head, then the events."""
     lines = server_state(request).study(study).export_lines()
     return _respond_with_file(chain([next(lines)], lines), NDJSON, f"{study}.jsonl")
 
 
-@statistician.get(
-    "/api/studies/{study}/steps.csv", response_class=Response, responses=describe_text("text/csv"),
-    tags=["log"],
-)  # fmt: skip
-def steps(request: Request, study: StudyName) -> Response:
+@statistician.get(f"{STUDY}/steps.csv", **describe_text("text/csv"), tags=["log"])
+def export_steps(request: Request, study: StudyName) -> Response:
     """Return all steps as CSV, as `grbp fit` reads them."""
     server = server_state(request)
-    return _respond_with_file(
-        server.stream_file(server.study(study).export_steps), "text/csv", f"{study}.csv"
-    )
+    parts = server.stream_file(server.study(study).export_steps)
+    return _respond_with_file(parts, "text/csv", f"{study}.csv")
 
 
-@admin.get(
-    "/api/backup", response_class=Response, responses=describe_text(_SQLITE), tags=["server"]
-)  # fmt: skip
+@admin.get("/api/backup", **describe_text(_SQLITE), tags=["server"])
 def backup(request: Request) -> Response:
     """Return a copy of all studies, as they are now, as a SQLite file."""
     server = server_state(request)
-    return _respond_with_file(
-        server.stream_file(server.store.backup), _SQLITE, "grbp-backup.sqlite"
-    )
+    parts = server.stream_file(server.store.backup)
+    return _respond_with_file(parts, _SQLITE, "grbp-backup.sqlite")
 
 
 @admin.post(
@@ -194,7 +183,7 @@ def _import_log(server: ServerState, path: Path) -> Response:
         error.args = (str(error).replace(str(path), SENT),)
         raise
     status = server.open_study(made.name).status().to_dict()
-    return json_response(status, 201, Location=f"/api/studies/{quote(made.name, '')}")
+    return json_response(status, 201, Location=study_address(made.name))
 
 
 def _read_learner(event: Event) -> Any:
@@ -202,18 +191,20 @@ def _read_learner(event: Event) -> Any:
     try:
         return json.loads(event.request)["config"]["learner"]
     except (LookupError, TypeError, ValueError):
-        raise InvalidInput(f"{SENT} is damaged: event {event.seq} configures no study") from None
+        raise InvalidInput(
+            f"{SENT} is damaged: event {event.seq} does not configure a study"
+        ) from None
 
 
 @admin.get("/api/tokens", response_model=models.TokenList, tags=["access"])
 def list_tokens(request: Request) -> Response:
-    """List all tokens, without what would let anybody in."""
+    """List all tokens, without the secret parts."""
     return json_response({"items": [one.shown() for one in server_state(request).tokens.all()]})
 
 
 @admin.post("/api/tokens", status_code=201, response_model=models.MadeToken, tags=["access"])
 def make_token(request: Request, body: models.NewToken) -> Response:
-    """Make a token, which is shown once; from the first one on, nobody is let in without."""
+    """Make a token, which is shown once; from the first one on, nobody gets in without one."""
     token, made = server_state(request).tokens.make(**dict(body))
     return json_response({**made.shown(), "token": token}, 201)
 
@@ -227,7 +218,7 @@ def revoke_token(request: Request, id: str) -> Response:  # noqa: A002
 
 @viewer.get("/api/session", response_model=models.SessionModel, tags=["access"])
 async def get_session(request: Request) -> Response:
-    """Say who asks, and what that one may do."""
+    """Say who makes the request, and what that one may do."""
     actor, role, token, _ = get_caller(request)
     expires = None if token is None else token.expires
     return json_response({"actor": actor, "role": role, "expires": expires})
@@ -235,29 +226,27 @@ async def get_session(request: Request) -> Response:
 
 @anybody.post("/api/session", response_model=models.SessionModel, tags=["access"])
 async def begin_session(request: Request, body: models.Exchange) -> Response:
-    """Exchange a token for a cookie that only this browser and no script has."""
+    """Exchange a token for a cookie, which this browser keeps and no script can read."""
     server = server_state(request)
     token = server.tokens.find(str(body.token))
     if token is None:
         raise Refusal(401, "the token is unknown, has expired or was revoked")
     answer = json_response({"actor": token.label, "role": token.role, "expires": token.expires})
-    answer.set_cookie(
-        COOKIE, server.sessions.begin(token), max_age=server.sessions.seconds, path="/",
-        httponly=True, samesite="strict", secure=server.settings.secure,
-    )  # fmt: skip
+    cookie, seconds = server.sessions.begin(token), server.sessions.seconds
+    answer.set_cookie(COOKIE, cookie, max_age=seconds, **_cookie_options(server))
     return answer
 
 
 @viewer.delete("/api/session", status_code=204, tags=["access"])
 async def end_session(request: Request) -> Response:
     """End a session."""
-    server_state(request).sessions.end(request.cookies.get(COOKIE, ""))
-    answer = Response(status_code=204)
-    answer.delete_cookie(
-        COOKIE,
-        path="/",
-        httponly=True,
-        samesite="strict",
-        secure=server_state(request).settings.secure,
-    )
+    server, answer = server_state(request), Response(status_code=204)
+    server.sessions.end(request.cookies.get(COOKIE, ""))
+    answer.delete_cookie(COOKIE, **_cookie_options(server))
     return answer
+
+
+def _cookie_options(server: ServerState) -> dict[str, Any]:
+    """Return how a browser is to keep the cookie of a session."""
+    secure = server.settings.secure
+    return {"path": "/", "httponly": True, "samesite": "strict", "secure": secure}

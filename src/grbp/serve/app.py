@@ -11,7 +11,6 @@ from fastapi.requests import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from grbp.explorer.simulations import Simulations
 from grbp.live.arguments import utc_now
 from grbp.live.config import this_version
 from grbp.live.store.base import Store
@@ -64,7 +63,7 @@ def create_app(
         redirect_slashes=False,
         telemetry=_SILENT,
     )
-    app.state.server, app.state.simulations = server, Simulations()
+    app.state.server = server
     for router in roles.ROUTERS:
         # Side by side, since routers within routers are searched twice.
         app.router.routes.extend(router.routes)

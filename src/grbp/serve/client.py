@@ -233,14 +233,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         who: str | None = None,
     ) -> Advice:
         """Record the state to which a step led; return the next advice; see `Study.tell`."""
-        done = took.name.lower() if isinstance(took, Action) else took
-        body = {
-            "state": state,
-            "took": done,
-            "why": why,
-            "step": step,
-            "observed": to_utc(observed),
-        }
+        action = took.name.lower() if isinstance(took, Action) else took
+        body = {"state": state, "took": action, "why": why, "step": step}
+        body["observed"] = to_utc(observed)
         return self._record(f"/cases/{check_case(case)}/steps", body, key, who)
 
     def void(
@@ -350,10 +345,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         """Record something, and return the advice that follows."""
         self._check_who(who)
         key = None if key is None else check_text("key", key, 200)
-        close = path.endswith("/withdraw")
-        return self._read_advice(
-            self._transport.post(f"{self._path}{path}{'' if close else '?basis=0'}", body, key)
-        )
+        return self._read_advice(self._transport.post(f"{self._path}{path}?basis=0", body, key))
 
     def _read_advice(self, said: dict[str, Any]) -> Advice:
         """Return advice whose reasons are fetched when somebody asks for them."""

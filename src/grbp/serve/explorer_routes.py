@@ -16,7 +16,7 @@ from grbp.explorer.models import (
     VerdictsModel,
 )
 from grbp.explorer.page import served_page
-from grbp.explorer.simulations import Busy, Simulations, why_impossible
+from grbp.explorer.simulations import Busy, why_impossible
 from grbp.explorer.verdicts import judge_claims
 from grbp.learners.base import Learner
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, find_learner
@@ -40,11 +40,6 @@ def _owner(request: Request) -> str:
     """Return whose simulations are meant: those of a token, or of whoever uses the machine."""
     token = get_caller(request).token
     return "" if token is None else token.id
-
-
-def _simulations(request: Request) -> Simulations:
-    simulations: Simulations = request.app.state.simulations
-    return simulations
 
 
 @anybody.get("/api/explore", response_model=ExplorerModel, tags=["explorer"])
@@ -84,24 +79,22 @@ def begin_simulation(request: Request, body: NewSimulation) -> Response:
     if len(set(names)) < len(names):
         raise InvalidInput(f"learners = {body.learners} was given; each must be named once")
     try:
-        begun = _simulations(request).begin(_owner(request), body.model_dump())
+        begun = server_state(request).simulations.begin(_owner(request), body.model_dump())
     except Busy as error:
         raise Refusal(429, str(error), {"Retry-After": "5"}) from error
     return json_response(begun.state, 202, Location=f"/api/explore/simulations/{begun.id}")
 
 
-@viewer.get(
-    "/api/explore/simulations/{id}", response_model=SimulationModel, tags=["explorer"]
-)  # fmt: skip
+@viewer.get("/api/explore/simulations/{id}", response_model=SimulationModel, tags=["explorer"])
 def simulation(request: Request, id: str) -> Response:  # noqa: A002 (its name in the address)
     """Say how far a simulation is, and what it has found."""
-    return json_response(_simulations(request).find(_owner(request), id).state)
+    return json_response(server_state(request).simulations.find(_owner(request), id).state)
 
 
 @viewer.delete("/api/explore/simulations/{id}", status_code=204, tags=["explorer"])
 def end_simulation(request: Request, id: str) -> Response:  # noqa: A002
     """End a simulation at once, if it still runs, and forget it."""
-    _simulations(request).end(_owner(request), id)
+    server_state(request).simulations.end(_owner(request), id)
     return Response(status_code=204)
 
 

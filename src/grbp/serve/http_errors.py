@@ -1,6 +1,6 @@
-"""One shape for all that is refused: problem+json of RFC 9457, with one plain sentence.
+"""Errors over HTTP: problem+json of RFC 9457, with one plain sentence.
 
-The client reads it back, so that the same error is raised on both sides of the network.
+The client reads it back and raises the error that the server raised.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from grbp.live.schema import dumps
 MEDIA_TYPE: Final = "application/problem+json"
 
 SENT: Final = "the log that was sent"
-"""How a server calls what is imported, and its client by the path."""
+"""What a server calls an imported file; its client puts the path there."""
 
 _TYPE: Final = "urn:grbp:"
 
@@ -26,11 +26,11 @@ _ERRORS: Final[dict[str, tuple[type[GrbpError], int]]] = {
     "cannot-write": (CannotWrite, 503),
     "refused": (GrbpError, 500),
 }
-"""What an error is called and its status; the first class that fits counts."""
+"""The type and status of each error; the first class that fits counts."""
 
 
 class Refusal(GrbpError):
-    """What only a server refuses: a missing token, a role, a size."""
+    """What only a server refuses, such as a missing token or a body that is too long."""
 
     def __init__(
         self, status: int, detail: str, headers: Mapping[str, str] | None = None, kind: str = ""
@@ -41,7 +41,7 @@ class Refusal(GrbpError):
 
 
 class ProblemDetail(NamedTuple):
-    """What is wrong with a request, as it is sent."""
+    """Why a request was refused, in the four members of problem+json."""
 
     type: str
     title: str
@@ -60,7 +60,7 @@ def make_problem(status: int, kind: str, detail: str) -> ProblemDetail:
 
 
 def describe_error(error: Exception) -> ProblemDetail:
-    """Return the problem that says what an error says; of a fault, nothing is said."""
+    """Return the problem for an error; nothing of a fault is told."""
     if not isinstance(error, GrbpError):
         return make_problem(500, "fault", "the server failed at this; its log says where")
     if isinstance(error, Refusal):
@@ -70,7 +70,7 @@ def describe_error(error: Exception) -> ProblemDetail:
 
 
 def read_error(status: int, answer: object) -> GrbpError:
-    """Return the error that a problem stands for; what is no problem comes from elsewhere."""
+    """Return the error that a problem stands for; other answers come from a proxy or the like."""
     said = answer if isinstance(answer, dict) else {}
     kind = str(said.get("type", "")).removeprefix(_TYPE)
     detail = str(said.get("detail") or f"the server answered with the status {status}")
@@ -95,7 +95,7 @@ def describe_mistake(errors: list[Any]) -> Refusal:
     if first["type"] == "missing":
         detail = f"{name} is missing{place}; it must be given"
     elif first["type"] == "extra_forbidden":
-        detail = f"{name} = {given} was given{place}; there is no such word: leave it out"
+        detail = f"{name} = {given} was given{place}; there is no such field: leave it out"
     else:
         wanted = first["msg"]
         detail = f"{name} = {given} was given{place}; {wanted[:1].lower()}{wanted[1:]}"

@@ -1,7 +1,7 @@
-"""What every request passes before anything is done: host, rate, role, origin and size.
+"""Check every request before anything is done: its host, rate, role, origin and size.
 
-All that is refused here is refused before a body is parsed or a study is touched, and every answer
-leaves with the same headers.
+A refusal comes before the body is parsed or a study is touched, and every answer has the same
+headers that keep browsers strict.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from grbp.live.arguments import check_recorder
 from grbp.serve.http_errors import Refusal, describe_error
 from grbp.serve.refusals import respond_to_refusal
 from grbp.serve.roles import ROLE
+from grbp.serve.settings import NDJSON
 from grbp.serve.state import CALLER, NOBODY, Caller, ServerState
 from grbp.serve.tokens import ADMIN, VIEWER, Token, may
 
@@ -35,7 +36,6 @@ LOG: Final = logging.getLogger("grbp.serve")
 
 COOKIE: Final = "grbp-session"
 IMPORT: Final = "/api/import"
-NDJSON: Final = "application/x-ndjson"
 
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "via")
@@ -53,11 +53,11 @@ _HEADERS: Final = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cache-control": b"no-store",
 }
-"""What every answer has, unless it says something else itself."""
+"""The headers of every answer that does not set them itself."""
 
 
 class Rates:
-    """A bucket for everybody who asks, which fills up at a rate."""
+    """How many requests each caller may still make: a bucket that fills up at a rate."""
 
     MOST: Final = 10_000
 
@@ -66,24 +66,24 @@ class Rates:
         self._left: dict[str, tuple[float, float]] = {}
 
     def take(self, who: str) -> None:
-        """Take a request from somebody's bucket, or refuse it."""
+        """Count a request of somebody, or refuse it."""
         now, full = self._clock(), max(1.0, 2.0 * self._rate)
         left, then = self._left.pop(who, (full, now))
         left = min(full, left + (now - then) * self._rate)
         self._left[who] = (left - 1.0 if left >= 1.0 else left), now
-        if len(self._left) > self.MOST:  # Whoever has not asked for longest has a full one.
+        if len(self._left) > self.MOST:  # The bucket that was not used for longest is full again.
             del self._left[next(iter(self._left))]
         if left < 1.0:
             wait = int((1.0 - left) / self._rate) + 1
             raise Refusal(
                 429,
-                f"more than {self._rate:g} requests a second were made; wait for {wait} s",
+                f"there were more than {self._rate:g} requests a second; wait for {wait} s",
                 {"Retry-After": str(wait)},
             )
 
 
 class Guard:
-    """The door: an ASGI application around the one with the routes."""
+    """Check each request, and pass it on to its route; answer what is refused."""
 
     def __init__(self, app: App, server: ServerState, routes: list[BaseRoute]) -> None:
         self.app, self._server, self._routes = app, server, routes
@@ -94,7 +94,7 @@ class Guard:
             self._headers.append((b"strict-transport-security", b"max-age=31536000"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or answer it here."""
+        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -144,32 +144,36 @@ class Guard:
             LOG.debug("%s %s %s %.1f ms %s", *what, caller.actor or "nobody")
 
     def _check_host(self, headers: Headers) -> None:
-        """Refuse another name than our own: a page from elsewhere may have led here by it."""
+        """Refuse a host that is not ours: a page of another site may have led here by it."""
         given = headers.get("host", "")
         if _read_hostname(given) not in self._settings.hosts:
             raise Refusal(
                 421,
-                f"the host {given!a} was asked for; this server answers to"
+                f"the host {given!a} was addressed; this server answers to"
                 f" {', '.join(self._settings.hosts)}: --allow-host adds a name",
             )
 
     def _check_room(self) -> None:
         """Refuse one request too many at once."""
         if self._inside > self._settings.most_at_once:
-            raise Refusal(503, "too many ask at once; ask again", {"Retry-After": "1"})
+            raise Refusal(
+                503,
+                "there are too many requests at once; try again",
+                {"Retry-After": "1"},
+            )
 
     def _find_route(self, scope: Scope) -> tuple[str, str | None]:
-        """Find the route of a request; return its path and the role it needs, None without one."""
+        """Find the route of a request; return its path, and its role if it has one."""
         for route in self._routes:
             match, found = route.matches(scope)
             if match is Match.FULL:
                 scope.update(found)
                 described = getattr(route, "openapi_extra", None) or {}
                 return getattr(route, "path", "(none)"), described.get(ROLE)
-        return "(none)", VIEWER  # Whoever may look is told that there is nothing.
+        return "(none)", VIEWER  # A viewer may know that there is nothing here.
 
     def _find_caller(self, scope: Scope, headers: Headers) -> Caller:
-        """Find out who asks."""
+        """Find out who makes a request."""
         token = _read_bearer(headers)
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
         found: Token | None = None
@@ -187,17 +191,19 @@ class Guard:
         if token and not is_open:
             raise _ask_for_token("the token is unknown, has expired or was revoked")
         if is_open and any(name in headers for name in _FORWARDED):
-            raise Refusal(403, "this came through a proxy; start the server with --behind-proxy")
+            raise Refusal(
+                403, "this request came through a proxy; start the server with --behind-proxy"
+            )
         return Caller(self._user, ADMIN, None, True) if is_open else NOBODY
 
     def _find_address(self, scope: Scope, headers: Headers) -> str:
-        """Return the address that asks: what the proxy says, if one stands before us."""
+        """Return the address of the client, which a proxy passes on if there is one."""
         if self._settings.proxied and (seen := headers.get("x-forwarded-for")):
             return seen.rpartition(",")[2].strip()[:100]
         return str((scope.get("client") or ["unknown"])[0])
 
     def _check_origin(self, scope: Scope, headers: Headers, caller: Caller) -> None:
-        """Refuse what a page from elsewhere makes a browser ask for."""
+        """Refuse what a page of another site makes a browser send."""
         site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
         scheme = "https" if self._settings.secure else "http"
         ours = f"{scheme}://{headers['host']}"
@@ -206,13 +212,13 @@ class Guard:
         if unsafe and origin and origin != ours:
             foreign = True
         cookie = caller.ambient and caller.token is not None
-        if unsafe and cookie and not (origin or site):  # Every browser says one of them.
+        if unsafe and cookie and not (origin or site):  # Every browser sends one of them.
             foreign = True
         if foreign and (unsafe or scope["path"].startswith("/api/")):
-            raise Refusal(403, f"this came from another page than those of {ours}")
+            raise Refusal(403, f"this request came from a page of another site than {ours}")
 
     async def _read_body(self, route: str, headers: Headers, receive: Receive) -> Any:
-        """Read the body, unless it is a log, which is read as it comes; refuse what is too long."""
+        """Read the body, but leave a log to be read as it arrives; refuse what is too long."""
         large = route == IMPORT
         limit = self._settings.import_limit if large else self._settings.body_limit
         length = headers.get("content-length", "0")
@@ -241,9 +247,9 @@ class Guard:
 
 
 def _check_role(caller: Caller, needed: str | None) -> None:
-    """Refuse whoever may not do this."""
+    """Refuse a caller whose role is not enough."""
     if needed is None:
-        raise Refusal(403, "this route has no role yet, so it is open to nobody")
+        raise Refusal(403, "this route has no role, so it is open to nobody")
     if may(caller.role, needed):
         return
     if caller is NOBODY:
@@ -257,7 +263,7 @@ def refuse_length(limit: int) -> Refusal:
 
 
 def _replay_message(message: Message, receive: Receive) -> Receive:
-    """Return what gives a message that has arrived already, and then what follows it."""
+    """Return a function that receives a message which has arrived already, then the rest."""
     left = [message]
 
     async def give() -> Message:
@@ -274,17 +280,18 @@ def _check_type(headers: Headers, wanted: str) -> None:
 
 
 def _ask_for_token(why: str) -> Refusal:
+    """Return the refusal of a request that needs a valid token."""
     return Refusal(401, why, {"WWW-Authenticate": 'Bearer realm="grbp"'})
 
 
 def _read_bearer(headers: Headers) -> str:
-    """Return the token that is sent along, if one is."""
+    """Return the token of a request, or an empty text."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _read_hostname(given: str) -> str:
-    """Return the name in a Host header, without its port; empty if it is none."""
+    """Return the name in a Host header without its port; empty if the header is malformed."""
     with suppress(ValueError):
         parts = urlsplit(f"//{given}")
         if parts.netloc == given and "@" not in given and parts.port != 0:
@@ -293,6 +300,6 @@ def _read_hostname(given: str) -> str:
 
 
 def _log_fault(error: Exception) -> None:
-    """Log what failed and where, without what was sent."""
+    """Log what failed and where, but nothing that was sent."""
     places = [f"{one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__)[-6:]]
     LOG.error("%s at %s", type(error).__name__, " < ".join(reversed(places)))

@@ -25,60 +25,56 @@ def format_interval(one: Estimate) -> str:
 
 
 def describe_certainty(status: Status) -> str:
-    """Say in a sentence or two how sure a study is of what to do in state 1."""
+    """Say in a sentence or two how sure a study is about what to do in state 1."""
     basis = status.basis
     if basis.side is None:
         missing = " and ".join(["CONTINUE"] * (not basis.c) + ["FINISH"] * (not basis.f))
-        were = "were" if "and" in missing else "was"
-        return f"Nothing can be said yet: {missing} {were} not seen so far."
-    side = basis.side.name
-    better = basis.other_better
-    finish = None if better is None else (1.0 - better if basis.action else better)
-    chance = finish if side == "FINISH" or finish is None else 1.0 - finish
-    sure = (
-        ""
-        if chance is None
-        else f" The probability that this is right is {_format_chance(chance)}."
-    )
+        have = "have" if "and" in missing else "has"
+        return f"Nothing can be said yet: {missing} {have} not been tried so far."
+    side, better = basis.side.name, basis.other_better
+    sure = ""
+    if better is not None:
+        finish = 1.0 - better if basis.action else better
+        chance = finish if side == "FINISH" else 1.0 - finish
+        inside = min(max(chance, 1e-12), 1.0 - 1e-12)
+        sure = f" The probability that this is right is {percent(inside)}."
     if basis.settled:
         return f"It is settled: in state 1, {side} is better. The intervals leave no doubt.{sure}"
     return f"In state 1, {side} seems better, but the intervals allow for either.{sure}"
 
 
-def _format_chance(chance: float) -> str:
-    return percent(min(max(chance, 1e-12), 1.0 - 1e-12))
-
-
 def explain_exploration(basis: Basis) -> str:
     """Say why an action is advised that does not look better."""
-    said = basis.sentences()[1].removeprefix("This is to learn: ")
-    tried = "Trying it all the same is how the study finds out whether that is wrong."
-    return f"{said[:1].upper()}{said[1:]} {tried if 'better' in said else 'Only a try can tell.'}"
+    reason = basis.sentences()[1].removeprefix("This is to learn: ")
+    hint = "Only a try can tell."
+    if "better" in reason:
+        hint = "Trying it all the same is how the study finds out whether that is wrong."
+    return f"{reason[:1].upper()}{reason[1:]} {hint}"
 
 
 def describe_regret(config: Config, status: Status) -> list[str]:
-    """Say what is known about the wins that learning costs, and plainly if nothing is."""
+    """Say what is known about the wins that learning costs, or that nothing is known."""
     basis, rounds = status.basis, status.cases["opened"]
     if status.shadow:
         return ["No regret bound applies: nobody is advised, so the study's learner costs nothing."]
     if basis.side is None or not rounds:
         return ["No regret bound can be computed before a case was opened and both actions seen."]
-    said = [_describe_bound(config, status)]
+    sentences = [_describe_bound(config, status)]
     with suppress(GrbpError, ArithmeticError):
         problem = Problem(status.goal, basis.p_c.estimate, basis.p_f.estimate)
         floor = regret_floor(problem) * math.log(max(rounds, 2))
-        said.append(
+        sentences.append(
             f"No learner that is good everywhere loses less than about {floor:.3g} wins in"
             f" {counted(rounds, 'case')} in the long run, if the chances are as estimated."
             if floor > 0.0
-            else "If the chances are as estimated, regret need not grow for ever: a good learner"
-            " stops losing wins."
+            else "If the chances are as estimated, losses can stop: from some case on, a good"
+            " learner loses no more wins."
         )
-    said.append(
-        "These are statements on expectation, for chances exactly as estimated, starts spread"
-        " evenly over the states, one case at a time, and advice that is followed."
+    sentences.append(
+        "All this holds on average, if the chances are exactly as estimated, starts are spread"
+        " evenly over the states, cases come one at a time, and advice is followed."
     )
-    return said
+    return sentences
 
 
 def _describe_bound(config: Config, status: Status) -> str:
@@ -95,7 +91,7 @@ def _describe_bound(config: Config, status: Status) -> str:
         bound = getbe_bound(problem, gamma, rounds)
         if not bound.applies:
             return f"No regret bound applies: {bound.why}."
-        worth = ", which says nothing: so many cases cannot lose more" * (
+        worth = ", which says nothing: that many cases cannot lose more" * (
             bound.regret_bound >= rounds
         )
         return (

@@ -1,40 +1,13 @@
 """Answer what is refused: a browser with a page or the way to sign in, a program with a problem."""
 
-import math
 from http import HTTPStatus
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from grbp._words import counted
-from grbp.live.narration import describe_threshold, format_days, name_state
-from grbp.serve import narration
 from grbp.serve.http_errors import MEDIA_TYPE, ProblemDetail
-
-TEMPLATES: Final = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-TEMPLATES.filters |= {
-    "address": lambda text: quote(str(text), ""),
-    "counted": counted,
-    "days": format_days,
-    "share": narration.format_share,
-    "span": narration.format_interval,
-    "place": name_state,
-    "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
-}
-TEMPLATES.globals |= {
-    "isnan": math.isnan,
-    "describe_threshold": describe_threshold,
-    "explain_exploration": narration.explain_exploration,
-}
+from grbp.serve.rendering import TEMPLATES
 
 
 def respond_to_refusal(scope: Any, problem: ProblemDetail, headers: dict[str, str]) -> Response:

@@ -11,6 +11,9 @@ from fastapi import APIRouter
 from grbp.serve.http_errors import MEDIA_TYPE
 from grbp.serve.tokens import ADMIN, ANYBODY, CORRECTOR, RECORDER, STATISTICIAN, VIEWER
 
+STUDY: Final = "/api/studies/{study}"
+CASE: Final = f"{STUDY}/cases/{{case}}"
+
 ROLE: Final = "x-role"
 
 _REFUSAL: Final[dict[str, Any]] = {

@@ -6,7 +6,7 @@ commit. Answers are written here as JSON; the models only describe them.
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from fastapi import Header, Query, Request
 from fastapi.responses import Response
@@ -19,7 +19,7 @@ from grbp.live.schema import STATUSES
 from grbp.live.study import Study
 from grbp.serve import metrics, models
 from grbp.serve.http_errors import Refusal
-from grbp.serve.roles import admin, anybody, corrector, recorder, viewer
+from grbp.serve.roles import CASE, STUDY, admin, anybody, corrector, recorder, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -32,9 +32,10 @@ from grbp.serve.state import (
     json_response,
     server_state,
     show_status,
+    study_address,
 )
 
-WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a while")]
+WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a moment")]
 Key = Annotated[
     str | None,
     Header(
@@ -54,8 +55,8 @@ _CASE_LINKS: Final = {
 }
 
 
-def _links(operations: Iterable[str], case: str) -> dict[str, Any]:
-    """Return where an answer on a case leads."""
+def _link_to(operations: Iterable[str], case: str) -> dict[str, Any]:
+    """Describe where an answer about a case leads."""
     where = {"study": "$request.path.study", "case": case}
     return {
         name: {"operationId": name, "parameters": where, "description": _CASE_LINKS[name]}
@@ -64,10 +65,10 @@ def _links(operations: Iterable[str], case: str) -> dict[str, Any]:
 
 
 _OPENED: Final[dict[int | str, dict[str, Any]]] = {
-    201: {"links": _links(_CASE_LINKS, "$response.body#/case")}
+    201: {"links": _link_to(_CASE_LINKS, "$response.body#/case")}
 }
 _TOLD: Final[dict[int | str, dict[str, Any]]] = {
-    201: {"links": _links(_CASE_LINKS, "$request.path.case")}
+    201: {"links": _link_to(_CASE_LINKS, "$request.path.case")}
 }
 _MADE: Final[dict[int | str, dict[str, Any]]] = {
     201: {
@@ -79,13 +80,15 @@ _MADE: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def _advice(advice: Advice, *, basis: bool, status: int = 200, **headers: str) -> Response:
+def _respond_with_advice(
+    advice: Advice, *, basis: bool, status: int = 200, **headers: str
+) -> Response:
     """Answer with advice."""
     return json_response(advice.to_dict(basis=basis), status, **headers)
 
 
-def _key(key: str | None) -> str | None:
-    """Return an idempotency key as it was meant."""
+def _decode_key(key: str | None) -> str | None:
+    """Return an idempotency key without its percent-encoding."""
     try:
         return None if key is None else unquote(key, errors="strict")
     except UnicodeDecodeError:
@@ -108,9 +111,7 @@ def ready(request: Request) -> Response:
     return json_response({"status": "ok", "version": this_version()})
 
 
-@viewer.get(
-    "/metrics", responses=describe_text("text/plain"), response_class=Response, tags=["server"]
-)
+@viewer.get("/metrics", **describe_text("text/plain"), tags=["server"])
 async def get_metrics(request: Request) -> Response:
     """Return counts of requests, as Prometheus reads them."""
     return Response(server_state(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
@@ -141,17 +142,16 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
         given["start"] = Counters(*body.start)
     made = Study.create(server.store, **given, who=get_caller(request).actor, clock=server.clock)
     status = server.open_study(made.name).status()
-    where = f"/api/studies/{quote(made.name, '')}"
-    return json_response(show_status(request, status), 201, Location=where)
+    return json_response(show_status(request, status), 201, Location=study_address(made.name))
 
 
-@viewer.get("/api/studies/{study}", response_model=models.StatusModel, tags=["studies"])
+@viewer.get(STUDY, response_model=models.StatusModel, tags=["studies"])
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
     return json_response(show_status(request, server_state(request).open_study(study).status()))
 
 
-@viewer.get("/api/studies/{study}/cases", response_model=models.CasePage, tags=["cases"])
+@viewer.get(f"{STUDY}/cases", response_model=models.CasePage, tags=["cases"])
 def list_cases(
     request: Request,
     study: StudyName,
@@ -166,7 +166,7 @@ def list_cases(
 
 
 @recorder.post(
-    "/api/studies/{study}/cases", status_code=201, response_model=models.AdviceModel,
+    f"{STUDY}/cases", status_code=201, response_model=models.AdviceModel,
     responses=_OPENED, tags=["cases"],
 )  # fmt: skip
 def open_case(
@@ -178,33 +178,27 @@ def open_case(
 ) -> Response:
     """Open a case, and decide how it is to be played; the answer is the first advice."""
     advice = server_state(request).study(study).open_case(
-        body.state, key=_key(key), observed=body.observed, who=get_caller(request).actor
+        body.state, key=_decode_key(key), observed=body.observed, who=get_caller(request).actor
     )  # fmt: skip
-    where = f"/api/studies/{quote(study, '')}/cases/{advice.case}"
-    return _advice(advice, basis=basis, status=201, Location=where)
+    where = f"{study_address(study)}/cases/{advice.case}"
+    return _respond_with_advice(advice, basis=basis, status=201, Location=where)
 
 
-@viewer.get(
-    "/api/studies/{study}/cases/{case}", response_model=models.CaseModel, tags=["cases"]
-)  # fmt: skip
+@viewer.get(CASE, response_model=models.CaseModel, tags=["cases"])
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Return a case."""
     return json_response(server_state(request).study(study).case(case).to_dict())
 
 
-@viewer.get(
-    "/api/studies/{study}/cases/{case}/advice", response_model=models.AdviceModel, tags=["cases"]
-)
+@viewer.get(f"{CASE}/advice", response_model=models.AdviceModel, tags=["cases"])
 def advice(
     request: Request, study: StudyName, case: CaseNumber, basis: WithBasis = True
 ) -> Response:
     """Say what to do next with a case; this changes nothing."""
-    return _advice(server_state(request).study(study).ask(case), basis=basis)
+    return _respond_with_advice(server_state(request).study(study).ask(case), basis=basis)
 
 
-@viewer.get(
-    "/api/studies/{study}/cases/{case}/basis", response_model=models.BasisModel, tags=["cases"]
-)
+@viewer.get(f"{CASE}/basis", response_model=models.BasisModel, tags=["cases"])
 def basis(
     request: Request,
     study: StudyName,
@@ -219,7 +213,7 @@ def basis(
 
 
 @recorder.post(
-    "/api/studies/{study}/cases/{case}/steps", status_code=201,
+    f"{CASE}/steps", status_code=201,
     response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
 )  # fmt: skip
 def tell(
@@ -233,14 +227,12 @@ def tell(
     """Record the state to which a step led; the answer is the next advice."""
     given = dict(body)
     advice = server_state(request).study(study).tell(
-        case, given.pop("state"), key=_key(key), who=get_caller(request).actor, **given
+        case, given.pop("state"), key=_decode_key(key), who=get_caller(request).actor, **given
     )  # fmt: skip
-    return _advice(advice, basis=basis, status=201)
+    return _respond_with_advice(advice, basis=basis, status=201)
 
 
-@corrector.post(
-    "/api/studies/{study}/cases/{case}/void", response_model=models.AdviceModel, tags=["cases"]
-)
+@corrector.post(f"{CASE}/void", response_model=models.AdviceModel, tags=["cases"])
 def void(
     request: Request,
     study: StudyName,
@@ -251,19 +243,17 @@ def void(
 ) -> Response:
     """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
     advice = server_state(request).study(study).void(
-        case, body.why, step=body.step, key=_key(key), who=get_caller(request).actor
+        case, body.why, step=body.step, key=_decode_key(key), who=get_caller(request).actor
     )  # fmt: skip
-    return _advice(advice, basis=basis)
+    return _respond_with_advice(advice, basis=basis)
 
 
-@recorder.post(
-    "/api/studies/{study}/cases/{case}/withdraw", response_model=models.AdviceModel, tags=["cases"]
-)
+@recorder.post(f"{CASE}/withdraw", response_model=models.AdviceModel, tags=["cases"])
 def withdraw_case(
     request: Request, study: StudyName, case: CaseNumber, body: models.Withdrawal, key: Key = None
 ) -> Response:
     """Withdraw a case: what was observed stays, and nothing more is expected."""
     advice = server_state(request).study(study).withdraw_case(
-        case, body.why, key=_key(key), who=get_caller(request).actor
+        case, body.why, key=_decode_key(key), who=get_caller(request).actor
     )  # fmt: skip
-    return _advice(advice, basis=False)
+    return _respond_with_advice(advice, basis=False)

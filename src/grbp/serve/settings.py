@@ -1,4 +1,4 @@
-"""How a server is to behave."""
+"""How a server behaves, and what its client must know as well."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,27 +6,30 @@ from typing import Final
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
+NDJSON: Final = "application/x-ndjson"
+"""The type of a log: a line of JSON for each event."""
+
 
 @dataclass(frozen=True)
 class Settings:
-    """How a server is to behave.
+    """How a server behaves.
 
     Attributes
     ----------
     hosts : tuple of str
-        The names under which it may be addressed, without ports.
+        The names by which it is addressed, without ports.
     secure : bool
         Whether browsers reach it by HTTPS.
     exposed : bool
-        Whether others than this machine's users can reach it; then it is never open.
+        Whether other machines can reach it; then nobody gets in without a token.
     proxied : bool
-        Whether a proxy stands before it, which says who asks.
+        Whether a proxy stands before it, which passes on the address of each client.
     rate : float
-        How many requests a second a token or an address may make, and twice as many at once.
+        How many requests a second one token or address may make; bursts may be twice as large.
     body_limit, import_limit : int
         The largest body, and the largest log to import, in bytes.
     most_at_once : int
-        How many requests are answered at the same time, streams among them.
+        How many requests are answered at the same time, streams included.
     longest_follow, patience : float
         How many seconds a stream of events may last, and a body may take to arrive.
     results : Path

@@ -1,15 +1,17 @@
-"""What all routes share: the store with its studies, who may do what, and what was counted."""
+"""What all routes share: the store and its studies, tokens, counts, and who is asking."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, BinaryIO, Final, NamedTuple
+from urllib.parse import quote
 
 from fastapi import Path as InPath, Query, Request
 from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
+from grbp.explorer.simulations import Simulations
 from grbp.learners.registry import is_path
 from grbp.live.advice import Status
 from grbp.live.arguments import MOST_CASES, utc_now
@@ -31,20 +33,20 @@ Limit = Annotated[int, Query(ge=1, le=_PAGE, description="how many to return at 
 
 
 CALLER: Final = "grbp.caller"
-"""Where the scope of a request says who asks."""
+"""The key of the caller in the scope of a request."""
 
 
 class Caller(NamedTuple):
-    """Who asks.
+    """Who makes a request.
 
     Attributes
     ----------
     actor, role : str
-        Who records, and what that one may do.
+        The name under which this caller records, and what the caller may do.
     token : Token or None
         The token; None where the server is open.
     ambient : bool
-        Whether a browser would send along what lets the caller in, whoever made it ask.
+        Whether a browser sends the credentials by itself, also for a page of another site.
     """
 
     actor: str
@@ -57,7 +59,7 @@ NOBODY: Final = Caller("", ANYBODY, None, False)
 
 
 class ServerState:
-    """A store that is open, and the studies of it that were asked for."""
+    """What all routes share."""
 
     def __init__(
         self,
@@ -68,11 +70,12 @@ class ServerState:
     ) -> None:
         self.store, self.tokens, self.settings, self.clock = store, tokens, settings, clock
         self.sessions, self.metrics = Sessions(tokens, clock=clock), Metrics()
+        self.simulations = Simulations()
         self.stopping = False
         self._studies: dict[str, Study] = {}
 
     def study(self, name: str) -> Study:
-        """Return a study; one that cannot be written to is looked at anew each time."""
+        """Return a study; one that cannot be written to is checked again each time."""
         found = self._studies.get(name)
         return self.open_study(name) if found is None or found.read_only else found
 
@@ -83,29 +86,29 @@ class ServerState:
         return found
 
     def stream_file(self, write: Callable[[Path], object]) -> Iterator[bytes]:
-        """Let something be written to a private file; return what it has, and keep no file."""
+        """Have something written to a private file, remove the file, and return its contents."""
         with TemporaryDirectory(prefix="grbp-") as folder:
             path = Path(folder) / "answer"
             write(path)
             file = path.open("rb")
-        return _parts(file)
+        return _read_parts(file)
 
 
-def _parts(file: BinaryIO) -> Iterator[bytes]:
-    """Yield a file in parts."""
+def _read_parts(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the parts of a file, one after another."""
     with file:
         while part := file.read(_PART):
             yield part
 
 
 def check_name(name: object) -> None:
-    """Refuse the name of a study that cannot be part of an address."""
+    """Refuse a study's name that cannot be part of an address."""
     if isinstance(name, str) and ("/" in name or name in (".", "..")):
-        raise InvalidInput(f"name = {name!r} was given; over HTTP it must be one without /")
+        raise InvalidInput(f"name = {name!r} was given; over HTTP it must not have a /")
 
 
 def check_learner(learner: object) -> None:
-    """Refuse a learner that would be imported: what runs here is decided on this machine."""
+    """Refuse a learner that would be imported: only this machine decides what runs here."""
     if not isinstance(learner, str) or is_path(learner):
         raise InvalidInput(
             f"learner = {learner!r} was given; over HTTP it must be one of the package's, as"
@@ -114,32 +117,38 @@ def check_learner(learner: object) -> None:
 
 
 def server_state(request: Request) -> ServerState:
-    """Return what the routes share."""
+    """Return the state of the server that a request came to."""
     server: ServerState = request.app.state.server
     return server
 
 
 def get_caller(request: Request) -> Caller:
-    """Return who asks."""
+    """Return who makes a request."""
     caller: Caller = request.scope[CALLER]
     return caller
 
 
-def examines(request: Request) -> bool:
-    """Return whether somebody may see what a study in shadow mode would advise."""
+def may_examine(request: Request) -> bool:
+    """Return whether the caller may see what a study in shadow mode would advise."""
     return may(get_caller(request).role, STATISTICIAN)
 
 
 def show_status(request: Request, status: Status) -> Any:
-    """Return how a study stands, as far as the one who asks may see it."""
-    return hide_advice(status.to_dict(), shadow=status.shadow, examiner=examines(request))
+    """Return how a study stands, as far as the caller may see it."""
+    return hide_advice(status.to_dict(), shadow=status.shadow, examiner=may_examine(request))
 
 
 def json_response(value: Any, status: int = 200, **headers: str) -> Response:
-    """Answer with a value that was made here and need not be checked again."""
+    """Answer with a value; it was made here, so the model does not check it again."""
     return Response(dumps(value), status, headers, "application/json")
 
 
-def describe_text(kind: str) -> dict[int | str, dict[str, Any]]:
-    """Describe an answer that is no JSON."""
-    return {200: {"content": {kind: {"schema": {"type": "string"}}}}}
+def describe_text(kind: str) -> dict[str, Any]:
+    """Describe a route whose answer is not JSON but text of some kind."""
+    content = {kind: {"schema": {"type": "string"}}}
+    return {"response_class": Response, "responses": {200: {"content": content}}}
+
+
+def study_address(name: str) -> str:
+    """Return where the routes of a study are."""
+    return f"/api/studies/{quote(name, '')}"

@@ -13,11 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Status
-from grbp.live.narration import (
-    describe_events,
-    describe_history,
-    last_entry,
-)
+from grbp.live.narration import describe_events, describe_history, last_entry
 from grbp.live.reading import read_config, read_held_steps
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import hide_advice
@@ -25,16 +21,17 @@ from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.serve import models, narration
 from grbp.serve.drawing import Frame, draw_chain, draw_map
-from grbp.serve.refusals import TEMPLATES, local_address
-from grbp.serve.roles import anybody, viewer
+from grbp.serve.refusals import local_address
+from grbp.serve.rendering import TEMPLATES
+from grbp.serve.roles import STUDY, anybody, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
     ServerState,
     StudyName,
-    examines,
     get_caller,
     json_response,
+    may_examine,
     server_state,
 )
 from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
@@ -43,7 +40,7 @@ _PAGE: Final = 50
 _POINTS: Final = 120
 
 
-@viewer.get("/api/studies/{study}/path", response_model=models.PathModel, tags=["studies"])
+@viewer.get(f"{STUDY}/path", response_model=models.PathModel, tags=["studies"])
 def path(
     request: Request,
     study: StudyName,
@@ -53,13 +50,15 @@ def path(
     server = server_state(request)
     items = [one.to_dict() for one in server.study(study).trajectory(points)]
     shadow = read_config(server.store, study).shadow
-    return json_response({"items": hide_advice(items, shadow=shadow, examiner=examines(request))})
+    return json_response(
+        {"items": hide_advice(items, shadow=shadow, examiner=may_examine(request))}
+    )
 
 
 def _render_page(
     request: Request, template: str, study: Study | None = None, **what: Any
 ) -> HTMLResponse:
-    """Return a page, of a study or of none."""
+    """Return a page, of one study or of the whole server."""
     caller = get_caller(request)
     if study is not None:
         name = quote(study.name, "")
@@ -85,7 +84,7 @@ def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     names = sorted(server.store.studies())
     if len(names) == 1 and not all:
         return RedirectResponse(f"/studies/{quote(names[0], '')}", 303)
-    studies = [(name, _status(server, name)) for name in names[:200]]
+    studies = [(name, _find_status(server, name)) for name in names[:200]]
     return _render_page(
         request, "home.html", studies=studies, many=len(names),
         learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
@@ -93,8 +92,8 @@ def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     )  # fmt: skip
 
 
-def _status(server: ServerState, name: str) -> Status | str:
-    """Return how a study stands, or why that cannot be said."""
+def _find_status(server: ServerState, name: str) -> Status | str:
+    """Return how a study stands, or why it cannot be read."""
     try:
         return server.study(name).status()
     except GrbpError as error:
@@ -151,17 +150,17 @@ def evidence_page(request: Request, study: StudyName) -> Response:
     found = server.open_study(study)
     status = found.status()
     moments, sure = found.trajectory(_POINTS), narration.describe_certainty(status)
-    if status.shadow and not examines(request):
+    if status.shadow and not may_examine(request):
         sure = f"What the study would advise is shown to the role {STATISTICIAN} alone."
     regret = narration.describe_regret(read_config(server.store, study), status)
     return _render_page(
         request, "evidence.html", found, status=status, sure=sure, regret=regret,
-        map=draw_map(status.basis), moments=moments, **_pictures(moments),
+        map=draw_map(status.basis), moments=moments, **_draw_trajectory(moments),
     )  # fmt: skip
 
 
-def _pictures(moments: list[Moment]) -> Mapping[str, object]:
-    """Return the frame of the paths, and the lines in it."""
+def _draw_trajectory(moments: list[Moment]) -> Mapping[str, object]:
+    """Return the frame of the picture, and the lines and bands in it."""
     xs = [float(one.event) for one in moments]
     frame = Frame(50.0, 10.0, 330.0, 200.0, xs[0] if xs else 0.0, xs[-1] if xs else 1.0)
     named = {name: [getattr(one, name) for one in moments] for name in ("p_c", "p_f", "boundary")}

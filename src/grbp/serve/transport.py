@@ -1,4 +1,4 @@
-"""How the client talks to a server: connections that are kept, requests, and what goes wrong."""
+"""How the client talks to a server: connections are kept, and what goes wrong is one sentence."""
 
 import http.client
 import json
@@ -17,19 +17,17 @@ import numpy as np
 
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.serve.http_errors import read_error
+from grbp.serve.settings import LOOPBACK, NDJSON
 
-NDJSON: Final = "application/x-ndjson"
-
-_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _LONGEST: Final = 60.0
-"""How many seconds to wait, in all, where a server says that there were too many requests."""
+"""How many seconds to wait in all when a server says that there were too many requests."""
 
 _PLAIN: Final = "".join(map(chr, range(0x21, 0x7F))).replace("%", "")
-"""What an idempotency key may have in a header as it is."""
+"""The characters of an idempotency key that a header can carry as they are."""
 
 
 class Transport:
-    """A server, by its address and a token. Threads may share it."""
+    """Requests to one server, with one token. Threads may share it."""
 
     def __init__(self, url: str, token: str | None, timeout: float) -> None:
         self.url, self._timeout = url, timeout
@@ -52,18 +50,18 @@ class Transport:
         self._headers = {"Accept": "application/json"}
         if token is not None:
             if not token.isascii() or not token.isprintable():
-                raise InvalidInput("a token was given that is none; it must be as it was shown")
-            if not self._secure and self._host not in _LOOPBACK:
+                raise InvalidInput("the token is malformed; give it exactly as it was shown")
+            if not self._secure and self._host not in LOOPBACK:
                 raise InvalidInput(
-                    f"a token was given for {url}; it would be sent for everybody to read: the"
-                    " address must begin with https"
+                    f"a token was given for {url}; anybody on the way could read it: the address"
+                    " must begin with https"
                 )
             self._headers["Authorization"] = f"Bearer {token}"
         self._idle: list[http.client.HTTPConnection] = []
         self._lock, self._process = threading.Lock(), os.getpid()
 
     def close(self) -> None:
-        """Close all connections that nobody uses."""
+        """Close all idle connections."""
         with self._lock:
             idle, self._idle = self._idle, []
         for one in idle:
@@ -77,12 +75,12 @@ class Transport:
         return str(said["actor"])
 
     def get(self, path: str, **query: Any) -> Any:
-        """Ask for something."""
+        """Make a GET request; return the answer."""
         given = {name: value for name, value in query.items() if value is not None}
         return self._request("GET", f"{path}?{urlencode(given)}" if given else path)
 
     def post(self, path: str, body: Any = None, key: str | None = None) -> Any:
-        """Send something, with an idempotency key if there is one."""
+        """Make a POST request, with an idempotency key if there is one; return the answer."""
         headers = {"Content-Type": "application/json"}
         if key is not None:
             headers["Idempotency-Key"] = quote(key, safe=_PLAIN)
@@ -97,7 +95,7 @@ class Transport:
     def _request(
         self, method: str, path: str, body: Any = None, headers: Any = None, again: bool = False
     ) -> Any:
-        """Make a request; return the answer, or raise what it says."""
+        """Make a request; return the answer, or raise the error that it carries."""
         waited = 0.0
         while True:
             with self._open_response(method, path, body, headers or {}, again) as answer:
@@ -108,17 +106,18 @@ class Transport:
             wait = float(after) if after.isdecimal() else 1.0  # A proxy may give a date.
             if answer.status != 429 or waited + wait > _LONGEST:
                 raise self._read_refusal(answer.status, data)
-            time.sleep(wait)  # Nothing was done yet.
+            time.sleep(wait)  # Such a request was not carried out.
             waited += wait
 
     def _read(self, data: bytes) -> Any:
-        """Read an answer, or say that somebody else has given it."""
+        """Read an answer, or refuse one that cannot come from `grbp serve`."""
         try:
             return json.loads(data) if data else None
         except ValueError as error:
             raise self._not_a_server() from error
 
     def _not_a_server(self) -> InvalidInput:
+        """Return the error for an answer that does not come from `grbp serve`."""
         return InvalidInput(
             f"the address {self.url} was given; what answers there is not `grbp serve`: name"
             " another"
@@ -126,7 +125,7 @@ class Transport:
 
     @contextmanager
     def stream(self, path: str) -> Iterator[http.client.HTTPResponse]:
-        """Ask for something long; yield the answer, to be read as it comes."""
+        """Make a GET request; yield the answer, to be read as it arrives."""
         with self._open_response("GET", path, None, {}, True) as answer:
             if answer.status >= 300:
                 raise self._read_refusal(answer.status, answer.read())
@@ -136,9 +135,9 @@ class Transport:
     def _open_response(
         self, method: str, path: str, body: Any, headers: dict[str, str], again: bool
     ) -> Iterator[http.client.HTTPResponse]:
-        """Make a request, twice if that is harmless; keep the connection if it was read to its end.
+        """Make a request, a second time if that is harmless; keep a connection that was read out.
 
-        What may have been done, and must not be done twice, is never sent again.
+        A request that must not be carried out twice is never sent again once it may have arrived.
         """
         for last in (not (again or method == "GET"), True):
             connection = self._take_connection()
@@ -164,11 +163,11 @@ class Transport:
     def _take_connection(self) -> http.client.HTTPConnection:
         """Return a connection that is free and alive, or a new one."""
         with self._lock:
-            if self._process != os.getpid():  # Those of a parent are its own.
+            if self._process != os.getpid():  # A forked child must not use its parent's.
                 self._idle, self._process = [], os.getpid()
             while self._idle:
                 kept = self._idle.pop()
-                # Whatever there is to read before anything was asked is the end.
+                # If there is something to read before a request, the server has closed it.
                 if kept.sock is not None and not select.select([kept.sock], [], [], 0)[0]:
                     return kept
                 kept.close()
@@ -181,11 +180,11 @@ class Transport:
         return one
 
     def _describe_loss(self, method: str, error: Exception) -> CannotWrite:
-        """Say that there is no answer; without a method, nothing was even asked."""
+        """Return the error for a broken connection; without a method, none was made."""
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         if method in ("GET", ""):
             return CannotWrite(
-                f"{self.url} cannot be reached ({why}), so nothing was written; look at the"
+                f"{self.url} cannot be reached ({why}), so nothing was written; check the"
                 " address, or try again later"
             )
         return CannotWrite(
@@ -194,6 +193,7 @@ class Transport:
         )
 
     def _read_refusal(self, status: int, data: bytes) -> Exception:
+        """Return the error that an answer carries."""
         said: object = None
         with suppress(ValueError):
             said = json.loads(data)
@@ -201,7 +201,7 @@ class Transport:
 
 
 def _to_plain(value: object) -> Any:
-    """Return what JSON can carry for a number of NumPy; refuse what it cannot."""
+    """Return a NumPy number as a plain one; refuse everything else that JSON cannot carry."""
     if isinstance(value, np.generic):
         return value.item()
-    raise InvalidInput(f"{value!r} was given; it must be a number or text, which can be sent")
+    raise InvalidInput(f"{value!r} was given; it must be a number or text, which JSON can carry")

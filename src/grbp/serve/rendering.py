@@ -1,0 +1,34 @@
+"""Fill in the templates of pages."""
+
+import math
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from grbp._words import counted
+from grbp.live.narration import describe_threshold, format_days, name_state
+from grbp.serve import narration
+
+TEMPLATES: Final = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.filters |= {
+    "address": lambda text: quote(str(text), ""),
+    "counted": counted,
+    "days": format_days,
+    "share": narration.format_share,
+    "span": narration.format_interval,
+    "place": name_state,
+    "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
+}
+TEMPLATES.globals |= {
+    "isnan": math.isnan,
+    "describe_threshold": describe_threshold,
+    "explain_exploration": narration.explain_exploration,
+}
