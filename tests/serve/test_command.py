@@ -230,13 +230,24 @@ def test_the_client_needs_nothing_that_is_not_installed_with_the_package() -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("missing", ["uvicorn", "fastapi", "apsw"])
-def test_what_is_not_installed_is_said_in_a_sentence(missing: str) -> None:
+@pytest.mark.parametrize(
+    ("missing", "extra", "command"),
+    [
+        ("uvicorn", "serve", ["serve"]),
+        ("fastapi", "serve", ["serve"]),
+        ("apsw", "live", ["serve"]),
+        ("apsw", "live", ["live", "status"]),
+        ("psycopg", "postgres", ["serve", "--store", "postgresql://me@host/x"]),
+        ("psycopg", "postgres", ["live", "status", "--store", "postgresql://me@host/x"]),
+    ],
+)
+def test_what_is_not_installed_is_said_in_a_sentence(
+    missing: str, extra: str, command: list[str]
+) -> None:
     code = (
-        f"import sys; sys.modules['{missing}'] = None\nfrom grbp.cli import main\nmain(['serve'])"
+        f"import sys; sys.modules['{missing}'] = None\nfrom grbp.cli import main\nmain({command!r})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    extra = "live" if missing == "apsw" else "serve"
     assert re.fullmatch(
         rf"grbp: {missing} is not installed; pip install 'grbp\[{extra}\]' .* installs it\n",
         done.stderr,
