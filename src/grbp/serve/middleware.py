@@ -156,11 +156,7 @@ class Guard:
     def _check_room(self) -> None:
         """Refuse one request too many at once."""
         if self._inside > self._settings.most_at_once:
-            raise Refusal(
-                503,
-                "there are too many requests at once; try again",
-                {"Retry-After": "1"},
-            )
+            raise Refusal(503, "too many requests at once; try again", {"Retry-After": "1"})
 
     def _find_route(self, scope: Scope) -> tuple[str, str | None]:
         """Find the route of a request; return its path, and its role if it has one."""

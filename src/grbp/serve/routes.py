@@ -4,7 +4,6 @@ Most routes are plain functions, which run in threads: those that write at the s
 commit. Answers are written here as JSON; the models only describe them.
 """
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
@@ -55,29 +54,23 @@ _CASE_LINKS: Final = {
 }
 
 
-def _link_to(operations: Iterable[str], case: str) -> dict[str, Any]:
-    """Describe where an answer about a case leads."""
-    where = {"study": "$request.path.study", "case": case}
-    return {
-        name: {"operationId": name, "parameters": where, "description": _CASE_LINKS[name]}
-        for name in operations
-    }
+_STUDY_LINKS: Final = {"status": "How the study stands", "open_case": "Open a case"}
 
 
-_OPENED: Final[dict[int | str, dict[str, Any]]] = {
-    201: {"links": _link_to(_CASE_LINKS, "$response.body#/case")}
-}
-_TOLD: Final[dict[int | str, dict[str, Any]]] = {
-    201: {"links": _link_to(_CASE_LINKS, "$request.path.case")}
-}
-_MADE: Final[dict[int | str, dict[str, Any]]] = {
-    201: {
-        "links": {
-            name: {"operationId": name, "parameters": {"study": "$response.body#/study"}}
-            for name in ("status", "open_case")
-        }
+def _describe_links(operations: dict[str, str], **where: str) -> dict[str, Any]:
+    """Describe a route that makes something, and which routes can be used next."""
+    links = {
+        name: {"operationId": name, "parameters": where, "description": text}
+        for name, text in operations.items()
     }
-}
+    return {"status_code": 201, "responses": {201: {"links": links}}}
+
+
+_MADE: Final = _describe_links(_STUDY_LINKS, study="$response.body#/study")
+_OPENED, _TOLD = (
+    _describe_links(_CASE_LINKS, study="$request.path.study", case=case)
+    for case in ("$response.body#/case", "$request.path.case")
+)
 
 
 def _respond_with_advice(
@@ -129,10 +122,7 @@ def list_studies(
     return json_response({"items": names[:limit], "next": more})
 
 
-@admin.post(
-    "/api/studies", status_code=201, response_model=models.StatusModel, responses=_MADE,
-    tags=["studies"],
-)  # fmt: skip
+@admin.post("/api/studies", response_model=models.StatusModel, **_MADE, tags=["studies"])
 def create_study(request: Request, body: models.NewStudy) -> Response:
     """Make a study; until its first case is opened, it can be configured anew."""
     server, given = server_state(request), dict(body)
@@ -165,10 +155,7 @@ def list_cases(
     return json_response({"items": [case.to_dict() for case in cases[:limit]], "next": more})
 
 
-@recorder.post(
-    f"{STUDY}/cases", status_code=201, response_model=models.AdviceModel,
-    responses=_OPENED, tags=["cases"],
-)  # fmt: skip
+@recorder.post(f"{STUDY}/cases", response_model=models.AdviceModel, **_OPENED, tags=["cases"])
 def open_case(
     request: Request,
     study: StudyName,
@@ -212,10 +199,7 @@ def basis(
     return json_response(reasons.to_dict())
 
 
-@recorder.post(
-    f"{CASE}/steps", status_code=201,
-    response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
-)  # fmt: skip
+@recorder.post(f"{CASE}/steps", response_model=models.AdviceModel, **_TOLD, tags=["cases"])
 def tell(
     request: Request,
     study: StudyName,

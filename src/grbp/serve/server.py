@@ -6,7 +6,7 @@ import signal
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -145,16 +145,11 @@ def run(
     If there is no file yet, it is made, but only when nothing else stands in the way.
     """
     files = _find_tls_files(where)
-    with listen(where) as listening:
-        opened = open_store(store, create=True)
-        try:
-            server = _make_server(
-                create_app(opened, tokens, settings), where, listening, files, say
-            )
-            with _ignore_signals():
-                server.run(sockets=[listening])
-        finally:
-            opened.close()
+    with listen(where) as listening, closing(open_store(store, create=True)) as opened:
+        app = create_app(opened, tokens, settings)
+        server = _make_server(app, where, listening, files, say)
+        with _ignore_signals():
+            server.run(sockets=[listening])
 
 
 def _make_server(

@@ -105,7 +105,7 @@ class Transport:
             after = answer.headers.get("Retry-After", "")
             wait = float(after) if after.isdecimal() else 1.0  # A proxy may give a date.
             if answer.status != 429 or waited + wait > _LONGEST:
-                raise self._read_refusal(answer.status, data)
+                raise read_error(answer.status, data)
             time.sleep(wait)  # Such a request was not carried out.
             waited += wait
 
@@ -128,7 +128,7 @@ class Transport:
         """Make a GET request; yield the answer, to be read as it arrives."""
         with self._open_response("GET", path, None, {}, True) as answer:
             if answer.status >= 300:
-                raise self._read_refusal(answer.status, answer.read())
+                raise read_error(answer.status, answer.read())
             yield answer
 
     @contextmanager
@@ -191,13 +191,6 @@ class Transport:
             f"the connection to {self.url} was lost while this was being written ({why}), so it may"
             " be stored or not; give it again with the same key, and it will be stored once"
         )
-
-    def _read_refusal(self, status: int, data: bytes) -> Exception:
-        """Return the error that an answer carries."""
-        said: object = None
-        with suppress(ValueError):
-            said = json.loads(data)
-        return read_error(status, said)
 
 
 def _to_plain(value: object) -> Any:
