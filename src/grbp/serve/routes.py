@@ -80,10 +80,11 @@ def _respond_with_advice(
     return json_response(advice.to_dict(basis=basis), status, **headers)
 
 
-def _decode_key(key: str | None) -> str | None:
-    """Return an idempotency key without its percent-encoding."""
+def _sign(request: Request, key: str | None) -> dict[str, Any]:
+    """Return who records an entry, and its idempotency key without percent-encoding."""
     try:
-        return None if key is None else unquote(key, errors="strict")
+        decoded = None if key is None else unquote(key, errors="strict")
+        return {"key": decoded, "who": get_caller(request).actor}
     except UnicodeDecodeError:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
 
@@ -164,9 +165,7 @@ def open_case(
     basis: WithBasis = True,
 ) -> Response:
     """Open a case, and decide how it is to be played; the answer is the first advice."""
-    advice = server_state(request).study(study).open_case(
-        body.state, key=_decode_key(key), observed=body.observed, who=get_caller(request).actor
-    )  # fmt: skip
+    advice = server_state(request).study(study).open_case(**dict(body), **_sign(request, key))
     where = f"{study_address(study)}/cases/{advice.case}"
     return _respond_with_advice(advice, basis=basis, status=201, Location=where)
 
@@ -209,10 +208,7 @@ def tell(
     basis: WithBasis = True,
 ) -> Response:
     """Record the state to which a step led; the answer is the next advice."""
-    given = dict(body)
-    advice = server_state(request).study(study).tell(
-        case, given.pop("state"), key=_decode_key(key), who=get_caller(request).actor, **given
-    )  # fmt: skip
+    advice = server_state(request).study(study).tell(case, **dict(body), **_sign(request, key))
     return _respond_with_advice(advice, basis=basis, status=201)
 
 
@@ -226,9 +222,7 @@ def void(
     basis: WithBasis = True,
 ) -> Response:
     """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
-    advice = server_state(request).study(study).void(
-        case, body.why, step=body.step, key=_decode_key(key), who=get_caller(request).actor
-    )  # fmt: skip
+    advice = server_state(request).study(study).void(case, **dict(body), **_sign(request, key))
     return _respond_with_advice(advice, basis=basis)
 
 
@@ -237,7 +231,6 @@ def withdraw_case(
     request: Request, study: StudyName, case: CaseNumber, body: models.Withdrawal, key: Key = None
 ) -> Response:
     """Withdraw a case: what was observed stays, and nothing more is expected."""
-    advice = server_state(request).study(study).withdraw_case(
-        case, body.why, key=_decode_key(key), who=get_caller(request).actor
-    )  # fmt: skip
+    found = server_state(request).study(study)
+    advice = found.withdraw_case(case, body.why, **_sign(request, key))
     return _respond_with_advice(advice, basis=False)
