@@ -146,6 +146,14 @@ def how_to_install(extra: str) -> str:
     return f"pip install 'grbp[{extra}]' (in a checkout: pip install -e '.[{extra}]')"
 
 
+def missing_extra(error: ImportError, package: str, extra: str) -> MissingExtra:
+    """Return the error for a package that is not installed, or is and cannot be loaded."""
+    if isinstance(error, ModuleNotFoundError) and error.name == package:
+        return MissingExtra(f"{package} is not installed; {how_to_install(extra)} installs it")
+    why = " ".join(str(error).split()).rstrip(".")
+    return MissingExtra(f"{package} is installed but cannot be loaded ({why}); install it anew")
+
+
 class CannotWrite(GrbpError, OSError):
     """A file or folder cannot be written."""
 

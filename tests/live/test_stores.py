@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -571,14 +570,34 @@ def test_a_new_file_is_nobody_elses_to_read(tmp_path: Path) -> None:
             assert path.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("module", ["psycopg", "apsw"])
-def test_what_is_not_installed_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = f"grbp.live.store.{'postgres' if module == 'psycopg' else 'sqlite'}"
-    monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(MissingExtra, match=r"pip install 'grbp\[live\]'") as caught:
-        import_module(name)
-    assert f"{module} is not installed" in one_sentence(caught.value)
+PACKAGES = {
+    "apsw": ("live", "sqlite", "live.sqlite"),
+    "psycopg": ("postgres", "postgres", "postgresql://me@host/x"),
+}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_is_not_installed_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    extra, module, where = PACKAGES[package]
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"grbp.live.store.{module}", raising=False)
+    with pytest.raises(MissingExtra, match=rf"pip install 'grbp\[{extra}\]'") as caught:
+        open_store(where)
+    assert f"{package} is not installed" in one_sentence(caught.value)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_is_installed_but_broken_is_called_that(
+    package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _, module, where = PACKAGES[package]
+    (tmp_path / f"{package}.py").write_text("raise ImportError('libz.so.1: cannot open it')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, package, raising=False)
+    monkeypatch.delitem(sys.modules, f"grbp.live.store.{module}", raising=False)
+    with pytest.raises(MissingExtra, match=r"\(libz.so.1: cannot open it\)") as caught:
+        open_store(where)
+    assert f"{package} is installed but cannot be loaded" in one_sentence(caught.value)
 
 
 def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> None:

@@ -31,16 +31,16 @@ STORE: Final = "grbp-live.sqlite"
 
 _VARIABLE: Final = "GRBP_STORE"
 
-_Verb: TypeAlias = Callable[[argparse.Namespace], int | None]
 _Options: TypeAlias = dict[str, dict[str, Any]]
 
 
-class _Entry(NamedTuple):
-    """A verb: what it does, its own options and what runs it."""
+class _Verb(NamedTuple):
+    """A verb: what it does, its own options, what runs it, and whether that gets the study."""
 
     line: str
     options: _Options
-    run: _Verb
+    run: Callable[..., int | None]
+    opens: bool = True
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 "--study", metavar="NAME", required=name == "init", help=f"its name{there}"
             )
         add_json(verb)
-        verb.set_defaults(verb=entry.run)
+        verb.set_defaults(verb=entry)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +69,10 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int | None:
     """Run a verb; return 1 if it is a check that found a problem."""
     verb: _Verb = options.verb
-    return verb(options)
+    if not verb.opens:
+        return verb.run(options)
+    with _open_study(options) as study:
+        return verb.run(options, study)
 
 
 def store_of(options: argparse.Namespace) -> str:
@@ -81,7 +84,7 @@ def store_of(options: argparse.Namespace) -> str:
     return store
 
 
-def _study(options: argparse.Namespace) -> grbp.Study:
+def _open_study(options: argparse.Namespace) -> grbp.Study:
     """Open the study that is asked about."""
     return grbp.Study(store_of(options), options.study, who=getattr(options, "who", None))
 
@@ -110,63 +113,54 @@ def _init(options: argparse.Namespace) -> None:
         level=number(options.level),
         who=options.who,
     ) as study:
-        _give_study(options, study)
+        _status(options, study)
 
 
-def _open(options: argparse.Namespace) -> None:
+def _open(options: argparse.Namespace, study: grbp.Study) -> None:
     """Open a case."""
-    with _study(options) as study:
-        _give(
-            options,
-            study.open_case(whole(options.state), key=options.key, observed=options.observed),
-            study.goal,
-        )
+    state = whole(options.state)
+    _show(options, study, study.open_case(state, key=options.key, observed=options.observed))
 
 
-def _ask(options: argparse.Namespace) -> None:
+def _ask(options: argparse.Namespace, study: grbp.Study) -> None:
     """Say what to do next with a case."""
-    with _study(options) as study:
-        _give(options, study.ask(whole(options.case)), study.goal)
+    _show(options, study, study.ask(whole(options.case)))
 
 
-def _tell(options: argparse.Namespace) -> None:
+def _tell(options: argparse.Namespace, study: grbp.Study) -> None:
     """Record what came of a step."""
-    with _study(options) as study:
-        advice = study.tell(
-            whole(options.case),
-            whole(options.state),
-            took=options.took,
-            why=options.why or "",
-            step=whole(options.step),
-            key=options.key,
-            observed=options.observed,
-        )
-        _give(options, advice, study.goal, f"Step {advice.step:,} is recorded.")
+    advice = study.tell(
+        whole(options.case),
+        whole(options.state),
+        took=options.took,
+        why=options.why or "",
+        step=whole(options.step),
+        key=options.key,
+        observed=options.observed,
+    )
+    _show(options, study, advice, f"Step {advice.step:,} is recorded.")
 
 
-def _void(options: argparse.Namespace) -> None:
+def _void(options: argparse.Namespace, study: grbp.Study) -> None:
     """Take back the last entry of a case."""
-    with _study(options) as study:
-        advice = study.void(
-            whole(options.case), options.why, step=whole(options.step), key=options.key
-        )
-        _give(options, advice, study.goal, "The last entry is taken back; the log keeps it.")
+    case, step = whole(options.case), whole(options.step)
+    advice = study.void(case, options.why, step=step, key=options.key)
+    _show(options, study, advice, "The last entry is taken back; the log keeps it.")
 
 
-def _withdraw(options: argparse.Namespace) -> None:
+def _withdraw(options: argparse.Namespace, study: grbp.Study) -> None:
     """Withdraw a case."""
-    with _study(options) as study:
-        _give(
-            options,
-            study.withdraw_case(whole(options.case), options.why, key=options.key),
-            study.goal,
-        )
+    case = whole(options.case)
+    _show(options, study, study.withdraw_case(case, options.why, key=options.key))
 
 
-def _status(options: argparse.Namespace) -> None:
+def _status(options: argparse.Namespace, study: grbp.Study) -> None:
     """Say how the study stands."""
-    with _study(options) as study:
-        _give_study(options, study)
+    status = study.status()
+    if options.json:
+        print_json(hide_advice(status.to_dict(), shadow=status.shadow))
+    else:
+        show_study(status)
 
 
 def _studies(options: argparse.Namespace) -> None:
@@ -178,23 +172,21 @@ def _studies(options: argparse.Namespace) -> None:
         print("\n".join(names) if names else "There is no study yet.")
 
 
-def _cases(options: argparse.Namespace) -> None:
+def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
     """List cases."""
-    after, limit = whole(options.after), whole(options.limit)
-    with _study(options) as study:
-        cases = study.cases(after, limit, options.status)
+    limit = whole(options.limit)
+    cases = study.cases(whole(options.after), limit, options.status)
     if options.json:
         print_json({"cases": [case.to_dict() for case in cases]})
     else:
         show_cases(cases, limit)
 
 
-def _log(options: argparse.Namespace) -> None:
+def _log(options: argparse.Namespace, study: grbp.Study) -> None:
     """List events."""
     limit = whole(options.limit)
-    with _study(options) as study:
-        events = study.log(whole(options.after), limit, whole(options.case))
-        shadow = study.status().shadow
+    events = study.log(whole(options.after), limit, whole(options.case))
+    shadow = study.status().shadow
     if options.json:
         shown = [event_to_dict(event) for event in events]
         print_json({"events": hide_advice(shown, shadow=shadow)})
@@ -202,21 +194,20 @@ def _log(options: argparse.Namespace) -> None:
         show_log(events, limit, study.goal, shadow=shadow)
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace, study: grbp.Study) -> int:
     """Check the whole study."""
-    with _study(options) as study:
-        return _give_found(options, study.verify())
+    return _show_verified(options, study.verify())
 
 
 def _replay(options: argparse.Namespace) -> int:
     """Make every decision again, of the study or of an export."""
     if options.file is None:
-        with _study(options) as study:
-            return _give_found(options, study.replay())
+        with _open_study(options) as study:
+            return _show_verified(options, study.replay())
     if options.store is not None or options.study is not None:
         raise InvalidInput(f"{options.file} was given; an export needs no --store and no --study")
     _, events = read_log(Path(options.file))
-    return _give_found(options, replay_log(events, None, decide=True)[0])
+    return _show_verified(options, replay_log(events, None, decide=True)[0])
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -228,7 +219,7 @@ def _export(options: argparse.Namespace) -> None:
         raise InvalidInput("--json was given; it needs a file to write to, by --out or --steps")
     if None not in written.values() and len(set(map(os.path.realpath, written.values()))) == 1:
         raise InvalidInput("--out and --steps name the same file; they must name two")
-    with _study(options) as study:
+    with _open_study(options) as study:
         if options.out is not None:
             study.export(options.out)
         if options.steps is not None:
@@ -246,7 +237,7 @@ def _export(options: argparse.Namespace) -> None:
 def _import(options: argparse.Namespace) -> None:
     """Record an exported study in the store."""
     with grbp.Study.import_(store_of(options), options.file) as study:
-        _give_study(options, study)
+        _status(options, study)
 
 
 def _backup(options: argparse.Namespace) -> None:
@@ -262,24 +253,17 @@ def _backup(options: argparse.Namespace) -> None:
         print(options.file)
 
 
-def _give(options: argparse.Namespace, advice: Advice, goal: int, done: str = "") -> None:
+def _show(
+    options: argparse.Namespace, study: grbp.Study, advice: Advice, recorded: str = ""
+) -> None:
     """Give advice to a program or to a person."""
     if options.json:
         print_json(advice.to_dict())
     else:
-        show_advice(advice, goal, done)
+        show_advice(advice, study.goal, recorded)
 
 
-def _give_study(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Give the status of a study to a program or to a person."""
-    status = study.status()
-    if options.json:
-        print_json(hide_advice(status.to_dict(), shadow=status.shadow))
-    else:
-        show_study(status)
-
-
-def _give_found(options: argparse.Namespace, found: Verified) -> int:
+def _show_verified(options: argparse.Namespace, found: Verified) -> int:
     """Give what a check found; return its exit status."""
     if options.json:
         print_json(found._asdict() | {"ok": found.ok})
@@ -352,31 +336,37 @@ def _file(line: str, **settings: str) -> _Options:
 
 
 _VERBS: Final = {
-    "init": _Entry("make a study", _INIT | _WHO, _init),
-    "open": _Entry("open a case and say what to do", _STATE | _KEY | _OBSERVED | _WHO, _open),
-    "ask": _Entry("say what to do next with a case, and why", _CASE, _ask),
-    "tell": _Entry(
+    "init": _Verb("make a study", _INIT | _WHO, _init, opens=False),
+    "open": _Verb("open a case and say what to do", _STATE | _KEY | _OBSERVED | _WHO, _open),
+    "ask": _Verb("say what to do next with a case, and why", _CASE, _ask),
+    "tell": _Verb(
         "record what came of a step, and say what to do next",
         _CASE | _TELL | _KEY | _OBSERVED | _WHO,
         _tell,
     ),
-    "void": _Entry("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
-    "withdraw": _Entry("withdraw a case", _CASE | _WITHDRAW | _KEY | _WHO, _withdraw),
-    "studies": _Entry("list the studies of the store", {}, _studies),
-    "status": _Entry("say how the study stands", {}, _status),
-    "cases": _Entry("list cases", _STATUS | _PAGE, _cases),
-    "log": _Entry("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
-    "verify": _Entry("check that nothing was changed or lost", {}, _verify),
-    "export": _Entry("write the log, to go elsewhere, or the steps as a table", _EXPORT, _export),
-    "import": _Entry("bring an exported study into the store", _file("what export wrote"), _import),
-    "replay": _Entry(
+    "void": _Verb("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
+    "withdraw": _Verb("withdraw a case", _CASE | _WITHDRAW | _KEY | _WHO, _withdraw),
+    "studies": _Verb("list the studies of the store", {}, _studies, opens=False),
+    "status": _Verb("say how the study stands", {}, _status),
+    "cases": _Verb("list cases", _STATUS | _PAGE, _cases),
+    "log": _Verb("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
+    "verify": _Verb("check that nothing was changed or lost", {}, _verify),
+    "export": _Verb(
+        "write the log, to go elsewhere, or the steps as a table", _EXPORT, _export, opens=False
+    ),
+    "import": _Verb(
+        "bring an exported study into the store", _file("what export wrote"), _import, opens=False
+    ),
+    "replay": _Verb(
         "make every decision again, and compare",
         _file("an export to play again, without any store", nargs="?"),
         _replay,
+        opens=False,
     ),
-    "backup": _Entry(
+    "backup": _Verb(
         "copy all studies of the store to a new file",
         _file("a file that is not there yet"),
         _backup,
+        opens=False,
     ),
 }

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_to_install
+from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
 from grbp.live.store.base import Store
 from grbp.live.store.sql import (
     STUDIES,
@@ -29,7 +29,7 @@ from grbp.live.store.sql import (
 try:
     import psycopg
 except ImportError as error:
-    raise MissingExtra(f"psycopg is not installed; {how_to_install('live')} installs it") from error
+    raise missing_extra(error, "psycopg", "postgres") from error
 
 # The same order of texts as everywhere else, whatever the language of the database.
 DIALECT: Final = Dialect("bigint", 'text collate "C"', "")

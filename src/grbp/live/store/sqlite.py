@@ -26,9 +26,8 @@ from grbp.errors import (
     CannotWrite,
     GrbpError,
     InvalidInput,
-    MissingExtra,
     NotFound,
-    how_to_install,
+    missing_extra,
 )
 from grbp.live.store.base import Store
 from grbp.live.store.mounts import NETWORKED, file_system
@@ -47,7 +46,7 @@ from grbp.live.store.sql import (
 try:
     import apsw
 except ImportError as error:
-    raise MissingExtra(f"apsw is not installed; {how_to_install('live')} installs it") from error
+    raise missing_extra(error, "apsw", "live") from error
 
 DIALECT: Final = Dialect("integer", "text", " strict")
 
