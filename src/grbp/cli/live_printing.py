@@ -172,7 +172,7 @@ def show_verified(found: Verified) -> None:
     if found.ok:
         print(f"All is well: {counted(found.events, 'event')}{again}.")
     else:
-        print(f"Not all is well in {counted(found.events, 'event')}{again}:")
+        print(f"Problems were found in {counted(found.events, 'event')}{again}:")
         for problem in found.problems:
             print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
     for note in found.notes:

@@ -278,8 +278,8 @@ def _check_action(config: Config, case: CaseRow, took: str | None, state: int, w
     advice = advise(case) or CONTINUE
     if config.shadow and took is None:
         raise InvalidInput(
-            f"state {state} was told in a study in shadow mode; it must also be told what was"
-            " done, 'continue' or 'finish'"
+            f"state {state} was told in a study in shadow mode; also tell what was done, 'continue'"
+            " or 'finish'"
         )
     action = took or advice
     low, high = _next_states(config, case, action)
@@ -293,8 +293,7 @@ def _check_action(config: Config, case: CaseRow, took: str | None, state: int, w
         )
     if action != advice and not why and not config.shadow:
         raise InvalidInput(
-            f"{action} was taken in case {case.case} where {advice} was advised; it must also be"
-            " told why"
+            f"{action} was taken in case {case.case} where {advice} was advised; also tell why"
         )
     return action
 

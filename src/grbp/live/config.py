@@ -110,13 +110,13 @@ class Config:
         """Return the learner, or refuse one that is not that of the study any more."""
         if given is None and isinstance(self.learner, str):
             return self._known_learner
-        return self._found(given)
+        return self._find_learner(given)
 
     @cached_property
     def _known_learner(self) -> Learner:
-        return self._found(None)
+        return self._find_learner(None)
 
-    def _found(self, given: LearnerLike | None) -> Learner:
+    def _find_learner(self, given: LearnerLike | None) -> Learner:
         found = find_learner(learner_of(self.learner, given, self.goal, "study"), self.goal)
         check_constants(self.constants, found, "study")
         return _check_thresholds(found)

@@ -142,8 +142,8 @@ def _choose_threshold(config: Config, given: LearnerLike | None, n: Counters, pe
         raise
     except Exception as error:  # A learner of the user's own may do anything.
         raise InvalidInput(
-            f"the learner {learner.name} could not decide ({type(error).__name__}: {error}); mend"
-            " it, and ask again"
+            f"the learner {learner.name} could not decide ({type(error).__name__}: {error});"
+            " correct it, and ask again"
         ) from error
     if threshold not in learner.choices(config.goal):
         raise InvalidInput(
