@@ -9,7 +9,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import Response
 
-from grbp.serve.server import Listening, listen
+from grbp.serve.server import Endpoint, listen
 
 ANSWER = b'{"study": "bench", "action": "continue", "note": "%s"}' % (b"x" * 120)
 """About as many bytes as advice without its reasons has."""
@@ -31,7 +31,7 @@ def thread(body: dict[str, int]) -> Response:
 
 
 if __name__ == "__main__":
-    listening = listen(Listening(port=0))
+    listening = listen(Endpoint(port=0))
     sys.stdout.write(f"http://127.0.0.1:{listening.getsockname()[1]}\n")
     sys.stdout.flush()
     config = uvicorn.Config(app, log_config=None, access_log=False)

@@ -15,7 +15,7 @@ from grbp.live.arguments import utc_now
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
 from grbp.serve.roles import ROLE, ROUTERS
-from grbp.serve.server import Listening, listen
+from grbp.serve.server import Endpoint, listen
 from grbp.serve.settings import Settings
 from grbp.serve.tokens import ROLES, Tokens
 
@@ -56,7 +56,7 @@ class Serving:
         self._server = uvicorn.Server(config)
 
     def __enter__(self) -> Self:
-        self._socket = listen(Listening(port=0))
+        self._socket = listen(Endpoint(port=0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
         self._thread.start()

@@ -119,7 +119,7 @@ def test_everybody_has_one_simulation_and_few_run_at_once(server: Serving) -> No
     refused(server.ask("POST", JOBS, json=LONG), 401)
 
 
-def test_a_process_that_dies_is_said_and_in_time_forgotten() -> None:
+def test_a_process_that_dies_is_reported_and_in_time_removed() -> None:
     now = 0.0
     kept = simulations.Simulations(lambda: now)
     job = kept.begin("", dict(LONG))
@@ -133,7 +133,7 @@ def test_a_process_that_dies_is_said_and_in_time_forgotten() -> None:
     now = simulations.KEPT
     assert kept.find("", job.id) is job
     now = simulations.KEPT + 1.0
-    with pytest.raises(NotFound, match="forgotten"):
+    with pytest.raises(NotFound, match="has been removed"):
         kept.find("", job.id)
 
 
@@ -199,7 +199,7 @@ def test_what_would_take_too_long_is_refused_when_that_is_seen(
         pace("slow", 40, 1_000)
     one_sentence(error.value)
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {"learner": "quick", "done": 1_000, "total": 1_000} in said
+    assert {"curves": [], "learner": "quick", "done": 1_000, "total": 1_000} in said
 
 
 def test_the_learners_and_the_limits_are_said(server: Serving) -> None:

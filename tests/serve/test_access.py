@@ -146,7 +146,7 @@ def test_a_token_is_nowhere_but_where_it_was_shown(tmp_path: Path) -> None:
     text = tokens.path.read_text("utf-8")
     assert token not in text
     assert hash_token(token) in text
-    assert "hash" not in made.shown()
+    assert "hash" not in made.to_dict()
     assert len(token) > 43
     for path in (tokens.path, tmp_path / "tokens.lock"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600

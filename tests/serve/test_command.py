@@ -18,7 +18,7 @@ import pytest
 
 from grbp import Client, InvalidInput, Study
 from grbp.cli import main
-from grbp.serve.server import Listening, make_settings
+from grbp.serve.server import Endpoint, make_settings
 from grbp.serve.settings import LOOPBACK
 from grbp.serve.tokens import Tokens
 
@@ -62,7 +62,7 @@ def test_the_first_line_is_the_address_and_a_signal_ends_it_cleanly(
                 assert [json.loads(line)["kind"] for line in lines] == ["open"]
         out, err = process.communicate()
     assert (process.returncode, out) == (0, "")
-    assert "whoever uses this machine may do everything there" in err
+    assert "every user of this machine may do everything there" in err
     assert re.search(r"note, after [0-9.]+ s: POST '/api/studies/ward/cases' 201 ", err)
     # All is in the one file, which is its owner's alone.
     assert [path.name for path in tmp_path.iterdir()] == ["grbp-live.sqlite"]
@@ -123,7 +123,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ("--host 0.0.0.0", "needs --tls-cert and --tls-key, or --behind-proxy"),
         ("--host 192.0.2.1", "which others can reach"),
         ("--host ward.example.org", "which others can reach"),
-        ("--behind-proxy https://ward.example.org", "has no token that is good"),
+        ("--behind-proxy https://ward.example.org", "has no valid token"),
         ("--host 0.0.0.0 --behind-proxy https://ward.example.org", "grbp token make"),
         ("--tls-cert a", "TLS needs both"),
         ("--tls-key a", "TLS needs both"),
@@ -133,7 +133,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ("--port x", "port = 'x'"),
         ("--rate 0", "rate = 0"),
         ("--store memory", "'memory'"),
-        ("--tokens no --behind-proxy https://a", "no has no token"),
+        ("--tokens no --behind-proxy https://a", "no has no valid token"),
         ("--hots 1", "did you mean '--host'?"),
     ],
 )
@@ -147,34 +147,34 @@ def test_a_server_that_would_not_be_safe_does_not_start(
 def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         said = refusal(capsys, "serve", "--port", taken.getsockname()[1])
-    assert "cannot be listened at (Address already in use)" in said
+    assert "no server can listen there (Address already in use)" in said
 
 
 def test_where_it_may_be_reached_and_by_which_names(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens")
-    here = make_settings(Listening(names=["Ward"]), tokens)
+    here = make_settings(Endpoint(names=["Ward"]), tokens)
     assert here.hosts == ("ward", *LOOPBACK)
     assert (here.exposed, here.secure, here.proxied) == (False, False, False)
-    assert not make_settings(Listening("::1"), tokens).exposed
-    assert "127.8.8.8" in make_settings(Listening("127.8.8.8"), tokens).hosts
+    assert not make_settings(Endpoint("::1"), tokens).exposed
+    assert "127.8.8.8" in make_settings(Endpoint("127.8.8.8"), tokens).hosts
     tokens.make("nurse", "viewer")
     proxy = "https://ward.example.org"
-    behind = make_settings(Listening(proxy=proxy), tokens)
+    behind = make_settings(Endpoint(proxy=proxy), tokens)
     assert behind.hosts == (*LOOPBACK, "ward.example.org")
     assert (behind.exposed, behind.secure, behind.proxied) == (True, True, True)
-    anywhere = make_settings(Listening("0.0.0.0", proxy=proxy), tokens)  # noqa: S104
+    anywhere = make_settings(Endpoint("0.0.0.0", proxy=proxy), tokens)  # noqa: S104
     assert anywhere.hosts == ("ward.example.org",)
     files = 8000, Path("a"), Path("b")
-    direct = make_settings(Listening("192.0.2.1", *files), tokens)
+    direct = make_settings(Endpoint("192.0.2.1", *files), tokens)
     assert (direct.hosts, direct.secure, direct.exposed) == (("192.0.2.1",), True, True)
     with pytest.raises(InvalidInput, match="name the one that is in the certificate"):
-        make_settings(Listening("0.0.0.0", *files), tokens)  # noqa: S104
+        make_settings(Endpoint("0.0.0.0", *files), tokens)  # noqa: S104
     for wrong in ("http://ward.example.org", "ward.example.org", "https://", "https://a/b"):
         with pytest.raises(InvalidInput, match="the address that browsers see"):
-            make_settings(Listening(proxy=wrong), tokens)
+            make_settings(Endpoint(proxy=wrong), tokens)
     tokens.revoke(tokens.all()[0].id)
-    with pytest.raises(InvalidInput, match="no token that is good"):
-        make_settings(Listening(proxy=proxy), tokens)
+    with pytest.raises(InvalidInput, match="no valid token"):
+        make_settings(Endpoint(proxy=proxy), tokens)
 
 
 def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,7 +212,7 @@ def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) 
         ("make --label a", "--role"),
         ("make --label a --role viewer --days 0", "days = 0"),
         ("make --label a --role viewer --days x", "days = 'x'"),
-        ("revoke 5f0c11d2", "there is none of this id"),
+        ("revoke 5f0c11d2", "there is none with this id"),
     ],
 )
 def test_a_mistake_with_tokens_is_one_sentence(

@@ -13,7 +13,7 @@ from serving import Serving, refused
 
 from grbp import CannotWrite, Study
 from grbp.serve.http_errors import Refusal
-from grbp.serve.middleware import Rates, _read_hostname
+from grbp.serve.middleware import RateLimiter, _read_hostname
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_only_so_many_are_answered_at_once(tmp_path: Path) -> None:
 
 def test_a_bucket_fills_up_at_its_rate() -> None:
     now = [0.0]
-    rates = Rates(0.5, lambda: now[0])
+    rates = RateLimiter(0.5, lambda: now[0])
     rates.take("a")
     with pytest.raises(Refusal) as found:
         rates.take("a")
@@ -137,10 +137,10 @@ def test_a_bucket_fills_up_at_its_rate() -> None:
 
 
 def test_buckets_do_not_pile_up() -> None:
-    rates = Rates(1.0, lambda: 0.0)
-    for number in range(Rates.MOST + 10):
+    rates = RateLimiter(1.0, lambda: 0.0)
+    for number in range(RateLimiter.MOST + 10):
         rates.take(str(number))
-    assert len(rates._left) == Rates.MOST
+    assert len(rates._left) == RateLimiter.MOST
 
 
 def test_every_answer_has_the_headers_that_keep_browsers_strict(server: Serving) -> None:

@@ -462,7 +462,7 @@ def test_an_entry_never_gets_into_another_study_of_the_same_name(
         page.get_by_text("It is sent from the page where it was entered").wait_for()
         page.on("dialog", lambda asked: asked.accept())
         page.get_by_role("button", name="Give up").click()
-        page.get_by_text("It is not sent again").wait_for()
+        page.get_by_text("It will not be sent again").wait_for()
         assert page.evaluate("localStorage.getItem('grbp-outbox')") == "[]"
         assert kinds(study) == ["study", "open"]
 
@@ -511,6 +511,6 @@ def test_what_others_record_meanwhile_is_announced(
         page.goto(address(server, study, "/cases/1"))
         study.tell(1, 3, who="somebody else")
         page.clock.run_for(21_000)
-        page.get_by_text("Something was recorded meanwhile").wait_for()
+        page.get_by_text("Something has been recorded meanwhile").wait_for()
         page.get_by_role("button", name="Show it").click()
         page.locator("td", has_text="CONTINUE led from state 2 to state 3").wait_for()

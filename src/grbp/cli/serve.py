@@ -16,28 +16,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_tokens(parser)
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
-    add("--port", default="8000", help="the port; 0 is any that is free (8000)")
-    add("--tls-cert", metavar="FILE", type=Path, help="the certificate, to be reached by others")
+    add("--port", default="8000", help="the port; 0 lets the system choose (8000)")
+    add(
+        "--tls-cert",
+        metavar="FILE",
+        type=Path,
+        help="the certificate for TLS, if others are to reach it",
+    )
     add("--tls-key", metavar="FILE", type=Path, help="the key of the certificate")
     add(
-        "--behind-proxy", metavar="URL", help="the address of a proxy that does the TLS, as seen"
+        "--behind-proxy", metavar="URL", help="the address of a proxy that does the TLS"
     )  # fmt: skip
     add(
         "--allow-host", metavar="NAME", action="append", default=[],
-        help="a further name by which it is addressed",
+        help="a further name of the server",
     )  # fmt: skip
     add(
         "--results", metavar="FOLDER", type=Path, default=Path("results"),
-        help="where `grbp reproduce` left what the explorer judges the paper by (results)",
+        help="the results of `grbp reproduce`, for the explorer (results)",
     )  # fmt: skip
     add("--rate", default="1000", help="requests a second of one token or address (1000)")
 
 
 def run(options: argparse.Namespace) -> None:
     """Serve until a signal comes."""
-    from grbp.serve.server import Listening, make_settings, run as serve  # noqa: PLC0415 (extras)
+    from grbp.serve.server import Endpoint, make_settings, run as serve  # noqa: PLC0415 (extras)
 
-    where = Listening(
+    where = Endpoint(
         options.host, whole(options.port), options.tls_cert, options.tls_key,
         options.behind_proxy, options.allow_host,
     )  # fmt: skip
@@ -47,9 +52,9 @@ def run(options: argparse.Namespace) -> None:
 
     def say(url: str) -> None:
         print(url, flush=True)
-        if not (settings.exposed or tokens.any):
+        if not (settings.exposed or tokens.were_made):
             logging.getLogger("grbp").info(
-                "whoever uses this machine may do everything there; the first token changes that"
+                "every user of this machine may do everything there, until the first token is made"
             )
 
     serve(store_of(options), tokens, where, settings, say)

@@ -28,14 +28,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(metavar="VERB", required=True)
     make = verbs.add_parser("make", help="make a token, which is shown once")
     make.add_argument(
-        "--label", required=True, help="who records with it: a role or a pseudonym, no name"
+        "--label", required=True, help="who records with it: a role or a pseudonym, never a name"
     )
     make.add_argument("--role", required=True, choices=ROLES, help=f"one of {', '.join(ROLES)}")
-    make.add_argument("--days", default=f"{DAYS:g}", help=f"how long it is good ({DAYS:g})")
+    make.add_argument("--days", default=f"{DAYS:g}", help=f"how many days it is valid ({DAYS:g})")
     make.set_defaults(verb=_make)
-    listed = verbs.add_parser("list", help="list all tokens, without what lets anybody in")
+    listed = verbs.add_parser("list", help="list all tokens, without the secret parts")
     listed.set_defaults(verb=_list)
-    revoke = verbs.add_parser("revoke", help="end a token, also for a server that runs")
+    revoke = verbs.add_parser("revoke", help="end a token; a running server refuses it at once")
     revoke.add_argument("id", metavar="ID", help="its id, as list prints it")
     revoke.set_defaults(verb=_revoke)
     for verb in (make, listed, revoke):
@@ -53,7 +53,7 @@ def _make(options: argparse.Namespace) -> None:
     """Make a token."""
     token, made = tokens_of(options).make(options.label, options.role, number(options.days))
     if options.json:
-        print_json({**made.shown(), "token": token})
+        print_json({**made.to_dict(), "token": token})
     else:
         print(token)
 
@@ -62,11 +62,11 @@ def _list(options: argparse.Namespace) -> None:
     """List all tokens."""
     found = tokens_of(options)
     if options.json:
-        print_json({"items": [one.shown() for one in found.all()]})
+        print_json({"items": [one.to_dict() for one in found.all()]})
         return
     for one in found.all():
         print(f"{one.id}  {one.role:<12}  {_end(one)}  {one.label}")
-    if not found.any:
+    if not found.were_made:
         print("There is no token yet.")
 
 
@@ -79,6 +79,6 @@ def _revoke(options: argparse.Namespace) -> None:
     """Revoke a token."""
     one = tokens_of(options).revoke(options.id)
     if options.json:
-        print_json(one.shown())
+        print_json(one.to_dict())
     else:
         print(f"The token {one.id} of {one.label} is revoked.")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 MOST_LEARNERS, MOST_ROUNDS, MOST_REPLICAS, LARGEST_GOAL = 6, 100_000, 2_000, 50
-"""The largest simulation that may be asked for; what takes too long all the same is refused."""
+"""The largest simulation; one that would still take too long is refused when that is seen."""
 
 _LEARNER: Final = {"name": "getbe-sm", "summary": "Trust the sample means", "gamma": 15.0}
 _CURVE: Final = {
@@ -19,7 +19,7 @@ _VERDICT: Final = {
 }  # fmt: skip
 
 
-def _such(example: dict[str, Any], *, strict: bool = False) -> ConfigDict:
+def _describe(example: dict[str, Any], *, strict: bool = False) -> ConfigDict:
     """Describe a model by an example."""
     return ConfigDict(extra="forbid", strict=strict, json_schema_extra={"examples": [example]})
 
@@ -27,7 +27,7 @@ def _such(example: dict[str, Any], *, strict: bool = False) -> ConfigDict:
 class LearnerModel(BaseModel):
     """A learner that can be simulated."""
 
-    model_config = _such(_LEARNER)
+    model_config = _describe(_LEARNER)
 
     name: str
     summary: str
@@ -37,7 +37,7 @@ class LearnerModel(BaseModel):
 class ExplorerModel(BaseModel):
     """What can be simulated here."""
 
-    model_config = _such(
+    model_config = _describe(
         {
             "learners": [_LEARNER], "most_learners": MOST_LEARNERS, "most_rounds": MOST_ROUNDS,
             "most_replicas": MOST_REPLICAS, "allowed": True, "missing": None,
@@ -48,14 +48,14 @@ class ExplorerModel(BaseModel):
     most_learners: int
     most_rounds: int
     most_replicas: int
-    allowed: bool = Field(description="whether whoever asks may simulate and see the verdicts")
+    allowed: bool = Field(description="whether the caller may simulate and see the verdicts")
     missing: str | None = Field(description="why nothing can be simulated; null if it can")
 
 
 class NewSimulation(BaseModel):
     """A simulation to be run."""
 
-    model_config = _such(
+    model_config = _describe(
         {"goal": 4, "p_c": 0.45, "p_f": 0.3, "start": 2, "learners": ["getbe-sm:gamma=15"]},
         strict=True,
     )
@@ -75,20 +75,20 @@ class NewSimulation(BaseModel):
 class CurveModel(BaseModel):
     """The regret of a learner at each checkpoint: its mean, and a band that holds all of it."""
 
-    model_config = _such(_CURVE)
+    model_config = _describe(_CURVE)
 
     learner: str
     mean: list[float]
     low: list[float]
     high: list[float]
-    covered: bool = Field(description="whether the band is to be trusted")
+    covered: bool = Field(description="whether the band can be trusted")
     thresholds: dict[str, float] = Field(description="the share of rounds with each threshold")
 
 
 class SimulationModel(BaseModel):
     """How far a simulation is, and what it has found."""
 
-    model_config = _such(
+    model_config = _describe(
         {
             "id": "8Jx0pFqZ1bWc", "status": "done", "learner": "getbe-sm", "done": 1_000,
             "total": 1_000, "detail": None,
@@ -103,7 +103,7 @@ class SimulationModel(BaseModel):
     done: int = Field(description="its replicas that are done")
     total: int
     detail: str | None = Field(description="why it has failed")
-    command: str = Field(description="what gives the same numbers on the shell")
+    command: str = Field(description="the shell command that gives the same numbers")
     checkpoints: list[int]
     curves: list[CurveModel]
 
@@ -111,7 +111,7 @@ class SimulationModel(BaseModel):
 class VerdictModel(BaseModel):
     """A claim of the paper, and what was found."""
 
-    model_config = _such(_VERDICT)
+    model_config = _describe(_VERDICT)
 
     claim: str
     where: str
@@ -123,7 +123,7 @@ class VerdictModel(BaseModel):
 class VerdictsModel(BaseModel):
     """The verdicts on all claims."""
 
-    model_config = _such(
+    model_config = _describe(
         {
             "items": [_VERDICT], "legend": "asked: the paper does not say so, we asked.",
             "tally": "1 claims: 1 held, 0 did not hold, 0 cannot be decided", "missing": [],
@@ -135,7 +135,7 @@ class VerdictsModel(BaseModel):
     items: list[VerdictModel]
     legend: str
     tally: str
-    missing: list[str] = Field(description="the experiments of which there is no result here")
+    missing: list[str] = Field(description="the experiments without a result here")
     made: str | None = Field(description="when the results were measured")
     replicas: int | None = Field(description="how many replicas the paper's curves have")
-    command: str = Field(description="what measures them")
+    command: str = Field(description="the command that measures them")

@@ -1,8 +1,8 @@
 """Simulate in a process of its own, for the explorer: it can be ended at any moment.
 
-The request is one line of JSON on standard input. Answers are lines of JSON on standard output:
-how far it is, the curve of each learner as soon as it is known, or why nothing more will come. When
-standard input ends, so does the process: whoever asked is gone.
+The request is one line of JSON on standard input. Reports are lines of JSON on standard output: how
+far it is, the curve of each learner as soon as it is known, and how it ended. When standard input
+is closed, the process ends: the server is gone.
 """
 
 import json
@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Sequence
 from typing import Any, Final
 
 from grbp.errors import GrbpError, TooLarge
@@ -27,13 +28,13 @@ class Pace:
     """How far a simulation is, and whether it will be done in time."""
 
     def __init__(self, limit: float = WORK) -> None:
-        self._limit, self._spent, self._said = limit, 0.0, 0.0
+        self._limit, self._spent, self._reported = limit, 0.0, 0.0
         self._began, self._first = 0.0, 0
 
     def begin(self, learner: str, total: int) -> None:
-        """Say that a learner is next; until its first replicas are done, it may be compiled."""
+        """Report the next learner; until its first replicas are done, it may be compiled."""
         self._began = 0.0
-        _say({"learner": learner, "done": 0, "total": total})
+        _report(learner=learner, done=0, total=total)
 
     def __call__(self, learner: str, done: int, total: int) -> None:
         """Report what is done, and refuse what would take too long."""
@@ -50,9 +51,9 @@ class Pace:
                 )
         if done == total:
             self._spent += took
-        if done == total or now - self._said > _OFTEN:
-            self._said = now
-            _say({"learner": learner, "done": done, "total": total})
+        if done == total or now - self._reported > _OFTEN:
+            self._reported = now
+            _report(learner=learner, done=done, total=total)
 
 
 def play(asked: dict[str, Any]) -> None:
@@ -77,7 +78,7 @@ def play(asked: dict[str, Any]) -> None:
                 "covered": curve.covered,
                 "thresholds": {str(k): share for k, share in curve.threshold_share.items()},
             }
-            _say({"checkpoints": result.checkpoints.tolist(), "curve": shown})
+            _report([shown], checkpoints=result.checkpoints.tolist())
 
 
 def main() -> None:
@@ -91,18 +92,20 @@ def main() -> None:
     try:
         play(asked)
     except GrbpError as error:
-        _say({"refused": str(error)})
+        _report(status="failed", detail=str(error))
     else:
-        _say({"ended": True})
+        _report(status="done")
 
 
 def _end_with_input() -> None:
+    """End this process when standard input is closed."""
     sys.stdin.read()
     os._exit(1)
 
 
-def _say(answer: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
+def _report(curves: Sequence[dict[str, Any]] = (), **changes: Any) -> None:
+    """Write a report: curves that are done, and whatever else has changed."""
+    sys.stdout.write(json.dumps({"curves": curves, **changes}) + "\n")
     sys.stdout.flush()
 
 

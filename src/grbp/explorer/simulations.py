@@ -46,12 +46,12 @@ class Simulation:
             "total": asked["replicas"], "detail": None, "command": shell_command(asked),
             "checkpoints": [], "curves": [],
         }  # fmt: skip
-        # The process finds this package where this process has found it, and nothing else.
-        there = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        # The process finds this package where this one has found it.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "grbp.explorer.simulation_worker"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, encoding="utf-8", env=there,
+            text=True, encoding="utf-8", env=environment,
         )  # fmt: skip
         threading.Thread(target=self._follow, args=(asked,), daemon=True).start()
 
@@ -61,7 +61,7 @@ class Simulation:
         return bool(self.state["status"] == "running")
 
     def _follow(self, asked: dict[str, Any]) -> None:
-        """Take in what the process says until it ends."""
+        """Follow the reports of the process until it ends."""
         last = threading.Timer(LONGEST, self.process.kill)
         last.daemon = True
         last.start()
@@ -69,37 +69,32 @@ class Simulation:
             assert process.stdin  # noqa: S101 (a pipe)
             assert process.stdout  # noqa: S101
             process.stdin.write(json.dumps(asked) + "\n")
-            process.stdin.flush()  # It stays open: when it ends, the process does.
+            process.stdin.flush()  # It stays open: the process ends when it is closed.
             for line in process.stdout:
-                self._take(json.loads(line))
+                self._update(**json.loads(line))
         last.cancel()
         if self.running:
-            self._take({"refused": "the simulation was ended before it was done; try it again"})
+            detail = "the simulation was ended before it was done; try it again"
+            self._update([], status="failed", detail=detail)
         self.ended = self._clock()
 
-    def _take(self, said: dict[str, Any]) -> None:
-        """Take in one answer."""
-        if "curve" in said:
-            kept = [*self.state["curves"], said["curve"]]
-            said = {"checkpoints": said["checkpoints"], "curves": kept}
-        elif "refused" in said:
-            said = {"status": "failed", "detail": said["refused"]}
-        elif "ended" in said:
-            said = {"status": "done"}
-        self.state = {**self.state, **said}  # Others read it meanwhile, the old one or the new.
+    def _update(self, curves: list[Any], **changes: Any) -> None:
+        """Take in a report of the process: curves that are done, and whatever else has changed."""
+        # Threads that answer requests see the old state or the new one.
+        self.state = {**self.state, **changes, "curves": [*self.state["curves"], *curves]}
 
 
 class Simulations:
-    """The simulations that were asked for, by their ids."""
+    """The simulations that run or have ended lately, by their ids."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
         self._by_id: dict[str, Simulation] = {}
 
     def begin(self, owner: str, asked: dict[str, Any]) -> Simulation:
-        """Begin a simulation, unless there are too many."""
+        """Begin a simulation, or refuse if too many are running."""
         with self._lock:
-            self._forget()
+            self._remove_old()
             running = [one.owner for one in self._by_id.values() if one.running]
             if owner in running:
                 raise Busy("a simulation of yours is running; wait for it, or cancel it")
@@ -110,25 +105,25 @@ class Simulations:
             return simulation
 
     def find(self, owner: str, name: str) -> Simulation:
-        """Return a simulation to whoever has asked for it."""
+        """Return a simulation to its owner."""
         with self._lock:
-            self._forget()
+            self._remove_old()
             simulation = self._by_id.get(name)
         if simulation is None or simulation.owner != owner:
             raise NotFound(
-                f"the simulation {name!r} was asked for; there is none, or it is forgotten"
+                f"the simulation {name!r} was asked for; there is none, or it has been removed"
             )
         return simulation
 
     def end(self, owner: str, name: str) -> None:
-        """End a simulation, and forget it."""
+        """End a simulation, and remove it."""
         simulation = self.find(owner, name)
         simulation.process.kill()
         with self._lock:
             self._by_id.pop(name, None)
 
-    def _forget(self) -> None:
-        """Forget what ended long ago, and the oldest of too many."""
+    def _remove_old(self) -> None:
+        """Remove simulations that ended long ago, and the oldest if there are too many."""
         since = self._clock() - KEPT
         over = [name for name, one in self._by_id.items() if one.ended is not None]
         for k, name in enumerate(over):
@@ -137,7 +132,7 @@ class Simulations:
 
 
 def shell_command(asked: dict[str, Any]) -> str:
-    """Return the command that gives the numbers of a simulation."""
+    """Return the shell command that gives the same numbers."""
     options = [
         word
         for name in ("goal", "p_c", "p_f", "start", "rounds", "replicas", "seed")
@@ -148,7 +143,7 @@ def shell_command(asked: dict[str, Any]) -> str:
 
 
 def why_impossible() -> str | None:
-    """Say why nothing can be simulated, if so."""
+    """Return why nothing can be simulated here, or None."""
     if find_spec("numba") is not None:
         return None
     return f"simulations need Numba, which is not installed; {how_to_install('engine')}"

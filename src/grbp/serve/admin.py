@@ -199,14 +199,14 @@ def _read_learner(event: Event) -> Any:
 @admin.get("/api/tokens", response_model=models.TokenList, tags=["access"])
 def list_tokens(request: Request) -> Response:
     """List all tokens, without the secret parts."""
-    return json_response({"items": [one.shown() for one in server_state(request).tokens.all()]})
+    return json_response({"items": [one.to_dict() for one in server_state(request).tokens.all()]})
 
 
 @admin.post("/api/tokens", status_code=201, response_model=models.MadeToken, tags=["access"])
 def make_token(request: Request, body: models.NewToken) -> Response:
     """Make a token, which is shown once; from the first one on, nobody gets in without one."""
     token, made = server_state(request).tokens.make(**dict(body))
-    return json_response({**made.shown(), "token": token}, 201)
+    return json_response({**made.to_dict(), "token": token}, 201)
 
 
 @admin.delete("/api/tokens/{id}", status_code=204, tags=["access"])

@@ -159,13 +159,13 @@ as https://ward.example.org or http://127.0.0.1:8000
         -------
         Client
         """
-        settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
-        config = make_config(name, goal, learner, horizon, settings | {"level": level})
+        given = {"seed": seed, "start": start, "windows": windows, "shadow": shadow, "level": level}
+        config = make_config(name, goal, learner, horizon, given)
         if not isinstance(learner, str):
             raise InvalidInput(f"learner = {learner!r} was given; over HTTP it must be a name")
-        told = {"name": name, "goal": goal, "learner": learner, "seed": config.seed}
-        told |= {"start": config.start, "horizon": horizon, "windows": dict(windows or {})}
-        body = told | {"shadow": config.shadow, "level": level}
+        body = given | {"name": name, "goal": goal, "learner": learner, "horizon": horizon}
+        body |= {"seed": config.seed, "start": config.start, "windows": dict(windows or {})}
+        body["shadow"] = config.shadow
         with _connect(url, options) as transport:
             made = transport.post("/api/studies", body)
         return cls(url, made["study"], **options)

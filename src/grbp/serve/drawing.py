@@ -1,4 +1,4 @@
-"""Where things lie in the pictures of pages, in their own units; templates draw them."""
+"""Compute where things lie in the pictures of pages; templates draw them as SVG."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -108,13 +108,14 @@ def draw_chain(goal: int, state: int, threshold: int | None) -> Chain:
             shown.append(-1)
         shown.append(one)
     stops = [
-        Stop(one, 36.0 + 46.0 * place, _action(one, goal, threshold))
+        Stop(one, 36.0 + 46.0 * place, _choose_look(one, goal, threshold))
         for place, one in enumerate(shown)
     ]
     return Chain(stops, 72.0 + 46.0 * (len(shown) - 1), state, goal)
 
 
-def _action(state: int, goal: int, threshold: int | None) -> str:
+def _choose_look(state: int, goal: int, threshold: int | None) -> str:
+    """Return the style of a state in the picture of the chain."""
     if state == 0:
         return "dead"
     if state == goal:

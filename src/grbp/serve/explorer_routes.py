@@ -36,23 +36,19 @@ def explore() -> Response:
     return HTMLResponse(served_page())
 
 
-def _owner(request: Request) -> str:
-    """Return whose simulations are meant: those of a token, or of whoever uses the machine."""
+def _find_owner(request: Request) -> str:
+    """Return the id of the caller's token; without tokens, all callers own what there is."""
     token = get_caller(request).token
     return "" if token is None else token.id
 
 
 @anybody.get("/api/explore", response_model=ExplorerModel, tags=["explorer"])
 def describe_explorer(request: Request) -> Response:
-    """Say what can be simulated, the learners and the limits, and whether for whoever asks."""
+    """Say which learners can be simulated, within which limits, and whether by this caller."""
     names = [*_FIRST, *(name for name in LEARNERS if name not in (*_FIRST, *_WITHOUT))]
     known = {name: LEARNERS[name] for name in names}
     learners = [
-        {
-            "name": name,
-            "summary": one.summary,
-            "gamma": getattr(one.constants, "gamma", None),
-        }
+        {"name": name, "summary": one.summary, "gamma": getattr(one.constants, "gamma", None)}
         for name, one in known.items()
         if isinstance(one, Learner)
     ]
@@ -79,22 +75,22 @@ def begin_simulation(request: Request, body: NewSimulation) -> Response:
     if len(set(names)) < len(names):
         raise InvalidInput(f"learners = {body.learners} was given; each must be named once")
     try:
-        begun = server_state(request).simulations.begin(_owner(request), body.model_dump())
+        begun = server_state(request).simulations.begin(_find_owner(request), body.model_dump())
     except Busy as error:
         raise Refusal(429, str(error), {"Retry-After": "5"}) from error
     return json_response(begun.state, 202, Location=f"/api/explore/simulations/{begun.id}")
 
 
 @viewer.get("/api/explore/simulations/{id}", response_model=SimulationModel, tags=["explorer"])
-def simulation(request: Request, id: str) -> Response:  # noqa: A002 (its name in the address)
-    """Say how far a simulation is, and what it has found."""
-    return json_response(server_state(request).simulations.find(_owner(request), id).state)
+def get_simulation(request: Request, id: str) -> Response:  # noqa: A002 (its name in the address)
+    """Say how far a simulation is, and what it has found so far."""
+    return json_response(server_state(request).simulations.find(_find_owner(request), id).state)
 
 
 @viewer.delete("/api/explore/simulations/{id}", status_code=204, tags=["explorer"])
 def end_simulation(request: Request, id: str) -> Response:  # noqa: A002
-    """End a simulation at once, if it still runs, and forget it."""
-    server_state(request).simulations.end(_owner(request), id)
+    """End a simulation at once, if it still runs, and remove it."""
+    server_state(request).simulations.end(_find_owner(request), id)
     return Response(status_code=204)
 
 

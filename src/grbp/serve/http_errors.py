@@ -3,7 +3,9 @@
 The client reads it back and raises the error that the server raised.
 """
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
@@ -69,11 +71,14 @@ def describe_error(error: Exception) -> ProblemDetail:
     return make_problem(status, kind, str(error))
 
 
-def read_error(status: int, answer: object) -> GrbpError:
-    """Return the error that a problem stands for; other answers come from a proxy or the like."""
-    said = answer if isinstance(answer, dict) else {}
-    kind = str(said.get("type", "")).removeprefix(_TYPE)
-    detail = str(said.get("detail") or f"the server answered with the status {status}")
+def read_error(status: int, body: bytes) -> GrbpError:
+    """Return the error in an answer; one that is not a problem of ours comes from a proxy."""
+    problem: Any = {}
+    with suppress(ValueError):
+        problem = json.loads(body)
+    problem = problem if isinstance(problem, dict) else {}
+    kind = str(problem.get("type", "")).removeprefix(_TYPE)
+    detail = str(problem.get("detail") or f"the server answered with the status {status}")
     if kind in _ERRORS:
         return _ERRORS[kind][0](detail)
     return (InvalidInput if status < 500 else CannotWrite)(detail)

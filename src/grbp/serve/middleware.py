@@ -56,7 +56,7 @@ _HEADERS: Final = {
 """The headers of every answer that does not set them itself."""
 
 
-class Rates:
+class RateLimiter:
     """How many requests each caller may still make: a bucket that fills up at a rate."""
 
     MOST: Final = 10_000
@@ -87,7 +87,7 @@ class Guard:
 
     def __init__(self, app: App, server: ServerState, routes: list[BaseRoute]) -> None:
         self.app, self._server, self._routes = app, server, routes
-        self._settings, self._rates = server.settings, Rates(server.settings.rate)
+        self._settings, self._rates = server.settings, RateLimiter(server.settings.rate)
         self._user, self._inside = check_recorder(None), 0
         self._headers = list(_HEADERS.items())
         if server.settings.secure:
@@ -156,11 +156,7 @@ class Guard:
     def _check_room(self) -> None:
         """Refuse one request too many at once."""
         if self._inside > self._settings.most_at_once:
-            raise Refusal(
-                503,
-                "there are too many requests at once; try again",
-                {"Retry-After": "1"},
-            )
+            raise Refusal(503, "too many requests at once; try again", {"Retry-After": "1"})
 
     def _find_route(self, scope: Scope) -> tuple[str, str | None]:
         """Find the route of a request; return its path, and its role if it has one."""
@@ -178,7 +174,7 @@ class Guard:
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
         found: Token | None = None
         try:
-            is_open = not (self._settings.exposed or self._server.tokens.any)
+            is_open = not (self._settings.exposed or self._server.tokens.were_made)
             if token:
                 found = self._server.tokens.find(token)
             elif cookie:

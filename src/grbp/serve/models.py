@@ -19,6 +19,7 @@ from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
+from grbp.serve.http_errors import ProblemDetail, make_problem
 from grbp.serve.tokens import DAYS, ROLES, Token
 from grbp.theory.posterior import Estimate
 
@@ -189,6 +190,7 @@ MadeToken = create_model(
     "MadeToken", __base__=TokenModel, __doc__="A token that was made, shown once.", token=(str, ...)
 )
 MomentModel = _derive("MomentModel", Moment)
+ProblemModel = _derive("ProblemModel", ProblemDetail)
 
 StudyPage = _list_of("StudyPage", "Names of studies", str, str)
 CasePage = _list_of("CasePage", "Cases", CaseModel, int)
@@ -210,15 +212,6 @@ class Well(Body):
 
     status: Literal["ok"]
     version: str
-
-
-class ProblemModel(Body):
-    """What is wrong (RFC 9457)."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
 
 
 @cache
@@ -260,10 +253,5 @@ def examples() -> dict[str, Any]:
         "TokenList": {"items": [token]},
         "SessionModel": {"actor": "nurse", "role": "recorder", "expires": token["expires"]},
         "Well": {"status": "ok", "version": status["version"]},
-        "ProblemModel": {
-            "type": "urn:grbp:invalid-input",
-            "title": "Unprocessable Entity",
-            "status": 422,
-            "detail": detail,
-        },
+        "ProblemModel": make_problem(422, "invalid-input", detail)._asdict(),
     }

@@ -4,7 +4,6 @@ Most routes are plain functions, which run in threads: those that write at the s
 commit. Answers are written here as JSON; the models only describe them.
 """
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
@@ -55,29 +54,23 @@ _CASE_LINKS: Final = {
 }
 
 
-def _link_to(operations: Iterable[str], case: str) -> dict[str, Any]:
-    """Describe where an answer about a case leads."""
-    where = {"study": "$request.path.study", "case": case}
-    return {
-        name: {"operationId": name, "parameters": where, "description": _CASE_LINKS[name]}
-        for name in operations
-    }
+_STUDY_LINKS: Final = {"status": "How the study stands", "open_case": "Open a case"}
 
 
-_OPENED: Final[dict[int | str, dict[str, Any]]] = {
-    201: {"links": _link_to(_CASE_LINKS, "$response.body#/case")}
-}
-_TOLD: Final[dict[int | str, dict[str, Any]]] = {
-    201: {"links": _link_to(_CASE_LINKS, "$request.path.case")}
-}
-_MADE: Final[dict[int | str, dict[str, Any]]] = {
-    201: {
-        "links": {
-            name: {"operationId": name, "parameters": {"study": "$response.body#/study"}}
-            for name in ("status", "open_case")
-        }
+def _describe_links(operations: dict[str, str], **where: str) -> dict[str, Any]:
+    """Describe a route that makes something, and which routes can be used next."""
+    links = {
+        name: {"operationId": name, "parameters": where, "description": text}
+        for name, text in operations.items()
     }
-}
+    return {"status_code": 201, "responses": {201: {"links": links}}}
+
+
+_MADE: Final = _describe_links(_STUDY_LINKS, study="$response.body#/study")
+_OPENED, _TOLD = (
+    _describe_links(_CASE_LINKS, study="$request.path.study", case=case)
+    for case in ("$response.body#/case", "$request.path.case")
+)
 
 
 def _respond_with_advice(
@@ -87,10 +80,11 @@ def _respond_with_advice(
     return json_response(advice.to_dict(basis=basis), status, **headers)
 
 
-def _decode_key(key: str | None) -> str | None:
-    """Return an idempotency key without its percent-encoding."""
+def _sign(request: Request, key: str | None) -> dict[str, Any]:
+    """Return who records an entry, and its idempotency key without percent-encoding."""
     try:
-        return None if key is None else unquote(key, errors="strict")
+        decoded = None if key is None else unquote(key, errors="strict")
+        return {"key": decoded, "who": get_caller(request).actor}
     except UnicodeDecodeError:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
 
@@ -129,10 +123,7 @@ def list_studies(
     return json_response({"items": names[:limit], "next": more})
 
 
-@admin.post(
-    "/api/studies", status_code=201, response_model=models.StatusModel, responses=_MADE,
-    tags=["studies"],
-)  # fmt: skip
+@admin.post("/api/studies", response_model=models.StatusModel, **_MADE, tags=["studies"])
 def create_study(request: Request, body: models.NewStudy) -> Response:
     """Make a study; until its first case is opened, it can be configured anew."""
     server, given = server_state(request), dict(body)
@@ -165,10 +156,7 @@ def list_cases(
     return json_response({"items": [case.to_dict() for case in cases[:limit]], "next": more})
 
 
-@recorder.post(
-    f"{STUDY}/cases", status_code=201, response_model=models.AdviceModel,
-    responses=_OPENED, tags=["cases"],
-)  # fmt: skip
+@recorder.post(f"{STUDY}/cases", response_model=models.AdviceModel, **_OPENED, tags=["cases"])
 def open_case(
     request: Request,
     study: StudyName,
@@ -177,9 +165,7 @@ def open_case(
     basis: WithBasis = True,
 ) -> Response:
     """Open a case, and decide how it is to be played; the answer is the first advice."""
-    advice = server_state(request).study(study).open_case(
-        body.state, key=_decode_key(key), observed=body.observed, who=get_caller(request).actor
-    )  # fmt: skip
+    advice = server_state(request).study(study).open_case(**dict(body), **_sign(request, key))
     where = f"{study_address(study)}/cases/{advice.case}"
     return _respond_with_advice(advice, basis=basis, status=201, Location=where)
 
@@ -212,10 +198,7 @@ def basis(
     return json_response(reasons.to_dict())
 
 
-@recorder.post(
-    f"{CASE}/steps", status_code=201,
-    response_model=models.AdviceModel, responses=_TOLD, tags=["cases"],
-)  # fmt: skip
+@recorder.post(f"{CASE}/steps", response_model=models.AdviceModel, **_TOLD, tags=["cases"])
 def tell(
     request: Request,
     study: StudyName,
@@ -225,10 +208,7 @@ def tell(
     basis: WithBasis = True,
 ) -> Response:
     """Record the state to which a step led; the answer is the next advice."""
-    given = dict(body)
-    advice = server_state(request).study(study).tell(
-        case, given.pop("state"), key=_decode_key(key), who=get_caller(request).actor, **given
-    )  # fmt: skip
+    advice = server_state(request).study(study).tell(case, **dict(body), **_sign(request, key))
     return _respond_with_advice(advice, basis=basis, status=201)
 
 
@@ -242,9 +222,7 @@ def void(
     basis: WithBasis = True,
 ) -> Response:
     """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
-    advice = server_state(request).study(study).void(
-        case, body.why, step=body.step, key=_decode_key(key), who=get_caller(request).actor
-    )  # fmt: skip
+    advice = server_state(request).study(study).void(case, **dict(body), **_sign(request, key))
     return _respond_with_advice(advice, basis=basis)
 
 
@@ -253,7 +231,6 @@ def withdraw_case(
     request: Request, study: StudyName, case: CaseNumber, body: models.Withdrawal, key: Key = None
 ) -> Response:
     """Withdraw a case: what was observed stays, and nothing more is expected."""
-    advice = server_state(request).study(study).withdraw_case(
-        case, body.why, key=_decode_key(key), who=get_caller(request).actor
-    )  # fmt: skip
+    found = server_state(request).study(study)
+    advice = found.withdraw_case(case, body.why, **_sign(request, key))
     return _respond_with_advice(advice, basis=False)

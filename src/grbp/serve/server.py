@@ -1,4 +1,4 @@
-"""Start and stop a server: where it may listen, what it says first, and how it ends."""
+"""Start and stop a server: where it may listen, and how others reach it."""
 
 import ipaddress
 import os
@@ -6,7 +6,7 @@ import signal
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -32,15 +32,15 @@ except ImportError as error:
     ) from error
 
 _GRACE: Final = 10
-"""How many seconds requests may still take when the server is told to stop."""
+"""How many seconds requests may still take when the server has to stop."""
 
 _KEEP_ALIVE: Final = 75
 """How many seconds an idle connection is kept."""
 
 
 @dataclass(frozen=True)
-class Listening:
-    """Where a server is to listen, and how others get there.
+class Endpoint:
+    """Where a server listens, and how others reach it.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Listening:
     certificate, key : Path or None
         The files for TLS.
     proxy : str or None
-        The address of a proxy that stands before it, as browsers see it.
+        The address of a proxy before it, as browsers see it.
     names : sequence of str
-        Further names under which it may be addressed.
+        Further names by which it is addressed.
     """
 
     host: str = LOOPBACK[0]
@@ -70,8 +70,8 @@ class Listening:
             return False
 
 
-def make_settings(where: Listening, tokens: Tokens, rate: object = 1_000.0) -> Settings:
-    """Return the settings of a server, or refuse to let it listen where it would not be safe."""
+def make_settings(where: Endpoint, tokens: Tokens, rate: object = 1_000.0) -> Settings:
+    """Return the settings of a server, or refuse an endpoint that would not be safe."""
     if (where.certificate is None) != (where.key is None):
         raise InvalidInput("one of --tls-cert and --tls-key was given; TLS needs both of them")
     if where.certificate is not None and where.proxy is not None:
@@ -82,14 +82,14 @@ def make_settings(where: Listening, tokens: Tokens, rate: object = 1_000.0) -> S
             " --tls-key, or --behind-proxy with the address of a proxy that does the TLS"
         )
     exposed = not where.local or where.proxy is not None
-    if exposed and not any(tokens.good(one.hash) for one in tokens.all()):
+    if exposed and not any(tokens.find_valid(one.hash) for one in tokens.all()):
         raise InvalidInput(
-            f"others can reach this server, and {tokens.path} has no token that is good; make one"
-            " first by `grbp token make`"
+            f"others can reach this server, and {tokens.path} has no valid token; make one first"
+            " by `grbp token make`"
         )
     hosts = [*where.names, *LOOPBACK] if where.local else [*where.names]
     if where.proxy is not None:
-        hosts.append(_proxy_name(where.proxy))
+        hosts.append(_read_proxy_name(where.proxy))
     elif where.host not in ("0.0.0.0", "::"):  # noqa: S104 (compared with)
         hosts.append(where.host)
     if not hosts:
@@ -106,8 +106,8 @@ def make_settings(where: Listening, tokens: Tokens, rate: object = 1_000.0) -> S
     )
 
 
-def _proxy_name(proxy: str) -> str:
-    """Return the name of a proxy, or refuse what is no address of one."""
+def _read_proxy_name(proxy: str) -> str:
+    """Return the name in the address of a proxy, or refuse the address."""
     parts = urlsplit(proxy)
     if parts.scheme != "https" or not parts.hostname or parts.path not in ("", "/"):
         raise InvalidInput(
@@ -118,7 +118,7 @@ def _proxy_name(proxy: str) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it is ready, and ends its streams when it is told to stop."""
+    """A server that reports when it is ready, and ends its streams when it has to stop."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -136,33 +136,30 @@ class _Server(uvicorn.Server):
 def run(
     store: str,
     tokens: Tokens,
-    where: Listening,
+    where: Endpoint,
     settings: Settings,
     say: Callable[[str], None],
 ) -> None:
-    """Serve a store until the program is told to stop; say the address when it is ready.
+    """Serve a store until a signal comes; report the address when the server is ready.
 
-    A file that is missing is made, but not before all else is well.
+    If there is no file yet, it is made, but only when nothing else stands in the way.
     """
     files = _find_tls_files(where)
-    with listen(where) as listening:
-        kept = open_store(store, create=True)
-        try:
-            server = _make_server(create_app(kept, tokens, settings), where, listening, files, say)
-            with _ignore_signals():
-                server.run(sockets=[listening])
-        finally:
-            kept.close()
+    with listen(where) as listening, closing(open_store(store, create=True)) as opened:
+        app = create_app(opened, tokens, settings)
+        server = _make_server(app, where, listening, files, say)
+        with _ignore_signals():
+            server.run(sockets=[listening])
 
 
 def _make_server(
     app: FastAPI,
-    where: Listening,
+    where: Endpoint,
     listening: socket.socket,
     files: dict[str, str],
     say: Callable[[str], None],
 ) -> _Server:
-    """Return a server that does nothing yet."""
+    """Return a server that is not started yet."""
     host = f"[{where.host}]" if ":" in where.host else where.host
     address = f"{host}:{listening.getsockname()[1]}"
     url = where.proxy or f"{'https' if where.certificate else 'http'}://{address}"
@@ -172,7 +169,7 @@ def _make_server(
         log_level="warning",
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # Only a stated proxy is believed, and by ourselves.
+        proxy_headers=False,  # The middleware reads them, and only behind a stated proxy.
         ws="none",
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,
@@ -181,8 +178,8 @@ def _make_server(
     return _Server(config, lambda: say(url))
 
 
-def _find_tls_files(where: Listening) -> dict[str, str]:
-    """Return the files for TLS, or refuse those that do not fit."""
+def _find_tls_files(where: Endpoint) -> dict[str, str]:
+    """Return the files for TLS, or refuse a certificate and a key that do not fit."""
     if where.certificate is None or where.key is None:
         return {}
     try:
@@ -196,7 +193,7 @@ def _find_tls_files(where: Listening) -> dict[str, str]:
     return {"ssl_certfile": str(where.certificate), "ssl_keyfile": str(where.key)}
 
 
-def listen(where: Listening) -> socket.socket:
+def listen(where: Endpoint) -> socket.socket:
     """Return a socket that listens."""
     port = check_whole("port", where.port, 0, 65_535)
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
@@ -204,8 +201,8 @@ def listen(where: Listening) -> socket.socket:
         made = socket.create_server((where.host, port), family=family, backlog=2048)
     except OSError as error:
         raise InvalidInput(
-            f"the address {where.host} with the port {port} was given; it cannot be listened at"
-            f" ({os.strerror(error.errno) if error.errno else error}): name another"
+            f"the address {where.host} with the port {port} was given; no server can listen"
+            f" there ({os.strerror(error.errno) if error.errno else error}): name another"
         ) from error
     # The connections inherit it; without it, a small answer waits for 40 ms.
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -214,7 +211,7 @@ def listen(where: Listening) -> socket.socket:
 
 @contextmanager
 def _ignore_signals() -> Iterator[None]:
-    """Let a signal that has stopped the server, and comes up once more then, do nothing."""
+    """Ignore a signal that has stopped the server and is then raised once more."""
     names = signal.SIGINT, signal.SIGTERM
     before = [signal.signal(name, lambda *_: None) for name in names]
     try:

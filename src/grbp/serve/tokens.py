@@ -2,8 +2,7 @@
 
 A token is shown once, stored as a hash in a private file, and ends by itself or when it is revoked.
 
-It is 32 random bytes, so that SHA-256 of it is enough: there is no list of likely tokens to
-try, as there is of passwords, against which slow hashes are meant.
+It is 32 random bytes, so SHA-256 is enough: slow hashes protect passwords, which can be guessed.
 """
 
 import hashlib
@@ -28,7 +27,7 @@ except ImportError:  # Another system than Unix: two programs that make tokens a
 _FORMAT: Final = "grbp tokens"
 _MOST_DAYS: Final = 3_660.0
 DAYS: Final = 90.0
-"""How many days a token is good for, unless something else is said."""
+"""How many days a token is valid by default."""
 
 ROLES: Final = ("viewer", "recorder", "corrector", "statistician", "admin")
 """The roles; each may do what those before it may."""
@@ -70,8 +69,8 @@ class Token(NamedTuple):
     revoked: str
     hash: str
 
-    def shown(self) -> dict[str, str | None]:
-        """Return what may be seen of it."""
+    def to_dict(self) -> dict[str, str | None]:
+        """Return all of it but the hash."""
         seen: dict[str, str | None] = self._asdict()
         del seen["hash"]
         return seen | {"revoked": self.revoked or None}
@@ -87,30 +86,30 @@ class Tokens:
         self._ever = False
 
     @property
-    def any(self) -> bool:
-        """Whether a token was ever made; one that has ended keeps the door shut as well."""
-        self._look()
+    def were_made(self) -> bool:
+        """Whether a token was ever made; from then on, nobody gets in without one."""
+        self._reload()
         return self._ever
 
     def all(self) -> list[Token]:
         """Return all tokens, the oldest first."""
-        self._look()
+        self._reload()
         return list(self._by_hash.values())
 
     def find(self, token: str) -> Token | None:
-        """Return what is known of a token, if it is good now."""
-        return self.good(hash_token(token))
+        """Return what is known of a token, if it is valid now."""
+        return self.find_valid(hash_token(token))
 
-    def good(self, digest: str) -> Token | None:
-        """Return the token with a hash, if it is good now."""
-        self._look()
+    def find_valid(self, digest: str) -> Token | None:
+        """Return the token with a hash, if it is valid now."""
+        self._reload()
         found = self._by_hash.get(digest)
-        if found is None or found.revoked or found.expires <= _stamp(self._clock()):
+        if found is None or found.revoked or found.expires <= _format_time(self._clock()):
             return None
         return found
 
     def make(self, label: str, role: str, days: float = DAYS) -> tuple[str, Token]:
-        """Make a token; return it, which is never seen again, and what is known of it."""
+        """Make a token; return its text, which is shown only here, and what is kept of it."""
         label = check_text("label", label, 64)
         if role not in ROLES:
             raise InvalidInput(f"role = {role!r} was given; it must be one of {', '.join(ROLES)}")
@@ -118,26 +117,24 @@ class Tokens:
         if number > _MOST_DAYS:
             raise InvalidInput(f"days = {days!r} was given; it must be at most {_MOST_DAYS:,.0f}")
         token, now = f"grbp_{secrets.token_urlsafe(32)}", self._clock()
-        one = Token(
-            secrets.token_hex(4), label, role, _stamp(now), _stamp(now + timedelta(number)), "",
-            hash_token(token),
-        )  # fmt: skip
-        with self._changing() as kept:
+        made, expires = _format_time(now), _format_time(now + timedelta(number))
+        one = Token(secrets.token_hex(4), label, role, made, expires, "", hash_token(token))
+        with self._edit_file() as kept:
             kept.append(one)
         return token, one
 
     def revoke(self, name: str) -> Token:
         """End a token by its id; a running server refuses it from now on."""
-        with self._changing() as kept:
+        with self._edit_file() as kept:
             for place, one in enumerate(kept):
                 if one.id == name:
-                    kept[place] = one._replace(revoked=one.revoked or _stamp(self._clock()))
+                    kept[place] = one._replace(revoked=one.revoked or _format_time(self._clock()))
                     return kept[place]
-        raise NotFound(f"the token {name!r} was to be revoked; there is none of this id")
+        raise NotFound(f"the token {name!r} was to be revoked; there is none with this id")
 
     @contextmanager
-    def _changing(self) -> Iterator[list[Token]]:
-        """Let nobody else change the file meanwhile, and write it whole."""
+    def _edit_file(self) -> Iterator[list[Token]]:
+        """Lock the file, yield its tokens, and write back what became of them."""
         lock = self.path.with_name(f"{self.path.name}.lock")
         make_private(lock)
         with lock.open("rb+") as held:
@@ -148,12 +145,12 @@ class Tokens:
             data = {"format": _FORMAT, "tokens": [one._asdict() for one in kept]}
             write_whole(self.path, json.dumps(data, indent=1).encode() + b"\n", 0o600)
 
-    def _look(self) -> None:
-        """Read the file if it is another one than before."""
+    def _reload(self) -> None:
+        """Read the file if it has changed."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
-            # Whoever takes the file away does not open the door.
+            # Taking the file away does not open the server to everybody.
             self._mark, self._by_hash = None, {}
             return
         except OSError as error:
@@ -161,17 +158,15 @@ class Tokens:
         mark = found.st_ino, found.st_size, found.st_mtime_ns
         if mark == self._mark:
             return
-        before, self._by_hash, self._ever = self._ever, {}, True  # Damage lets nobody in.
+        before, self._by_hash, self._ever = self._ever, {}, True  # A damaged file lets nobody in.
         if found.st_mode & 0o077:
-            raise InvalidInput(
-                f"{self.path} can be read or written by others; change that by chmod 600"
-            )
-        self._by_hash = {one.hash: one for one in _tokens(self.path)}
+            raise InvalidInput(f"{self.path} can be read or written by others; run chmod 600 on it")
+        self._by_hash = {one.hash: one for one in _read_tokens(self.path)}
         self._mark, self._ever = mark, before or bool(self._by_hash)
 
 
 class Sessions:
-    """Browsers that came with a token, by the hash of a cookie; a restart forgets them all."""
+    """Browsers that have signed in, by the hash of their cookie; a restart forgets them all."""
 
     MOST: Final = 10_000
 
@@ -180,25 +175,25 @@ class Sessions:
     ) -> None:
         self.seconds = int(hours * 3600)
         self._tokens, self._clock = tokens, clock
-        self._kept: dict[str, tuple[str, datetime]] = {}
+        self._sessions: dict[str, tuple[str, datetime]] = {}
 
     def begin(self, token: Token) -> str:
-        """Return a new cookie for whoever has a token."""
+        """Return a new cookie for a token."""
         cookie, now = secrets.token_urlsafe(32), self._clock()
-        self._kept = {k: (t, end) for k, (t, end) in self._kept.items() if end > now}
-        while len(self._kept) >= self.MOST:
-            del self._kept[next(iter(self._kept))]
-        self._kept[hash_token(cookie)] = token.hash, now + timedelta(seconds=self.seconds)
+        self._sessions = {k: (t, end) for k, (t, end) in self._sessions.items() if end > now}
+        while len(self._sessions) >= self.MOST:
+            del self._sessions[next(iter(self._sessions))]
+        self._sessions[hash_token(cookie)] = token.hash, now + timedelta(seconds=self.seconds)
         return cookie
 
     def find(self, cookie: str) -> Token | None:
-        """Return the token of a cookie, if both are still good."""
-        digest, end = self._kept.get(hash_token(cookie), ("", None))
-        return self._tokens.good(digest) if end is not None and self._clock() < end else None
+        """Return the token of a cookie, if both are still valid."""
+        digest, end = self._sessions.get(hash_token(cookie), ("", None))
+        return self._tokens.find_valid(digest) if end is not None and self._clock() < end else None
 
     def end(self, cookie: str) -> None:
         """Forget a cookie."""
-        self._kept.pop(hash_token(cookie), None)
+        self._sessions.pop(hash_token(cookie), None)
 
 
 def hash_token(token: str) -> str:
@@ -206,14 +201,17 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-def _tokens(path: Path) -> list[Token]:
+def _read_tokens(path: Path) -> list[Token]:
     """Read the tokens of a file, or refuse it."""
     with suppress(OSError, ValueError, LookupError, TypeError):
         data = json.loads(path.read_bytes())
         if data["format"] == _FORMAT:
             return [Token(**one) for one in data["tokens"]]
-    raise InvalidInput(f"{path} was given; it is not a file of tokens, or is damaged: name another")
+    raise InvalidInput(
+        f"{path} was given; it is not a file of tokens, or it is damaged: name another"
+    )
 
 
-def _stamp(time: datetime) -> str:
+def _format_time(time: datetime) -> str:
+    """Write a time in UTC, to the second."""
     return time.astimezone(UTC).isoformat(timespec="seconds")

@@ -5,7 +5,6 @@ import json
 import os
 import select
 import ssl
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -58,14 +57,13 @@ class Transport:
                 )
             self._headers["Authorization"] = f"Bearer {token}"
         self._idle: list[http.client.HTTPConnection] = []
-        self._lock, self._process = threading.Lock(), os.getpid()
+        self._process = os.getpid()
 
     def close(self) -> None:
         """Close all idle connections."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for one in idle:
-            one.close()
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
 
     def actor(self) -> str:
         """Return who records, as the server says."""
@@ -105,7 +103,7 @@ class Transport:
             after = answer.headers.get("Retry-After", "")
             wait = float(after) if after.isdecimal() else 1.0  # A proxy may give a date.
             if answer.status != 429 or waited + wait > _LONGEST:
-                raise self._read_refusal(answer.status, data)
+                raise read_error(answer.status, data)
             time.sleep(wait)  # Such a request was not carried out.
             waited += wait
 
@@ -128,7 +126,7 @@ class Transport:
         """Make a GET request; yield the answer, to be read as it arrives."""
         with self._open_response("GET", path, None, {}, True) as answer:
             if answer.status >= 300:
-                raise self._read_refusal(answer.status, answer.read())
+                raise read_error(answer.status, answer.read())
             yield answer
 
     @contextmanager
@@ -155,17 +153,16 @@ class Transport:
             raise self._describe_loss(method, error) from error
         finally:
             if answer.isclosed() and not answer.will_close:
-                with self._lock:
-                    self._idle.append(connection)
+                self._idle.append(connection)
             else:
                 connection.close()
 
     def _take_connection(self) -> http.client.HTTPConnection:
         """Return a connection that is free and alive, or a new one."""
-        with self._lock:
-            if self._process != os.getpid():  # A forked child must not use its parent's.
-                self._idle, self._process = [], os.getpid()
-            while self._idle:
+        if self._process != os.getpid():  # A forked child must not use its parent's.
+            self._idle, self._process = [], os.getpid()
+        with suppress(IndexError):  # Threads share the list: `pop` gives each connection to one.
+            while True:
                 kept = self._idle.pop()
                 # If there is something to read before a request, the server has closed it.
                 if kept.sock is not None and not select.select([kept.sock], [], [], 0)[0]:
@@ -191,13 +188,6 @@ class Transport:
             f"the connection to {self.url} was lost while this was being written ({why}), so it may"
             " be stored or not; give it again with the same key, and it will be stored once"
         )
-
-    def _read_refusal(self, status: int, data: bytes) -> Exception:
-        """Return the error that an answer carries."""
-        said: object = None
-        with suppress(ValueError):
-            said = json.loads(data)
-        return read_error(status, said)
 
 
 def _to_plain(value: object) -> Any:

@@ -135,7 +135,7 @@ function giveUp(entry) {
   if (!confirm("Stop sending this entry? Unless it has arrived already, it will not be recorded.")) return;
   drop(entry);
   find("outbox").hidden = true;
-  leave(location.pathname, "It is not sent again. If it had reached the server, it is recorded all the same: look at what is shown here.");
+  leave(location.pathname, "It will not be sent again. If it had already reached the server, it is recorded all the same: check what is shown here.");
 }
 
 // While something of this page waits, nothing else is entered on it.
@@ -202,7 +202,7 @@ async function look() {
     const answer = await fetch(study);
     const status = answer.ok ? await answer.json() : {};
     if (status.events > Number(events)) {
-      find("news").replaceChildren("Something was recorded meanwhile. ", action("Show it", () => location.reload()));
+      find("news").replaceChildren("Something has been recorded meanwhile. ", action("Show it", () => location.reload()));
       find("news").hidden = false;
     }
   } catch {
@@ -249,8 +249,8 @@ find("verify")?.addEventListener("click", async ({ target }) => {
     const answer = await fetch(target.dataset.url, { method: "POST" });
     const found = await answer.json();
     if (!answer.ok) place.textContent = found.detail;
-    else if (found.ok) place.textContent = `All is well: ${found.events} entries, each fits the one before.`;
-    else place.textContent = `Not all is well: ${found.problems.join(" ")}`;
+    else if (found.ok) place.textContent = `All is well: ${found.events} entries, and each fits the one before.`;
+    else place.textContent = `Something is wrong: ${found.problems.join(" ")}`;
   } catch {
     place.textContent = "The server cannot be reached. Try again.";
   }
