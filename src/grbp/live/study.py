@@ -361,11 +361,11 @@ class Study(StudyReader):
         Raises
         ------
         InvalidInput
-            If the file is no export, or was changed.
+            If the file is not an export, or was changed.
         Conflict
             If the store has a study of this name.
         """
-        read_log(Path(path))  # What is no export makes no store.
+        read_log(Path(path))  # A file that is not an export makes no store.
         with open_or_make_store(store) as opened:
             return cls(opened, import_log(opened, Path(path)), **options)
 
