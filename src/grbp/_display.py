@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from grbp._words import format_number
+from grbp._format import format_number
 from grbp.errors import GrbpError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:

@@ -216,7 +216,7 @@ def test_shadow_mode_advises_nobody(
     )
     shown = answer("ask", "--case", 1)
     assert (shown["action"], shown["basis"], shown["shadow"]) == (None, None, True)
-    assert "it must also be told what was done" in refused("tell", "--case", 1, "--state", 3)
+    assert "also tell what was done" in refused("tell", "--case", 1, "--state", 3)
     said("tell", "--case", 1, "--state", 3, "--took", "continue")
     listed = said("cases").splitlines()[1].split()
     assert listed[listed.index("open") + 4] == "-"
@@ -354,9 +354,9 @@ def test_a_problem_is_named_and_the_exit_status_says_so(
     assert not found["ok"]
     assert any("event 2 was changed" in problem for problem in found["problems"])
     out = said("verify", status=1)
-    assert out.startswith("Not all is well in 3 events:\n")
-    assert "event 2 was changed: its hash does not fit what it says" in " ".join(out.split())
-    assert said("replay", status=1).startswith("Not all is well in 3 events")
+    assert out.startswith("Problems were found in 3 events:\n")
+    assert "event 2 was changed: its hash does not match its content" in " ".join(out.split())
+    assert said("replay", status=1).startswith("Problems were found in 3 events")
 
 
 def test_a_file_that_sqlite_cannot_read_any_more_is_a_problem_that_is_named(
@@ -375,7 +375,7 @@ def test_a_file_that_sqlite_cannot_read_any_more_is_a_problem_that_is_named(
         f"{STORE} cannot be read or written (it is damaged); restore a backup" in found["problems"]
     )
     assert any("SQLite says of the file: " in problem for problem in found["problems"])
-    assert said("verify", status=1).startswith("Not all is well")
+    assert said("verify", status=1).startswith("Problems were found in ")
 
 
 def test_what_is_damaged_is_listed_all_the_same(
@@ -428,7 +428,7 @@ def test_a_study_goes_elsewhere_and_comes_back(
     assert "the store has one already" in refused("import", "log.jsonl")
     assert said("backup", "copy.sqlite") == "copy.sqlite\n"
     assert answer("verify", "--store", "copy.sqlite")["head"] == head
-    assert "that is there already: name a new one" in refused("backup", "copy.sqlite")
+    assert "it exists already: name a new file" in refused("backup", "copy.sqlite")
     assert answer("backup", "other.sqlite") == {"backup": "other.sqlite"}
 
 
@@ -438,13 +438,13 @@ def test_an_export_that_was_changed_is_found(said: Shell, refused: Shell) -> Non
     said("open", "--state", 1)
     lines = said("export").splitlines(keepends=True)
     Path("short.jsonl").write_text("".join(lines[:-1]), "utf-8")
-    assert "it is not whole" in refused("replay", "short.jsonl")
+    assert "it is incomplete" in refused("replay", "short.jsonl")
     forged = lines[2].replace('"who":"', '"who":"not ')
     Path("forged.jsonl").write_text("".join([*lines[:2], forged, lines[3]]), "utf-8")
     assert "event 2 was changed" in said("replay", "forged.jsonl", status=1)
     assert "event 2 was changed" in refused("import", "forged.jsonl", "--store", "new")
     assert "is not an exported study" in refused("replay", _written("x.jsonl", "{}\n"))
-    assert "no export" in refused("import", _written("y.jsonl", "case,step\n"))
+    assert "not an export" in refused("import", _written("y.jsonl", "case,step\n"))
     assert "cannot be read" in refused("replay", "none.jsonl")
 
 
@@ -525,12 +525,15 @@ MISTAKES = [
     (["open", "--state", "low"], "state = 'low' was given"),
     (["open", "--state", 2, "--who", "a\nb"], "who = 'a\\nb' was given"),
     (["open", "--state", 2, "--observed", "soon"], "observed = soon was given"),
-    (["open", "--state", 2, "--observed", "2999-01-01"], "it must be past, and now it is 20"),
+    (
+        ["open", "--state", 2, "--observed", "2999-01-01"],
+        "it must not be in the future, and now it is 20",
+    ),
     (["ask", "--case", 9], "case 9 was asked for; the study has cases 1 to 1"),
     (["ask", "--case", "first"], "case = 'first' was given"),
     (["tell", "--case", 1, "--state", 2], "it must be 1 or 3"),
     (["tell", "--case", 1, "--state", 4], "if finish was taken instead, tell that and why"),
-    (["tell", "--case", 1, "--state", 4, "--took", "finish"], "it must also be told why"),
+    (["tell", "--case", 1, "--state", 4, "--took", "finish"], "also tell why"),
     (["tell", "--case", 1, "--state", 4, "--took", "finsih"], "did you mean 'finish'?"),
     (["tell", "--case", 1, "--state", 3, "--step", 5], "its next step is 1"),
     (["tell", "--case", 1, "--state", 3, "--stpe", 5], "did you mean '--step'?"),
@@ -548,7 +551,7 @@ MISTAKES = [
     (["export", "--out", STORE], "it is the store itself"),
     (["replay", "log.jsonl", "--study", "ward"], "needs no --store and no --study"),
     (["backup", "cases.csv/copy"], "cannot be written (Not a directory)"),
-    (["import", "cases.csv", "--store", "new.sqlite"], "or the file is no export"),
+    (["import", "cases.csv", "--store", "new.sqlite"], "or the file is not an export"),
     (["status", "--store", ""], "the store '' was given"),
     (["init", "--study", "x", "--goal", 4, "--store", "sqlite:///x.db"], "neither a file nor"),
     (["init", "--study", "x", "--goal", 4, "--store", "host=a dbname=b"], "neither a file nor"),

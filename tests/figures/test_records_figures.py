@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 from matplotlib.text import Text
 
-from grbp._words import with_interval
+from grbp._format import format_interval
 from grbp.errors import InvalidInput
 from grbp.figures.records import (
     boundary_figure,
@@ -215,7 +215,7 @@ def test_every_way_is_drawn_and_written_with_its_interval(fit: Fit) -> None:
     assert [tuple(np.asarray(line.get_xdata())) for line in drawn] == [way[1:] for way in known]
     said = " ".join(text.get_text() for text in axes.texts)
     assert said.count("not possible with these records") == len(fit.ways) - len(known)
-    assert all(with_interval(*way) in said for way in known)
+    assert all(format_interval(*way) in said for way in known)
     legend = axes.get_legend()
     if fit.p_f is None:
         assert legend is None
@@ -223,7 +223,7 @@ def test_every_way_is_drawn_and_written_with_its_interval(fit: Fit) -> None:
         assert legend is not None
         (label,) = legend.get_texts()
         assert fit.p_f.estimate is not None
-        assert with_interval(fit.p_f.estimate, *fit.p_f.interval) in label.get_text()
+        assert format_interval(fit.p_f.estimate, *fit.p_f.interval) in label.get_text()
 
 
 # --- state by state ---------------------------------------------------------------------------
@@ -319,5 +319,5 @@ def test_without_an_order_of_cases_there_is_no_sum(usual: Fit) -> None:
 def test_a_probability_is_written_with_its_interval(
     numbers: tuple[float, float, float], said: str
 ) -> None:
-    plain = with_interval(*numbers).replace("\xa0", " ").replace("\N{MINUS SIGN}", "-")
+    plain = format_interval(*numbers).replace("\xa0", " ").replace("\N{MINUS SIGN}", "-")
     assert plain == said

@@ -15,7 +15,7 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from simulations import SIX, simulation
 
-from grbp._words import format_number
+from grbp._format import format_number
 from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.simulation import Simulation

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grbp import Estimate, Posterior, Proportion, boundary
-from grbp._words import percent
+from grbp._format import percent
 from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
 from grbp.fitting.decide import Evidence, apart, decide
 from grbp.fitting.statewise import StatewiseChain

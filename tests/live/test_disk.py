@@ -283,7 +283,7 @@ def test_a_folder_that_can_only_be_read_is_said(tmp_path: Path, begun: Path) -> 
         with pytest.raises(CannotWrite) as refusal:
             Study(path)
     assert str(refusal.value) == (
-        f"{path} cannot be written (it, or what is around it, is read-only); change that"
+        f"{path} cannot be written (the file or its folder is read-only); change that"
     )
 
 

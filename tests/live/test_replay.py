@@ -121,12 +121,12 @@ CHANGES: list[tuple[Change, str]] = [
     (lambda lines: [*lines[:K], "{}", *lines[K:]], f", line {K + 1}, is not an event"),
     (lambda lines: [*lines[:K], lines[0], *lines[K:]], f", line {K + 1}, is not an event"),
     (lambda lines: lines[1:], "it is not an exported study"),
-    (lambda _: [], ", line 1, is damaged, or the file is no export"),
+    (lambda _: [], ", line 1, is damaged, or the file is not an export"),
     (lambda lines: [lines[0].replace("live log", "log"), *lines[1:]], "is not an exported study"),
     (lambda lines: [lines[0].replace('version":1', 'version":2'), *lines[1:]], "in format 2; this"),
     (lambda lines: [lines[0].replace("Ward 6", "Ward 7"), *lines[1:]], "events are not those of"),
-    (lambda lines: [lines[0].replace('events":', 'events":1'), *lines[1:]], "it is not whole"),
-    (lambda lines: [lines[0].replace('head":"', 'head":"0'), *lines[1:]], "it is not whole"),
+    (lambda lines: [lines[0].replace('events":', 'events":1'), *lines[1:]], "it is incomplete"),
+    (lambda lines: [lines[0].replace('head":"', 'head":"0'), *lines[1:]], "it is incomplete"),
 ]  # fmt: skip
 
 
@@ -257,8 +257,10 @@ def test_a_forged_decision_is_found_when_it_is_made_again(tmp_path: Path) -> Non
         found = Study.import_("memory", path)
         assert found.verify().ok
         (problem,) = found.replay().problems
-        assert problem.startswith(f"event {seq} has another response than the rules give it now")
-        last = f"this version decides case 2 otherwise than version {grbp.__version__} did"
+        assert problem.startswith(
+            f"event {seq} differs from what the rules make of it now in its response"
+        )
+        last = f"this version decides case 2 differently than version {grbp.__version__} did"
         assert found.read_only is None if seq == 2 else str(found.read_only).startswith(last)
     with pytest.raises(ReadOnly, match="go on with that version"):
         found.open_case(1)
@@ -286,16 +288,16 @@ def _configured(tx: Transaction) -> None:
 
 
 DAMAGE: list[tuple[Rows, str]] = [
-    (lambda tx: tx.put_case(_case(tx)._replace(state=3)), "the row of case 2 is not"),
-    (lambda tx: tx.put_case(_case(tx)._replace(known="[]")), "the row of case 2 is not"),
-    (lambda tx: tx.put_case(_case(tx)._replace(last=1)), "the row of case 2 is not"),
+    (lambda tx: tx.put_case(_case(tx)._replace(state=3)), "the row of case 2"),
+    (lambda tx: tx.put_case(_case(tx)._replace(known="[]")), "the row of case 2"),
+    (lambda tx: tx.put_case(_case(tx)._replace(last=1)), "the row of case 2"),
     (
         lambda tx: tx.put_held(_held(tx)._replace(due="1")),
-        "the row of held step 1 of case 1 is not",
+        "the row of held step 1 of case 1",
     ),
-    (lambda tx: tx.drop_held(1, 1), "the row of held step 1 of case 1 is not"),
-    (lambda tx: tx.put_held(_held(tx)._replace(step=9)), "the row of held step 9 of case 1 is not"),
-    (_configured, "the study's row is not"),
+    (lambda tx: tx.drop_held(1, 1), "the row of held step 1 of case 1"),
+    (lambda tx: tx.put_held(_held(tx)._replace(step=9)), "the row of held step 9 of case 1"),
+    (_configured, "the study's row"),
 ]
 
 
@@ -312,7 +314,7 @@ def test_a_row_that_does_not_follow_from_the_log_is_named(
     assert study.verify().ok
     study._store.write("ward", damage)
     for found in (study.verify(), study.replay()):
-        assert found.problems == (f"{words} what the log makes of it",)
+        assert found.problems == (f"{words} does not follow from the log",)
     study.close()
 
 
@@ -326,7 +328,7 @@ def test_a_log_that_has_lost_its_end_is_not_gone_on_with(told: bool, tmp_path: P
         connection = study._store._connection  # type: ignore[attr-defined]
         connection.execute("delete from events where id = (select max(id) from events)")
         named = "the row of case 1" if told else "the row of case 2"
-        assert study.verify().problems == (f"{named} is not what the log makes of it",)
+        assert study.verify().problems == (f"{named} does not follow from the log",)
     with Study(tmp_path / "x.db", clock=Clock()) as study:
         if told:
             assert study.read_only is None
@@ -335,7 +337,7 @@ def test_a_log_that_has_lost_its_end_is_not_gone_on_with(told: bool, tmp_path: P
             assert study.tell(2, 1).state == 1
         else:
             assert study.read_only is not None
-            assert study.read_only.startswith("its cases are not those of its log")
+            assert study.read_only.startswith("its cases do not match its log")
 
 
 def test_no_more_than_twenty_problems_are_named() -> None:

@@ -406,7 +406,7 @@ class TestContract:
         with closing(open_store(copy)) as opened:
             assert everything(opened) == everything(store)
         assert [path.name for path in copy.parent.iterdir()] == [copy.name]
-        with pytest.raises(InvalidInput, match="is there already"):
+        with pytest.raises(InvalidInput, match="it exists already"):
             store.backup(copy)
 
 

@@ -8,7 +8,7 @@ import pytest
 from html_page import HOSTILE, SEEN, Page
 from simulations import SIX, simulation
 
-from grbp._words import format_number
+from grbp._format import format_number
 from grbp.figures import transition_figure
 from grbp.figures.canvas import render
 from grbp.paper.report import regret_table, report_html

@@ -8,7 +8,7 @@ import pytest
 from fits import AT_ONE, NEVER, USUAL, counted, walked
 from html_page import HOSTILE, SEEN, Page
 
-from grbp._words import with_interval
+from grbp._format import format_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.result import Fit, OpenCases
 from grbp.numerics.intervals import anytime, wilson
@@ -83,7 +83,7 @@ def test_every_estimate_is_there_with_its_interval(html: str, fit: Fit) -> None:
         estimates.append(Estimate(share.estimate, *share.interval))
     for estimate in estimates:
         assert estimate is not None
-        assert with_interval(*estimate) in told
+        assert format_interval(*estimate) in told
 
 
 def test_every_state_and_every_group_has_its_row(html: str, fit: Fit) -> None:
@@ -132,7 +132,7 @@ def test_without_a_decision_there_is_the_reason_and_the_break_even() -> None:
     told = text_of(html)
     assert "? no decision" in told
     assert "FINISH was never tried" in told
-    assert f"p_F that breaks even: {with_interval(*fit.boundary)}" in html
+    assert f"p_F that breaks even: {format_interval(*fit.boundary)}" in html
     # No probability that only a prior made, and no hidden bias of what is not known.
     assert "how probable it is, given" not in told
     assert "hidden bias" not in told
@@ -222,8 +222,8 @@ def test_steered_records_have_anytime_intervals_by_state() -> None:
     fit = counted(USUAL, AT_ONE, adaptive=True)
     told = text_of(fit_report(fit, FACTS))
     up, moves = USUAL[0]
-    assert with_interval(up / moves, *anytime(up, moves)) in told
-    assert with_interval(up / moves, *wilson(up, moves)) not in told
+    assert format_interval(up / moves, *anytime(up, moves)) in told
+    assert format_interval(up / moves, *wilson(up, moves)) not in told
 
 
 def test_light_dark_and_paper_set_every_colour(html: str) -> None:

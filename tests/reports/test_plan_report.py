@@ -7,7 +7,7 @@ import pytest
 from html_page import HOSTILE, SEEN, Page
 
 import grbp
-from grbp._words import with_interval
+from grbp._format import format_interval
 from grbp.planning.summary import expectations
 
 
@@ -63,7 +63,7 @@ def test_every_truth_is_there_with_its_intervals(html: str, plan: grbp.Plan) -> 
             seen = truth.at(cases)
             name = [f"{truth.p_c:g}, {truth.p_f:g}", f"{cases:,}"]
             (row,) = (row for row in rows if row[:3] == [*name, str(truth.right)])
-            assert row[3:5] == [with_interval(*seen.plays_right), with_interval(*seen.known)]
+            assert row[3:5] == [format_interval(*seen.plays_right), format_interval(*seen.known)]
 
 
 def test_a_stopped_study_and_one_after_records_say_so(plan: grbp.Plan) -> None:

@@ -136,7 +136,7 @@ def visit(study: Any, clock: Clock, folder: Path) -> Iterator[Any]:
     for verb in ("export", "export_steps", "backup"):
         yield getattr(study, verb)(folder / verb) == folder / verb
         yield verb == "backup" or (folder / verb).read_bytes()
-    with pytest.raises(InvalidInput, match="is there already"):
+    with pytest.raises(InvalidInput, match="it exists already"):
         study.backup(folder / "backup")
     with Study(folder / "backup", study.name) as copy:
         yield copy.log()

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 SOURCES: Final = (
     "_display",
+    "_format",
     "_io",
     "_numba",
-    "_words",
     "engine",
     "errors",
     "learners",

@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             verb.add_argument(option, **settings)
         add_store(verb)
         if name not in ("studies", "import", "backup"):
-            there = "" if name == "init" else "; can be left out where there is one"
+            there = "" if name == "init" else "; not needed if there is only one"
             verb.add_argument(
                 "--study", metavar="NAME", required=name == "init", help=f"its name{there}"
             )
@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Add the option for where studies are kept."""
-    where = f"SQLite file or DSN (${_VARIABLE}, or {STORE})"
+    where = f"SQLite file or PostgreSQL address (${_VARIABLE}, or {STORE})"
     parser.add_argument("--store", metavar="FILE", help=where)
 
 
@@ -273,7 +273,7 @@ def _show_verified(options: argparse.Namespace, found: Verified) -> int:
 
 
 _WHO: Final[_Options] = {"--who": {"help": "who records (your user name)"}}
-_KEY: Final[_Options] = {"--key": {"help": "told twice with the same key, it is recorded once"}}
+_KEY: Final[_Options] = {"--key": {"help": "with the same key, a request is recorded once"}}
 _OBSERVED: Final[_Options] = {
     "--observed": {"metavar": "TIME", "help": "when it happened, if not now: 2026-11-16T08:30"}
 }
@@ -282,26 +282,32 @@ _CASE: Final[_Options] = {
 }
 _PAGE: Final[_Options] = {
     "--after": {"default": "0", "metavar": "N", "help": "begin after this number (0)"},
-    "--limit": {"default": "100", "metavar": "N", "help": "list at most so many (100)"},
+    "--limit": {"default": "100", "metavar": "N", "help": "list at most this many (100)"},
 }
 _INIT: Final[_Options] = {
     "--goal": {"required": True, "help": "the state G that wins a case"},
     "--learner": {
         "default": grbp.DEFAULT_LEARNER,
-        "help": f"who decides, with constants if you like ({grbp.DEFAULT_LEARNER})",
+        "help": f"the learner, with constants if you like ({grbp.DEFAULT_LEARNER})",
     },
-    "--seed": {"default": "0", "help": "of the learner's draws, and of drawn estimates (0)"},
+    "--seed": {
+        "default": "0",
+        "help": "seed of the learner's draws and of drawn first estimates (0)",
+    },
     "--start": {
         "choices": [DRAWN, FIRST],
         "help": "drawn first estimates, or one first step of each action (drawn)",
     },
     "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
     **TABLE_WORDS,
-    "--horizon": {"metavar": "N", "help": "how many cases there will be, if the learner asks"},
+    "--horizon": {
+        "metavar": "N",
+        "help": "how many cases there will be, for a learner that needs it",
+    },
     "--window": {
         "metavar": "ACTION=DAYS",
         "action": "append",
-        "help": "an outcome counts after so many days: finish=30",
+        "help": "count an outcome only after this many days: finish=30",
     },
     "--shadow": {"action": "store_true", "help": "advise nobody, learn by watching"},
     "--level": {"default": "0.95", "help": "the level of the intervals (0.95)"},
@@ -320,7 +326,9 @@ _STATE: Final[_Options] = {"--state": {"required": True, "help": "its state, fro
 _WITHDRAW: Final[_Options] = {
     "--why": {"required": True, "metavar": "TEXT", "help": "why it is withdrawn"}
 }
-_STATUS: Final[_Options] = {"--status": {"choices": list(STATUSES), "help": "those of one status"}}
+_STATUS: Final[_Options] = {
+    "--status": {"choices": list(STATUSES), "help": "list those of one status"}
+}
 _OF_CASE: Final[_Options] = {
     "--case": {"metavar": "N", "help": "the case whose events to list (all)"}
 }
@@ -331,7 +339,7 @@ _EXPORT: Final[_Options] = {
 }
 
 
-def _file(line: str, **settings: str) -> _Options:
+def _file_option(line: str, **settings: str) -> _Options:
     return {"file": {"metavar": "FILE", "help": line, **settings}}
 
 
@@ -352,20 +360,26 @@ _VERBS: Final = {
     "log": _Verb("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
     "verify": _Verb("check that nothing was changed or lost", {}, _verify),
     "export": _Verb(
-        "write the log, to go elsewhere, or the steps as a table", _EXPORT, _export, opens=False
+        "write the log, to take it elsewhere, or the steps as a table",
+        _EXPORT,
+        _export,
+        opens=False,
     ),
     "import": _Verb(
-        "bring an exported study into the store", _file("what export wrote"), _import, opens=False
+        "bring an exported study into the store",
+        _file_option("what export wrote"),
+        _import,
+        opens=False,
     ),
     "replay": _Verb(
         "make every decision again, and compare",
-        _file("an export to play again, without any store", nargs="?"),
+        _file_option("an export to play again, without any store", nargs="?"),
         _replay,
         opens=False,
     ),
     "backup": _Verb(
         "copy all studies of the store to a new file",
-        _file("a file that is not there yet"),
+        _file_option("a file that does not exist yet"),
         _backup,
         opens=False,
     ),

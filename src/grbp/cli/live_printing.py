@@ -8,11 +8,11 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
-from grbp._words import counted
+from grbp._format import plural
 from grbp.live import Advice, Basis, Case, Event, Status, Verified
 from grbp.live.narration import EventLine, describe_events, describe_threshold, format_days
 from grbp.live.schema import CLOSED, LOST, OPEN, WON
-from grbp.model.transition import DEAD_END, Action
+from grbp.model.transition import Action, successors
 from grbp.theory.posterior import Estimate
 
 _WIDTH: Final = 80
@@ -37,7 +37,7 @@ def show_advice(advice: Advice, goal: int, done: str = "") -> None:
 
 def _describe_advice(advice: Advice, goal: int) -> str:
     """Say in one line what to do with a case."""
-    name, after = f"Case {advice.case:,}", f"after {counted(advice.step, 'step')}"
+    name, after = f"Case {advice.case:,}", f"after {plural(advice.step, 'step')}"
     if advice.status == WON:
         return f"{name} is won: it reached the goal {after}."
     if advice.status == LOST:
@@ -47,9 +47,7 @@ def _describe_advice(advice: Advice, goal: int) -> str:
     place = f"{name}, state {advice.state:,} of {goal:,}:"
     if advice.action is None or advice.basis is None:
         return f"{place} nobody is advised, as the study is in shadow mode."
-    low, high = advice.state - 1, advice.state + 1
-    if advice.action == Action.FINISH:
-        low, high = DEAD_END, goal
+    low, high = successors(goal, advice.state, advice.action == Action.FINISH)
     learn = ", in order to learn" if advice.basis.forced else ""
     return f"{place} {advice.action.name}{learn}. Then tell state {low:,} or {high:,}."
 
@@ -69,7 +67,7 @@ def show_study(status: Status) -> None:
         print("No case was opened yet.")
     else:
         ends = f"{n[WON]:,} won, {n[LOST]:,} lost, {n[CLOSED]:,} withdrawn"
-        print(f"{counted(n['opened'], 'case')}: {n[OPEN]:,} open, {ends}.")
+        print(f"{plural(n['opened'], 'case')}: {n[OPEN]:,} open, {ends}.")
     if status.pending:
         print(f"{status.pending:,} FINISH pending: advised or taken, and not counted yet.")
     if status.next_threshold is not None and not status.shadow:
@@ -82,7 +80,7 @@ def show_study(status: Status) -> None:
     if basis.drawn is not None:
         first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
         print(f"The learner also counts one drawn try of each action: {first}.")
-    print(f"{counted(status.events, 'event')}, head {status.head[:16]}.")
+    print(f"{plural(status.events, 'event')}, head {status.head[:16]}.")
 
 
 def _show_estimates(basis: Basis, *, shadow: bool) -> None:
@@ -168,11 +166,11 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 
 def show_verified(found: Verified) -> None:
     """Say what a check found."""
-    again = f", {counted(found.decisions, 'decision')} made again" if found.decisions else ""
+    again = f", {plural(found.decisions, 'decision')} made again" if found.decisions else ""
     if found.ok:
-        print(f"All is well: {counted(found.events, 'event')}{again}.")
+        print(f"All is well: {plural(found.events, 'event')}{again}.")
     else:
-        print(f"Not all is well in {counted(found.events, 'event')}{again}:")
+        print(f"Problems were found in {plural(found.events, 'event')}{again}:")
         for problem in found.problems:
             print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
     for note in found.notes:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import grbp
-from grbp._words import as_plain
+from grbp._format import as_plain
 
 _WIDTH: Final = 80
 _MOST_STATES: Final = 12

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from grbp._words import format_number
+from grbp._format import format_number
 from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Curve

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from grbp._words import percent, with_interval
+from grbp._format import format_interval, percent
 from grbp.fitting.assumptions import (
     SAME_BY_STATE,
     SAME_F_BY_STATE,
@@ -247,4 +247,4 @@ def _round_up(number: int) -> int:
 
 def _share_text(share: Estimate) -> str:
     """Write an estimated share with its interval, in the letters of any terminal."""
-    return with_interval(*share).replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")
+    return format_interval(*share).replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._display import Displayable, Rows
-from grbp._words import as_plain, with_interval
+from grbp._format import as_plain, format_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.decide import Decision
 from grbp.fitting.estimates import Proportion, include_estimate
@@ -303,7 +303,7 @@ class Fit(Decision, Displayable):
 
     def _summary(self) -> Rows:
         return ("", "estimate, with its interval"), (
-            (name, with_interval(*number)) for name, number in self._known()
+            (name, format_interval(*number)) for name, number in self._known()
         )
 
     def _known(self) -> Iterator[tuple[str, Estimate]]:

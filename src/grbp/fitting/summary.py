@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from grbp._words import counted
+from grbp._format import plural
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.theory.posterior import Estimate
 
@@ -47,15 +47,15 @@ def _wrap(text: str, first: str = "", indent: str = "") -> str:
 def _estimates(fit: "Fit") -> Iterator[str]:
     if fit.cases:
         waiting = sum(fit.open)
-        cases = f"{counted(fit.cases, 'case')} with {counted(fit.rows, 'row')}"
+        cases = f"{plural(fit.cases, 'case')} with {plural(fit.rows, 'row')}"
         yield cases + (f", {waiting:,} of them open" if waiting else "")
     else:
-        yield f"{counted(fit.rows, 'aggregated row')}"
+        yield f"{plural(fit.rows, 'aggregated row')}"
     if fit.dropped:
         rules = ", ".join(f"{rule} {count:,}" for rule, count in fit.dropped.items())
         yield _wrap(f"rows left out: {rules}", indent="  ")
     if fit.stays or fit.jumps:
-        stays, jumps = counted(fit.stays, "time"), counted(fit.jumps, "time")
+        stays, jumps = plural(fit.stays, "time"), plural(fit.jumps, "time")
         yield f"CONTINUE stayed {stays} and jumped {jumps}"
     kind = "anytime" if fit.adaptive else "Wilson"
     yield ""

@@ -20,8 +20,8 @@ def check_text(name: str, value: object, most: int) -> str:
     plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Zl", "Zp") for letter in text)
     if not plain or not 0 < len(text) <= most or text != text.strip():
         raise InvalidInput(
-            f"{name} = {value!r} was given; it must be one line of 1 to {most:,} letters, without"
-            " blanks at its ends"
+            f"{name} = {value!r} was given; it must be one line of 1 to {most:,} characters,"
+            " without spaces at its ends"
         )
     return text
 

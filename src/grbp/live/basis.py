@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from grbp._words import percent
+from grbp._format import percent
 from grbp.learners.comparison import finish_is_right
-from grbp.learners.counters import Counters, with_pending
+from grbp.learners.counters import NO_COUNTS, Counters, with_pending
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import anytime, check_level
@@ -135,7 +135,7 @@ class Basis:
     def sentences(self) -> list[str]:
         """Return the reasons as sentences, the most important first."""
         advised, other = self.action.name, Action(1 - self.action).name
-        said = [
+        sentences = [
             f"{advised} is advised in state {self.state:,} of {self.goal:,}, by {self.learner}"
             f" {self.version} with threshold {self.threshold:,}."
         ]
@@ -143,62 +143,63 @@ class Basis:
             tries = self.f if self.action == Action.FINISH else self.c
             unseen = f"{advised} was not seen yet"
             worse = f"by what the learner counts, {other} is better here"
-            said.append(f"This is to learn: {worse if tries or self.drawn else unseen}.")
-        said += self._seen()
+            sentences.append(f"This is to learn: {worse if tries or self.drawn else unseen}.")
+        sentences += self._describe_evidence()
         if self.state > 1:
-            said.append("Above state 1, FINISH is never better, whatever the two chances are.")
+            sentences.append("Above state 1, FINISH is never better, whatever the two chances are.")
         elif self.other_better is not None:
             chance = percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
-            said.append(f"The probability that {other} is better here is {chance}.")
+            sentences.append(f"The probability that {other} is better here is {chance}.")
         if self.f or self.c:
-            said.append(
+            sentences.append(
                 "All intervals hold together, after every case, with probability"
                 f" {100.0 * self.level:.6g} %."
             )
-        return said
+        return sentences
 
-    def _seen(self) -> list[str]:
+    def _describe_evidence(self) -> list[str]:
         """Say what was seen, and what that makes of both actions."""
         pending = f"; {self.pending:,} more advised and pending" if self.pending else ""
         if not (self.f or self.c):
             also = f" ({self.pending:,} FINISH advised and pending)" if self.pending else ""
-            said = [f"Nothing was known when the case was opened{also}."]
+            sentences = [f"Nothing was known when the case was opened{also}."]
         else:
-            said = [
+            sentences = [
                 f"From here, FINISH is estimated to reach the goal in {_format_estimate(self.p_f)},"
                 f" and CONTINUE in {_format_estimate(self.value_continue)}.",
                 f"Seen when the case was opened: {self.f:,} FINISH, {self.f_goal:,} of them to the"
                 f" goal{pending}; {self.c:,} CONTINUE, {self.c_up:,} of them up.",
             ]
         if self.drawn is not None:
-            said.append(
+            sentences.append(
                 "The learner also counts one try of each that was drawn before the first case, with"
                 f" p_C = {self.drawn[0]:.2f} and p_F = {self.drawn[1]:.2f}."
             )
         right = "FINISH is right in state 1 where p_F is B(p_C) or more."
         if self.c:
-            right += f" B(p_C) is estimated at {_format_estimate(self.boundary)}, {self._place()}."
-        return [*said, right]
+            even = _format_estimate(self.boundary)
+            right += f" B(p_C) is estimated at {even}, {self._describe_side()}."
+        return [*sentences, right]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
         side, drawn = self.side, self.drawn
-        kept = {
+        fields = {
             name: estimate_to_dict(value) if isinstance(value, Estimate) else value
             for name, value in vars(self).items()
         }
-        return kept | {
+        return fields | {
             "action": self.action.name.lower(),
-            "value_finish": kept["p_f"],
+            "value_finish": fields["p_f"],
             "side": None if side is None else side.name.lower(),
             "settled": self.settled,
             "drawn": None if drawn is None else {"p_c": drawn[0], "p_f": drawn[1]},
         }
 
-    def _place(self) -> str:
+    def _describe_side(self) -> str:
         """Say where the estimate stands relative to the boundary."""
         if self.side is None:
-            return "so that nobody can say yet on which side p_F is"
+            return "so that it is not known yet on which side p_F is"
         also = ", also by the intervals" if self.settled else "; the intervals allow for either"
         return f"so that p_F is on the side of {self.side.name}{also}"
 
@@ -248,7 +249,7 @@ def make_basis(  # noqa: PLR0913, PLR0917
 
 def observed_counts(n: Counters, start: Counters | None) -> tuple[int, int, int, int]:
     """Return how often CONTINUE was observed and moved up, and FINISH and reached the goal."""
-    first = start or Counters(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    first = start or NO_COUNTS
     return (
         round(n.c - first.c),
         round(n.c_up - first.c_up),

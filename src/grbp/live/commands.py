@@ -46,7 +46,7 @@ from grbp.live.schema import (
     loads,
 )
 from grbp.live.store.base import Transaction
-from grbp.model.transition import DEAD_END
+from grbp.model.transition import DEAD_END, successors
 from grbp.model.validation import check_whole
 from grbp.numerics.rng import fold_in
 
@@ -268,9 +268,7 @@ def _check_step(step: object) -> int | None:
 
 def _next_states(config: Config, case: CaseRow, action: str) -> tuple[int, int]:
     """Return the states to which an action can lead."""
-    if action == FINISH:
-        return DEAD_END, config.goal
-    return case.state - 1, case.state + 1
+    return successors(config.goal, case.state, action == FINISH)
 
 
 def _check_action(config: Config, case: CaseRow, took: str | None, state: int, why: str) -> str:
@@ -278,8 +276,8 @@ def _check_action(config: Config, case: CaseRow, took: str | None, state: int, w
     advice = advise(case) or CONTINUE
     if config.shadow and took is None:
         raise InvalidInput(
-            f"state {state} was told in a study in shadow mode; it must also be told what was"
-            " done, 'continue' or 'finish'"
+            f"state {state} was told in a study in shadow mode; also tell what was done, 'continue'"
+            " or 'finish'"
         )
     action = took or advice
     low, high = _next_states(config, case, action)
@@ -293,8 +291,7 @@ def _check_action(config: Config, case: CaseRow, took: str | None, state: int, w
         )
     if action != advice and not why and not config.shadow:
         raise InvalidInput(
-            f"{action} was taken in case {case.case} where {advice} was advised; it must also be"
-            " told why"
+            f"{action} was taken in case {case.case} where {advice} was advised; also tell why"
         )
     return action
 

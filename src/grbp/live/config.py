@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
-from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
+from grbp import __version__
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
-from grbp.learners.counters import Counters, initial_counters
+from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
 from grbp.learners.registry import LearnerLike, find_learner, learner_constants, learner_name
 from grbp.learners.serialization import (
     check_constants,
@@ -32,7 +32,7 @@ CONTINUE, FINISH = (action.name.lower() for action in Action)
 
 _DAY: Final = 86_400.0
 _MOST_DAYS: Final = 36_500.0
-_EMPTY: Final = Counters(1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_EMPTY: Final = NO_COUNTS._replace(rho=1)
 
 
 @dataclass(frozen=True)
@@ -115,13 +115,13 @@ class Config:
         """Return the learner, or refuse one that is not that of the study any more."""
         if given is None and isinstance(self.learner, str):
             return self._known_learner
-        return self._found(given)
+        return self._find_learner(given)
 
     @cached_property
     def _known_learner(self) -> Learner:
-        return self._found(None)
+        return self._find_learner(None)
 
-    def _found(self, given: LearnerLike | None) -> Learner:
+    def _find_learner(self, given: LearnerLike | None) -> Learner:
         found = find_learner(restore_learner(self.learner, given, self.goal, "study"), self.goal)
         check_constants(self.constants, found, "study")
         return _check_thresholds(found)
@@ -160,7 +160,7 @@ def make_config(
 @cache
 def this_version() -> str:
     """Return the version of this package."""
-    return str(import_module("grbp").__version__)
+    return __version__
 
 
 def _add_horizon(learner: LearnerLike, goal: int, horizon: object) -> LearnerLike:

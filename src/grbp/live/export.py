@@ -94,7 +94,7 @@ def _read_events(path: Path, head: dict[str, Any]) -> Iterator[Event]:
             yield event
     if count != head.get("events") or last != head.get("head"):
         raise InvalidInput(
-            f"{path} has {count:,} events; {head.get('events')} were exported: it is not whole"
+            f"{path} has {count:,} events; {head.get('events')} were exported: it is incomplete"
         )
 
 
@@ -113,7 +113,7 @@ def _parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise InvalidInput(f"{path}, line {number}, is damaged, or the file is no export")
+        raise InvalidInput(f"{path}, line {number}, is damaged, or the file is not an export")
     return value
 
 
@@ -124,7 +124,7 @@ def import_log(store: Store, path: Path) -> str:
     """
     name, events = read_log(path)
 
-    def script(tx: Transaction) -> None:
+    def replay_events(tx: Transaction) -> None:
         if tx.study() is not None:
             raise Conflict(
                 f"the study {name!r} was to be imported; the store has one already: name another"
@@ -138,7 +138,7 @@ def import_log(store: Store, path: Path) -> str:
                 problem = next(iter(found.problems), f"its events are not those of {name!r}")
                 raise InvalidInput(f"{path} cannot be imported: {problem}")
 
-    store.write(name, script)
+    store.write(name, replay_events)
     return name
 
 

@@ -49,8 +49,8 @@ def describe_history(events: Iterable[Event], goal: int, *, shadow: bool) -> lis
             steps.append(line)
         elif kind == "close":
             ends.append(line)
-        elif kind == "void" and (kept := steps if line.event.step else ends):
-            kept.pop().notes.append(_TAKEN_BACK)
+        elif kind == "void" and (entries := steps if line.event.step else ends):
+            entries.pop().notes.append(_TAKEN_BACK)
         elif kind == "mature":
             for told in steps:
                 if told.event.step == line.event.step and HELD in told.notes:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
 from grbp.errors import GrbpError, InvalidInput
-from grbp.learners.counters import Counters, Totals, add_to, with_pending
+from grbp.learners.counters import NOBODY, Counters, Totals, add_to, step_counts, with_pending
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, FIRST, Config
 from grbp.live.schema import (
@@ -26,9 +26,6 @@ from grbp.live.schema import (
     loads,
 )
 from grbp.numerics.rng import fold_in
-
-_NOBODY: Final = -1
-"""The threshold that gets the credit of a case that was not played with its own."""
 
 Counts: TypeAlias = tuple[int, int, int, int, int, int]
 """The counts of a case, from f to held_f."""
@@ -63,17 +60,11 @@ def _dumps_counters(n: Counters) -> str:
 def count_step(config: Config, case: CaseRow, step: Move, sign: int, *, held: bool) -> Counts:
     """Return the counts of a case, from f to held_f, with a step, or without it again."""
     (action, state, next_state), (f, f_goal, c, c_up, waits, waits_f) = step, case[7:13]
-    finish = sign * (action == FINISH)
+    one = step_counts(config.goal, state, action == FINISH, next_state)
+    finish, won, moved, up = (sign * count for count in one)
     if held:
         return f, f_goal, c, c_up, waits + sign, waits_f + finish
-    return (
-        f + finish,
-        f_goal + finish * (next_state == config.goal),
-        c + (sign - finish),
-        c_up + (sign - finish) * (next_state > state),
-        waits,
-        waits_f,
-    )
+    return f + finish, f_goal + won, c + moved, c_up + up, waits, waits_f
 
 
 def load_move(event: Event) -> Move:
@@ -102,7 +93,7 @@ def total_counters(study: StudyRow) -> Counters:
     n = _load_counters(study.counters)
     if not (study.f or study.c):
         return n
-    return add_to(n, _NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
+    return add_to(n, NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
 
 
 def dumps_known(study: StudyRow, round_: int) -> str:
@@ -142,8 +133,8 @@ def _choose_threshold(config: Config, given: LearnerLike | None, n: Counters, pe
         raise
     except Exception as error:  # A learner of the user's own may do anything.
         raise InvalidInput(
-            f"the learner {learner.name} could not decide ({type(error).__name__}: {error}); mend"
-            " it, and ask again"
+            f"the learner {learner.name} could not decide ({type(error).__name__}: {error});"
+            " correct it, and ask again"
         ) from error
     if threshold not in learner.choices(config.goal):
         raise InvalidInput(
@@ -197,6 +188,6 @@ def _settle(n: Counters, case: CaseRow, sign: int) -> Counters:
     A case in which something else was done than advised counts for no threshold.
     """
     ended = case.status != CLOSED
-    credit = case.threshold if ended and not case.overridden else _NOBODY
+    credit = case.threshold if ended and not case.overridden else NOBODY
     parts = (ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
     return add_to(n, credit, Totals(*[sign * part for part in parts]))

@@ -82,12 +82,12 @@ class StudyReader:
         NotFound
             If there is no such store.
         """
-        kept = open_store(store)
+        opened = open_store(store)
         try:
-            return kept.studies()
+            return opened.studies()
         finally:
-            if kept is not store:
-                kept.close()
+            if opened is not store:
+                opened.close()
 
     def __repr__(self) -> str:
         note = f", read-only: {self.read_only}" if self.read_only else ""

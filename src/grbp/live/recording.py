@@ -121,7 +121,8 @@ class Recording:
             ahead = datetime.fromisoformat(observed) - datetime.fromisoformat(now)
             if ahead > _AHEAD:
                 raise InvalidInput(
-                    f"observed = {observed} was given; it must be past, and now it is {now}"
+                    f"observed = {observed} was given; it must not be in the future, and now it is"
+                    f" {now}"
                 )
 
     def count_due_steps(self) -> None:
@@ -135,10 +136,10 @@ class Recording:
 
     def count_held_step(self, held: HeldRow) -> Answer:
         """Count a step that is mature."""
-        row, told = self.find_case(held.case), self.tx.event(held.seq)
-        if told is None:
+        row, event = self.find_case(held.case), self.tx.event(held.seq)
+        if event is None:
             raise NotFound(f"event {held.seq} is missing; verify the study")
-        move = load_move(told)
+        move = load_move(event)
         new = row._replace(**name_counts(count_step(self.config, row, move, -1, held=True)))
         counts = name_counts(count_step(self.config, new, move, 1, held=False))
         new = new._replace(last=self.next_seq, **counts)

@@ -104,7 +104,7 @@ class Study(StudyReader):
         store : str or Path
             A SQLite file, or the address of a PostgreSQL database (``"postgresql://..."``).
         name : str
-            The name of the study: one line of up to 64 letters.
+            The name of the study: one line of up to 64 characters.
         goal : int
             The state in which a case is won.
         learner : str or Learner, default "doorstep-lai"
@@ -196,7 +196,7 @@ class Study(StudyReader):
         >>> study.open_case(2, key="bed 7").case, study.open_case(2, key="bed 7").case
         (1, 1)
         """
-        return self._record(commands.open_case, self._call(key, observed, who), state)
+        return self._record(commands.open_case, self._make_call(key, observed, who), state)
 
     def tell(  # noqa: PLR0913
         self,
@@ -253,7 +253,7 @@ class Study(StudyReader):
         >>> study.tell(1, 4, took="finish", why="a bed was free").status
         'won'
         """
-        call, number = self._call(key, observed, who), arguments.check_case(case)
+        call, number = self._make_call(key, observed, who), arguments.check_case(case)
         took = took.name.lower() if isinstance(took, Action) else took
         why = "" if isinstance(why, str) and not why else arguments.check_reason(why)
         return self._record(commands.tell, call, number, state, took, why, step)
@@ -301,7 +301,7 @@ class Study(StudyReader):
         >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
         (3, 2)
         """
-        call, number = self._call(key, None, who), arguments.check_case(case)
+        call, number = self._make_call(key, None, who), arguments.check_case(case)
         return self._record(commands.void, call, number, arguments.check_reason(why), step)
 
     def withdraw_case(
@@ -338,7 +338,7 @@ class Study(StudyReader):
         >>> study.withdraw_case(1, "moved to another ward").status
         'closed'
         """
-        call, number = self._call(key, None, who), arguments.check_case(case)
+        call, number = self._make_call(key, None, who), arguments.check_case(case)
         return self._record(commands.withdraw_case, call, number, arguments.check_reason(why))
 
     @classmethod
@@ -361,11 +361,11 @@ class Study(StudyReader):
         Raises
         ------
         InvalidInput
-            If the file is no export, or was changed.
+            If the file is not an export, or was changed.
         Conflict
             If the store has a study of this name.
         """
-        read_log(Path(path))  # What is no export makes no store.
+        read_log(Path(path))  # A file that is not an export makes no store.
         with open_or_make_store(store) as opened:
             return cls(opened, import_log(opened, Path(path)), **options)
 
@@ -380,7 +380,7 @@ class Study(StudyReader):
 
         return self._store.write(self.name, record)
 
-    def _call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
+    def _make_call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
         """Say who asks, and when."""
         return Call(
             self._who if who is None else arguments.check_recorder(who),

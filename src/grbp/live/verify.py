@@ -170,9 +170,9 @@ def _find_chain_faults(event: Event, seq: int, head: str) -> Iterator[str]:
     if event.seq != seq + 1:
         yield f"event {seq + 1} is missing: event {event.seq} follows event {seq}"
     elif event.previous != head:
-        yield f"event {event.seq} does not continue the chain: the hash before it is another"
+        yield f"event {event.seq} does not continue the chain: it names another hash before it"
     if hash_fields(event[:-1]) != event.hash:
-        yield f"event {event.seq} was changed: its hash does not fit what it says"
+        yield f"event {event.seq} was changed: its hash does not match its content"
 
 
 def _find_differences(made: Event, event: Event) -> Iterator[str]:
@@ -180,8 +180,8 @@ def _find_differences(made: Event, event: Event) -> Iterator[str]:
     named = [name for name in _REPLAYED_FIELDS if getattr(made, name) != getattr(event, name)]
     if named:
         yield (
-            f"event {event.seq} has another {' and '.join(named)} than the rules give it now:"
-            f" {made.response} instead of {event.response}"
+            f"event {event.seq} differs from what the rules make of it now in its"
+            f" {' and '.join(named)}: {made.response} instead of {event.response}"
         )
 
 
@@ -193,7 +193,7 @@ def _compare_rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iter
             which = "the study's row" if kind == "study" else f"the row of {kind} {row[0]}"
             if kind == "held step":
                 which = f"the row of held step {row[1]} of case {row[0]}"
-            yield f"{which} is not what the log makes of it"
+            yield f"{which} does not follow from the log"
 
 
 def find_fault(
@@ -209,9 +209,9 @@ def find_fault(
     except GrbpError as error:
         return str(error)
     if [one.hash for one in last] != [study.head] or hash_fields(last[0][:-1]) != study.head:
-        return "its last event does not fit its head: verify it, and restore a backup"
+        return "its last event does not match its head: verify it, and restore a backup"
     if [one.case for one in cases] != [study.opened][: study.opened]:
-        return "its cases are not those of its log: verify it, and restore a backup"
+        return "its cases do not match its log: verify it, and restore a backup"
     for case in cases:
         try:
             same = decides_as_before(config, case, learner)
@@ -219,8 +219,8 @@ def find_fault(
             return f"its last case cannot be decided again ({describe_error(error)}): verify it"
         if not same:
             return (
-                f"this version decides case {case.case} otherwise than version {case.version} did:"
-                " go on with that version"
+                f"this version decides case {case.case} differently than version {case.version}"
+                " did: go on with that version"
             )
     return None
 

@@ -6,7 +6,7 @@ Its words stand in `reports/templates`; the verdicts, figures and numbers are ha
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from grbp._words import format_number
+from grbp._format import format_number
 from grbp.experiments.simulation import Simulation
 from grbp.figures.numbers import rounds_in_words
 from grbp.figures.regret_curves import NOT_COVERED

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from grbp._display import Displayable, Rows
-from grbp._words import as_plain, counted
+from grbp._format import as_plain, plural
 from grbp.model.problem import Start
 from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.planning.summary import expectations, summarize
@@ -96,7 +96,7 @@ class Plan(Displayable):
     weights: tuple[float, ...] | None = None
 
     def __repr__(self) -> str:
-        truths = counted(len(self.truths), "truth")
+        truths = plural(len(self.truths), "truth")
         return (
             f"<Plan of {self.learner} for {truths}, {self.replicas:,} studies each, seed"
             f" {self.seed}: {' '.join(expectations(self)[:2])}>"

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from grbp._words import counted
+from grbp._format import plural
 from grbp.planning.operating_characteristics import Outlook
 from grbp.theory.posterior import Estimate
 
@@ -24,7 +24,7 @@ def expectations(plan: "Plan") -> list[str]:
     last = plan.cases[-1]
     more = "more " if plan.past_cases else ""
     decided = [truth for truth in plan.truths if truth.right is not None]
-    start = f"With {counted(last, f'{more}case')}"
+    start = f"With {plural(last, f'{more}case')}"
     if not decided:
         return [f"{start} nothing can be learned: both policies are equally good."]
     ends = [truth.at(last) for truth in decided]

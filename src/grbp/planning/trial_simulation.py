@@ -13,7 +13,7 @@ from grbp._numba.jit import inlined, kernel, u64
 from grbp.engine.recorder import first_counters
 from grbp.engine.walk import DONE, Starts
 from grbp.learners.base import Decide
-from grbp.learners.counters import Counters, Totals, add_to, play, with_pending
+from grbp.learners.counters import NOBODY, Counters, Totals, add_to, play, with_pending
 from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
@@ -21,9 +21,6 @@ from grbp.planning.confidence import DOWNS, LOSSES, UPS, WINS, inside, is_sure, 
 
 _CREDIT, _WON, _F, _C, _UP = 0, 1, 2, 3, 4
 """The places of what happened in a case; the first is the threshold that gets the credit."""
-
-_NOBODY: Final = -1
-"""No threshold: that of a case that was overruled, and what one is sure of where one is not."""
 
 NEVER: Final = 2**62
 """The case after which one was sure for the first time, where one never was."""
@@ -117,17 +114,17 @@ def make_study_loop(decide: Decide) -> StudyLoop:
             world_key, learner_key = u64(log.keys[r, 0]), u64(log.keys[r, 1])
             first = log.first[r]
             n = _start_counters(design, u64(log.keys[r, 2]), seen, box, first)
-            pending, settled, checkpoint, rho, taken, lost = 0, _NOBODY, 0, 0, 0, 0.0
+            pending, settled, checkpoint, rho, taken, lost = 0, NOBODY, 0, 0, 0, 0.0
             while checkpoint < len(log.checkpoints):
                 rho += 1
-                if settled == _NOBODY:
+                if settled == NOBODY:
                     n, told = _tell(design, n, waiting, rho, seen)
                     pending -= told
                     sure = _first_sure(design, seen, box, first, rho - 1)
                     if design.stops:
                         settled = sure
                 threshold = settled
-                if settled == _NOBODY:
+                if settled == NOBODY:
                     known = with_pending(n, before.rho + rho, float(pending))
                     # Added to 0, a bool is a number, compiled as well.
                     threshold = 0 + decide(goal, constants, known, fold_in(learner_key, rho))
@@ -141,7 +138,7 @@ def make_study_loop(decide: Decide) -> StudyLoop:
                     checkpoint += 1
                 credit = threshold
                 if uniform(u64(log.keys[r, 3]), rho) < design.overrule:
-                    threshold, credit = (1 if threshold == 0 else 0), _NOBODY
+                    threshold, credit = (1 if threshold == 0 else 0), NOBODY
                 key = fold_in(world_key, rho)
                 start = first_state(starts[0], starts[1], uniform(key, 0))
                 one = play(goal, design.p_c, design.p_f, threshold, start, key)
@@ -189,7 +186,7 @@ def _tell(design: Design, n: Counters, waiting: Ints, rho: int, seen: Ints) -> t
         credit, won, f, c, up = _case(waiting, case)
         if late > 0 and won == 1:
             rest = 1 - f
-            n = _settle(n, _NOBODY, Totals(0, 0, 0, 0, c - rest, up - rest), seen)
+            n = _settle(n, NOBODY, Totals(0, 0, 0, 0, c - rest, up - rest), seen)
         else:
             n, told = _settle(n, credit, Totals(1, won, f, won * f, c, up), seen), f
     if late > 0 and case > late:
@@ -220,7 +217,7 @@ def _settle(n: Counters, credit: int, totals: Totals, seen: Ints) -> Counters:
 @inlined
 def _first_sure(design: Design, seen: Ints, box: Ints, first: Ints, cases: int) -> int:
     """Return the threshold of which one is sure for the first time after so many cases, or -1."""
-    sure = _NOBODY
+    sure = NOBODY
     if cases >= design.look_from:
         for threshold in range(2):
             if (

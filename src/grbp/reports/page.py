@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from grbp._words import counted, percent, with_interval
+from grbp._format import format_interval, percent, plural
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.figures.canvas import render
 from grbp.fitting.estimates import Proportion
@@ -96,7 +96,7 @@ def format_share(share: Proportion | Estimate | None) -> str:
     estimate = share.as_estimate if isinstance(share, Proportion) else share
     if estimate is None or math.isnan(estimate.estimate):
         return NO_NUMBER
-    return with_interval(*estimate)
+    return format_interval(*estimate)
 
 
 def format_percent(share: float | None) -> str:
@@ -132,7 +132,7 @@ def environment() -> "Environment":
     )
     pages.globals["section"] = Section
     pages.filters |= {
-        "counted": counted,
+        "counted": plural,
         "level": format_level,
         "percent": format_percent,
         "share": format_share,

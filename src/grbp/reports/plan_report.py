@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from grbp import __version__
-from grbp._words import format_number
+from grbp._format import format_number
 from grbp.figures.planning import knowing_figure, lost_figure
 from grbp.planning.summary import describe_setting, expectations, write_range
 from grbp.reports.page import (

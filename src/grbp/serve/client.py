@@ -319,7 +319,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         check_writable(Path(path))
         if Path(path).exists():
             raise InvalidInput(
-                f"a copy to {path} was asked for; that is there already: name a new one"
+                f"a copy to {path} was asked for; it exists already: name a new file"
             )
         return write_whole(Path(path), self._download("/api/backup"), 0o600)
 

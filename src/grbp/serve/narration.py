@@ -3,7 +3,7 @@
 import math
 from contextlib import suppress
 
-from grbp._words import counted, percent
+from grbp._format import percent, plural
 from grbp.errors import GrbpError
 from grbp.live.advice import Status
 from grbp.live.basis import Basis
@@ -65,7 +65,7 @@ def describe_regret(config: Config, status: Status) -> list[str]:
         floor = regret_floor(problem) * math.log(max(rounds, 2))
         sentences.append(
             f"No learner that is good everywhere loses less than about {floor:.3g} wins in"
-            f" {counted(rounds, 'case')} in the long run, if the chances are as estimated."
+            f" {plural(rounds, 'case')} in the long run, if the chances are as estimated."
             if floor > 0.0
             else "If the chances are as estimated, losses can stop: from some case on, a good"
             " learner loses no more wins."
@@ -96,6 +96,6 @@ def _describe_bound(config: Config, status: Status) -> str:
         )
         return (
             f"By Theorem 3, learning costs at most {bound.regret_bound:,.0f} wins in"
-            f" {counted(rounds, 'case')}{worth}."
+            f" {plural(rounds, 'case')}{worth}."
         )
     return "No regret bound applies: it cannot be computed at these estimates."

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from grbp._words import counted
+from grbp._format import plural
 from grbp.live.narration import describe_threshold, format_days, name_state
 from grbp.serve import narration
 
@@ -20,7 +20,7 @@ TEMPLATES: Final = Environment(
 )
 TEMPLATES.filters |= {
     "address": lambda text: quote(str(text), ""),
-    "counted": counted,
+    "counted": plural,
     "days": format_days,
     "share": narration.format_share,
     "span": narration.format_interval,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final, cast
 
-from grbp._words import with_interval
+from grbp._format import format_interval
 from grbp.figures.canvas import GREY, INK, drawing, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 
@@ -41,7 +41,7 @@ def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         ends, band = [0.0], None
         if fit.p_f is not None and fit.p_f.estimate is not None:
             band = fit.p_f.interval
-            label = f"$p_F$, FINISH wins: {with_interval(fit.p_f.estimate, *band)}"
+            label = f"$p_F$, FINISH wins: {format_interval(fit.p_f.estimate, *band)}"
             axes.fill_between([], [], color=FINISH, alpha=0.2, linewidth=0, label=label)
             legend_below(axes, 0.62)
             ends.append(band.high)
@@ -54,7 +54,7 @@ def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
             if way is None:
                 label = f"{words}:\nnot possible with these records"
             else:
-                label = f"{words}:\n{with_interval(*way)}"
+                label = f"{words}:\n{format_interval(*way)}"
                 axes.plot([way.low, way.high], [-row] * 2, color=CONTINUE, linewidth=3.0)
                 axes.plot(way.estimate, -row, "o", color=CONTINUE, markersize=8, clip_on=False)
                 ends.append(way.high)

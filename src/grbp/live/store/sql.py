@@ -317,5 +317,7 @@ def _remember_case(cached: CachedStudy, row: CaseRow) -> None:
 def _make_identity(cached: CachedStudy, own: int) -> int:
     """Return the identity of an event or a case of a study."""
     if type(own) is not int or not 0 < own <= MOST:
-        raise InvalidInput(f"{own} was given; an event or a case must have one of 1 to 2^40 - 1")
+        raise InvalidInput(
+            f"{own} was given; an event or a case must have a number from 1 to 2^40 - 1"
+        )
     return cached.first + own

@@ -61,7 +61,7 @@ _SENTENCES: Final = {
     apsw.CursorClosedError: "was closed; open it again",
     apsw.FullError: "cannot be written (the disk is full); make room",
     apsw.BusyError: "cannot be written (another process has been writing for a minute); try again",
-    apsw.ReadOnlyError: "cannot be written (it, or what is around it, is read-only); change that",
+    apsw.ReadOnlyError: "cannot be written (the file or its folder is read-only); change that",
     apsw.CantOpenError: "cannot be opened; see who may read and write it and its folder",
     apsw.CorruptError: "cannot be read or written (it is damaged); restore a backup",
     apsw.ConstraintError: "cannot be written (this contradicts what is stored)",
@@ -374,7 +374,7 @@ def new_file(path: Path) -> Iterator[SqliteStore]:
     """Make a store that gets its name when it is complete; refuse a name that is taken."""
     check_writable(path)
     if path.exists():
-        raise InvalidInput(f"a copy to {path} was asked for; that is there already: name a new one")
+        raise InvalidInput(f"a copy to {path} was asked for; it exists already: name a new file")
     draft = path.with_name(f".grbp-{secrets.token_hex(6)}")  # Two copies are not in one's way.
     try:
         copy = SqliteStore(draft, create=True)

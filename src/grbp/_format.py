@@ -14,7 +14,7 @@ def percent(share: float) -> str:
     return f"{100.0 * share:.1f} %"
 
 
-def with_interval(estimate: float, low: float, high: float) -> str:
+def format_interval(estimate: float, low: float, high: float) -> str:
     """Write an estimated probability with its interval, in percent: 44.6 % (40.6 to 48.8 %).
 
     The narrower the interval, the more decimals there are; what is small must not read as nothing.
@@ -27,7 +27,7 @@ def with_interval(estimate: float, low: float, high: float) -> str:
     return "{} % ({} to {} %)".format(*said).replace("-", "\N{MINUS SIGN}").replace(" %", "\xa0%")
 
 
-def counted(count: int, thing: str) -> str:
+def plural(count: int, thing: str) -> str:
     """Write how many of a thing there are: "1 case", "1,200 cases"."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
