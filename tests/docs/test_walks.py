@@ -28,6 +28,7 @@ class Walk(NamedTuple):
     """A section of the page: commands, the last of which walks through functions."""
 
     title: str
+    file: str
     commands: list[list[str]]
     steps: list[tuple[str, str]]
 
@@ -35,13 +36,14 @@ class Walk(NamedTuple):
 def walks() -> list[Walk]:
     found = []
     for section in PAGE.read_text("utf-8").split("\n## ")[1:]:
-        block = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
-        lines = block[1].replace("\\\n", " ").splitlines() if block else []
-        commands = [shlex.split(line)[1:] for line in lines if line.startswith("grbp ")]
+        blocks = dict(re.findall(r"```(sh|toml)\n(.*?)```", section, re.DOTALL))
+        lines = blocks.get("sh", "").splitlines()
+        commands = [shlex.split(line)[1:] for line in lines]
         rows = [NAMED.search(line) for line in section.splitlines() if line.startswith("| `")]
         steps = [(row[1], row[2]) for row in rows if row]
         if steps:
-            found.append(Walk(section.splitlines()[0], commands, steps))
+            title = section.splitlines()[0]
+            found.append(Walk(title, blocks.get("toml", ""), commands, steps))
     return found
 
 
@@ -56,15 +58,25 @@ def defined_in(path: Path) -> set[str]:
     return names
 
 
+def is_importing(frame: FrameType | None) -> bool:
+    """Whether a function is called while a module of the package is imported."""
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and str(SOURCE) in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
-def calls_recorded() -> Iterator[dict[tuple[str, str], None]]:
-    """Record which functions of the package are called, in the order of their first calls."""
-    seen: dict[tuple[str, str], None] = {}
+def record_calls(wanted: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Record the first call of each of some functions, in order, but not while modules load."""
+    seen: list[tuple[str, str]] = []
+    files = {(str(SOURCE / file), function): (file, function) for file, function in wanted}
 
     def record(frame: FrameType, event: str, _: object) -> None:
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and path.is_relative_to(SOURCE):
-            seen.setdefault((path.relative_to(SOURCE).as_posix(), frame.f_code.co_qualname))
+        call = files.get((frame.f_code.co_filename, frame.f_code.co_qualname))
+        if event == "call" and call and call not in seen and not is_importing(frame):
+            seen.append(call)
 
     before = sys.getprofile(), threading.getprofile()
     threading.setprofile(record)
@@ -94,9 +106,9 @@ def test_a_request_walks_as_the_page_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     *before, last = walk.commands
+    (tmp_path / "tour.toml").write_text(walk.file, "utf-8")
     for command in before:
         assert main(command) == 0
-    with calls_recorded() as calls:
+    with record_calls(walk.steps) as calls:
         assert main(last) == 0
-    called = [call for call in calls if call in walk.steps]
-    assert called == walk.steps
+    assert calls == walk.steps
