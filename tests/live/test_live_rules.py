@@ -168,7 +168,7 @@ def test_what_was_done_counts_and_what_was_advised_is_kept() -> None:
         study.open_case(2)
         case = study.cases(after=4)[-1].case
         if took == "finish":
-            with pytest.raises(InvalidInput, match="where continue was advised; it must also be"):
+            with pytest.raises(InvalidInput, match="where continue was advised; also tell why"):
                 study.tell(case, state, took=took)
         else:
             assert study.tell(case, state, took=took).step == 1

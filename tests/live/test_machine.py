@@ -346,7 +346,7 @@ class Live(RuleBasedStateMachine):
     def restore(self) -> None:
         """Go on with a copy."""
         copy = self.study.backup(next(self.files))
-        with pytest.raises(InvalidInput, match="there already"):
+        with pytest.raises(InvalidInput, match="it exists already"):
             self.study.backup(copy)
         self.release()
         self.store = copy

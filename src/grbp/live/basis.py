@@ -199,7 +199,7 @@ class Basis:
     def _describe_side(self) -> str:
         """Say where the estimate stands relative to the boundary."""
         if self.side is None:
-            return "so that it is not known yet on which side p_F is"
+            return "so that nobody can say yet on which side p_F is"
         also = ", also by the intervals" if self.settled else "; the intervals allow for either"
         return f"so that p_F is on the side of {self.side.name}{also}"
 
