@@ -209,7 +209,7 @@ class TestContract:
         assert store.read("s", lambda rows: rows.case(MOST + 1)) is None
         if not isinstance(store, MemoryStore):
             for number in (0, -1, MOST + 1):
-                with pytest.raises(InvalidInput, match="must have one of 1 to"):
+                with pytest.raises(InvalidInput, match="must have a number from 1 to"):
                     store.write("s", lambda rows, n=number: rows.put_case(a_case(n)))  # type: ignore[misc]
 
     def test_studies_do_not_see_one_anothers_rows(self, store: Store) -> None:
