@@ -90,7 +90,7 @@ from grbp.live.advice import (
     Status as Status,
 )
 from grbp.live.basis import Basis as Basis
-from grbp.live.rows import Event as Event
+from grbp.live.schema import Event as Event
 from grbp.live.study import Study as Study
 from grbp.live.verify import Verified as Verified
 from grbp.model.export import (
