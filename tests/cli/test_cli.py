@@ -17,7 +17,7 @@ import pytest
 import grbp
 from grbp import Problem
 from grbp.cli import main
-from grbp.cli.options import whole
+from grbp.cli.options import parse_whole
 
 COMMANDS = ["solve", "bounds", "export", "figure", "learners", "simulate", "league", "reproduce"]
 ASKED = ["--goal", "4", "--p-c", "0.45", "--p-f", "0.3"]
@@ -229,12 +229,12 @@ def test_export_is_what_the_library_exports(capsys: pytest.CaptureFixture[str]) 
      ("1e39", 10**39), ("-2e1", -20), ("340282366920938463463374607431768211455", 2**128 - 1)],
 )  # fmt: skip
 def test_whole_numbers_may_be_written_with_a_power_of_ten(text: str, number: int) -> None:
-    assert (whole(text), type(whole(text))) == (number, int)
+    assert (parse_whole(text), type(parse_whole(text))) == (number, int)
 
 
 @pytest.mark.parametrize("text", ["1.5", "1e-3", "1e", "e3", "1e1000", "0x10", "1_000", "", "inf"])
 def test_other_texts_are_no_whole_numbers(text: str) -> None:
-    assert whole(text) == text
+    assert parse_whole(text) == text
 
 
 def test_a_large_goal_needs_little_memory(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from grbp import Estimate, Posterior, Proportion, boundary
 from grbp._format import percent
 from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
-from grbp.fitting.decide import Evidence, apart, decide
+from grbp.fitting.decide import Evidence, are_apart, decide
 from grbp.fitting.statewise import StatewiseChain
 
 WAYS = ("boundary", "general", "direct")
@@ -88,14 +88,14 @@ def test_ways_that_differ_on_one_side_of_p_f_or_by_chance_do_not_matter() -> Non
 
 
 def test_intervals_that_just_meet_are_apart() -> None:
-    assert apart(Estimate(0.2, 0.1, 0.3), Estimate(0.5, 0.4, 0.6))
-    assert not apart(Estimate(0.2, 0.1, 0.3), Estimate(0.3, 0.2, 0.4))
-    assert apart(Estimate(0.5, 0.4, 0.6), Estimate(0.2, 0.1, 0.3))
+    assert are_apart(Estimate(0.2, 0.1, 0.3), Estimate(0.5, 0.4, 0.6))
+    assert not are_apart(Estimate(0.2, 0.1, 0.3), Estimate(0.3, 0.2, 0.4))
+    assert are_apart(Estimate(0.5, 0.4, 0.6), Estimate(0.2, 0.1, 0.3))
 
 
 def test_only_the_sides_that_face_each_other_tell_whether_estimates_are_apart() -> None:
-    assert apart(Estimate(0.5, 0.45, 0.95), Estimate(0.2, 0.0, 0.25))
-    assert not apart(Estimate(0.5, 0.1, 0.55), Estimate(0.2, 0.15, 0.6))
+    assert are_apart(Estimate(0.5, 0.45, 0.95), Estimate(0.2, 0.0, 0.25))
+    assert not are_apart(Estimate(0.5, 0.1, 0.55), Estimate(0.2, 0.15, 0.6))
 
 
 def test_as_many_tries_as_it_says_settle_it() -> None:

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from grbp.numerics.beta import beta_tail, beta_tail_roughly
-from grbp.planning.confidence import chance_of_threshold_1, inside, is_sure, sure_of
+from grbp.planning.confidence import (
+    chance_of_threshold_1,
+    find_sure_threshold,
+    is_inside_box,
+    is_sure,
+)
 from grbp.theory.posterior import Posterior
 
 ENOUGH = 1e-4
@@ -72,14 +77,14 @@ def test_a_box_never_hides_that_one_is_sure(p_c: float, p_f: float, level: float
             seen[2 if won else 3] += 1
         chance = chance_of_threshold_1(4, *seen.tolist())
         for threshold, right in ((1, chance), (0, 1.0 - chance)):
-            skips = inside(seen, threshold, box)
+            skips = is_inside_box(seen, threshold, box)
             answer = not skips and is_sure(4, seen, level, threshold, box)
             assert answer == (right >= level) or abs(right - level) < 2 * ENOUGH
             skipped += skips
             sure += answer
         expected = 1 if chance >= level else 0 if 1.0 - chance >= level else -1
         close = abs(max(chance, 1.0 - chance) - level) < 2 * ENOUGH
-        assert sure_of(4, seen, level, box) == expected or close
-        assert sure_of(4, seen, level, np.full((2, 3), -1)) == expected
+        assert find_sure_threshold(4, seen, level, box) == expected or close
+        assert find_sure_threshold(4, seen, level, np.full((2, 3), -1)) == expected
     assert skipped > 200
     assert sure > 0

@@ -15,7 +15,7 @@ from grbp.errors import InvalidInput
 from grbp.numerics.intervals import anytime, wilson
 from grbp.planning.operating_characteristics import _coverage_and_bias
 from grbp.planning.records import read_past
-from grbp.planning.summary import short
+from grbp.planning.summary import format_short
 
 FIT: dict[str, Any] = {
     "goal": 4,
@@ -311,7 +311,7 @@ def test_many_truths_are_not_all_listed() -> None:
     ],
 )  # fmt: skip
 def test_numbers_are_short(number: float, text: str) -> None:
-    assert short(number) == text
+    assert format_short(number) == text
 
 
 def test_records_say_how_plausible_each_truth_is() -> None:

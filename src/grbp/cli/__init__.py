@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import grbp
-from grbp.cli.options import add_loudness, verbs_of
+from grbp.cli.options import add_verbosity, find_subcommands
 from grbp.cli.progress import write_line
 from grbp.errors import GrbpError, InvalidInput, InvalidRecords, did_you_mean
 
@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = sys.argv[1:] if arguments is None else arguments
         if "" not in sys.path:  # A learner of the user's own lies where the user is.
             sys.path.append("")
-        options = _parser(given).parse_args(given)
-        with _notes_shown(options):
+        options = _make_parser(given).parse_args(given)
+        with _show_notes(options):
             status = options.run(options) or 0
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _notes_shown(options: argparse.Namespace) -> Iterator[None]:
+def _show_notes(options: argparse.Namespace) -> Iterator[None]:
     """Show warnings, and what the package logs, such as that it compiles, each as a line."""
     began = time.monotonic()
 
@@ -153,7 +153,7 @@ class _Completion(argparse.Action):
         parser.exit()
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def _make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """Make a parser that knows all commands by name, and the one asked for with its options."""
     parser = _Parser(
         prog="grbp",
@@ -164,7 +164,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         _COMPLETION, action=_Completion, choices=["bash", "zsh", "tcsh"], metavar="SHELL",
         help="print a script that makes bash, zsh or tcsh complete commands and options",
     )  # fmt: skip
-    add_loudness(parser, default=False)
+    add_verbosity(parser, default=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     everything = any(argument.startswith(_COMPLETION) for argument in arguments)
@@ -174,19 +174,21 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             module = import_module(f"grbp.cli.{name}")
             module.add_options(command)
             command.set_defaults(run=module.run)
-            for one in _with_verbs(command):
+            for one in _with_subcommands(command):
                 # Given before the command they hold as well, so here is no default.
-                add_loudness(one, default=argparse.SUPPRESS)
-            parser.known = _known(command, arguments)
+                add_verbosity(one, default=argparse.SUPPRESS)
+            parser.known = _list_options(command, arguments)
     return parser
 
 
-def _with_verbs(command: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+def _with_subcommands(command: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
     """Return the parser of a command and those of its verbs, if it has any."""
-    return [command, *verbs_of(command).values()]
+    return [command, *find_subcommands(command).values()]
 
 
-def _known(command: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
+def _list_options(command: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
     """Return the options of a command, or of the verb that is asked for."""
-    verb = next((one for name, one in verbs_of(command).items() if name in arguments), command)
+    verb = next(
+        (one for name, one in find_subcommands(command).items() if name in arguments), command
+    )
     return list(verb._option_string_actions)

@@ -4,8 +4,8 @@ import argparse
 import math
 
 import grbp
-from grbp.cli.options import add_json, add_problem, number, problem_of, whole
-from grbp.cli.printing import facts, paragraph, print_json, title
+from grbp.cli.options import add_json, add_problem, parse_number, parse_problem, parse_whole
+from grbp.cli.printing import print_facts, print_json, print_paragraph, print_problem
 from grbp.errors import TooLarge
 from grbp.experiments.simulation import ROUNDS
 
@@ -25,8 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the bounds, and whether they apply."""
-    problem = problem_of(options)
-    gamma, rounds = number(options.gamma), whole(options.rounds)
+    problem = parse_problem(options)
+    gamma, rounds = parse_number(options.gamma), parse_whole(options.rounds)
     bound = grbp.getbe_bound(problem, gamma, rounds)
     floor, enough = grbp.regret_floor(problem), grbp.gamma_bounded(problem)
     try:
@@ -38,11 +38,11 @@ def run(options: argparse.Namespace) -> None:
         named |= {"floor": floor, "gamma_bounded": enough}
         print_json(problem.__getstate__() | bound._asdict() | named)
         return
-    title(problem)
-    facts([("gamma", gamma, "control function gamma log(rho)"), ("rounds T", rounds, "")])
+    print_problem(problem)
+    print_facts([("gamma", gamma, "control function gamma log(rho)"), ("rounds T", rounds, "")])
     print(f"\nTheorem 3 (GETBE) {'applies' if bound.applies else 'does NOT apply'}:")
-    paragraph(f"{bound.why}.", "  ")
-    facts(
+    print_paragraph(f"{bound.why}.", "  ")
+    print_facts(
         [
             ("p_{C,1}", bound.p_c1, "chance that a round of threshold 1 continues"),
             ("p_{F,1}", bound.p_f1, "chance that it finishes"),
@@ -54,23 +54,23 @@ def run(options: argparse.Namespace) -> None:
             ("rho''", bound.rho_pp, "round from which estimates are good enough"),
             ("rho'", bound.rho_prime, "the largest of the three"),
             ("w", bound.w, "bound on rounds with the wrong policy"),
-            ("regret at most", bound.regret_bound, _verdict(bound.regret_bound, rounds)),
+            ("regret at most", bound.regret_bound, _describe_bound(bound.regret_bound, rounds)),
         ]
     )
     print("\nTheorem 1 (UCB1 over every deterministic policy):")
-    facts([("regret at most", ucb1, _verdict(ucb1, rounds))])
+    print_facts([("regret at most", ucb1, _describe_bound(ucb1, rounds))])
     if note:
-        paragraph(f"{note}.", "  ")
+        print_paragraph(f"{note}.", "  ")
     print("\nWhat no learner can beat, and when GETBE-SM is bounded (docs/doorstep.md):")
-    facts(
+    print_facts(
         [
             ("floor", floor, "least growth of regret per unit of log T"),
-            ("gamma_bounded", enough, _enough(enough, gamma)),
+            ("gamma_bounded", enough, _describe_gamma(enough, gamma)),
         ]
     )
 
 
-def _enough(enough: float, gamma: float) -> str:
+def _describe_gamma(enough: float, gamma: float) -> str:
     """Say whether the gamma that was given keeps regret bounded."""
     if math.isinf(enough):
         return "no gamma bounds the regret here"
@@ -79,7 +79,7 @@ def _enough(enough: float, gamma: float) -> str:
     return f"regret is {'bounded' if gamma > enough else 'NOT bounded'} with gamma = {gamma:g}"
 
 
-def _verdict(bound: float, rounds: int) -> str:
+def _describe_bound(bound: float, rounds: int) -> str:
     """Say what a bound is worth: no round can cost more than one goal."""
     if math.isinf(bound):
         return "no bound follows"

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 import grbp
-from grbp.cli.options import verbs_of
+from grbp.cli.options import find_subcommands
 from grbp.errors import MissingExtra, how_to_install
 
 
@@ -16,9 +16,11 @@ def completion(parser: argparse.ArgumentParser, shell: str) -> str:
         raise MissingExtra(
             f"completion needs shtab, which is not installed; {how_to_install('completion')}"
         ) from error
-    for command in verbs_of(parser).values():
+    for command in find_subcommands(parser).values():
         actions: list[Any] = [
-            action for one in (command, *verbs_of(command).values()) for action in one._actions
+            action
+            for one in (command, *find_subcommands(command).values())
+            for action in one._actions
         ]
         for action in actions:
             if action.metavar in ("FILE", "FOLDER"):

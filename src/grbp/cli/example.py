@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 import grbp
-from grbp.cli.options import number, whole
+from grbp.cli.options import parse_number, parse_whole
 from grbp.model.steps import steps_text, write_steps
 from grbp.records.examples import KINDS
 
@@ -29,13 +29,13 @@ def run(options: argparse.Namespace) -> None:
     """Draw a table, and write or print it as CSV."""
     table = grbp.example_records(
         options.kind,
-        whole(options.goal),
-        number(options.p_c),
-        number(options.p_f),
-        whole(options.cases),
-        whole(options.seed),
-        size=number(options.size),
-        finish=number(options.finish),
+        parse_whole(options.goal),
+        parse_number(options.p_c),
+        parse_number(options.p_f),
+        parse_whole(options.cases),
+        parse_whole(options.seed),
+        size=parse_number(options.size),
+        finish=parse_number(options.finish),
     )
     if options.out != "-":
         print(write_steps(Path(options.out), [table]))

@@ -4,7 +4,7 @@ import argparse
 import json
 
 import grbp
-from grbp.cli.options import add_problem, problem_of
+from grbp.cli.options import add_problem, parse_problem
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the problem in that language."""
-    problem = problem_of(options)
+    problem = parse_problem(options)
     if options.format == "prism":
         print(grbp.to_prism(problem), end="")
     else:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import grbp
 from grbp._io import check_writable
-from grbp.cli.options import add_folder, loudness, wholes
+from grbp.cli.options import add_folder, parse_verbosity, parse_wholes
 from grbp.cli.progress import progress_bar
 from grbp.figures.canvas import check_matplotlib, picture_files
 
@@ -21,10 +21,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Draw the figure and print the names of its files."""
     number, folder = int(options.number), Path(options.out)
-    goals = wholes(options.goal) or []
+    goals = parse_wholes(options.goal) or []
     for file in picture_files(folder / f"figure-{number}").values():
         check_writable(file)
     check_matplotlib()
-    with progress_bar(folder / "data", **loudness(options)) as progress:
+    with progress_bar(folder / "data", **parse_verbosity(options)) as progress:
         figure = grbp.paper_figure(number, goals, folder=folder / "data", progress=progress)
     print(*grbp.save_figure(figure, folder, number), sep="\n")

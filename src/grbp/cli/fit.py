@@ -3,7 +3,7 @@
 import argparse
 
 import grbp
-from grbp.cli.options import TABLE_WORDS, add_json, number, table_words, whole
+from grbp.cli.options import TABLE_WORDS, add_json, parse_number, parse_table_words, parse_whole
 from grbp.cli.outputs import add_report, check_report, write_report
 from grbp.cli.printing import print_json
 
@@ -35,12 +35,12 @@ def run(options: argparse.Namespace) -> None:
     check_report(options)
     result = grbp.fit(
         options.records,
-        whole(options.goal),
-        **table_words(options),
+        parse_whole(options.goal),
+        **parse_table_words(options),
         group=options.group or (),
         adaptive=options.adaptive,
         skip_bad_rows=options.skip_bad_rows,
-        level=number(options.level),
+        level=parse_number(options.level),
     )
     # The page first: whoever reads the text may stop reading. The answer is printed in any case.
     try:

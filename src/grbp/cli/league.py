@@ -5,9 +5,16 @@ from pathlib import Path
 from typing import Final
 
 import grbp
-from grbp.cli.options import add_folder, add_workers, loudness, number, whole, wholes
-from grbp.cli.outputs import add_outputs, check_outputs, give
-from grbp.cli.printing import paragraph
+from grbp.cli.options import (
+    add_folder,
+    add_workers,
+    parse_number,
+    parse_verbosity,
+    parse_whole,
+    parse_wholes,
+)
+from grbp.cli.outputs import add_outputs, check_outputs, write_answer
+from grbp.cli.printing import print_paragraph
 from grbp.cli.progress import progress_bar
 from grbp.experiments.league import GOALS, REPLICAS, ROUNDS, SEED, STEP
 from grbp.experiments.tables import COLUMNS, Row
@@ -40,33 +47,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Play a league and show its tables."""
-    spec, data = _spec(options), Path(options.out) / "data"
+    spec, data = _read_spec(options), Path(options.out) / "data"
     check_outputs(options, lambda path: league_paths(spec.goals, path).values())
-    with progress_bar(data, **loudness(options)) as progress:
+    with progress_bar(data, **parse_verbosity(options)) as progress:
         result = grbp.experiments.run(
             spec,
             data,
             progress,
-            whole(options.threads),
-            processes=whole(options.processes),
+            parse_whole(options.threads),
+            processes=parse_whole(options.processes),
             dask=options.dask,
         )
-    give(
+    write_answer(
         options,
         _as_json(result),
         _sort_rows(result),
         lambda path: grbp.save_league(result, path),
-        lambda: _show(result, options.pairs),
+        lambda: _print_league(result, options.pairs),
     )
 
 
-def _spec(options: argparse.Namespace) -> grbp.SweepSpec:
+def _read_spec(options: argparse.Namespace) -> grbp.SweepSpec:
     """Return the league that the options describe."""
     asked = {
         "learners": options.learner,
-        "goals": wholes(options.goal),
-        "step": number(options.step),
-        **{name: whole(getattr(options, name)) for name in ("rounds", "replicas", "seed")},
+        "goals": parse_wholes(options.goal),
+        "step": parse_number(options.step),
+        **{name: parse_whole(getattr(options, name)) for name in ("rounds", "replicas", "seed")},
     }
     return grbp.league_spec(**{name: value for name, value in asked.items() if value is not None})
 
@@ -109,74 +116,76 @@ def _sort_rows(result: grbp.SweepResult) -> list[Row]:
     )
 
 
-def _show(result: grbp.SweepResult, pairs: bool) -> None:
+def _print_league(result: grbp.SweepResult, pairs: bool) -> None:
     spec = result.spec
     grid = spec.grids[0].p_c
     print(f"{spec.replicas:,} replicas of {spec.checkpoints[-1]:,} rounds, seed {spec.seed}")
     print(f"p_c and p_f from {grid[0]:g} to {grid[-1]:g}: {len(grid) ** 2:,} problems a goal")
     for goal, names in spec.left_out.items():
-        paragraph(f"left out at goal {goal:,}, which they cannot play: {', '.join(names)}")
+        print_paragraph(f"left out at goal {goal:,}, which they cannot play: {', '.join(names)}")
     tables = [result.table(goal) for goal in spec.goals]
     if len(tables) > 1:
         tables.append(result.table())
     for table in tables:
-        _show_table(table)
+        _print_table(table)
         if pairs:
-            _show_pairs(table)
+            _print_pairs(table)
     print()
-    paragraph(
+    print_paragraph(
         "mean: the regret averaged over all problems; worst: the largest regret, and where; best:"
         " in how many problems a learner is clearly better than every other; behind: its mean less"
         " that of the first. +- is half a 95 % interval, for each number on its own."
     )
     if tables[0].hindsight is not None:
-        paragraph(
+        print_paragraph(
             f"{tables[0].hindsight.learner}: at each problem the best of the paper's five learners,"
             " chosen after all of them have played."
         )
 
 
-def _show_table(table: grbp.LeagueTable) -> None:
+def _print_table(table: grbp.LeagueTable) -> None:
     name = "all goals" if table.goal is None else f"goal {table.goal:,}"
     print(f"\n{name}: {table.problems:,} problems, {table.undecided:,} without a clear winner")
     at = "G: p_c, p_f" if table.goal is None else "at p_c, p_f"
-    print(_line("learner", "mean", "+-", "worst", at, "best", "behind", "+-"))
+    print(_format_line("learner", "mean", "+-", "worst", at, "best", "behind", "+-"))
     first = table.standings[0].learner
     behind = {pair.second: pair for pair in table.pairs if pair.first == first}
     for standing in table.standings:
-        _show_standing(standing, behind.get(standing.learner), table.goal is None)
+        _print_standing(standing, behind.get(standing.learner), table.goal is None)
     if table.hindsight is not None:
         (pair,) = (pair for pair in table.against_hindsight if pair.first == first)
-        _show_standing(table.hindsight, pair, table.goal is None)
+        _print_standing(table.hindsight, pair, table.goal is None)
 
 
-def _show_standing(standing: grbp.Standing, pair: grbp.Pair | None, with_goal: bool) -> None:
+def _print_standing(standing: grbp.Standing, pair: grbp.Pair | None, with_goal: bool) -> None:
     """Print a learner, with the first against it."""
     name = standing.learner
     if len(name) >= _NAME:
         print("  " + name)
         name = ""
-    last = ("", "") if pair is None else (_short(-pair.difference), _short(pair.half, 2))
-    at = _place(standing.worst_at, with_goal)
+    last = (
+        ("", "") if pair is None else (_format_short(-pair.difference), _format_short(pair.half, 2))
+    )
+    at = _format_place(standing.worst_at, with_goal)
     best = "" if standing.best is None else str(standing.best)
-    mean = (_short(standing.mean), _short(standing.half, 2))
-    print(_line(name, *mean, _short(standing.worst), at, best, *last))
+    mean = (_format_short(standing.mean), _format_short(standing.half, 2))
+    print(_format_line(name, *mean, _format_short(standing.worst), at, best, *last))
 
 
-def _line(name: str, *cells: str) -> str:
+def _format_line(name: str, *cells: str) -> str:
     widths = (7, 7, 7, 16, 6, 8, 7)
     columns = "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
     return f"  {name:<{_NAME}}{columns}".rstrip()
 
 
-def _place(place: tuple[int, float, float], with_goal: bool) -> str:
+def _format_place(place: tuple[int, float, float], with_goal: bool) -> str:
     """Write a problem: its p_c and p_f, after the goal where that is not said above."""
     goal, *probabilities = place
     where = ", ".join(f"{p:.2g}".removeprefix("0") for p in probabilities)
     return f"{goal if goal < 10**5 else format(goal, '.0e')}: {where}" if with_goal else where
 
 
-def _show_pairs(table: grbp.LeagueTable) -> None:
+def _print_pairs(table: grbp.LeagueTable) -> None:
     """Print every two learners, and every one with the five in hindsight."""
     print(f"\n  {'first':<20}{'second':<20}  second behind     +-  1st wins  2nd")
     for pair in (*table.pairs, *table.against_hindsight):
@@ -184,11 +193,11 @@ def _show_pairs(table: grbp.LeagueTable) -> None:
         if max(len(pair.first), len(pair.second)) >= _NAME:
             print(f"  {pair.first}, {pair.second}")
             names = " " * 40
-        numbers = f"{_short(-pair.difference):>15}{_short(pair.half, 2):>7}"
+        numbers = f"{_format_short(-pair.difference):>15}{_format_short(pair.half, 2):>7}"
         print(f"  {names}{numbers}{pair.first_wins:>10,}{pair.second_wins:>6,}")
 
 
-def _short(value: float, digits: int = 4) -> str:
+def _format_short(value: float, digits: int = 4) -> str:
     """Write a number in at most six columns and a sign, thousands as k and so on."""
     value += 0.0  # -0.0 would be shown with its sign
     size = abs(value)

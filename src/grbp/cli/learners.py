@@ -22,13 +22,13 @@ def run(options: argparse.Namespace) -> None:
         print_json({"learners": [_as_json(learner) for learner in listed]})
         return
     for learner in listed:
-        _entry(learner.name, learner.summary)
+        _print_entry(learner.name, learner.summary)
         for constant in grbp.learner_constants(learner):
             meaning = f"{constant.meaning.removesuffix('.')} ({constant.range})"
-            _entry("", f":{constant.name}={constant.default:g}  {meaning}", "  ")
+            _print_entry("", f":{constant.name}={constant.default:g}  {meaning}", "  ")
         if learner.reference:
-            _entry("", learner.reference)
-    _entry("threshold-K", "Play threshold K in every round, for a K from 0 to goal - 1")
+            _print_entry("", learner.reference)
+    _print_entry("threshold-K", "Play threshold K in every round, for a K from 0 to goal - 1")
     print("\nSet a constant after the name: getbe-sm:gamma=30, doorstep-lai:prior=1,lean=2.")
     print("Listed are the defaults; what is allowed stands in brackets.")
 
@@ -38,6 +38,6 @@ def _as_json(learner: AnyLearner) -> dict[str, object]:
     return named | {"constants": [one._asdict() for one in grbp.learner_constants(learner)]}
 
 
-def _entry(name: str, text: str, further: str = "") -> None:
+def _print_entry(name: str, text: str, further: str = "") -> None:
     """Print a name and what is said about it, beside it at 80 columns."""
     print(textwrap.fill(f"{name:<20} {text}", 80, subsequent_indent=" " * 21 + further))

@@ -15,7 +15,14 @@ from grbp.cli.live_printing import (
     show_study,
     show_verified,
 )
-from grbp.cli.options import TABLE_WORDS, add_json, number, pairs, table_words, whole
+from grbp.cli.options import (
+    TABLE_WORDS,
+    add_json,
+    parse_number,
+    parse_pairs,
+    parse_table_words,
+    parse_whole,
+)
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
 from grbp.live import Advice, Verified
@@ -91,26 +98,26 @@ def _open_study(options: argparse.Namespace) -> grbp.Study:
 
 def _init(options: argparse.Namespace) -> None:
     """Make a study."""
-    goal, start = whole(options.goal), options.start or DRAWN
-    words = table_words(options)
+    goal, start = parse_whole(options.goal), options.start or DRAWN
+    words = parse_table_words(options)
     if options.records is None and any(words.values()):
         raise InvalidInput("words of a table were given; they need --records")
     if options.records is not None:
         if options.start is not None:
             raise InvalidInput("--start and --records were given; a study begins in one way")
         start = grbp.fit(options.records, goal, **words)
-    windows = pairs("window", options.window or [], "finish=30")
+    windows = parse_pairs("window", options.window or [], "finish=30")
     with grbp.Study.create(
         store_of(options),
         options.study,
         goal,
         options.learner,
-        seed=whole(options.seed),
+        seed=parse_whole(options.seed),
         start=start,
-        horizon=number(options.horizon),
-        windows={action: number(days) for action, days in windows.items()},
+        horizon=parse_number(options.horizon),
+        windows={action: parse_number(days) for action, days in windows.items()},
         shadow=options.shadow,
-        level=number(options.level),
+        level=parse_number(options.level),
         who=options.who,
     ) as study:
         _status(options, study)
@@ -118,23 +125,23 @@ def _init(options: argparse.Namespace) -> None:
 
 def _open(options: argparse.Namespace, study: grbp.Study) -> None:
     """Open a case."""
-    state = whole(options.state)
+    state = parse_whole(options.state)
     _show(options, study, study.open_case(state, key=options.key, observed=options.observed))
 
 
 def _ask(options: argparse.Namespace, study: grbp.Study) -> None:
     """Say what to do next with a case."""
-    _show(options, study, study.ask(whole(options.case)))
+    _show(options, study, study.ask(parse_whole(options.case)))
 
 
 def _tell(options: argparse.Namespace, study: grbp.Study) -> None:
     """Record what came of a step."""
     advice = study.tell(
-        whole(options.case),
-        whole(options.state),
+        parse_whole(options.case),
+        parse_whole(options.state),
         took=options.took,
         why=options.why or "",
-        step=whole(options.step),
+        step=parse_whole(options.step),
         key=options.key,
         observed=options.observed,
     )
@@ -143,14 +150,14 @@ def _tell(options: argparse.Namespace, study: grbp.Study) -> None:
 
 def _void(options: argparse.Namespace, study: grbp.Study) -> None:
     """Take back the last entry of a case."""
-    case, step = whole(options.case), whole(options.step)
+    case, step = parse_whole(options.case), parse_whole(options.step)
     advice = study.void(case, options.why, step=step, key=options.key)
     _show(options, study, advice, "The last entry is taken back; the log keeps it.")
 
 
 def _withdraw(options: argparse.Namespace, study: grbp.Study) -> None:
     """Withdraw a case."""
-    case = whole(options.case)
+    case = parse_whole(options.case)
     _show(options, study, study.withdraw_case(case, options.why, key=options.key))
 
 
@@ -174,8 +181,8 @@ def _studies(options: argparse.Namespace) -> None:
 
 def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
     """List cases."""
-    limit = whole(options.limit)
-    cases = study.cases(whole(options.after), limit, options.status)
+    limit = parse_whole(options.limit)
+    cases = study.cases(parse_whole(options.after), limit, options.status)
     if options.json:
         print_json({"cases": [case.to_dict() for case in cases]})
     else:
@@ -184,8 +191,8 @@ def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
 
 def _log(options: argparse.Namespace, study: grbp.Study) -> None:
     """List events."""
-    limit = whole(options.limit)
-    events = study.log(whole(options.after), limit, whole(options.case))
+    limit = parse_whole(options.limit)
+    events = study.log(parse_whole(options.after), limit, parse_whole(options.case))
     shadow = study.status().shadow
     if options.json:
         shown = [event_to_dict(event) for event in events]

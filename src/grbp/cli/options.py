@@ -39,7 +39,7 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_loudness(parser: argparse.ArgumentParser, default: object) -> None:
+def add_verbosity(parser: argparse.ArgumentParser, default: object) -> None:
     """Add the options for how much is said beside the answer."""
     either = parser.add_mutually_exclusive_group()
     for name, line in (("quiet", "no notes and no progress"), ("verbose", "more notes, and times")):
@@ -48,12 +48,12 @@ def add_loudness(parser: argparse.ArgumentParser, default: object) -> None:
         )
 
 
-def loudness(options: argparse.Namespace) -> dict[str, bool]:
+def parse_verbosity(options: argparse.Namespace) -> dict[str, bool]:
     """Return whether to say nothing, or more, beside the answer."""
     return {"quiet": options.quiet, "verbose": options.verbose}
 
 
-def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+def find_subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """Return the commands within a command, or within `grbp` itself, with their parsers."""
     inside = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     return {name: one for action in inside for name, one in action.choices.items()}
@@ -83,13 +83,13 @@ def add_workers(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a Dask cluster")
 
 
-def problem_of(options: argparse.Namespace) -> grbp.Problem:
+def parse_problem(options: argparse.Namespace) -> grbp.Problem:
     """Return the problem that the options describe."""
-    probabilities = number(options.p_c), number(options.p_f)
-    return grbp.Problem(whole(options.goal), *probabilities, start_of(options.start))
+    probabilities = parse_number(options.p_c), parse_number(options.p_f)
+    return grbp.Problem(parse_whole(options.goal), *probabilities, parse_start(options.start))
 
 
-def whole(text: str | None) -> Any:
+def parse_whole(text: str | None) -> Any:
     """Read a whole number, also one like 1e9; return other text as it is, for the model to refuse.
 
     More than 40 digits are nobody's number, and would take long.
@@ -102,12 +102,12 @@ def whole(text: str | None) -> Any:
     return text
 
 
-def wholes(text: str | None) -> Any:
+def parse_wholes(text: str | None) -> Any:
     """Read whole numbers with commas between them, if they are given."""
-    return None if text is None else [whole(part) for part in text.split(",")]
+    return None if text is None else [parse_whole(part) for part in text.split(",")]
 
 
-def number(text: str | None) -> Any:
+def parse_number(text: str | None) -> Any:
     """Read a number, if one is given; return other text as it is, for the model to refuse."""
     if text is None:
         return None
@@ -118,7 +118,7 @@ def number(text: str | None) -> Any:
         return text
 
 
-def pairs(option: str, given: Sequence[str], example: str) -> dict[str, str]:
+def parse_pairs(option: str, given: Sequence[str], example: str) -> dict[str, str]:
     """Read pairs such as case=id,step=visit."""
     read: dict[str, str] = {}
     for part in (part for text in given for part in text.split(",")):
@@ -131,24 +131,24 @@ def pairs(option: str, given: Sequence[str], example: str) -> dict[str, str]:
     return read
 
 
-def table_words(options: argparse.Namespace) -> dict[str, Any]:
+def parse_table_words(options: argparse.Namespace) -> dict[str, Any]:
     """Read in which words a table of past cases is written, as `fit` takes them."""
-    states = pairs("map-state", options.map_state or [], "word=meaning")
+    states = parse_pairs("map-state", options.map_state or [], "word=meaning")
     return {
-        "columns": pairs("columns", options.columns or [], "case=id,step=visit"),
-        "map_state": {word: whole(state) for word, state in states.items()},
-        "map_action": pairs("map-action", options.map_action or [], "word=meaning"),
+        "columns": parse_pairs("columns", options.columns or [], "case=id,step=visit"),
+        "map_state": {word: parse_whole(state) for word, state in states.items()},
+        "map_action": parse_pairs("map-action", options.map_action or [], "word=meaning"),
     }
 
 
-def start_of(text: str) -> Any:
+def parse_start(text: str) -> Any:
     """Read a start distribution: uniform, 2, or 1=.9,2=.1."""
     if "=" not in text:
-        return whole(text)
+        return parse_whole(text)
     pairs = [part.split("=", 1) for part in text.split(",")]
     if any(len(pair) < 2 for pair in pairs):
         raise InvalidInput(
             f"start = {text!r} was given; it must be 'uniform', one state, or state=probability"
             " pairs such as 1=.9,2=.1"
         )
-    return tuple((whole(state), number(q)) for state, q in pairs)
+    return tuple((parse_whole(state), parse_number(q)) for state, q in pairs)

@@ -70,7 +70,7 @@ def check_plot(
         check_matplotlib()
 
 
-def give(
+def write_answer(
     options: argparse.Namespace,
     answer: Mapping[str, object],
     rows: Iterable[Row],

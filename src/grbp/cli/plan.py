@@ -4,13 +4,20 @@ import argparse
 from typing import Any
 
 import grbp
-from grbp.cli.options import add_threads, loudness, number, start_of, whole, wholes
+from grbp.cli.options import (
+    add_threads,
+    parse_number,
+    parse_start,
+    parse_verbosity,
+    parse_whole,
+    parse_wholes,
+)
 from grbp.cli.outputs import (
     add_outputs,
     add_report,
     check_outputs,
     check_report,
-    give,
+    write_answer,
     write_report,
 )
 from grbp.cli.progress import progress_bar
@@ -55,27 +62,27 @@ def run(options: argparse.Namespace) -> None:
     """Plan and say what to expect."""
     check_outputs(options)
     check_report(options)
-    with progress_bar(None, **loudness(options)) as progress:
+    with progress_bar(None, **parse_verbosity(options)) as progress:
         result = grbp.plan(
-            whole(options.goal),
-            _range(options.p_c),
-            _range(options.p_f),
-            wholes(options.cases),
+            parse_whole(options.goal),
+            _parse_range(options.p_c),
+            _parse_range(options.p_f),
+            parse_wholes(options.cases),
             options.learner,
-            start=None if options.start is None else start_of(options.start),
-            overlap=whole(options.overlap),
-            late_wins=whole(options.late_wins),
-            overrule=number(options.overrule),
-            stop_at=number(options.stop_at),
-            look_from=whole(options.look_from),
+            start=None if options.start is None else parse_start(options.start),
+            overlap=parse_whole(options.overlap),
+            late_wins=parse_whole(options.late_wins),
+            overrule=parse_number(options.overrule),
+            stop_at=parse_number(options.stop_at),
+            look_from=parse_whole(options.look_from),
             records=options.records,
-            replicas=whole(options.replicas),
-            seed=whole(options.seed),
-            threads=whole(options.threads),
+            replicas=parse_whole(options.replicas),
+            seed=parse_whole(options.seed),
+            threads=parse_whole(options.threads),
             progress=progress,
         )
     write_report(options, result.report)
-    give(
+    write_answer(
         options,
         result.to_dict(),
         result.cells(),
@@ -85,9 +92,9 @@ def run(options: argparse.Namespace) -> None:
     )
 
 
-def _range(text: str | None) -> Any:
+def _parse_range(text: str | None) -> Any:
     """Read a probability, or a range such as .4:.5 or .4:.5:5."""
     if text is None or ":" not in text:
-        return number(text)
+        return parse_number(text)
     low, high, *points = text.split(":")
-    return [number(low), number(high), *map(whole, points)]
+    return [parse_number(low), parse_number(high), *map(parse_whole, points)]

@@ -20,7 +20,7 @@ def print_json(answer: Mapping[str, object]) -> None:
     print(json.dumps(as_plain(answer), allow_nan=False))
 
 
-def title(problem: grbp.Problem) -> None:
+def print_problem(problem: grbp.Problem) -> None:
     """Print which problem was asked about."""
     start: str | tuple[tuple[int, float], ...] = problem.canonical_start
     if isinstance(start, tuple):
@@ -30,19 +30,19 @@ def title(problem: grbp.Problem) -> None:
     print(textwrap.fill(asked, 80, subsequent_indent="  ") + "\n")
 
 
-def paragraph(text: str, first: str = "") -> None:
+def print_paragraph(text: str, first: str = "") -> None:
     """Print text in lines of at most 78 columns, all but the first indented."""
     lines = textwrap.TextWrapper(78, first, "  ", break_on_hyphens=False)
     print(lines.fill(text))
 
 
-def facts(rows: Sequence[tuple[str, object, str]]) -> None:
+def print_facts(rows: Sequence[tuple[str, object, str]]) -> None:
     """Print names with their values and what those mean."""
     for name, value, meaning in rows:
-        print(f"  {name:<16} {shown_number(value):<14}  {meaning}".rstrip())
+        print(f"  {name:<16} {format_number(value):<14}  {meaning}".rstrip())
 
 
-def shown_states(goal: int) -> list[int]:
+def choose_states(goal: int) -> list[int]:
     """Return the states worth showing: all of a few, else the lowest and the highest."""
     if goal - 1 <= _MOST_STATES:
         return list(range(1, goal))
@@ -50,7 +50,7 @@ def shown_states(goal: int) -> list[int]:
     return [*range(1, half + 1), *range(goal - half, goal)]
 
 
-def table(
+def print_table(
     head: Sequence[str],
     rows: Sequence[Sequence[object]],
     *,
@@ -82,16 +82,16 @@ def table(
 
 def _fit_into_column(value: object, digits: int, width: int) -> str:
     """Write a number so that there is a blank before it."""
-    text = shown_number(value, digits)
-    return text if len(text) < width or not isinstance(value, float) else power(value)
+    text = format_number(value, digits)
+    return text if len(text) < width or not isinstance(value, float) else format_power(value)
 
 
-def power(value: float, digits: int = 3) -> str:
+def format_power(value: float, digits: int = 3) -> str:
     """Write a number with a power of ten, if it is large or small, in a few letters: 1.23e9."""
     return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.{digits}g}")
 
 
-def shown_number(value: object, digits: int = 6) -> str:
+def format_number(value: object, digits: int = 6) -> str:
     """Write a number as a person reads it; "none" where it is infinite, a dash for NaN."""
     if isinstance(value, float):
         if math.isnan(value):
@@ -99,7 +99,7 @@ def shown_number(value: object, digits: int = 6) -> str:
         if math.isinf(value):
             return "none"
         whole = (value == int(value) and value > 1) or abs(value) >= 10**digits
-        return f"{value:,.0f}" if whole and abs(value) < 10**10 else power(value, digits)
+        return f"{value:,.0f}" if whole and abs(value) < 10**10 else format_power(value, digits)
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**10 else power(value, 6)
+        return f"{value:,}" if abs(value) < 10**10 else format_power(value, 6)
     return str(value)

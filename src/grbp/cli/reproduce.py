@@ -7,7 +7,7 @@ from pathlib import Path
 
 import grbp
 from grbp._io import check_writable
-from grbp.cli.options import add_folder, loudness
+from grbp.cli.options import add_folder, parse_verbosity
 from grbp.cli.progress import progress_bar, write_line
 
 
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> None:
     """Make everything and print the verdicts."""
     folder, began = Path(options.out), time.monotonic()
     check_writable(folder / "report.html")
-    with progress_bar(folder / "data", **loudness(options)) as progress:
+    with progress_bar(folder / "data", **parse_verbosity(options)) as progress:
         found = grbp.reproduce(
             folder,
             printed=options.as_printed,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grbp.cli.live import add_store, store_of
-from grbp.cli.options import number, whole
+from grbp.cli.options import parse_number, parse_whole
 from grbp.cli.token import add_tokens, tokens_of
 
 
@@ -43,11 +43,11 @@ def run(options: argparse.Namespace) -> None:
     from grbp.serve.server import Endpoint, make_settings, run as serve  # noqa: PLC0415 (extras)
 
     where = Endpoint(
-        options.host, whole(options.port), options.tls_cert, options.tls_key,
+        options.host, parse_whole(options.port), options.tls_cert, options.tls_key,
         options.behind_proxy, options.allow_host,
     )  # fmt: skip
     tokens = tokens_of(options)
-    settings = make_settings(where, tokens, number(options.rate))
+    settings = make_settings(where, tokens, parse_number(options.rate))
     settings = replace(settings, results=options.results)
 
     def say(url: str) -> None:

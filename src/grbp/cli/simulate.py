@@ -10,13 +10,19 @@ import grbp
 from grbp.cli.options import (
     add_problem,
     add_threads,
-    loudness,
-    problem_of,
-    whole,
-    wholes,
+    parse_problem,
+    parse_verbosity,
+    parse_whole,
+    parse_wholes,
 )
-from grbp.cli.outputs import add_outputs, check_file, check_outputs, give
-from grbp.cli.printing import paragraph, power, shown_states, table, title
+from grbp.cli.outputs import add_outputs, check_file, check_outputs, write_answer
+from grbp.cli.printing import (
+    choose_states,
+    format_power,
+    print_paragraph,
+    print_problem,
+    print_table,
+)
 from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
@@ -69,34 +75,34 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Simulate learners and show their regret."""
-    problem = problem_of(options)
+    problem = parse_problem(options)
     check_outputs(options)
     engine = options.engine if options.steps is None else _check_steps(options)
-    with progress_bar(None, **loudness(options)) as progress:
+    with progress_bar(None, **parse_verbosity(options)) as progress:
         result = grbp.simulate(
             problem,
             options.learner or [grbp.DEFAULT_LEARNER],
-            whole(options.rounds),
-            whole(options.replicas),
-            whole(options.seed),
-            checkpoints=wholes(options.at),
+            parse_whole(options.rounds),
+            parse_whole(options.replicas),
+            parse_whole(options.seed),
+            checkpoints=parse_wholes(options.at),
             regret=options.regret,
             initial_estimates=options.initial_estimates,
             engine=engine,
             splitting=options.splitting,
-            threads=whole(options.threads),
+            threads=parse_whole(options.threads),
             progress=progress,
         )
     for name, engine in result.engines.items():
         logging.getLogger("grbp").debug("%s was played by the engine '%s'", name, engine)
     if options.steps is not None:
         _write_steps(result, options)
-    give(
+    write_answer(
         options,
         _as_json(result),
         result.rows(),
         lambda path: grbp.save_simulation(result, path),
-        lambda: _show(result, options.at is not None),
+        lambda: _print_simulation(result, options.at is not None),
     )
 
 
@@ -121,7 +127,7 @@ def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
         result.replicas,
         result.seed,
         initial_estimates=options.initial_estimates,
-        threads=whole(options.threads),
+        threads=parse_whole(options.threads),
     )
     logging.getLogger("grbp").info("wrote %s", write_steps(Path(options.steps), blocks))
 
@@ -154,9 +160,9 @@ def _is_split(result: grbp.Simulation) -> bool:
     return any(curve.weights is not None for curve in result.curves.values())
 
 
-def _show(result: grbp.Simulation, asked: bool) -> None:
+def _print_simulation(result: grbp.Simulation, asked: bool) -> None:
     """Print the regret at the checkpoints that were asked for, or at a few, the smallest first."""
-    title(result.problem)
+    print_problem(result.problem)
     replicas = "1 replica" if result.replicas == 1 else f"{result.replicas:,} replicas"
     how = ", by splitting" if _is_split(result) else ""
     print(f"{replicas} of {result.rounds:,} rounds, seed {result.seed}{how}")
@@ -168,7 +174,7 @@ def _show(result: grbp.Simulation, asked: bool) -> None:
     names = [_round_name(int(result.checkpoints[k]), asked) for k in shown]
     rows = [[name, *curve.mean[shown].tolist(), float(curve.se[-1])] for name, curve in curves]
     width = max(_CELL, 2 + max(map(len, names)))
-    table(["learner", *names, "+-"], rows, first=_NAME, width=width, digits=4)
+    print_table(["learner", *names, "+-"], rows, first=_NAME, width=width, digits=4)
     belied = [name for name, curve in curves if not curve.covered]
     if belied and result.replicas > 1:
         print()
@@ -178,9 +184,9 @@ def _show(result: grbp.Simulation, asked: bool) -> None:
             else "Stuck replicas, too rare to be seen here, could add more than the mean itself"
             " (see --splitting)."
         )
-        paragraph(f"Not covered by the standard error: {', '.join(belied)}. {more}")
+        print_paragraph(f"Not covered by the standard error: {', '.join(belied)}. {more}")
     if result.kind == "by-start":
-        states = shown_states(result.problem.goal)
+        states = choose_states(result.problem.goal)
         print(f"\nOf that after {result.rounds:,} rounds, by the state in which rounds began\n")
         parts = [
             [name, *(float(curve.by_start[-1, state - 1]) for state in states)]
@@ -189,10 +195,10 @@ def _show(result: grbp.Simulation, asked: bool) -> None:
         ]
         width = max(_CELL, 2 + len(f"{states[-1]:,}"))
         head = [f"{state:,}" for state in states]
-        table(["first state", *head], parts, first=_NAME, width=width, digits=4)
+        print_table(["first state", *head], parts, first=_NAME, width=width, digits=4)
 
 
 def _round_name(number: int, exactly: bool) -> str:
     """Write the number of a round in a few letters, if it need not be exact or they say it all."""
-    short = power(number)
+    short = format_power(number)
     return short if number >= 10**6 and (not exactly or float(short) == number) else f"{number:,}"

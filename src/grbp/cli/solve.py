@@ -4,8 +4,8 @@ import argparse
 import math
 
 import grbp
-from grbp.cli.options import add_json, add_problem, problem_of
-from grbp.cli.printing import facts, print_json, shown_states, table, title
+from grbp.cli.options import add_json, add_problem, parse_problem
+from grbp.cli.printing import choose_states, print_facts, print_json, print_problem, print_table
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -16,21 +16,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the exact answers about a problem."""
-    problem = problem_of(options)
+    problem = parse_problem(options)
     if options.json:
         print_json(grbp.summary(problem))
         return
-    answer = grbp.summary(problem, shown_states(problem.goal))
+    answer = grbp.summary(problem, choose_states(problem.goal))
     best = answer["optimal_threshold"]
     rule = "finish in state 1, continue above it" if best else "never finish"
     where = f"where the best policy {'finishes' if best else 'never finishes'}"
-    title(problem)
-    facts(
+    print_problem(problem)
+    print_facts(
         [
             ("best policy", f"threshold {best}", rule),
             (
                 "boundary B(p_c)",
-                _chance(answer, "0", 0),
+                _winning_chance(answer, "0", 0),
                 "chance to win from state 1 by continuing",
             ),
             ("region", answer["region"], where),
@@ -43,17 +43,17 @@ def run(options: argparse.Namespace) -> None:
     names = ["threshold 0", "threshold 1", "finish now", "optimal"]
     rows: list[list[object]] = []
     for k, state in enumerate(answer["states"]):
-        v = {name: _chance(answer, name, k) for name in answer["values"]}
+        v = {name: _winning_chance(answer, name, k) for name in answer["values"]}
         rows.append([str(state), v["0"], v["1"], problem.p_f, v["optimal"]])
     mean = answer["value"]
     rows.append(["mean", mean["0"], mean["1"], mean["finish-now"], mean["optimal"]])
-    table(["state", *names], rows)
+    print_table(["state", *names], rows)
     slots = answer["slots"]
     print("\nExpected slots a round")
-    table(["", "threshold 0", "threshold 1"], [["mean", slots["0"], slots["1"]]])
+    print_table(["", "threshold 0", "threshold 1"], [["mean", slots["0"], slots["1"]]])
 
 
-def _chance(answer: grbp.Summary, policy: str, k: int) -> float | str:
+def _winning_chance(answer: grbp.Summary, policy: str, k: int) -> float | str:
     """Return a chance to win; as a power of ten where it is too small for a float."""
     chance, log = answer["values"][policy][k], answer["log_values"][policy][k]
     return chance if chance > 0.0 or math.isinf(log) else f"1e{log / math.log(10.0):.0f}"

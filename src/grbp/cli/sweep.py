@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Final
 
 import grbp
-from grbp.cli.options import add_folder, add_json, add_workers, loudness, number, whole
+from grbp.cli.options import (
+    add_folder,
+    add_json,
+    add_workers,
+    parse_number,
+    parse_verbosity,
+    parse_whole,
+)
 from grbp.cli.outputs import check_plot
-from grbp.cli.printing import paragraph, print_json, table
+from grbp.cli.printing import print_json, print_paragraph, print_table
 from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
 from grbp.experiments.sweeps.driver import CHUNK_SECONDS, sweep_path
@@ -50,23 +57,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Play a sweep or a part of it, or put parts together."""
-    merging, (file, *parts) = options.files[0] == _MERGE, _files(options.files)
-    changes = {} if options.se is None else {"se": number(options.se)}
+    merging, (file, *parts) = options.files[0] == _MERGE, _check_files(options.files)
+    changes = {} if options.se is None else {"se": parse_number(options.se)}
     spec = grbp.SweepSpec.read(Path(file), **changes)
     folder = Path(options.out)
     check_plot(options.plot)
     if merging:
-        _give(options, merge_parts(spec, folder, parts), folder)
+        _write_answer(options, merge_parts(spec, folder, parts), folder)
         return
     part = None if options.part is None else _read_part(options.part)
     path = sweep_path(folder, spec) if part is None else part_path(folder, spec, part)
-    with progress_bar(path, estimate=False, **loudness(options)) as progress:
+    with progress_bar(path, estimate=False, **parse_verbosity(options)) as progress:
         asked = {
-            "threads": whole(options.threads),
-            "processes": whole(options.processes),
+            "threads": parse_whole(options.threads),
+            "processes": parse_whole(options.processes),
             "dask": options.dask,
             "device": options.device,
-            "chunk": number(options.chunk),
+            "chunk": parse_number(options.chunk),
             "progress": progress,
         }
         if part is None:
@@ -74,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
         else:
             sweep_part(spec, part, folder, **asked)
     if part is None:
-        _give(options, result, folder)
+        _write_answer(options, result, folder)
     elif options.json:
         print_json({"part": list(part), "file": str(path)})
     else:
@@ -83,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
         print(f"  {shlex.join(['grbp', 'sweep', _MERGE, file, '--out', options.out])}")
 
 
-def _files(given: list[str]) -> list[str]:
+def _check_files(given: list[str]) -> list[str]:
     """Return the specification, and the files of parts where parts are merged."""
     files = given[1:] if given[0] == _MERGE else given
     if not files:
@@ -103,12 +110,12 @@ def _read_part(text: str) -> tuple[int, int]:
     return int(index), int(count)
 
 
-def _give(options: argparse.Namespace, result: grbp.SweepResult, folder: Path) -> None:
+def _write_answer(options: argparse.Namespace, result: grbp.SweepResult, folder: Path) -> None:
     """Print a result."""
     if options.json:
         print_json(result.as_json())
     else:
-        _show(result)
+        _print_sweep(result)
         print()
     files = [folder / f"{result.spec.name}.{kind}" for kind in ("csv", "json", "sweep")]
     if options.plot is not None:
@@ -117,7 +124,7 @@ def _give(options: argparse.Namespace, result: grbp.SweepResult, folder: Path) -
         print(*files, sep="\n")
 
 
-def _show(result: grbp.SweepResult) -> None:
+def _print_sweep(result: grbp.SweepResult) -> None:
     spec = result.spec
     problems, last = len(spec), spec.checkpoints[-1]
     replicas = sorted({one.replicas for one in result.cells})
@@ -130,11 +137,11 @@ def _show(result: grbp.SweepResult) -> None:
         at = f"{p_c:.3g}, {p_f:.3g}" if len(spec.goals) == 1 else f"{goal}: {p_c:.2g}, {p_f:.2g}"
         rows.append([one.learner, one.mean, one.half, one.worst, at])
     at = "at p_c, p_f" if len(spec.goals) == 1 else "G: p_c, p_f"
-    table(["learner", "mean", "+-", "worst", at], rows, first=18, width=15, digits=4)
+    print_table(["learner", "mean", "+-", "worst", at], rows, first=18, width=15, digits=4)
     print("\n+- is half a 95 % interval.")
     print(f"digest {result.digest}")
     if result.imprecise:
-        paragraph(
+        print_paragraph(
             f"{len(result.imprecise):,} cells stopped at {spec.cap:,} replicas with a standard"
             f" error above {spec.se:g}; most_replicas in the file allows more."
         )

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from grbp.cli.live import add_store, store_of
-from grbp.cli.options import add_json, number
+from grbp.cli.options import add_json, parse_number
 from grbp.cli.printing import print_json
 from grbp.serve.tokens import DAYS, ROLES, Token, Tokens
 
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _make(options: argparse.Namespace) -> None:
     """Make a token."""
-    token, made = tokens_of(options).make(options.label, options.role, number(options.days))
+    token, made = tokens_of(options).make(options.label, options.role, parse_number(options.days))
     if options.json:
         print_json({**made.to_dict(), "token": token})
     else:

@@ -132,7 +132,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     -----
     Paper: alg:GRBP
     """
-    loop = _loop(learner, problem, engine)
+    loop = _make_loop(learner, problem, engine)
     choices = len(learner.choices(problem.goal))
     by_start, wins = regret == "by-start", regret == "realised"
     starts = problem.goal - 1 if by_start else 1
@@ -156,7 +156,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
                 initial_estimates == "once",
             )
             done = begin
-            parts = list(_slices(block, engine))
+            parts = list(_slice_block(block, engine))
             for part, answer in zip(parts, played(loop, parts), strict=True):
                 if answer != DONE:
                     raise InvalidInput(
@@ -201,7 +201,7 @@ _NO_REPLICAS: Final = Recorder(
 """A recorder to try whether a loop compiles."""
 
 
-def _slices(block: Recorder, engine: Engine) -> Iterator[Recorder]:
+def _slice_block(block: Recorder, engine: Engine) -> Iterator[Recorder]:
     """Yield the block in pieces that a thread takes at once."""
     rounds = int(block.checkpoints[-1])
     size = max(1, _SLICE // (min(rounds, _LEAPT) if engine == "leap" else rounds))
@@ -211,7 +211,7 @@ def _slices(block: Recorder, engine: Engine) -> Iterator[Recorder]:
         yield block._replace(**{name: getattr(block, name)[part] for name in arrays})
 
 
-def _loop(
+def _make_loop(
     learner: Learner | PolicyLearner, problem: Problem, engine: Engine
 ) -> Callable[[Recorder], int]:
     """Make the function that plays the replicas of a recorder: compiled if that is possible."""

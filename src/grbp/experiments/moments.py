@@ -61,7 +61,7 @@ class Sums(NamedTuple):
         """Sum a matrix of whole numbers, with a row for each replica."""
         parts = (numbers[k : k + _ROWS] for k in range(0, max(len(numbers), 1), _ROWS))
         return reduce(
-            Sums.__add__, (cls(len(rows), sum_wholes(rows), _products(rows)) for rows in parts)
+            Sums.__add__, (cls(len(rows), sum_wholes(rows), _sum_products(rows)) for rows in parts)
         )
 
     def __add__(self, other: "Sums") -> "Sums":  # type: ignore[override]
@@ -81,7 +81,7 @@ class Sums(NamedTuple):
         """Read the sums that were written as plain lists."""
         replicas, totals, products = data
         shape = (len(totals), len(totals))
-        return cls(replicas, _narrow(totals), _narrow(products).reshape(shape))
+        return cls(replicas, _as_wholes(totals), _as_wholes(products).reshape(shape))
 
 
 def price(sums: Sums, gaps: Floats) -> tuple[float, float]:
@@ -111,7 +111,7 @@ def price_checkpoints(sums: Sums, gaps: Floats) -> tuple[Floats, Floats]:
     price by itself. A choice that costs nothing may be left out, which changes no bit.
     """
     totals = sums.totals.astype(np.float64).reshape(-1, len(gaps))
-    apart = _apart(sums).reshape(totals.shape * 2)
+    apart = _centred_products(sums).reshape(totals.shape * 2)
     covariance = weighted_sum(weighted_sum(apart, gaps).transpose(0, 2, 1), gaps)
     # One replica does not say how far replicas lie apart.
     scale = float(sums.replicas**2 * (sums.replicas - 1)) or math.nan
@@ -148,13 +148,13 @@ def _largest(numbers: Wholes) -> int:
     return max(int(numbers.max()), -int(numbers.min())) if numbers.size else 0
 
 
-def _narrow(numbers: Sequence[Any]) -> Wholes:
+def _as_wholes(numbers: Sequence[Any]) -> Wholes:
     """Return whole numbers as an array of 64-bit integers, or of Python's if one is larger."""
     whole = np.array(numbers, dtype=object)
     return whole.astype(np.int64) if _largest(whole) < _LIMIT else whole
 
 
-def _products(rows: Ints) -> Wholes:
+def _sum_products(rows: Ints) -> Wholes:
     """Sum over rows the products of every two columns.
 
     Numbers are taken apart into limbs, so short that no partial sum of a matrix product of floats
@@ -164,7 +164,7 @@ def _products(rows: Ints) -> Wholes:
     shifts = range(0, max(largest.bit_length(), 1), _LIMB)
     parts = np.zeros((2 * len(shifts) - 1, columns, columns), dtype=np.int64)
     for first in range(0, len(rows), _PIECE):
-        limbs = [_limb(rows[first : first + _PIECE], k, k == shifts[-1]) for k in shifts]
+        limbs = [_take_bits(rows[first : first + _PIECE], k, k == shifts[-1]) for k in shifts]
         for i, j in np.ndindex(len(limbs), len(limbs)):
             _add_products(parts[i + j], limbs[i], limbs[j])
     fits = len(rows) * largest**2 < _LIMIT
@@ -183,13 +183,13 @@ def _add_products(total: Ints, one: Floats, other: Floats) -> None:
             total[k : k + _TILE, j : j + _TILE] += product.astype(np.int64)
 
 
-def _limb(rows: Ints, shift: int, last: bool) -> Floats:
+def _take_bits(rows: Ints, shift: int, last: bool) -> Floats:
     """Return some bits of whole numbers, or all from there on, with the sign, if it is the last."""
     limb = rows >> shift
     return (limb if last else limb & (1 << _LIMB) - 1).astype(np.float64)
 
 
-def _apart(sums: Sums) -> Floats:
+def _centred_products(sums: Sums) -> Floats:
     """Compute R Q - S S, which says how far R replicas lie apart, exactly and then as floats."""
     replicas, totals, products = sums
     apart: Floats = np.empty(products.shape)

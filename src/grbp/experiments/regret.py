@@ -213,7 +213,7 @@ def curve(
         if kind == "realised":
             final.append(best[-1] - block.won[:, -1])
         else:
-            final.append(weighted_sum(_columns(block)[:, -1], gaps.ravel()))
+            final.append(weighted_sum(_flatten_starts(block)[:, -1], gaps.ravel()))
     mean, covariance = price_checkpoints(sums, costs)
     choices = learner.choices(problem.goal)
     shares = sum_wholes(played[-1].reshape(-1, len(choices))).astype(object)
@@ -261,23 +261,25 @@ def choose_whole_numbers(
     # What costs nothing is left out, unless nothing costs anything.
     costly = np.flatnonzero(flat) if flat.any() else np.array([0])
     if len(costly) <= FEW:
-        return lambda block: _rows(_columns(block).take(costly, axis=2)), flat[costly]
+        return lambda block: _flatten_checkpoints(
+            _flatten_starts(block).take(costly, axis=2)
+        ), flat[costly]
     # The products of many columns would be too many. So every replica is priced, and its regret
     # rounded to a multiple of a power of two: a whole number of up to 60 bits.
     quantum = 2.0 ** (math.frexp(rounds * float(flat.max()))[1] - _FINE)
 
     def round_prices(block: Decisions) -> Ints:
-        return np.rint(weighted_sum(_columns(block), flat) / quantum).astype(np.int64)
+        return np.rint(weighted_sum(_flatten_starts(block), flat) / quantum).astype(np.int64)
 
     return round_prices, np.array([quantum])
 
 
-def _columns(block: Decisions) -> Ints:
+def _flatten_starts(block: Decisions) -> Ints:
     """Return the rounds played by [replica, checkpoint, column], first states side by side."""
     return block.played.reshape(*block.played.shape[:2], -1)
 
 
-def _rows(numbers: Ints) -> Ints:
+def _flatten_checkpoints(numbers: Ints) -> Ints:
     """Return an array by [replica, column], checkpoints side by side."""
     return numbers.reshape(len(numbers), -1)
 

@@ -44,7 +44,7 @@ def single_file() -> str:
     style = (STATIC / "explorer.css").read_text("utf-8")
     script = _bundle("explorer.js")
     policy = (
-        f"default-src 'none'; style-src {_allowed(style)}; script-src {_allowed(script)};"
+        f"default-src 'none'; style-src {_hash_source(style)}; script-src {_hash_source(script)};"
         " img-src data:; base-uri 'none'; form-action 'none'"
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -58,7 +58,7 @@ def _read(name: str) -> str:
     return (_TEMPLATES / name).read_text("utf-8")
 
 
-def _allowed(text: str) -> str:
+def _hash_source(text: str) -> str:
     """Name a text in a content policy, by its hash."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 

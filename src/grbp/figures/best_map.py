@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, check_axes, drawing, write_title
+from grbp.figures.canvas import GREY, check_axes, drawing_style, write_title
 from grbp.figures.regret_map import check_map, draw_cells, label_map
 from grbp.figures.style import line_styles
 from grbp.model.validation import check_goal
@@ -86,7 +86,7 @@ def best_learner_figure(  # noqa: PLR0913, PLR0917 (a picture is of all this)
             f" numbers must be places among the {len(names)} learners, from 0 on"
         )
     surely = check_map(p_c, p_f, clear)[2] > 0.0
-    with drawing():
+    with drawing_style():
         from grbp.figures.notebook import Figure  # noqa: PLC0415
 
         if ax is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import INK, check_axes, drawing, fit_words
+from grbp.figures.canvas import INK, check_axes, drawing_style, fit_words
 from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -70,7 +70,7 @@ def boundary_figure(
         raise InvalidInput(
             f"{len(drawn)} different goals were given; one figure shows from 1 to {MOST_CURVES}"
         )
-    with drawing():
+    with drawing_style():
         figure, axes = _unit_square(ax)
         for goal, colour in zip(drawn, _shades(len(drawn)), strict=True):
             x = _samples(goal)

@@ -41,7 +41,7 @@ _BOTH: Final = ("png", "svg")
 
 
 @contextmanager
-def drawing() -> Iterator[None]:
+def drawing_style() -> Iterator[None]:
     """Give Matplotlib its own defaults and ours, whatever the user has set, for one block."""
     try:
         from matplotlib import style  # noqa: PLC0415 (optional, and slow to import)
@@ -81,13 +81,13 @@ def write_title(figure: "Figure", title: str, left: float = 0.055) -> None:
 
 def check_matplotlib() -> None:
     """Refuse to draw where Matplotlib is not installed, before there is anything to draw."""
-    with drawing():
+    with drawing_style():
         pass
 
 
 def put_title(figure: "Figure", title: str, note: str = "") -> "Figure":
     """Give a figure more room on top for a title, and below for a note; return it."""
-    with drawing():
+    with drawing_style():
         before, below = figure.get_figheight(), 0.4 if note else 0.0
         height = before + 0.5 + below
         for axes in figure.axes:
@@ -109,7 +109,7 @@ def render(figure: "Figure", kinds: Iterable[str] = _BOTH) -> dict[str, bytes]:
     pictures = {}
     for kind in kinds:
         file = io.BytesIO()
-        with drawing():
+        with drawing_style():
             figure.savefig(file, format=kind, dpi=200, metadata=dict.fromkeys(_UNSAID[kind]))
         pictures[kind] = file.getvalue()
     return pictures

@@ -8,7 +8,7 @@ import numpy as np
 
 from grbp.experiments.league_table import Duel
 from grbp.experiments.sweeps.result import RegretMap, SweepResult
-from grbp.figures.canvas import GREY, INK, drawing, save, with_addition, write_title
+from grbp.figures.canvas import GREY, INK, drawing_style, save, with_addition, write_title
 from grbp.figures.regret_map import draw_cells
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -85,7 +85,7 @@ def league_figure(league: SweepResult, goal: int, title: str = "") -> "Figure":
     table = league.table(goal)
     names = [standing.learner for standing in table.standings]
     page, grid = _lay_out(names), league.regret_map(names[0], goal)
-    with drawing():
+    with drawing_style():
         from grbp.figures.notebook import Figure  # noqa: PLC0415
 
         figure = Figure(figsize=(page.width, page.height))

@@ -7,7 +7,7 @@ import io
 
 from matplotlib.figure import Figure as PlainFigure
 
-from grbp.figures.canvas import drawing
+from grbp.figures.canvas import drawing_style
 
 _DPI = 80
 """Dots per inch in a notebook: the widest figure fits into it, and a saved notebook stays small."""
@@ -23,6 +23,6 @@ class Figure(PlainFigure):
 def png_of(figure: PlainFigure) -> bytes:
     """Return a figure as a PNG for the screen; the same figure gives the same bytes."""
     file = io.BytesIO()
-    with drawing():
+    with drawing_style():
         figure.savefig(file, format="png", dpi=_DPI, metadata={"Software": None})
     return file.getvalue()

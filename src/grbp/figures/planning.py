@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
-from grbp.figures.canvas import GREY, INK, check_axes, drawing, fit_words
+from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 from grbp.figures.numbers import format_tick
 from grbp.figures.style import DASHED, DOTTED, SOLID, Dashes
@@ -49,7 +49,7 @@ def knowing_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
     matplotlib.figure.Figure
     """
     truths = choose_truths(plan, lambda one: one.known.estimate)[: None if ax is None else 1]
-    with drawing():
+    with drawing_style():
         panels = _make_panels(len(truths)) if ax is None else [ax]
         for axes, truth in zip(panels, truths, strict=True):
             check_axes(axes)
@@ -78,7 +78,7 @@ def lost_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
     -------
     matplotlib.figure.Figure
     """
-    with drawing():
+    with drawing_style():
         axes = new_axes(ax, height=3.9, below=1.55)
         truths = choose_truths(plan, lambda one: -one.goals_lost.estimate)
         for truth, (colour, dashes) in zip(truths, _THREE, strict=False):

@@ -13,7 +13,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation
-from grbp.figures.canvas import GREY, INK, check_axes, drawing, write_title
+from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, write_title
 from grbp.figures.numbers import format_tick, rounds_in_words
 from grbp.figures.style import DOTTED, Dashes, line_styles
 from grbp.learners.getbe import SAMPLE_MEAN, Control
@@ -90,10 +90,10 @@ def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" 
     if not simulation.curves:
         raise InvalidInput("a simulation of no learner was given; there must be one or more")
     drawn = _order_curves(simulation)
-    top = _top(drawn)
-    lines, theory_note = _theory(simulation)
-    entries = [_entry(one, top) for one in drawn]
-    entries += [line.label + _leaves(float(line.y.min()), top) for line in lines]
+    top = _highest_y(drawn)
+    lines, theory_note = _theory_lines(simulation)
+    entries = [_legend_entry(one, top) for one in drawn]
+    entries += [line.label + _note_if_outside(float(line.y.min()), top) for line in lines]
     if ax is not None:
         return _draw_into(ax, simulation, drawn, lines, entries, title)
     columns = _columns(entries)
@@ -104,7 +104,7 @@ def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" 
     panel_top = 0.87 if title else 0.55
     legend_top = panel_top + _PANEL_HEIGHT + 0.67
     notes_top = legend_top + (1 + -(-len(entries) // columns)) * _LINE + 0.06
-    with drawing():
+    with drawing_style():
         from grbp.figures.notebook import Figure  # noqa: PLC0415
 
         figure = Figure(figsize=(_WIDTH, notes_top + _SMALL_LINE * len(notes) + 0.14))
@@ -129,7 +129,7 @@ def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" 
         if title:
             write_title(figure, title, _LEFT)
         y = _from_top(figure, panel_top - 0.4)
-        figure.text(_LEFT, y, _setting(simulation.problem), va="top", size=10, color=GREY)
+        figure.text(_LEFT, y, _describe_problem(simulation.problem), va="top", size=10, color=GREY)
         for i, note in enumerate(notes):
             y = _from_top(figure, notes_top + _SMALL_LINE * i)
             figure.text(_LEFT, y, note, va="top", size=8.5, color=GREY, parse_math=False)
@@ -145,12 +145,12 @@ def _draw_into(
     title: str,
 ) -> "Figure":
     """Draw the curves into one panel that somebody else made."""
-    with drawing():
+    with drawing_style():
         check_axes(axes)
         handles = [_draw(axes, simulation, one) for one in drawn]
         handles += [_draw_theory(axes, line) for line in lines]
-        _scale(axes, simulation, drawn, _top(drawn))
-        _look(axes, r"rounds $\rho$")
+        _scale(axes, simulation, drawn, _highest_y(drawn))
+        _style_axes(axes, r"rounds $\rho$")
         axes.set_ylabel("mean regret", size=11)
         legend = axes.legend(handles, ["."] * len(handles), **_legend_look(simulation))
         _write_legend(legend, entries, len(drawn))
@@ -214,7 +214,7 @@ def _band(curve: Curve) -> tuple[Floats, Floats]:
     return curve.band() if curve.covered else (nothing, nothing)
 
 
-def _top(drawn: Sequence[_Drawn]) -> float:
+def _highest_y(drawn: Sequence[_Drawn]) -> float:
     """Return the upper end of the y axis: all of it, unless a curve is far above the five."""
     highest = {one.name: float(np.fmax(one.mean, one.high).max()) for one in drawn}
     top = max(highest.values())
@@ -224,7 +224,7 @@ def _top(drawn: Sequence[_Drawn]) -> float:
     return _HEADROOM * top if top > 0.0 else 1.0
 
 
-def _entry(one: _Drawn, top: float) -> str:
+def _legend_entry(one: _Drawn, top: float) -> str:
     """Write the legend's entry of a learner: its name and its regret at the last round."""
     name = one.name if len(one.name) <= _LONGEST_NAME else one.name[: _LONGEST_NAME - 1] + "…"
     mean, low, high = (float(end[-1]) for end in (one.mean, one.low, one.high))
@@ -236,21 +236,21 @@ def _entry(one: _Drawn, top: float) -> str:
         entry += f" ({format_number(low, mean)} to {format_number(high, mean)})"
     elif high > mean:
         entry += f" ± {half}"
-    return entry + _leaves(float(one.mean.max()), top)
+    return entry + _note_if_outside(float(one.mean.max()), top)
 
 
-def _leaves(y: float, top: float) -> str:
+def _note_if_outside(y: float, top: float) -> str:
     return " (↑ leaves the picture)" if y > top else ""
 
 
-def _theory(simulation: Simulation) -> tuple[list[_Line], str]:
+def _theory_lines(simulation: Simulation) -> tuple[list[_Line], str]:
     """Return what is known of getbe-sm's regret, where it was simulated: lines, and a note."""
     name, problem, last = SAMPLE_MEAN.name, simulation.problem, simulation.rounds
     if name not in simulation.curves:
         return [], ""
     gamma, lines = Control().gamma, []
     if optimal_threshold(problem) == 0:
-        lines += _guide(problem, gamma, last, float(simulation.curves[name].mean[-1]))
+        lines += _slope_line(problem, gamma, last, float(simulation.curves[name].mean[-1]))
     theorem = getbe_bound(problem, gamma, last)
     if not theorem.applies:
         return lines, f"Theorem 3 gives no bound for {name} here: {theorem.why}."
@@ -260,7 +260,7 @@ def _theory(simulation: Simulation) -> tuple[list[_Line], str]:
     return lines, ""
 
 
-def _guide(problem: Problem, gamma: float, last: int, regret: float) -> list[_Line]:
+def _slope_line(problem: Problem, gamma: float, last: int, regret: float) -> list[_Line]:
     """Return the growth that forced exploration alone costs, through the last point of a curve.
 
     It goes back to where it would start from 0. There is none where so few rounds were played
@@ -323,11 +323,11 @@ def _panels(figure: "Figure", top: float) -> "list[Axes]":
     linear.set_ylabel("mean regret", size=11)
     logarithmic.set_xscale("log")
     for axes, name in ((linear, "linear axis"), (logarithmic, "logarithmic axis")):
-        _look(axes, rf"rounds $\rho$, {name}")
+        _style_axes(axes, rf"rounds $\rho$, {name}")
     return [linear, logarithmic]
 
 
-def _look(axes: "Axes", name: str) -> None:
+def _style_axes(axes: "Axes", name: str) -> None:
     axes.set_xlabel(name, size=11)
     axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -335,7 +335,7 @@ def _look(axes: "Axes", name: str) -> None:
     axes.tick_params(labelsize=10, color=GREY)
 
 
-def _setting(problem: Problem) -> str:
+def _describe_problem(problem: Problem) -> str:
     """Describe the problem in one line."""
     where = {
         Region.EXPLORATION: "exploration region: never finishing is optimal (threshold 0)",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, INK, check_axes, drawing, write_title
+from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, write_title
 from grbp.model.validation import check_goal, check_probabilities
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -73,7 +73,7 @@ def regret_map_figure(
     3
     """
     goal, grid = check_goal(goal), check_map(p_c, p_f, mean)
-    with drawing():
+    with drawing_style():
         from matplotlib.colors import Normalize  # noqa: PLC0415
 
         from grbp.figures.notebook import Figure  # noqa: PLC0415

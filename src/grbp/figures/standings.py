@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, cast
 
 from grbp.experiments.sweeps.result import SweepResult
-from grbp.figures.canvas import GREY, check_axes, drawing
+from grbp.figures.canvas import GREY, check_axes, drawing_style
 from grbp.figures.style import line_styles
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def standings_figure(
     standings = table.standings[::-1]
     names = [one.learner for one in standings]
     looks = line_styles(names)
-    with drawing():
+    with drawing_style():
         from grbp.figures.notebook import Figure  # noqa: PLC0415
 
         if ax is None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, cast
 
-from grbp.figures.canvas import GREY, INK, check_axes, drawing, fit_words
+from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, fit_words
 from grbp.model.transition import DEAD_END
 from grbp.model.validation import check_goal, check_whole
 
@@ -71,7 +71,7 @@ def transition_figure(
     x_of = {here: x for here, x in zip(row, place, strict=True) if here is not None}
     at = x_of[state]
     longest = max(at - x_of[DEAD_END], x_of[goal] - at)
-    with drawing():
+    with drawing_style():
         figure, axes = _point_axes(width, 0.75 * _rise(longest) + 34.0, ax)
         for here, x in zip(row, place, strict=True):
             if here is None:

@@ -57,12 +57,12 @@ class Evidence(NamedTuple):
 
 def decide(seen: Evidence) -> Decision:
     """Decide which policy the records speak for."""
-    lacking = _lacking(seen)
+    lacking = _find_lacking_records(seen)
     by_state = None if lacking else _decide_by_state(seen)
     if by_state is not None:
         return by_state
     f, even = seen.p_f.as_estimate, seen.ways["boundary"]
-    reason = lacking or _disagreement(seen)
+    reason = lacking or _describe_disagreement(seen)
     if reason or f is None or even is None:
         sentence = _sentence_without_decision(seen, reason, even)
         return Decision(
@@ -70,7 +70,9 @@ def decide(seen: Evidence) -> Decision:
         )
     one = seen.posterior.probability
     decision, sure = "threshold-1" if one >= 0.5 else "threshold-0", max(one, 1.0 - one)
-    doubt = _prior_alone(f, even, decision) or _untried(seen) or _doubt(seen)
+    doubt = (
+        _say_if_prior_alone(f, even, decision) or _find_untried_states(seen) or _find_doubt(seen)
+    )
     return Decision(
         decision=decision,
         sentence=_sentence(seen, f, even, decision, sure, doubt),
@@ -79,7 +81,7 @@ def decide(seen: Evidence) -> Decision:
     )
 
 
-def _lacking(seen: Evidence) -> str:
+def _find_lacking_records(seen: Evidence) -> str:
     """Say what the records lack for a decision, if anything."""
     c = seen.p_c
     lacking = {
@@ -92,14 +94,14 @@ def _lacking(seen: Evidence) -> str:
     return next((reason for reason, holds in lacking.items() if holds), "")
 
 
-def _disagreement(seen: Evidence) -> str:
+def _describe_disagreement(seen: Evidence) -> str:
     """Say whether the ways to value state 1 lead to different decisions, beyond chance."""
     base, p_f = seen.ways["boundary"], seen.p_f.estimate
     for name, words in _WAYS.items():
         way = seen.ways[name]
         if base is None or way is None or p_f is None:
             continue
-        if (p_f >= way.estimate) != (p_f >= base.estimate) and apart(way, base):
+        if (p_f >= way.estimate) != (p_f >= base.estimate) and are_apart(way, base):
             return (
                 "the ways to value continuing in state 1 disagree: it reaches the goal in"
                 f" {_share_text(base)} of cases by p_C, in {_share_text(way)} {words}, and p_F lies"
@@ -114,7 +116,7 @@ _WAYS: Final = {
 }
 
 
-def apart(one: Estimate, other: Estimate) -> bool:
+def are_apart(one: Estimate, other: Estimate) -> bool:
     """Return whether two estimates differ by more than their intervals allow."""
     # Each has its interval on the side of the other.
     upper, lower = (one, other) if one.estimate > other.estimate else (other, one)
@@ -135,7 +137,7 @@ def _decide_by_state(seen: Evidence) -> Decision | None:
     ]
     if not failed or sum(chain.threshold) > 1.0 - seen.level:
         return None
-    if direct is not None and apart(direct, by_chain):
+    if direct is not None and are_apart(direct, by_chain):
         return None
     states = ((chain.action == 1) & (chain.finish >= 0.0)).nonzero()[0] + 1
     where = ", ".join(map(str, states.tolist())) or "no state"
@@ -186,7 +188,7 @@ def _sentence(
     return " ".join(part for part in parts if part)
 
 
-def _prior_alone(f: Estimate, even: Estimate, decision: str) -> str:
+def _say_if_prior_alone(f: Estimate, even: Estimate, decision: str) -> str:
     """Say that the shares do not speak for a decision, so that only the prior does, if so."""
     more, less = f.estimate > even.estimate, f.estimate < even.estimate
     if more if decision == "threshold-1" else less:
@@ -197,7 +199,7 @@ def _prior_alone(f: Estimate, even: Estimate, decision: str) -> str:
     )
 
 
-def _untried(seen: Evidence) -> str:
+def _find_untried_states(seen: Evidence) -> str:
     """Say that an action was never tried in state 1, which the decision is about, if so."""
     if not seen.untried:
         return ""
@@ -207,7 +209,7 @@ def _untried(seen: Evidence) -> str:
     )
 
 
-def _doubt(seen: Evidence) -> str:
+def _find_doubt(seen: Evidence) -> str:
     """Name an assumption that surely does not hold, and without which the answer is another."""
     for test in seen.tests:
         if test.changes_answer and test.rejected_at(seen.level):

@@ -96,7 +96,7 @@ def open_case(tx: Transaction, call: Call, state: object) -> Answer:
         call.now, call.observed or call.now, known, call.version, recording.next_seq,
     )  # fmt: skip
     draw = fold_in(config.learner_key, round_)
-    learner, version = _quote(config.learner_name), _quote(call.version)
+    learner, version = _dumps_word(config.learner_name), _dumps_word(call.version)
     answer = (
         f'{_dumps_case(case)},"threshold":{threshold},"version":{version},"known":{known},'
         f'"draw":{draw},"learner":{learner}'
@@ -120,9 +120,8 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     _check_took(took)
     step = _check_step(step)
     reason, number = dumps(why) if why else '""', "null" if step is None else step
-    request = (
-        f'{{"case":{case},"state":{after},"took":{_quote(took)},"why":{reason},"step":{number}}}'
-    )
+    word = _dumps_word(took)
+    request = f'{{"case":{case},"state":{after},"took":{word},"why":{reason},"step":{number}}}'
     if answered := recording.find_answer("tell", request):
         return answered
     if step is not None and step != row.steps + 1:
@@ -206,7 +205,7 @@ def withdraw_case(tx: Transaction, call: Call, case: int, why: str) -> Answer:
     return recording.record("close", 0, request, _dumps_case(new), row, new)
 
 
-def mature(tx: Transaction, call: Call, case: int, step: int) -> Answer:
+def count_mature_step(tx: Transaction, call: Call, case: int, step: int) -> Answer:
     """Count a step whose window is over."""
     held = tx.held(case, step)
     if held is None or held.due > call.now:
@@ -220,7 +219,7 @@ COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "tell": tell,
     "void": void,
     "close": withdraw_case,
-    "mature": mature,
+    "mature": count_mature_step,
 }
 """The command of each kind of event; an event's request has its arguments."""
 
@@ -247,12 +246,12 @@ def _dumps_case(case: CaseRow) -> str:
 
     It is JSON, without its end: written by hand, as it is written for every event.
     """
-    action = _quote(advise(case))
+    action = _dumps_word(advise(case))
     return f'{{"state":{case.state},"status":"{case.status}","step":{case.steps},"action":{action}'
 
 
 @lru_cache(maxsize=100)
-def _quote(word: str | None) -> str:
+def _dumps_word(word: str | None) -> str:
     """Write one of a few words as JSON."""
     return dumps(word)
 

@@ -25,7 +25,8 @@ from grbp.model.validation import as_seed, check_goal, check_positive
 from grbp.numerics.intervals import check_level
 from grbp.numerics.rng import LEARNER, OPENING, replica_key, uniform
 
-DRAWN, FIRST = "drawn", "first"
+DRAWN: Final[str] = "drawn"
+FIRST: Final[str] = "first"
 """Two ways to begin: with drawn estimates, or with one first CONTINUE and one first FINISH."""
 
 CONTINUE, FINISH = (action.name.lower() for action in Action)

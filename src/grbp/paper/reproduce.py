@@ -30,7 +30,7 @@ from grbp.figures import (
     save,
     transition_figure,
 )
-from grbp.figures.canvas import check_matplotlib, drawing, put_title, render, write_pictures
+from grbp.figures.canvas import check_matplotlib, drawing_style, put_title, render, write_pictures
 from grbp.paper.report import regret_table, report_html
 from grbp.paper.verdict import Verdict, verdicts
 from grbp.reports.page import Section, environment
@@ -326,7 +326,7 @@ def _draw_map(result: SweepResult, title: str = "", ax: "Axes | None" = None) ->
 
 def _draw_narrow(result: Result) -> "Figure":
     """Draw a result for a narrow screen: one panel, and the legend below it."""
-    with drawing():
+    with drawing_style():
         from matplotlib.figure import Figure  # noqa: PLC0415 (slow to import)
 
         if isinstance(result, SweepResult):

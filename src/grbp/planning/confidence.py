@@ -48,7 +48,7 @@ _WIDEST: Final = 5
 
 
 @inlined
-def _angle(p: float) -> float:
+def _arcsine_of_root(p: float) -> float:
     """Return asin(sqrt(p)), in which a share has nearly the same spread everywhere."""
     return math.asin(math.sqrt(min(1.0, max(0.0, p))))
 
@@ -62,7 +62,7 @@ def chance_of_threshold_1(goal: int, ups: int, downs: int, wins: int, losses: in
     For large goals B rises from 0 like a hockey stick at p_c = 1/2, and so does little else: where
     p_c may lie on either side, the nodes gather there.
     """
-    middle = _angle((ups + 0.5) / (ups + downs + 1.0))
+    middle = _arcsine_of_root((ups + 0.5) / (ups + downs + 1.0))
     reach = _REACH * 0.5 / math.sqrt(ups + downs + 1.0)
     low, high = max(0.0, middle - reach), min(0.5 * math.pi, middle + reach)
     bend = 0.25 * math.pi
@@ -84,12 +84,12 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
     There are 12 nodes in a panel, and more panels where p_f is known far better than B(p_c).
     With a power above 1, the nodes gather at the near end.
     """
-    span = _angle(continue_value(math.sin(far) ** 2, goal))
-    span = abs(span - _angle(continue_value(math.sin(near) ** 2, goal)))
+    span = _arcsine_of_root(continue_value(math.sin(far) ** 2, goal))
+    span = abs(span - _arcsine_of_root(continue_value(math.sin(near) ** 2, goal)))
     panels = min(_MOST_PANELS, 1 + int(span * 2.0 * math.sqrt(wins + losses + 1.0) / _PANEL))
     if power > 2:
         panels += 2
-    middle = _angle((ups + 0.5) / (ups + downs + 1.0))
+    middle = _arcsine_of_root((ups + 0.5) / (ups + downs + 1.0))
     peak = ups * math.log(math.sin(middle)) + downs * math.log(math.cos(middle))
     a, b = wins + 0.5, losses + 0.5
     log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
@@ -110,9 +110,9 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
 
 
 @kernel
-def sure_of(goal: int, seen: Ints, level: float, box: Ints) -> int:
+def find_sure_threshold(goal: int, seen: Ints, level: float, box: Ints) -> int:
     """Return the threshold that is right with probability `level` or more; -1 if there is none."""
-    if inside(seen, 0, box) and inside(seen, 1, box):
+    if is_inside_box(seen, 0, box) and is_inside_box(seen, 1, box):
         return -1
     chance = chance_of_threshold_1(goal, seen[UPS], seen[DOWNS], seen[WINS], seen[LOSSES])
     if chance >= level:
@@ -121,7 +121,7 @@ def sure_of(goal: int, seen: Ints, level: float, box: Ints) -> int:
 
 
 @inlined
-def inside(seen: Ints, threshold: int, box: Ints) -> bool:
+def is_inside_box(seen: Ints, threshold: int, box: Ints) -> bool:
     """Return whether what speaks for a threshold is within the box in which one is not sure."""
     return bool(
         seen[WINS if threshold == 1 else LOSSES] <= box[threshold, 0]
@@ -143,7 +143,7 @@ def is_sure(goal: int, seen: Ints, level: float, threshold: int, box: Ints) -> b
     c = seen[DOWNS if threshold == 1 else UPS]
     width = box[threshold, 2]
     more_f, more_c = ((f + 4) << width) >> 6, ((c + 4) << width) >> 6
-    chance = _chance_of(threshold, goal, seen, f + more_f, c + more_c)
+    chance = _chance_of_threshold(threshold, goal, seen, f + more_f, c + more_c)
     if chance < level:
         box[threshold, 0], box[threshold, 1] = f + more_f, c + more_c
         if chance < 1.0 - 3.0 * (1.0 - level):
@@ -151,14 +151,14 @@ def is_sure(goal: int, seen: Ints, level: float, threshold: int, box: Ints) -> b
         return False
     narrowest = more_f + more_c == 0
     box[threshold, 2] = max(0, width - 1)
-    if narrowest or _chance_of(threshold, goal, seen, f, c) >= level:
+    if narrowest or _chance_of_threshold(threshold, goal, seen, f, c) >= level:
         return True
     box[threshold, 0], box[threshold, 1] = f, c
     return False
 
 
 @inlined
-def _chance_of(threshold: int, goal: int, seen: Ints, f: int, c: int) -> float:
+def _chance_of_threshold(threshold: int, goal: int, seen: Ints, f: int, c: int) -> float:
     """Compute the probability that a threshold is right, with f and c of what speaks for it."""
     if threshold == 1:
         return chance_of_threshold_1(goal, seen[UPS], c, f, seen[LOSSES])

@@ -37,7 +37,7 @@ def expectations(plan: "Plan") -> list[str]:
             f": in the fewest if p_C = {worst.p_c:.3g} and p_F = {worst.p_f:.3g}, where the wrong"
             f" policy loses {100.0 * worst.loss:.2g} goals in 100 cases"
         )
-    wrong = _of_100(ends, "ever_wrongly_sure")
+    wrong = _format_of_100(ends, "ever_wrongly_sure")
     mistake = f"Stopping when {level} sure settles on the wrong policy in {wrong} studies."
     if plan.stop_at is None:
         looks = "after every case" if plan.look_from == 1 else f"from case {plan.look_from:,} on"
@@ -45,9 +45,9 @@ def expectations(plan: "Plan") -> list[str]:
             f"Anyone who looks {looks} is sure of the wrong policy at some time in {wrong} studies."
         )
     return [
-        f"{start}, the learner plays the right policy in {_of_100(ends, 'plays_right')} studies"
-        f"{over}.",
-        f"It is known to be right, at {level}, in {_of_100(ends, 'known')}{where}.",
+        f"{start}, the learner plays the right policy in {_format_of_100(ends, 'plays_right')}"
+        f" studies{over}.",
+        f"It is known to be right, at {level}, in {_format_of_100(ends, 'known')}{where}.",
         *_weighted_expectation(plan),
         f"Learning costs {_goals_lost(ends)} compared with knowing the truth.",
         mistake,
@@ -68,17 +68,17 @@ def _weighted_expectation(plan: "Plan") -> Iterator[str]:
     known = sum(weight * one.known.estimate for weight, one in pairs) / whole
     yield (
         "Weighted by how plausible the records make each truth, that is"
-        f" {_whole(plays)} and {_whole(known)} of 100."
+        f" {_format_hundredths(plays)} and {_format_hundredths(known)} of 100."
     )
 
 
-def _of_100(ends: Sequence[Outlook], share: str) -> str:
+def _format_of_100(ends: Sequence[Outlook], share: str) -> str:
     """Write a share in words, the least and the largest: "71 to 99 of 100"."""
     shares = [_number(one, share) for one in ends]
-    return f"{write_range(_whole(min(shares)), _whole(max(shares)))} of 100"
+    return f"{write_range(_format_hundredths(min(shares)), _format_hundredths(max(shares)))} of 100"
 
 
-def _whole(share: float) -> str:
+def _format_hundredths(share: float) -> str:
     """Write a share as a whole number of 100; what is not quite none or all does not read so."""
     if 0.0 < share < 0.005:
         return "under 1"
@@ -153,17 +153,19 @@ def _ranges(plan: "Plan") -> Iterator[str]:
         head = "least to most, over the truths" if several else ""
         yield f"{head:<{_NAME}}" + "".join(f"{f'{k:,} cases':>{_CELL}}" for k in cases)
         for name, number in _shares(plan).items():
-            cells = (_span([_number(truth.at(k), number) for truth in plan.truths]) for k in cases)
+            cells = (
+                _format_span([_number(truth.at(k), number) for truth in plan.truths]) for k in cases
+            )
             yield f"{name:<{_NAME}}" + "".join(f"{cell:>{_CELL}}" for cell in cells)
 
 
-def _span(numbers: Sequence[float]) -> str:
+def _format_span(numbers: Sequence[float]) -> str:
     """Write the least and the largest number, if there are any."""
     known = [number for number in numbers if not math.isnan(number)] or [math.nan]
-    return write_range(short(min(known)), short(max(known)))
+    return write_range(format_short(min(known)), format_short(max(known)))
 
 
-def short(number: float) -> str:
+def format_short(number: float) -> str:
     """Write a number in at most six letters."""
     if math.isnan(number):
         return "-"
@@ -200,7 +202,8 @@ def _truths(plan: "Plan") -> Iterator[str]:
     for truth in shown:
         right = "both" if truth.right is None else str(truth.right)
         cells = (
-            f"{short(_number(truth.at(last), name)):>{width}}" for name, width in _BY_TRUTH.values()
+            f"{format_short(_number(truth.at(last), name)):>{width}}"
+            for name, width in _BY_TRUTH.values()
         )
         place = f"{_probability(truth.p_c):>6}{_probability(truth.p_f):>6}"
         yield f"{place}{right:>6}{''.join(cells)}"

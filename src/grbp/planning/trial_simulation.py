@@ -17,7 +17,15 @@ from grbp.learners.counters import NOBODY, Counters, Totals, add_to, play, with_
 from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
-from grbp.planning.confidence import DOWNS, LOSSES, UPS, WINS, inside, is_sure, sure_of
+from grbp.planning.confidence import (
+    DOWNS,
+    LOSSES,
+    UPS,
+    WINS,
+    find_sure_threshold,
+    is_inside_box,
+    is_sure,
+)
 
 _CREDIT, _WON, _F, _C, _UP = 0, 1, 2, 3, 4
 """The places of what happened in a case; the first is the threshold that gets the credit."""
@@ -132,7 +140,7 @@ def make_study_loop(decide: Decide) -> StudyLoop:
                         return threshold
                 if rho > log.checkpoints[checkpoint]:
                     log.threshold[r, checkpoint] = threshold
-                    log.sure[r, checkpoint] = sure_of(goal, seen, design.level, box)
+                    log.sure[r, checkpoint] = find_sure_threshold(goal, seen, design.level, box)
                     log.lost[r, checkpoint], log.taken[r, checkpoint] = lost, taken
                     log.seen[r, checkpoint, :] = seen
                     checkpoint += 1
@@ -222,7 +230,7 @@ def _first_sure(design: Design, seen: Ints, box: Ints, first: Ints, cases: int) 
         for threshold in range(2):
             if (
                 first[threshold] == NEVER
-                and not inside(seen, threshold, box)
+                and not is_inside_box(seen, threshold, box)
                 and is_sure(design.goal, seen, design.level, threshold, box)
             ):
                 first[threshold] = cases

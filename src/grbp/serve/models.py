@@ -24,7 +24,7 @@ from grbp.serve.tokens import DAYS, ROLES, Token
 from grbp.theory.posterior import Estimate
 
 
-def _given(kind: str, default: Any = ..., **more: Any) -> Any:
+def _describe_field(kind: str, default: Any = ..., **more: Any) -> Any:
     """Describe a value that the study will check; one that may be left out may also be null."""
     kinds: Any = [kind, "null"] if default is None else kind
     described = {"type": kinds, **more} if kind else more
@@ -50,11 +50,13 @@ class Body(BaseModel):
 class NewStudy(Body):
     """A study to be made; see `Study.create`."""
 
-    name: Any = _given("string", minLength=1, maxLength=64)
-    goal: Any = _given("integer", minimum=2, maximum=10_000_000)
-    learner: Any = _given("string", DEFAULT_LEARNER, description="its name, also with constants")
-    seed: Any = _given("integer", 0, minimum=0)
-    start: Any = _given(
+    name: Any = _describe_field("string", minLength=1, maxLength=64)
+    goal: Any = _describe_field("integer", minimum=2, maximum=10_000_000)
+    learner: Any = _describe_field(
+        "string", DEFAULT_LEARNER, description="its name, also with constants"
+    )
+    seed: Any = _describe_field("integer", 0, minimum=0)
+    start: Any = _describe_field(
         "",
         "drawn",
         anyOf=[
@@ -63,60 +65,60 @@ class NewStudy(Body):
         ],
         description="where it begins: a word, or the counters of past cases",
     )
-    horizon: Any = _given("number", None, exclusiveMinimum=0)
-    windows: Any = _given(
+    horizon: Any = _describe_field("number", None, exclusiveMinimum=0)
+    windows: Any = _describe_field(
         "object",
         None,
         properties={"continue": {"type": "number"}, "finish": {"type": "number"}},
         additionalProperties=False,
         description="for an action, the days after which an outcome counts",
     )
-    shadow: Any = _given("boolean", False)
-    level: Any = _given("number", 0.95, exclusiveMinimum=0, exclusiveMaximum=1)
+    shadow: Any = _describe_field("boolean", False)
+    level: Any = _describe_field("number", 0.95, exclusiveMinimum=0, exclusiveMaximum=1)
 
 
 class Opening(Body):
     """A case to be opened."""
 
-    state: Any = _given("integer", **_STATE)
-    observed: Any = _given("string", None, **_TIME)
+    state: Any = _describe_field("integer", **_STATE)
+    observed: Any = _describe_field("string", None, **_TIME)
 
 
 class Telling(Body):
     """What came of a step."""
 
-    state: Any = _given("integer", **_STATE)
-    took: Any = _given("string", None, enum=["continue", "finish", None])
-    why: Any = _given("string", "", maxLength=1_000)
-    step: Any = _given("integer", None, **_STEP)
-    observed: Any = _given("string", None, **_TIME)
+    state: Any = _describe_field("integer", **_STATE)
+    took: Any = _describe_field("string", None, enum=["continue", "finish", None])
+    why: Any = _describe_field("string", "", maxLength=1_000)
+    step: Any = _describe_field("integer", None, **_STEP)
+    observed: Any = _describe_field("string", None, **_TIME)
 
 
 class Voiding(Body):
     """The last entry of a case, to be taken back."""
 
-    why: Any = _given("string", **_REASON)
-    step: Any = _given("integer", None, **_STEP)
+    why: Any = _describe_field("string", **_REASON)
+    step: Any = _describe_field("integer", None, **_STEP)
 
 
 class Withdrawal(Body):
     """A case to be withdrawn."""
 
-    why: Any = _given("string", **_REASON)
+    why: Any = _describe_field("string", **_REASON)
 
 
 class NewToken(Body):
     """A token to be made; its label is a role or a pseudonym, never the name of a person."""
 
-    label: Any = _given("string", minLength=1, maxLength=64)
-    role: Any = _given("string", enum=list(ROLES))
-    days: Any = _given("number", DAYS, exclusiveMinimum=0, maximum=3_660)
+    label: Any = _describe_field("string", minLength=1, maxLength=64)
+    role: Any = _describe_field("string", enum=list(ROLES))
+    days: Any = _describe_field("number", DAYS, exclusiveMinimum=0, maximum=3_660)
 
 
 class Exchange(Body):
     """A token to be exchanged for a cookie."""
 
-    token: Any = _given("string")
+    token: Any = _describe_field("string")
 
 
 class EstimateModel(Body):

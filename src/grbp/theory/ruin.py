@@ -30,7 +30,7 @@ _RISING = [1 / math.factorial(k + 1) for k in _SERIES_TERMS]
 _FALLING = [k / math.factorial(k + 1) for k in _SERIES_TERMS]
 
 
-def _in_pieces(formula: Callable[..., Floats]) -> Callable[..., Floats]:
+def _compute_in_pieces(formula: Callable[..., Floats]) -> Callable[..., Floats]:
     """Compute a formula of position, length and log r piece by piece, to save memory."""
 
     @functools.wraps(formula)
@@ -60,7 +60,7 @@ def log_failure_ratio(p_c: ArrayLike) -> Floats:
     return np.where((p >= 0.25) & (p <= 0.75), near, far)
 
 
-@_in_pieces
+@_compute_in_pieces
 @_quietly
 def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     """Compute the probability of reaching n before 0 from i: (1 - r^i)/(1 - r^n), i/n if r = 1.
@@ -74,7 +74,7 @@ def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     return _climb_probability(i, n, a) * np.where(log_r > 0.0, np.exp(-(n - i) * a), 1.0)
 
 
-@_in_pieces
+@_compute_in_pieces
 @_quietly
 def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     """Compute the natural logarithm of `hit`, also where the probability itself underflows."""
@@ -85,7 +85,7 @@ def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     return np.where(hit(i, n, log_r) > 0.5, large, small)
 
 
-@_in_pieces
+@_compute_in_pieces
 @_quietly
 def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
     """Compute the expected number of steps from i until 0 or n is reached.

@@ -73,15 +73,15 @@ class Cluster:
 
     def prepare(self, cells: Iterable[Cell]) -> None:
         """Refuse the cluster if one of its workers is not fit for the cells."""
-        new = [cell for cell in cells if _kind(cell) not in self._wanted]
-        self._wanted |= {_kind(cell): check_self(cell) for cell in new}
+        new = [cell for cell in cells if _group_key(cell) not in self._wanted]
+        self._wanted |= {_group_key(cell): check_self(cell) for cell in new}
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError as error:
             raise WorkersFailed(
                 f"the cluster at {self._address} has no workers; start some and run the same again"
             ) from error
-        wanted = [self._wanted[_kind(cell)] for cell in new]
+        wanted = [self._wanted[_group_key(cell)] for cell in new]
         for worker, answer in self._client.run(find_fault, new, wanted, on_error="return").items():
             why = answer if isinstance(answer, str) else f"it failed ({_shorten(answer)})"
             if why:
@@ -108,7 +108,7 @@ class Cluster:
 
     def _submit(self, task: Task) -> Any:
         what = digest_of([(one.cell.key, one.first, one.size) for one in task])
-        wanted = self._wanted[_kind(task[0].cell)]
+        wanted = self._wanted[_group_key(task[0].cell)]
         key = f"grbp-{task[0].cell.group[0]}-{what}"
         return self._client.submit(check_and_play, task, wanted, key=key, retries=_RETRIES)
 
@@ -124,7 +124,7 @@ class Cluster:
         self._client.close()
 
 
-def _kind(cell: Cell) -> object:
+def _group_key(cell: Cell) -> object:
     return cell.group, cell.engine
 
 

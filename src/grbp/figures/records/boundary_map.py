@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, INK, drawing, fit_words
+from grbp.figures.canvas import GREY, INK, drawing_style, fit_words
 from grbp.figures.frame import INSIDE, in_percent, legend_below, new_axes
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import Interval
@@ -52,7 +52,7 @@ def boundary_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     """
     if not fit.p_c.tries:
         raise InvalidInput("CONTINUE was never tried in these records; there is nothing to draw")
-    with drawing():
+    with drawing_style():
         axes = new_axes(ax, height=4.9, below=1.35)
         x = _spread(fit.p_c)
         level = boundary(fit.goal, np.array(x))

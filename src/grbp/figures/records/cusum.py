@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, drawing, fit_words
+from grbp.figures.canvas import GREY, drawing_style, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, legend_below, new_axes
 from grbp.numerics.arrays import Floats
 
@@ -44,7 +44,7 @@ def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     if fit.cusum is None:
         raise InvalidInput("these records have too few ordered cases, so there is no sum to draw")
     (x, y), limit = _thin(fit.cusum.x, fit.cusum.y), fit.cusum.limit
-    with drawing():
+    with drawing_style():
         axes = new_axes(ax, height=3.5, below=1.1)
         axes.plot(
             x, y, color=CONTINUE, linewidth=1.4, label="ups beyond the expected, summed over cases"

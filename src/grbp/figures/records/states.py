@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from grbp.figures.canvas import GREY, drawing, fit_words
+from grbp.figures.canvas import GREY, drawing_style, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 from grbp.fitting.estimates import Proportion
 from grbp.numerics.arrays import Ints
@@ -57,7 +57,7 @@ def states_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     -------
     matplotlib.figure.Figure
     """
-    with drawing():
+    with drawing_style():
         axes = new_axes(ax, height=4.7, below=1.5)
         states = np.array([row.state for row in fit.by_state])
         for one in _ACTIONS:
@@ -68,7 +68,7 @@ def states_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         shown = fit.by_state[:: -(-len(states) // _MOST_TICKS)]
         axes.set_xticks(
             [row.state for row in shown],
-            [f"{row.state}\n{_short(row.c)}\n{_short(row.f)}" for row in shown],
+            [f"{row.state}\n{_format_count(row.c)}\n{_format_count(row.f)}" for row in shown],
         )
         for line, words in enumerate(("state", "C tries", "F tries")):
             name = axes.annotate(words, (0.0, 0.0), xycoords="axes fraction", ha="right", va="top")
@@ -103,18 +103,18 @@ def _draw_action(axes: "Axes", fit: "Fit", one: _Kind) -> None:
         (mark,) = axes.plot(at, share, one.marker, color=one.colour, clip_on=False)
         mark.set(markersize=3 if many else 6, zorder=4, label=f"{one.words}, with its interval")
     never = np.array([row.state for row in fit.by_state if row.state not in shares], dtype=np.int64)
-    for first, last in _runs(never, merge=many):
+    for first, last in _group_states(never, merge=many):
         axes.axvspan(first + one.aside - 0.2, last + one.aside + 0.2, facecolor="none",
                      edgecolor=one.colour, hatch="////", alpha=0.45, linewidth=0)  # fmt: skip
 
 
-def _runs(states: Ints, merge: bool) -> list[tuple[int, int]]:
+def _group_states(states: Ints, merge: bool) -> list[tuple[int, int]]:
     """Return the first and the last of consecutive states, or of each state alone."""
     cuts = np.flatnonzero(np.diff(states) > (1 if merge else 0)) + 1
     return [(int(run[0]), int(run[-1])) for run in np.split(states, cuts) if len(run)]
 
 
-def _short(count: int) -> str:
+def _format_count(count: int) -> str:
     """Write a count in few letters: 9,999 and 45k and 1.2M."""
     if count < 10**4:
         return f"{count:,}"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final, cast
 
 from grbp._format import format_interval
-from grbp.figures.canvas import GREY, INK, drawing, fit_words
+from grbp.figures.canvas import GREY, INK, drawing_style, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     -------
     matplotlib.figure.Figure
     """
-    with drawing():
+    with drawing_style():
         axes = new_axes(ax, height=3.3, below=0.95, left=0.25)
         ends, band = [0.0], None
         if fit.p_f is not None and fit.p_f.estimate is not None:
