@@ -1,5 +1,6 @@
 """The paper again: its figures by their numbers, and all of it with one call."""
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -53,52 +54,6 @@ _MEASURED: Final[dict[int, AnySpec]] = {3: FIGURE_3, 4: FIGURE_4, 5: FIGURE_5}
 _LEADING: Final = ("figure-3", "figure-4")
 """The figures that the page begins with."""
 
-_READING: Final = {
-    1: "A round starts in one of the states between the dead end and the goal. Continuing moves"
-    " it one state up or down; finishing ends it at once, at the goal or at the dead end.",
-    2: "Each curve is the chance of reaching the goal from state 1 by always continuing. Where"
-    " finishing succeeds more often than that, finishing in state 1 is right (no-exploration"
-    " region); elsewhere it never is, and a learner must try it on purpose to know (exploration"
-    " region).",
-    3: "The optimal policy finishes in state 1, so every round of it teaches something about"
-    " both actions, and a learner may stop paying. The paper has 200 replicas of each learner;"
-    " these are too few to tell the means apart, so there are more here. Shades are simultaneous"
-    " 95% bands; the verdicts use intervals for one number at a time, which are narrower."
-    " doorstep-lai is not the paper's: it is the default learner of this software.",
-    4: "The optimal policy never finishes, so finishing must be tried on purpose, at a price,"
-    " again and again: regret grows at least with the logarithm of the rounds. The dashed guide"
-    " is what forced exploration costs in theory.",
-    5: "The regret of GETBE-SM for every pair of probabilities, as a map and as a surface. The"
-    " black line is the boundary of Figure 2 for this goal.",
-}
-
-_FURTHER: Final = {
-    "growth-3": (
-        "3",
-        "Figure 3, followed out to a billion rounds. Bounded regret is a level line. That of"
-        " GETBE-SM rises again: by then about one replica in a million is stuck with never"
-        " finishing, and that one costs millions. A plain simulation would hardly ever contain it;"
-        " splitting looks for it. NoExplore, whose regret grows with every round, leaves the"
-        " picture at once.",
-    ),
-    "growth-3-others": (
-        "3, two more learners",
-        "The same for PS-PolSelection, which compares the two policies by their wins, and for"
-        " doorstep-lai, which is not the paper's.",
-    ),
-    "growth-3-ucb": (
-        "3, UCB-PolSelection",
-        "The same for UCB-PolSelection. On the logarithmic axis a logarithm is a straight line;"
-        " this one is steeper at first than it will be.",
-    ),
-    "growth-4": ("4", "Figure 4, followed out to a billion rounds: straight lines."),
-    "growth-4-others": (
-        "4, three more learners",
-        "The same for the learners with upper confidence bounds, which bend before they are"
-        " straight, and for doorstep-lai, which is not the paper's.",
-    ),
-}
-"""The curves beyond the paper's horizon: the figure that each goes on from, and what to see."""
 
 _BETWEEN: Final = (
     "Between two curves it depends on the goal: a problem above the curve of its goal\n"
@@ -271,11 +226,14 @@ def reproduce(
         results[name] = run(asked, folder / "data", progress)
         to_csv(results[name], folder / f"{name}.csv")
     sections = []
-    for number, text in _READING.items():
-        sections.append(_make_section(folder, f"figure-{number}", _title(number), text, results))
-    for name, (figure, text) in _FURTHER.items():
-        title = f"Figure {figure}, out to {_rounds(results[name].spec):,} rounds"
-        sections.append(_make_section(folder, name, title, text, results))
+    texts = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
+    for name, words in texts.items():
+        title = (
+            f"Figure {words['follows']}, out to {_rounds(results[name].spec):,} rounds"
+            if "follows" in words
+            else _title(int(name[-1]))
+        )
+        sections.append(_make_section(folder, name, title, words["text"], results))
     say(f"{len(sections)} figures, as PNG and SVG")
     found = verdicts(results)
     page = report_html(sections, found, _list_facts(results))
