@@ -171,7 +171,7 @@ def getbe_bound(problem: Problem, gamma: float, rounds: int) -> GetbeBound:
     rho_prime = max(rho_c, rho_f, rho_pp)
     near = -math.expm1(-delta * delta)
     w = 4.0 * rho_prime + 2.0 * math.pi**2 / 3.0 * (1.0 + 1.0 / near) if near > 0.0 else math.inf
-    obstacle = _why_not_applicable(problem, gamma, required, p_c1, delta)
+    obstacle = _find_hurdle(problem, gamma, required, p_c1, delta)
     bound = math.inf if obstacle else w
     if not obstacle and optimal_threshold(problem) == 0:
         bound = math.ceil(gamma * math.log(rounds)) + w * gap_max(problem)
@@ -293,9 +293,7 @@ def _argmin(room: Callable[[float], float], high: float) -> float:
     return low
 
 
-def _why_not_applicable(
-    problem: Problem, gamma: float, required: float, p_c1: float, delta: float
-) -> str:
+def _find_hurdle(problem: Problem, gamma: float, required: float, p_c1: float, delta: float) -> str:
     """Say why Theorem 3 does not apply; the empty string if it does."""
     if not (0.0 < problem.p_c < 1.0 and 0.0 < problem.p_f < 1.0):
         return "Theorem 3 needs p_c and p_f strictly between 0 and 1"
