@@ -363,9 +363,11 @@ class StudyReader:
     def _find_case(self, case: object) -> tuple[Config, CaseRow]:
         """Return the configuration and a case, or refuse a number that no case has."""
         number = check_case(case)
-        return self._read(
-            lambda tx, study: (load_config(study.config), find_case(tx, study, number))
-        )
+
+        def find(tx: Transaction, study: StudyRow) -> tuple[Config, CaseRow]:
+            return load_config(study.config), find_case(tx, study, number)
+
+        return read_study(self._store, self.name, find)
 
     def _read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
         """Run a script that reads this study."""
