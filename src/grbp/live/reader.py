@@ -17,7 +17,7 @@ from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, dump_log, step_tables
 from grbp.live.history import case_entries
 from grbp.live.projection import decide_threshold, total_counters
-from grbp.live.reading import find_only_study, read_study
+from grbp.live.reading import find_only_study, find_study, read_study
 from grbp.live.recording import find_case
 from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow
 from grbp.live.store import Where, open_store
@@ -127,7 +127,13 @@ class StudyReader:
         >>> study.open_case(1).action == study.ask(1).action
         True
         """
-        return make_advice(*self._find_case(case), None)
+        number = check_case(case)
+
+        def advise(tx: Transaction) -> Advice:
+            study = find_study(tx, self.name)
+            return make_advice(load_config(study.config), find_case(tx, study, number), None)
+
+        return self._store.read(self.name, advise)  # One call fewer: people wait for this one.
 
     def case(self, case: int) -> Case:
         """Return a case.
@@ -363,11 +369,9 @@ class StudyReader:
     def _find_case(self, case: object) -> tuple[Config, CaseRow]:
         """Return the configuration and a case, or refuse a number that no case has."""
         number = check_case(case)
-
-        def find(tx: Transaction, study: StudyRow) -> tuple[Config, CaseRow]:
-            return load_config(study.config), find_case(tx, study, number)
-
-        return read_study(self._store, self.name, find)
+        return self._read(
+            lambda tx, study: (load_config(study.config), find_case(tx, study, number))
+        )
 
     def _read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
         """Run a script that reads this study."""

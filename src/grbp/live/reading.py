@@ -11,19 +11,20 @@ from grbp.live.store.base import LAST, Store, Transaction
 T = TypeVar("T")
 
 
+def find_study(tx: Transaction, name: str) -> StudyRow:
+    """Return the row of a study, or say that there is none."""
+    study = tx.study()
+    if study is None:
+        raise NotFound(
+            f"the study {name!r} was asked for; there is none of this name: `grbp live studies`"
+            " lists those of a store"
+        )
+    return study
+
+
 def read_study(store: Store, name: str, script: Callable[[Transaction, StudyRow], T]) -> T:
     """Run a script that reads a study, or say that there is none."""
-
-    def find_and_run(tx: Transaction) -> T:
-        study = tx.study()
-        if study is None:
-            raise NotFound(
-                f"the study {name!r} was asked for; there is none of this name: `grbp live studies`"
-                " lists those of a store"
-            )
-        return script(tx, study)
-
-    return store.read(name, find_and_run)
+    return store.read(name, lambda tx: script(tx, find_study(tx, name)))
 
 
 def read_config(store: Store, name: str) -> Config:
