@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grbp._format import plural
 from grbp.live.narration import describe_threshold, format_days, name_state
+from grbp.model.transition import successors
 from grbp.serve import narration
 
 TEMPLATES: Final = Environment(
@@ -31,4 +32,5 @@ TEMPLATES.globals |= {
     "isnan": math.isnan,
     "describe_threshold": describe_threshold,
     "explain_exploration": narration.explain_exploration,
+    "successors": successors,
 }
