@@ -1,24 +1,22 @@
 """The page "How a request walks": all that it names exists, and is called in the order it says."""
 
 import ast
+import json
 import re
 import shlex
+import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import NamedTuple
 
 import pytest
+import recorded_calls
+from recorded_calls import SOURCE
 
-import grbp
 from grbp.cli import main
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "how-a-request-walks.md"
-SOURCE = Path(grbp.__file__).parent
 
 NAMED = re.compile(r"`([\w/]+\.py)(?:: ([\w.]+))?`")
 """A file of the package, or a function in it: `model/problem.py: Problem.states`."""
@@ -58,36 +56,6 @@ def defined_in(path: Path) -> set[str]:
     return names
 
 
-def is_importing(frame: FrameType | None) -> bool:
-    """Whether a function is called while a module of the package is imported."""
-    while frame is not None:
-        if frame.f_code.co_name == "<module>" and str(SOURCE) in frame.f_code.co_filename:
-            return True
-        frame = frame.f_back
-    return False
-
-
-@contextmanager
-def record_calls(wanted: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Record the first call of each of some functions, in order, but not while modules load."""
-    seen: list[tuple[str, str]] = []
-    files = {(str(SOURCE / file), function): (file, function) for file, function in wanted}
-
-    def record(frame: FrameType, event: str, _: object) -> None:
-        call = files.get((frame.f_code.co_filename, frame.f_code.co_qualname))
-        if event == "call" and call and call not in seen and not is_importing(frame):
-            seen.append(call)
-
-    before = sys.getprofile(), threading.getprofile()
-    threading.setprofile(record)
-    sys.setprofile(record)
-    try:
-        yield seen
-    finally:
-        sys.setprofile(before[0])
-        threading.setprofile(before[1])
-
-
 def test_every_file_and_function_that_the_page_names_exists() -> None:
     named = NAMED.findall(PAGE.read_text("utf-8"))
     assert len(named) > 40
@@ -106,9 +74,10 @@ def test_a_request_walks_as_the_page_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     *before, last = walk.commands
-    (tmp_path / "tour.toml").write_text(walk.file, "utf-8")
+    Path("tour.toml").write_text(walk.file, "utf-8")
     for command in before:
         assert main(command) == 0
-    with record_calls(walk.steps) as calls:
-        assert main(last) == 0
-    assert calls == walk.steps
+    asked = [sys.executable, recorded_calls.__file__, json.dumps(walk.steps), *last]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert [tuple(call) for call in json.loads(answer.stdout)] == walk.steps
