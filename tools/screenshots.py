@@ -22,7 +22,7 @@ IMAGES = Path(__file__).parent.parent / "docs" / "images"
 EXPLORER = {"explorer.png": (1280, 1010), "explorer-phone.png": (390, 844)}
 PAGES = {
     "page-cases.png": ("", (1280, 700), "light"),
-    "page-case.png": ("/cases/58", (1280, 1180), "light"),
+    "page-case.png": ("/cases/58", (1280, 1220), "light"),
     "page-case-phone.png": ("/cases/59", (390, 844), "dark"),
     "page-evidence.png": ("/evidence", (1280, 1240), "light"),
 }
