@@ -1,5 +1,6 @@
 """A strict reader of the pages that are written, and a text that tries to be HTML."""
 
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import NamedTuple
@@ -59,3 +60,18 @@ class Page(HTMLParser):
             if element.text and row:
                 yield row
             row = []
+
+
+def check_report(html: str) -> Page:
+    """Read a report, which must be well-formed, fetch nothing and run nothing."""
+    page = Page(html)
+    ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
+    assert len(set(ids)) == len(ids)
+    links = [e.attributes["href"] for e in page.all("a")]
+    assert links
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    assert page.all("script", "link", "iframe", "object", "form", "svg") == []
+    assert not any(name.startswith("on") for e in page.elements for name in e.attributes)
+    assert not re.search(r"[a-z]+://|@import|url\(", html)
+    assert all(e.attributes["src"].startswith("data:image/svg+xml") for e in page.all("img"))
+    return page
