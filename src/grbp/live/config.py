@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -158,7 +158,6 @@ def make_config(
     )
 
 
-@cache
 def this_version() -> str:
     """Return the version of this package."""
     return __version__
