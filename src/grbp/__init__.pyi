@@ -10,6 +10,7 @@ from grbp._numba.jit import (
 from grbp.errors import (
     CannotWrite as CannotWrite,
     Conflict as Conflict,
+    Damaged as Damaged,
     GrbpError as GrbpError,
     InvalidInput as InvalidInput,
     InvalidRecords as InvalidRecords,

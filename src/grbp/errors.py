@@ -12,6 +12,7 @@ The tree::
     ├── MissingExtra    an optional dependency is not installed (also an ImportError)
     ├── WorkersFailed   the workers of a sweep died, or cannot play it
     └── CannotWrite     a file or folder cannot be written (also an OSError)
+        └── Damaged     what a live study keeps was damaged or changed; restore a backup
 
 Every message is one sentence: what was given, what is allowed, what to do.
 """
@@ -156,6 +157,10 @@ def missing_extra(error: ImportError, package: str, extra: str) -> MissingExtra:
 
 class CannotWrite(GrbpError, OSError):
     """A file or folder cannot be written."""
+
+
+class Damaged(CannotWrite):
+    """What a store keeps contradicts itself: it was damaged or changed, and is not written to."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

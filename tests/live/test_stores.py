@@ -31,7 +31,7 @@ from stored import (
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound
 from grbp.live.schema import dumps_study
 from grbp.live.store import open_store
-from grbp.live.store.base import LAST, Store, Transaction
+from grbp.live.store.base import HIDDEN, LAST, Store, Transaction
 from grbp.live.store.memory import MemoryStore
 from grbp.live.store.sql import MOST
 
@@ -384,7 +384,8 @@ class TestContract:
             store.write(name, some_rows)
             store.write(name, partial(tell, who=str(number)))
         # The order of code points, in every database and language.
-        assert store.studies() == sorted(names)
+        assert store.logs() == sorted(names)
+        assert store.studies() == sorted(name for name in names if name[0] != HIDDEN)
         for number, name in enumerate(names):
             assert [event.who for event in log(store, name)][2:] == ["me", str(number)]
             assert store.read(name, lambda rows: rows.study()).name == name  # type: ignore[union-attr]

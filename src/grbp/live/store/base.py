@@ -59,6 +59,12 @@ _MOMENT: Final = 2e-5
 LAST: Final = "a"
 """A time after all times, which begin with a digit."""
 
+HIDDEN: Final = "\x01"
+"""How the name of a log begins that is the store's own; no name of a study has it."""
+
+HOUSE: Final = f"{HIDDEN}house"
+"""The log of the store itself: who may use a server, and when it was verified and backed up."""
+
 
 class Transaction(ABC):
     """What a script can read and write: the rows of one study."""
@@ -180,6 +186,9 @@ class Store(ABC):
     where: str
     """The path or address, as messages show it."""
 
+    address: str | None = None
+    """The whole path or address, by which another process opens it; None if none can."""
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._gate = threading.Lock()
@@ -299,16 +308,20 @@ class Store(ABC):
         """Return what the database itself finds wrong with what it keeps, a sentence each."""
         return []
 
-    @abstractmethod
     def studies(self) -> list[str]:
         """Return the names of all studies, sorted."""
+        return [name for name in self.logs() if not name.startswith(HIDDEN)]
+
+    @abstractmethod
+    def logs(self) -> list[str]:
+        """Return the names of all logs, sorted: the store's own, and those of its studies."""
 
     def backup(self, path: Path) -> None:
         """Write a copy of every study, each as it is at one moment, to a new SQLite file."""
         from grbp.live.store.sqlite import new_file  # noqa: PLC0415 (which stands on this one)
 
         with new_file(path) as copy:
-            for name in self.studies():
+            for name in self.logs():
                 self.read(name, partial(_copy_study, copy, name))
 
     @abstractmethod

@@ -110,8 +110,8 @@ class MemoryStore(Store):
         self._undo: Undo = []
         self._savepoints: list[int] = []
 
-    def studies(self) -> list[str]:
-        """Return the names of all studies."""
+    def logs(self) -> list[str]:
+        """Return the names of all logs."""
         return sorted(name for name, rows in self._rows.items() if rows.study)
 
     def close(self) -> None:

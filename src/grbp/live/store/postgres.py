@@ -104,7 +104,7 @@ class PostgresStore(Store):
                 "an address of PostgreSQL was given that cannot be read; it must be like"
                 " postgresql://user@host:5432/database"
             ) from None
-        self.where = _show_address(given)
+        self.where, self.address = _show_address(given), dsn
         try:
             self._connect(create)
         except psycopg.Error as error:
@@ -115,8 +115,8 @@ class PostgresStore(Store):
             self.close()
             raise
 
-    def studies(self) -> list[str]:
-        """Return the names of all studies."""
+    def logs(self) -> list[str]:
+        """Return the names of all logs."""
         with self._lock, self._read_transaction():
             return [name for (name,) in self._require_connection().execute(STUDIES)]
 

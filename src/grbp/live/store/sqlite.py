@@ -118,7 +118,7 @@ class SqliteStore(Store):
         self._cache: dict[str, CachedStudy] = {}
         self._content = -1
         # Whole, as SQLite takes names such as :memory: otherwise, and the folder may be changed.
-        self._whole = os.path.abspath(path)  # noqa: PTH100
+        self.address = self._whole = os.path.abspath(path)  # noqa: PTH100
         self._path = path = Path(self._whole)
         if not self._exists():
             if not create:
@@ -256,8 +256,8 @@ class SqliteStore(Store):
         lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
         return [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
 
-    def studies(self) -> list[str]:
-        """Return the names of all studies."""
+    def logs(self) -> list[str]:
+        """Return the names of all logs."""
         with self._lock, self._read_transaction():
             return [name for (name,) in self._connection.execute(STUDIES)]
 
