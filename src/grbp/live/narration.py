@@ -80,15 +80,15 @@ def _describe_readable(event: Event, goal: int, *, shadow: bool) -> EventLine:
     asked, answered = loads(event.request), loads(event.response)
     why, notes = str(asked.get("why") or ""), []
     if event.kind == "study":
-        what = f"Study configured: {_describe_config(asked['config'])}."
+        what = f"Study configured: {_describe_config(asked['config'], shadow=shadow)}."
     elif event.kind == "open":
         decided = "" if shadow else f"; {describe_threshold(answered['threshold'], goal)}"
         what = f"Opened in state {asked['state']:,}{decided}."
     elif event.kind == "tell":
-        took, advised = answered["took"].upper(), answered["advised"].upper()
+        took = answered["took"].upper()
         led = name_state(asked["state"], goal)
         what = f"Step {event.step:,}: {took} led from state {answered['from']:,} to {led}."
-        if not shadow and took != advised:
+        if not shadow and took != (advised := answered["advised"].upper()):
             notes.append(f"{advised} was advised")
         if not answered["counted"]:
             notes.append(HELD)
@@ -108,15 +108,11 @@ def name_state(state: int, goal: int) -> str:
     return f"the goal ({goal:,})" if state == goal else f"state {state:,}"
 
 
-def _describe_config(config: dict[str, Any]) -> str:
-    """Say to what a study is locked."""
-    learner, start = config["learner"], config["start"]
-    beginning = {DRAWN: "from drawn first estimates", FIRST: "with one first try of each"}
+def _describe_config(config: dict[str, Any], *, shadow: bool) -> str:
+    """Say to what a study is locked; in shadow mode, without what the learner decides by."""
     parts = [
         f"goal {config['goal']:,}",
-        f"learner {learner if isinstance(learner, str) else learner['name']}",
-        f"seed {config['seed']}",
-        beginning.get(start, "from records") if isinstance(start, str) else "from records",
+        *([] if shadow else _describe_learner(config)),
         *(
             f"an outcome of {action.upper()} counts after {format_days(seconds / _DAY)}"
             for action, seconds in config["windows"].items()
@@ -124,6 +120,17 @@ def _describe_config(config: dict[str, Any]) -> str:
         *(["shadow mode"] if config["shadow"] else []),
     ]
     return ", ".join(parts)
+
+
+def _describe_learner(config: dict[str, Any]) -> list[str]:
+    """Say by what a study decides."""
+    learner, start = config["learner"], config["start"]
+    beginning = {DRAWN: "from drawn first estimates", FIRST: "with one first try of each"}
+    return [
+        f"learner {learner if isinstance(learner, str) else learner['name']}",
+        f"seed {config['seed']}",
+        beginning.get(start, "from records") if isinstance(start, str) else "from records",
+    ]
 
 
 def format_days(number: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, BinaryIO, Final, NamedTuple
+from typing import Annotated, Any, BinaryIO, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from fastapi import Path as InPath, Query, Request
@@ -15,13 +15,16 @@ from grbp.explorer.simulations import Simulations
 from grbp.learners.registry import is_path
 from grbp.live.advice import Status
 from grbp.live.arguments import MOST_CASES, utc_now
+from grbp.live.reading import read_config
 from grbp.live.schema import dumps
-from grbp.live.shadow import hide_advice
+from grbp.live.shadow import show
 from grbp.live.store.base import Store
 from grbp.live.study import Study
 from grbp.serve.metrics import Metrics
 from grbp.serve.settings import Settings
 from grbp.serve.tokens import ANYBODY, STATISTICIAN, Sessions, Token, Tokens, may
+
+T = TypeVar("T")
 
 _PART: Final = 2**16
 _PAGE: Final = 1_000
@@ -133,9 +136,23 @@ def may_examine(request: Request) -> bool:
     return may(get_caller(request).role, STATISTICIAN)
 
 
-def show_status(request: Request, status: Status) -> Any:
-    """Return how a study stands, as far as the caller may see it."""
-    return hide_advice(status.to_dict(), shadow=status.shadow, examiner=may_examine(request))
+def show_to_caller(request: Request, value: T, *, shadow: bool) -> T:
+    """Return an answer about a study as far as the caller may see it."""
+    return show(value, shadow=shadow, examiner=may_examine(request))
+
+
+def show_status(request: Request, status: Status) -> dict[str, Any]:
+    """Return how a study stands, as far as the caller may see it, in plain types."""
+    return show_to_caller(request, status, shadow=status.shadow).to_dict()
+
+
+def show_all(request: Request, name: str, values: list[T]) -> list[T]:
+    """Return answers about a study as far as the caller may see them.
+
+    Whether it is in shadow mode is read after the answers, and is locked from the first case on.
+    """
+    shadow = not may_examine(request) and read_config(server_state(request).store, name).shadow
+    return [show_to_caller(request, one, shadow=shadow) for one in values]
 
 
 def json_response(value: Any, status: int = 200, **headers: str) -> Response:
