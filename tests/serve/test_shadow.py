@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
+from browser import DESK, PHONE, Watched, misplaced
+from fonts import WIDE
 from serving import ROLES_BY_ROUTE, Clock, Serving, refused
 
 import grbp
@@ -297,6 +299,9 @@ def test_twins_look_different_to_whoever_examines_them(twins: Twins) -> None:
             assert status["next_threshold"] is not None
             page = server.ask("GET", "/studies/ward/evidence", twins.tokens[k][role]).text
             assert "What is known" in page
+            page = server.ask("GET", "/studies/ward/log", twins.tokens[k][role]).text
+            assert "would be advised" in page
+            assert "was advised" not in page
 
 
 # What is hidden, by its names and values.
@@ -309,8 +314,9 @@ HIDDEN: Final = {
 }  # fmt: skip
 WORDS: Final = (
     "threshold", "p_C", "p_F", "<sub>", "interval", "estimate", "regret", "Regret", "overridden",
-    "against the advice", "was advised", "in order to learn", "seed", " drawn ", str(SEED),
-    str(SEED + 1), 'class="map"', 'class="path"', "CONTINUE above", "in every state",
+    "against the advice", "was advised", "would be advised", "in order to learn", "seed",
+    " drawn ", str(SEED), str(SEED + 1), 'class="map"', 'class="path"', "CONTINUE above",
+    "in every state",
 )  # fmt: skip
 
 
@@ -399,6 +405,32 @@ def test_a_client_reads_what_is_left(twins: Twins) -> None:
         with Client(server.url, "ward", token=tokens["statistician"]) as client:
             assert client.status() == Study(server.store, "ward").status()
             assert client.log() == Study(server.store, "ward").log()
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_pages_stay_of_use_to_whoever_records(
+    tmp_path: Path, browser: Watched, size: dict[str, int]
+) -> None:
+    with Twins(tmp_path, TWINS["seeds"]) as twins:
+        list(twins.play())
+        server, token = twins.servers[0], twins.tokens[0]["recorder"]
+        bearer = {"Authorization": f"Bearer {token}"}
+        with browser.page(viewport=size, extra_http_headers=bearer, font=WIDE) as page:
+            for path in ("?show=all", "/cases/1", "/cases/2", "/evidence", "/log"):
+                page.goto(f"{server.url}/studies/ward{path}")
+                text = page.inner_text("main")
+                assert "Shadow mode. The study watches and learns" in text
+                assert not re.search(r"\bNone\b|\bnull\b|\(\)", text), path
+                assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], path
+                assert misplaced(page) == [], path
+                for box in page.locator("section, figure, dl, td, table").all():
+                    assert box.inner_html().strip(), path
+            page.goto(f"{server.url}/studies/ward/cases/2")
+            page.get_by_role("button", name="It moved up to state 3").click()
+            page.get_by_role("button", name="Yes, record it").click()
+            page.get_by_text("Step 1 is recorded.").wait_for()
+        told = twins.studies()[0].log(case=2)[-1]
+    assert (told.kind, told.step, told.who) == ("tell", 1, "the recorder")
 
 
 # The shell, on which everybody is taken for somebody who decides freely.

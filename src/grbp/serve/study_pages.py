@@ -191,8 +191,10 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
         start = max(0, end - 2 - _PAGE)
         events = found.log(start, end - 1 - start) if end > 1 else []
     older = events[-_PAGE].seq if len(events) > _PAGE else None
-    hidden = status.shadow and not may_examine(request)
-    lines = describe_events(show_all(request, study, events[-_PAGE:]), status.goal, shadow=hidden)
+    lines = describe_events(
+        show_all(request, study, events[-_PAGE:]), status.goal, shadow=status.shadow,
+        examiner=may_examine(request),
+    )  # fmt: skip
     return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,
