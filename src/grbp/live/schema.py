@@ -41,7 +41,8 @@ class Event(NamedTuple):
     key : str
         The idempotency key; empty without one.
     previous, hash : str
-        The hash of the event before, and of this one, which covers all of the above.
+        The hash of the event before, and of this one, which covers all of the above; empty where
+        shadow mode hides them from whoever reads a log by a `Client`.
     """
 
     seq: int
