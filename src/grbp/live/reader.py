@@ -58,6 +58,7 @@ class StudyReader:
             )  # fmt: skip
             self.goal = load_config(study.config).goal
             fault = find_fault(study, last, cases, self._learner)
+            fault = fault or self._store.missing(self.name)
             self.read_only = next(iter(self._store.checks()), fault)
         except BaseException:
             if not isinstance(store, Store):
@@ -304,7 +305,9 @@ class StudyReader:
         # The database's own check needs no Python, so that it takes no time beside ours.
         with ThreadPoolExecutor(1) as beside:
             damage = beside.submit(self._store.damage)
+            missing = None
             try:
+                missing = self._store.missing(self.name)
                 found = self._store.read(
                     self.name, lambda tx: verify_study(tx, self._learner, decide=decide)
                 )
@@ -312,7 +315,8 @@ class StudyReader:
                 if not damage.result():  # Somebody else's fault, such as that of a network.
                     raise
                 found = Verified(0, "", 0, (str(error),), ())
-        return found._replace(problems=(*found.problems, *damage.result()))
+        first = [missing] if missing else []
+        return found._replace(problems=(*first, *found.problems, *damage.result()))
 
     def export(self, path: Path | str) -> Path:
         """Write the log to a file, a line of JSON for each event, whole or not at all.
@@ -328,7 +332,7 @@ class StudyReader:
         return write_whole(check_target(path, self._store), self.export_lines(), 0o600)
 
     def export_lines(self) -> Iterator[bytes]:
-        """Yield the lines that `export` writes.
+        """Yield the lines that `export` writes, many at a time.
 
         Returns
         -------
@@ -348,8 +352,10 @@ class StudyReader:
         -------
         Path
         """
-        lines = self._store.read(self.name, lambda tx: list(steps_text(step_tables(tx))))
-        return write_whole(check_target(path, self._store), lines, 0o600)
+        target = check_target(path, self._store)
+        return self._store.read(
+            self.name, lambda tx: write_whole(target, steps_text(step_tables(tx)), 0o600)
+        )
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the store, as they are now, to a new SQLite file.
