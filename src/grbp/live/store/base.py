@@ -116,6 +116,7 @@ class Store(ABC):
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""
         check_storable([name])
+        self._check_open()
         job = Job(name, script)
         with self._gate:
             self._waiting.append(job)
@@ -151,16 +152,19 @@ class Store(ABC):
         """Run all that waits, and tell those who asked for it."""
         batch: list[Job[Any]] = []
         if not self._lock.acquire(timeout=self.patience):
-            self._leave(job)
+            return self._leave(job)
         try:
+            self._check_open()
             self._gather()
             self._run(batch)
         finally:
-            if self._closed:  # Whoever closed it did not wait so long.
-                self._disconnect()
-            self._lock.release()
-            for one in batch:
-                one.turn.release()
+            try:
+                if self._closed:  # Whoever closed it did not wait so long.
+                    self._disconnect()
+            finally:
+                self._lock.release()
+                for one in batch:
+                    one.turn.release()
 
     def _gather(self) -> None:
         """Wait for those who were served together, as long as one after another asks again."""
@@ -213,6 +217,8 @@ class Store(ABC):
 
     def _close_readers(self) -> None:
         """Close the readers that nobody uses; the others are closed when they are given back."""
+        if os.getpid() != self._process:  # They are another's, who still uses them.
+            return
         with suppress(IndexError):
             while True:
                 self._readers.pop().close()
@@ -230,7 +236,6 @@ class Store(ABC):
         written. Where it cannot begin, that is said to the one who tried; the next tries again.
         """
         try:
-            self._check_open()
             self._begin()
             with self._gate:
                 batch += self._waiting

@@ -134,6 +134,9 @@ class MemoryStore(Store):
     def close(self) -> None:
         """Do nothing: the rows go with the program."""
 
+    def _check_open(self) -> None:
+        """Allow everything: a process that was forked has rows of its own."""
+
     def _make_reader(self) -> NoReturn:
         raise NotImplementedError  # All read the same rows.
 

@@ -110,8 +110,10 @@ class PostgresStore(Store):
             raise NotFound(f"there is no store in {self.where}; `grbp live init` makes one")
         if version != newest_version():
             run.store = None  # To copy and to change tables may take long.
-            self._make_tables(session)
-            run.store = self
+            try:
+                self._make_tables(session)
+            finally:
+                run.store = self
 
     def _make_tables(self, session: Session) -> None:
         """Make the tables of a new database, or migrate those of an old one."""
@@ -153,6 +155,8 @@ class PostgresStore(Store):
                 f"the connection to {self.where} was lost while this was being written"
                 f" ({_first_line(error)}), {UNKNOWN}"
             )
+        if lost and self._closed:
+            return InvalidInput(f"{self.where} was closed; open it again")
         if lost:
             return CannotWrite(
                 f"{self.where} cannot be reached ({_first_line(error)}), so nothing was written;"

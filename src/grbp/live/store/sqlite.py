@@ -112,7 +112,8 @@ class SqliteStore(Store):
 
     def _connect(self) -> SqliteConnection:
         raw = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
-        return SqliteConnection(raw, self.where, self._check_files, self._wait_at_most)
+        checks = self._check_files, self._wait_at_most, self._forget
+        return SqliteConnection(raw, self.where, *checks)
 
     def _make_reader(self) -> SqliteConnection:
         # A new connection would make a log anew that was removed.
@@ -244,7 +245,8 @@ class SqliteStore(Store):
         """Find the logs of which something was acknowledged, and of which nothing is there."""
         if self._witness is not None and (noted := self._witness.read()):
             there = {number for (number,) in self._connection.execute("select id from studies")}
-            if gone := len(noted.keys() - there):
+            # Somebody may have removed one meanwhile, and then it is noted no more.
+            if gone := len(self._witness.read().keys() & (noted.keys() - there)):
                 which = "one study" if gone == 1 else f"{gone:,} studies"
                 self._lost = [f"{which} of {self.where} cannot be found: {self._witness.advice}"]
 
@@ -345,15 +347,15 @@ class SqliteStore(Store):
             self._wal_file = wal
 
     def _commit(self) -> None:
-        for number in [number for number, last in self._writer.tails.items() if last is None]:
-            # Before, as the next log may get this number.
-            if self._witness is not None:
-                self._witness.forget(number)
         self._writer.commit()
         if self._witness is not None:
             for number, last in self._writer.tails.items():
-                if last is not None:
-                    self._witness.note(number, *last)
+                self._witness.note(number, *last)
+
+    def _forget(self, number: int) -> None:
+        """Note nothing of a log that is being removed: the next one may get its number."""
+        if self._witness is not None:
+            self._witness.forget(number)
 
     def _rollback(self) -> None:
         self._writer.rollback()

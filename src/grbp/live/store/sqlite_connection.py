@@ -31,18 +31,23 @@ _SENTENCES: Final = {
 PAUSE: Final = 0.002
 """How many seconds to wait at a time; SQLite's own pauses grow, and leave somebody behind."""
 
-Tails = dict[int, tuple[int, str] | None]
-"""The last event that a transaction appends to each log, by its number; None if it is removed."""
+Tails = dict[int, tuple[int, str]]
+"""The last event that a transaction appends to each log, by its number."""
 
 
 class SqliteTransaction(SqlTransaction):
     """The rows of one study in a SQLite file."""
 
     def __init__(
-        self, name: str, cache: dict[str, CachedStudy], cursor: "apsw.Cursor", tails: Tails
+        self,
+        name: str,
+        cache: dict[str, CachedStudy],
+        cursor: "apsw.Cursor",
+        tails: Tails,
+        forget: Callable[[int], None],
     ) -> None:
         super().__init__(name, cache)
-        self._cursor, self._tails = cursor, tails
+        self._cursor, self._tails, self._forget_noted = cursor, tails, forget
 
     def append(self, event: Event) -> None:
         """Add an event."""
@@ -50,7 +55,8 @@ class SqliteTransaction(SqlTransaction):
         self._tails[self._require_study().number] = event.seq, event.hash
 
     def _forget(self, number: int) -> None:
-        self._tails[number] = None
+        self._tails.pop(number, None)
+        self._forget_noted(number)
 
     def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         try:
@@ -79,7 +85,8 @@ class SqliteConnection(Reader):
     """A connection to the file, for one thread at a time, and what was read through it.
 
     `check` is called whenever a transaction has begun, and refuses files that are not the ones that
-    were opened. `patience` returns how many seconds to wait for others.
+    were opened. `patience` returns how many seconds to wait for others. `forget` is told the number
+    of a log that is being removed.
     """
 
     def __init__(
@@ -88,8 +95,10 @@ class SqliteConnection(Reader):
         where: str,
         check: Callable[[], None],
         patience: Callable[[], float],
+        forget: Callable[[int], None],
     ) -> None:
         self.raw, self.tails, self._where, self._check = connection, Tails(), where, check
+        self._forget = forget
         self._run = connection.cursor().execute
         self._cursor = connection.cursor()
         self._before: Tails = {}
@@ -124,7 +133,7 @@ class SqliteConnection(Reader):
 
     def bind(self, name: str) -> SqliteTransaction:
         """Return the transaction that has begun."""
-        return SqliteTransaction(name, self._cache, self._cursor, self.tails)
+        return SqliteTransaction(name, self._cache, self._cursor, self.tails, self._forget)
 
     def commit(self) -> None:
         """Wait until everything is on the disk."""

@@ -46,9 +46,14 @@ class Witness:
                 os.pwrite(file, line, place)
 
     def forget(self, number: int) -> None:
-        """Remove what is noted of a log that is to be removed itself."""
+        """Remove what is noted of a log that is to be removed itself, and wait for the disk.
+
+        Otherwise, after a power cut, it would be said of the next log that gets this number.
+        """
         with suppress(OSError):
-            os.pwrite(self._open(), bytes(_LENGTH), number * _LENGTH)
+            file = self._open()
+            os.pwrite(file, bytes(_LENGTH), number * _LENGTH)
+            os.fsync(file)
 
     def clear(self) -> None:
         """Remove the file, which is about a store that is no more."""
