@@ -40,7 +40,7 @@ _NETWORK: Final = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_
 """When a connection that is silent is looked after, unless the address says otherwise."""
 
 _LATER: Final = 2.0
-"""How many seconds after the server should have given up we do."""
+"""How many seconds after the server should have given up, or the store was closed, we do."""
 
 _SAVEPOINT: Final[tuple[bytes, Sequence[int | str]]] = (b"savepoint job", ())
 
@@ -76,7 +76,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
     def _check(self, waited: float) -> None:
         """Give the connection up if it was waited for too long."""
         store = self.store
-        if store is not None and (waited > store.patience + _LATER or store.hurries):
+        if store is not None and waited > _LATER + (0.0 if store.hurries else store.patience):
             self.pgconn.finish()
             raise Overdue(f"it has not answered for {waited:.0f} seconds")
 

@@ -43,7 +43,7 @@ from grbp.live.store.sqlite_connection import (
     translate_error,
 )
 from grbp.live.store.staging import adopt_study
-from grbp.live.store.witness import END, Witness, describe_loss, is_noted
+from grbp.live.store.witness import END, Witness, describe_gone, describe_loss, is_noted
 
 try:
     import apsw
@@ -112,8 +112,7 @@ class SqliteStore(Store):
 
     def _connect(self) -> SqliteConnection:
         raw = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
-        checks = self._check_files, self._wait_at_most, self._forget
-        return SqliteConnection(raw, self.where, *checks)
+        return SqliteConnection(raw, self.where, self._check_files, self._may_wait, self._forget)
 
     def _make_reader(self) -> SqliteConnection:
         # A new connection would make a log anew that was removed.
@@ -125,7 +124,7 @@ class SqliteStore(Store):
             raise self._translate_error(error) from error
         return made
 
-    def _wait_at_most(self) -> float:
+    def _may_wait(self) -> float:
         """Return how many seconds to wait for another process."""
         return 0.0 if self._closed else self.patience
 
@@ -149,6 +148,7 @@ class SqliteStore(Store):
         run = self._connection
         version = self._version()
         if not (version or create):
+            self._refuse_emptied(new)
             raise NotFound(_NO_STORE.format(self.where))
         run.pragma("foreign_keys", True)
         self._write_ahead()
@@ -170,10 +170,7 @@ class SqliteStore(Store):
             if version not in (0, newest_version()):
                 self.backup(Path(unused_name(f"{self.where}.schema-{version}", os.path.exists)))
             if not version and self._witness is not None:
-                if not new and self._witness.read():
-                    raise CannotWrite(  # noqa: TRY301
-                        f"{self.where} is empty, but had studies: {self._witness.advice}"
-                    )
+                self._refuse_emptied(new)
                 self._witness.clear()
             for statement in migration(version, DIALECT) if version else schema(DIALECT):
                 run.execute(statement)
@@ -184,6 +181,11 @@ class SqliteStore(Store):
             with suppress(apsw.Error):
                 run.execute("rollback")
             raise
+
+    def _refuse_emptied(self, new: bool) -> None:
+        """Refuse a file that is empty, but had studies."""
+        if self._witness is not None and not new and self._witness.read() and not self._version():
+            raise CannotWrite(f"{self.where} is empty, but had studies: {self._witness.advice}")
 
     def _write_ahead(self) -> None:
         """Switch to WAL; SQLite itself does not wait there while others open the file, too."""
@@ -247,8 +249,7 @@ class SqliteStore(Store):
             there = {number for (number,) in self._connection.execute("select id from studies")}
             # Somebody may have removed one meanwhile, and then it is noted no more.
             if gone := len(self._witness.read().keys() & (noted.keys() - there)):
-                which = "one study" if gone == 1 else f"{gone:,} studies"
-                self._lost = [f"{which} of {self.where} cannot be found: {self._witness.advice}"]
+                self._lost = [f"{describe_gone(self.where, gone)}: {self._witness.advice}"]
 
     def missing(self, name: str) -> str | None:
         """Say what was acknowledged of a study and is not there."""
@@ -263,8 +264,8 @@ class SqliteStore(Store):
         event, study = self.read(name, lambda tx: (tx.event(seq), tx.study()))
         if event is not None and is_noted(head, event.hash):
             return None
-        end = seq if study is None else study.seq
-        return f"{describe_loss(name, seq, end)}: {self._witness.advice}"
+        said = describe_loss(name, seq, study.seq if study else seq)
+        return f"{said}: {self._witness.advice}"
 
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with the file."""

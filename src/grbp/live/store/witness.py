@@ -106,6 +106,12 @@ def is_noted(noted: str, head: str) -> bool:
     return str(head)[:_DIGITS] == noted
 
 
+def describe_gone(where: str, count: int) -> str:
+    """Say that some logs of a store are not there at all."""
+    which = "one study" if count == 1 else f"{count:,} studies"
+    return f"{which} of {where} cannot be found"
+
+
 def describe_loss(name: str, seq: int, end: int) -> str:
     """Say that a log, which ends with an event, does not have the one that was noted."""
     if end < seq:
