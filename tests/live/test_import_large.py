@@ -71,7 +71,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 class Counted:
-    """What each transaction of a store appends; something may be done before or after its commit."""
+    """What each transaction of a store appends; more may be done before or after its commit."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ def test_a_long_log_is_imported_in_short_transactions(
         assert copy.log(limit=10**6) == source.log(limit=10**6)
         assert copy.verify().ok
         assert copy.export(tmp_path / "again").read_bytes() == exported.read_bytes()
-        assert copy.open_case(1).event > EVENTS
+        assert copy.open_case(1).case == source.status().cases["opened"] + 1
     assert store.names() == ["other", "ward"]
 
 
@@ -201,9 +201,7 @@ def test_one_of_two_who_import_the_same_study_is_refused(store: Store, exported:
     assert store.read("ward", lambda tx: tx.events(0, 9)) == []
 
 
-def test_what_a_program_left_that_died_is_removed_a_day_later(
-    store: Store, exported: Path
-) -> None:
+def test_what_a_program_left_that_died_is_removed_a_day_later(store: Store, exported: Path) -> None:
     def leave(tx: Transaction) -> None:
         create(tx)
         some_rows(tx)

@@ -144,7 +144,7 @@ def test_after_a_cut_the_witness_may_be_older_than_the_store_and_never_newer(
     """The cuts above would call a store damaged whose witness knows of more than it has."""
     (tmp_path / "live").mkdir()
     trace = work(tmp_path / "live", 1)
-    ages = Counter()
+    ages = Counter[int]()
     for number, (_, remains) in enumerate(after_cut(trace, 60, seed=1)):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -152,8 +152,9 @@ def test_after_a_cut_the_witness_may_be_older_than_the_store_and_never_newer(
         noted = Witness(str(folder / FILE), FILE).read()
         with closing(SqliteStore(folder / FILE, create=True)) as store:
             for name in store.studies():
-                number, seq = store.read(name, lambda tx: (tx.number(), tx.study().seq))
-                ages[noted.get(number, (0, ""))[0] - seq] += 1
+                log, study = store.read(name, lambda tx: (tx.number(), tx.study()))  # type: ignore[attr-defined]
+                assert study is not None
+                ages[noted.get(log, (0, ""))[0] - study.seq] += 1
     assert max(ages) == 0
     assert min(ages) < 0
 

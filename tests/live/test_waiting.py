@@ -304,9 +304,7 @@ def test_a_forked_process_has_rows_in_memory_of_its_own(monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def hanging(
-    postgres: Server, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Store, Server]]:
+def hanging(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Store, Server]]:
     """A store that waits for a second, in a server that can be made to hang."""
     monkeypatch.setattr(Store, "patience", 1.0)
     with closing(open_store(postgres.socket, create=True)) as store:

@@ -7,9 +7,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runs import one_sentence
@@ -110,15 +111,27 @@ def assert_whole(path: Path, events: int) -> None:
         study.open_case(1)
 
 
+def settle(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the folder of a store be as it was for so long that its time says of every change."""
+    monkeypatch.setattr("grbp.live.store.files._SETTLED", 10**8)
+    assert isinstance(store, SqliteStore)
+    while store._files._settled is None:
+        threading.Event().wait(0.01)
+        store.studies()
+
+
+@pytest.mark.parametrize("settled", [False, True])
 @pytest.mark.parametrize("way", ["removed", "replaced"])
 def test_a_log_that_is_not_the_one_that_was_opened_is_not_written_to(
-    path: Path, tmp_path: Path, way: str
+    path: Path, tmp_path: Path, way: str, settled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Put back, nothing is missing; and whoever closes the store saves what it has."""
     wal, aside = beside(path, "-wal"), tmp_path / "aside"
     with closing(open_store(path)) as store:
         store.write("s", create)
         store.write("s", tell)
+        if settled:
+            settle(store, monkeypatch)
         wal.rename(aside)
         if way == "replaced":
             shutil.copy(aside, wal)
@@ -140,6 +153,31 @@ def test_a_log_that_is_not_the_one_that_was_opened_is_not_written_to(
         assert store.checks() == []
         assert store.missing("s") is None
         assert len(log(store)) == 2
+
+
+@pytest.mark.parametrize("place", ["file", "folder", "link"])
+def test_a_store_that_is_moved_when_all_was_quiet_for_long_is_refused(
+    path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = path.parent / "a" / "b"
+    folder.mkdir(parents=True)
+    shutil.copy(path, folder / NAME)
+    given = folder / NAME
+    if place == "link":
+        given = path.parent / "link"
+        given.symlink_to(folder / NAME)
+    with closing(open_store(given)) as store:
+        store.write("s", create)
+        if place != "link":  # of which every part is looked at, every time
+            settle(store, monkeypatch)
+        moved = {"file": folder / NAME, "folder": folder.parent, "link": folder / NAME}[place]
+        moved.rename(path.parent / "moved")
+        for attempt in (lambda: store.write("s", tell), lambda: log(store)):
+            with pytest.raises(CannotWrite, match="was moved, removed or replaced") as refused:
+                attempt()
+            one_sentence(refused.value)
+        (path.parent / "moved").rename(moved)
+        assert store.write("s", tell) == 1
 
 
 def test_others_who_come_and_go_are_no_reason_to_refuse(path: Path) -> None:
@@ -283,11 +321,12 @@ def test_no_flipped_bit_of_a_witness_says_what_is_not_so(path: Path) -> None:
 
 
 def test_a_witness_never_goes_back(tmp_path: Path) -> None:
-    """Two processes may note what they committed in another order."""
-    with closing(witness := Witness(str(tmp_path / NAME), "")):
-        for seq in (1, 9, 10, 2, 99, 100):
+    """Whoever writes to an older copy does not remove the trace of what is missing there."""
+    for seq in (1, 9, 10, 2, 99, 100, 11):
+        with closing(witness := Witness(str(tmp_path / NAME), "")):
             witness.note(3, seq, f"{seq:064}")
-        assert witness.read() == {3: (100, f"{100:064}"[:40])}
+    assert witness.read() == {3: (100, f"{100:064}"[:40])}
+    with closing(witness):
         witness.forget(3)
         assert witness.read() == {}
         witness.note(3, 1, "f" * 64)
@@ -335,7 +374,7 @@ def test_a_log_that_gets_the_number_of_a_removed_one_is_not_taken_for_it(
         for _ in range(5):
             store.write(removed, tell)
         with ThreadPoolExecutor(2) as threads, store._lock:
-            jobs = [threads.submit(store.write, removed, remove)]
+            jobs: list[Future[Any]] = [threads.submit(store.write, removed, remove)]
             while not store._waiting:
                 threading.Event().wait(0.001)
             if together:

@@ -25,6 +25,7 @@ from grbp._io import (
 from grbp._marks import STUDIES as MARK, lock_free_address, refuse_others
 from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
 from grbp.live.store.base import Store
+from grbp.live.store.files import Files
 from grbp.live.store.mounts import NETWORKED, file_system
 from grbp.live.store.sql import (
     Dialect,
@@ -39,7 +40,6 @@ from grbp.live.store.sqlite_connection import (
     PAUSE,
     SqliteConnection,
     SqliteTransaction,
-    identify,
     translate_error,
 )
 from grbp.live.store.staging import adopt_study
@@ -81,10 +81,8 @@ class SqliteStore(Store):
         # Whole, as SQLite takes names such as :memory: otherwise, and the folder may be changed.
         self.address = self._whole = os.path.abspath(path)  # noqa: PTH100
         self._path = path = Path(self._whole)
-        # SQLite follows a link, and has its files where that leads to.
-        real = os.path.realpath(path)
-        self._wal, self._wal_file = f"{real}-wal", identify("")
-        self._witness = Witness(real, self.where) if watched else None
+        self._files = Files(self._whole, self.where)
+        self._witness = Witness(os.path.realpath(path), self.where) if watched else None
         self._settings: dict[str, Any] = {}
         self._lost: list[str] = []
         new = not self._exists()
@@ -97,8 +95,9 @@ class SqliteStore(Store):
             raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
         self._check_mark()
         try:
-            self._writer, self._file = self._connect(), identify(self._whole)
+            self._writer = self._connect()
             self._connection = self._writer.raw
+            self._files.remember_main()
             try:
                 self._prepare(create, new, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
@@ -112,11 +111,11 @@ class SqliteStore(Store):
 
     def _connect(self) -> SqliteConnection:
         raw = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
-        return SqliteConnection(raw, self.where, self._check_files, self._may_wait, self._forget)
+        return SqliteConnection(raw, self.where, self._files.check, self._may_wait, self._forget)
 
     def _make_reader(self) -> SqliteConnection:
         # A new connection would make a log anew that was removed.
-        self._check_files()
+        self._files.check()
         try:
             made = self._connect()
             made.raw.pragma("query_only", True)
@@ -156,7 +155,7 @@ class SqliteStore(Store):
         if version != newest_version():
             self._make_tables(new)
         self._version()  # By now the log is there.
-        self._wal_file = identify(self._wal)
+        self._files.remember_log()
         self._look_for_lost_logs()
         self._look_at_settings()
 
@@ -329,23 +328,6 @@ class SqliteStore(Store):
 
     def _begin(self) -> None:
         self._writer.begin_writing()
-
-    def _check_files(self) -> None:
-        """Refuse files that have gone: SQLite would write to them, where nobody finds it."""
-        if identify(self._whole) != self._file:
-            raise CannotWrite(
-                f"{self.where} was moved, removed or replaced while it was open, so nothing was"
-                " written; put it back, and move it only when nobody has it open"
-            )
-        wal = identify(self._wal)
-        if wal != self._wal_file:
-            if self._wal_file is not None:
-                raise CannotWrite(
-                    f"{self.where}-wal was removed or replaced while {self.where} was open, so"
-                    " nothing was written; put it back, or close every program that has the store"
-                    " open, which saves what they hold, and verify it"
-                )
-            self._wal_file = wal
 
     def _commit(self) -> None:
         self._writer.commit()

@@ -1,6 +1,5 @@
 """A connection to a SQLite file, what it has read, and how SQLite's errors are said."""
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -188,15 +187,6 @@ class _Waiting:
             return False
         time.sleep(PAUSE)
         return True
-
-
-def identify(path: str) -> tuple[int, int] | None:
-    """Return which file a path leads to; None if there is none."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 (for every entry, and twice as quick)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def translate_error(where: str, patience: float, error: BaseException) -> BaseException:

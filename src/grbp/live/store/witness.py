@@ -29,6 +29,8 @@ class Witness:
     def __init__(self, store: str, where: str) -> None:
         self._path = store + END
         self._file: int | None = None
+        # A log that we go on with needs to be looked at once: the log itself only grows.
+        self._ours: set[int] = set()
         self.advice = (
             f"{where}-wal was removed or is damaged, or an older copy was put in place; put the"
             f" files back that belong together, or restore a backup, and remove {where}{END} if"
@@ -36,14 +38,17 @@ class Witness:
         )
 
     def note(self, number: int, seq: int, head: str) -> None:
-        """Note the last event of a log, unless a later one is noted; fail in silence."""
+        """Note the last event of a log, unless a later one was noted before; fail in silence."""
         line, place = _make_line(number, seq, head), number * _LENGTH
         with suppress(OSError):
             file = self._open()
-            before = os.pread(file, _LENGTH, place)
-            # Numbers are written with all their zeros, so that lines compare as they do.
-            if before < line or _parse_line(number, before) is None:
-                os.pwrite(file, line, place)
+            if number not in self._ours:
+                before = os.pread(file, _LENGTH, place)
+                # Numbers are written with all their zeros, so that lines compare as they do.
+                if before >= line and _parse_line(number, before) is not None:
+                    return
+                self._ours.add(number)
+            os.pwrite(file, line, place)
 
     def forget(self, number: int) -> None:
         """Remove what is noted of a log that is to be removed itself, and wait for the disk.
