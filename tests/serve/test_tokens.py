@@ -100,9 +100,7 @@ def test_a_token_in_the_last_days_of_all_is_refused_or_made(store: Store) -> Non
     assert sessions.begin(made)
 
 
-@pytest.mark.parametrize(
-    "other", ["night desk", "Night Desk", "\uff4eight desk", "NIGHT DE\u017fK"]
-)
+@pytest.mark.parametrize("other", ["Night Desk", "\uff4eight desk", "night de\u017fk"])
 def test_no_two_valid_tokens_have_labels_that_look_alike(store: Store, other: str) -> None:
     clock = Clock()
     tokens = Tokens(store, clock)
