@@ -157,7 +157,7 @@ def test_the_first_token_has_a_label_whoever_the_user_is(store: Store, who: str)
 
 
 GRANT = (1 << 40) + 1
-CHANGES = {
+CHANGES: dict[str, list[Any]] = {
     "kind": ["verified", "x"], "case": [1], "step": [1], "who": ["eve"], "key": ["k"],
     "recorded": ["2999-01-01T00:00:00+00:00"], "observed": ["x"], "response": ["{}"],
     "request": ["{}", "[]", "x"], "previous": ["1" * 64], "hash": ["0" * 64, ""],
@@ -219,6 +219,15 @@ def test_a_log_that_is_whole_and_not_understood_lets_nobody_in(store: Store) -> 
     with patch.object(house, "KINDS", (*house.KINDS, "lock")):
         house.record(store, "lock", "ada", datetime.now(UTC))
     with pytest.raises(Damaged, match="a newer version wrote it"):
+        Tokens(store).refresh()
+
+
+def test_a_token_with_no_role_that_is_known_lets_nobody_in(store: Store) -> None:
+    house.record(
+        store, "grant", "ada", datetime.now(UTC),
+        id="1", label="a", role="king", expires="9999", hash=hash_token("x"),
+    )  # fmt: skip
+    with pytest.raises(Damaged, match="event 1 "):
         Tokens(store).refresh()
 
 

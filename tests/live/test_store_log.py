@@ -55,9 +55,10 @@ def test_the_log_of_the_store_is_no_study(store: Store, tmp_path: Path) -> None:
     Study.create(store, "ward", 4).export(tmp_path / "log")
     assert store.studies() == ["ward"]
     assert store.logs() == [HOUSE, "ward"]
-    for attempt in (lambda: Study(store, HOUSE), lambda: Study.create(store, HOUSE, 4)):
-        with pytest.raises(InvalidInput, match="name = "):
-            attempt()
+    with pytest.raises(InvalidInput, match="name = "):
+        Study(store, HOUSE)
+    with pytest.raises(InvalidInput, match="name = "):
+        Study.create(store, HOUSE, 4)
     with closing(open_store(tmp_path / "other.sqlite", create=True)) as other:
         with pytest.raises(InvalidInput, match="name = "):
             Study.import_(other, _renamed(tmp_path / "log"))
