@@ -123,3 +123,20 @@ def test_whatever_is_changed_or_lost_is_named(tmp_path: Path, statement: str, wo
         if words in ("event 3", "event 4") or statement == "delete from events":
             with pytest.raises(Damaged):
                 house.record(store, "backup", "ada", NOW)
+
+
+def test_a_whole_event_of_another_store_is_no_part_of_the_chain(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.sqlite", tmp_path / "b.sqlite"]
+    for path in paths:
+        with closing(open_store(path, create=True)) as store:
+            for kind in ("grant", "verified", "revoke"):
+                house.record(store, kind, path.stem, NOW)
+    with closing(sqlite3.connect(paths[0])) as run, run:
+        run.execute("attach ? as other", [str(paths[1])])
+        run.execute(
+            "insert or replace into main.events select * from other.events where id = 1 << 40 | 2"
+        )
+    with closing(open_store(paths[0])) as store:
+        with pytest.raises(Damaged, match="event 2"):
+            house.read_events(store)
+        assert not house.verify(store).ok
