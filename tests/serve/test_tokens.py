@@ -305,6 +305,7 @@ class Slow:
 
     def __init__(self, store: Store) -> None:
         self._store, self.go, self.reads = store, threading.Event(), 0
+        self.where = store.where
         self.go.set()
         self.error: Exception | None = None
 
@@ -361,9 +362,14 @@ def test_what_was_last_seen_counts_while_the_store_cannot_be_read(store: Store) 
     with pytest.raises(CannotWrite, match="gone"):
         tokens.all()
     late = Tokens(slow, Clock())
-    with pytest.raises(CannotWrite, match="could not be read yet"):
+    with pytest.raises(CannotWrite, match="the store cannot be read"):
         late.find(text)
-    with pytest.raises(CannotWrite, match="the database is gone"):
+    with pytest.raises(CannotWrite, match=r"^the store cannot be read; try again later$"):
+        asyncio.run(late.recognise(text))
+    slow.error = Damaged(f"{store.where} lost its log")
+    forget(late)
+    late._failing = False
+    with pytest.raises(CannotWrite, match=r"^the store lost its log$"):
         asyncio.run(late.recognise(text))
     slow.error = None
     late.refresh()

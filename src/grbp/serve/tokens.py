@@ -24,7 +24,6 @@ from grbp.live.house import GRANT, KINDS, REVOKE, append, read_log
 from grbp.live.recording import Call
 from grbp.live.schema import NO_HASH, Event, loads
 from grbp.live.store.base import HOUSE, Store, Transaction
-from grbp.live.verify import describe_error
 from grbp.model.validation import check_positive
 
 T = TypeVar("T")
@@ -123,7 +122,7 @@ class Tokens:
     def __init__(self, store: Store, clock: Callable[[], datetime] = utc_now) -> None:
         self._store, self._clock = store, clock
         self._lock = threading.Lock()
-        self._known, self._fault = _NOTHING, "the tokens of the store could not be read yet"
+        self._known, self._fault = _NOTHING, "the store cannot be read; try again later"
         self._looks, self._adopted = 0, 0
         self._looked, self._failing = float("-inf"), False
         self._look: _Look | None = None
@@ -189,9 +188,9 @@ class Tokens:
         except Exception as error:
             with self._lock:
                 self._looked, self._failing = time.monotonic(), True
-                damaged = isinstance(error, Damaged) and look > self._adopted
-                if damaged or not self._adopted:
-                    self._fault = describe_error(error)
+                if isinstance(error, Damaged) and look > self._adopted:
+                    # Whoever is not let in does not learn where the store is.
+                    self._fault = str(error).replace(self._store.where, "the store")
             raise
         with self._lock:
             if look > self._adopted:  # Of two looks, the one that began later has seen more.
