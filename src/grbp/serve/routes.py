@@ -13,20 +13,17 @@ from fastapi.responses import Response
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
 from grbp.live.advice import Advice
-from grbp.live.config import this_version
 from grbp.live.schema import STATUSES
 from grbp.live.study import Study
-from grbp.serve import metrics, models
+from grbp.serve import models
+from grbp.serve.checks import check_learner, check_name
 from grbp.serve.http_errors import Refusal
-from grbp.serve.roles import CASE, STUDY, admin, anybody, corrector, recorder, viewer
+from grbp.serve.roles import CASE, STUDY, admin, corrector, recorder, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
     Limit,
     StudyName,
-    check_learner,
-    check_name,
-    describe_text,
     get_caller,
     json_response,
     server_state,
@@ -87,28 +84,6 @@ def _sign(request: Request, key: str | None) -> dict[str, Any]:
         return {"key": decoded, "who": get_caller(request).actor}
     except UnicodeDecodeError:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
-
-
-@anybody.get("/health", response_model=models.Well, tags=["server"])
-async def health() -> Response:
-    """Say that the server runs."""
-    return json_response({"status": "ok", "version": this_version()})
-
-
-@viewer.get("/ready", response_model=models.Well, tags=["server"])
-def ready(request: Request) -> Response:
-    """Say whether studies can be written to."""
-    store = server_state(request).store
-    store.studies()
-    for reason in store.checks():
-        raise Refusal(503, reason, kind="read-only")
-    return json_response({"status": "ok", "version": this_version()})
-
-
-@viewer.get("/metrics", **describe_text("text/plain"), tags=["server"])
-async def get_metrics(request: Request) -> Response:
-    """Return counts of requests, as Prometheus reads them."""
-    return Response(server_state(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
 
 
 @viewer.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
