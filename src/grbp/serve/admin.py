@@ -13,7 +13,6 @@ from fastapi.responses import Response, StreamingResponse
 
 from grbp.errors import GrbpError
 from grbp.live.arguments import MOST_CASES
-from grbp.live.reading import read_config
 from grbp.live.schema import dumps
 from grbp.live.study import Study
 from grbp.serve import models
@@ -24,32 +23,17 @@ from grbp.serve.settings import NDJSON
 from grbp.serve.state import (
     ADDRESS,
     After,
-    Caller,
     Limit,
     ServerState,
     StudyName,
     describe_text,
     get_caller,
     json_response,
-    may_examine,
     server_state,
+    show_all,
 )
-from grbp.serve.tokens import STATISTICIAN
 
 _POLL: Final = 0.25
-
-
-def _open_log(request: Request, name: str) -> Study:
-    """Return a study whose log may be read: in shadow mode it says what would be advised."""
-    server = server_state(request)
-    study = server.study(name)
-    if not may_examine(request) and read_config(server.store, name).shadow:
-        raise Refusal(
-            403,
-            f"the study {name!r} is in shadow mode, and its log says what would be advised; this"
-            f" needs the role {STATISTICIAN}",
-        )
-    return study
 
 
 @viewer.get(f"{STUDY}/events", response_model=models.EventPage, tags=["log"])
@@ -61,9 +45,10 @@ def list_events(
     case: Annotated[int | None, Query(ge=1, le=MOST_CASES)] = None,
 ) -> Response:
     """List what was recorded, of one case or of all, by whom and when."""
-    events = _open_log(request, study).log(after, limit + 1, case)
+    events = server_state(request).study(study).log(after, limit + 1, case)
     more = events[limit - 1].seq if len(events) > limit else None
-    return json_response({"items": [one._asdict() for one in events[:limit]], "next": more})
+    shown = show_all(request, study, events[:limit])
+    return json_response({"items": [one._asdict() for one in shown], "next": more})
 
 
 @viewer.get(STREAM, **describe_text(NDJSON), tags=["log"])
@@ -74,21 +59,24 @@ async def stream_events(
     follow: Annotated[float, Query(ge=0, le=3_600, description="seconds to wait for more")] = 0.0,
 ) -> Response:
     """Stream the events after a number, a line of JSON each; after a break, go on from the last."""
-    found = await run_in_threadpool(_open_log, request, study)
+    found = await run_in_threadpool(server_state(request).study, study)
     until = time.monotonic() + min(follow, server_state(request).settings.longest_follow)
-    lines = _follow_events(server_state(request), get_caller(request), found, after, until)
+    lines = _follow_events(request, found, after, until)
     return StreamingResponse(lines, media_type=NDJSON)
 
 
 async def _follow_events(
-    server: ServerState, caller: Caller, study: Study, after: int, until: float
+    request: Request, study: Study, after: int, until: float
 ) -> AsyncIterator[bytes]:
     """Yield events as lines, and wait for more until the time is up or the token has ended."""
+    server, caller = server_state(request), get_caller(request)
     while await server.still_lets_in(caller):
         # In a few threads of their own, so that streams leave the others to everybody else.
         page = await run_sync(partial(study.log, after, 1_000), limiter=server.stream_threads)
         if page:
-            yield "".join(f"{dumps(one._asdict())}\n" for one in page).encode()
+            show = partial(show_all, request, study.name, page)
+            shown = await run_sync(show, limiter=server.stream_threads)
+            yield "".join(f"{dumps(one._asdict())}\n" for one in shown).encode()
             after = page[-1].seq
         elif server.stopping or time.monotonic() >= until:
             return

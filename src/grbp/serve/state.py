@@ -1,9 +1,10 @@
 """What all routes share: the store and its studies, tokens, counts, and who is asking."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from anyio import CapacityLimiter
@@ -14,8 +15,9 @@ from grbp.errors import GrbpError
 from grbp.explorer.simulations import Simulations
 from grbp.live.advice import Status
 from grbp.live.arguments import MOST_CASES, utc_now
+from grbp.live.reading import read_config
 from grbp.live.schema import dumps
-from grbp.live.shadow import hide_advice
+from grbp.live.shadow import show
 from grbp.live.store.base import Store
 from grbp.live.study import Study
 from grbp.serve.connections import Connections
@@ -30,6 +32,8 @@ from grbp.serve.settings import Settings
 from grbp.serve.tokens import ADMIN, ANYBODY, STATISTICIAN, Token, Tokens, may
 from grbp.serve.upkeep import read_upkeep
 from grbp.serve.watches import Watch, find_problem
+
+T = TypeVar("T")
 
 _PAGE: Final = 1_000
 
@@ -160,12 +164,26 @@ def show_sentence(request: Request, sentence: str) -> str:
     return hide_places(sentence, server_state(request).store)
 
 
-def show_status(request: Request, status: Status) -> Any:
-    """Return how a study stands, as far as the caller may see it."""
-    seen = hide_advice(status.to_dict(), shadow=status.shadow, examiner=may_examine(request))
-    if seen["read_only"]:
-        seen["read_only"] = show_sentence(request, seen["read_only"])
-    return seen
+def show_to_caller(request: Request, value: T, *, shadow: bool) -> T:
+    """Return an answer about a study as far as the caller may see it."""
+    shown = show(value, shadow=shadow, examiner=may_examine(request))
+    if isinstance(shown, Status) and shown.read_only:
+        return replace(shown, read_only=show_sentence(request, shown.read_only))
+    return shown
+
+
+def show_status(request: Request, status: Status) -> dict[str, Any]:
+    """Return how a study stands, as far as the caller may see it, in plain types."""
+    return show_to_caller(request, status, shadow=status.shadow).to_dict()
+
+
+def show_all(request: Request, name: str, values: list[T]) -> list[T]:
+    """Return answers about a study as far as the caller may see them.
+
+    Whether it is in shadow mode is read after the answers, and is locked from the first case on.
+    """
+    shadow = not may_examine(request) and read_config(server_state(request).store, name).shadow
+    return [show_to_caller(request, one, shadow=shadow) for one in values]
 
 
 def json_response(value: Any, status: int = 200, **headers: str) -> Response:
