@@ -11,6 +11,7 @@ second. How many were left out is said when there is room again, and is a metric
 """
 
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +31,9 @@ _KEPT: Final = 40.0
 
 _SAY_AFTER: Final = 10.0
 """Seconds after which it is said how many lines were left out, even if there are still too many."""
+
+_UNSAFE: Final = re.compile("[^ -~]")
+"""What a terminal could take for something else than text."""
 
 _NAMES: Final = ("grbp.serve", "uvicorn", "asyncio")
 """The loggers whose lines are written."""
@@ -106,7 +110,7 @@ def _describe(record: logging.LogRecord) -> str:
         text = str(record.msg)
     if record.exc_info and record.exc_info[1] is not None:
         text = f"{text.splitlines()[0] if text else ''} {describe_fault(record.exc_info[1])}"
-    return " ".join(text.split()).encode("ascii", "backslashreplace").decode()
+    return _UNSAFE.sub(lambda one: one[0].encode("unicode_escape").decode(), " ".join(text.split()))
 
 
 def describe_fault(error: BaseException) -> str:
