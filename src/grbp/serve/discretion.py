@@ -27,11 +27,11 @@ def hide_places(sentence: str, store: Store) -> str:
     if not store.address.startswith("postgres"):
         real = whole.resolve()
         names |= {str(real), str(whole.parent), str(real.parent)}
-    names |= {f"{gettempdir()}/"}
+    names.add(gettempdir())
     for name in sorted(names - {"", "/", "."}, key=len, reverse=True):
         # A file beside it has its name and something more, and so has a file in its folder.
-        named = re.compile(rf"(?<![\w/.-]){re.escape(name)}(?:[\w/-]|\.(?=[\w/-]))*")
-        sentence = named.sub(_STORE, sentence)
+        named = rf"(?<![\w/.-]){re.escape(name)}(-wal|-shm|-journal)?([/.]+[\w-]+)*/?(?![\w-])"
+        sentence = re.sub(named, _STORE, sentence)
     for pattern, instead in _ADDRESSES:
         sentence = pattern.sub(instead, sentence)
     return sentence
