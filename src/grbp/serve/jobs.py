@@ -29,6 +29,7 @@ from grbp.serve.job_worker import do_job
 PART: Final = 2**18
 """How many bytes of a file are sent at a time."""
 
+_COMMAND: Final = [sys.executable, "-P", "-m", "grbp.serve.job_worker"]
 _POLL: Final = 0.02
 _NICE: Final = 10
 
@@ -124,8 +125,7 @@ class Jobs:
         # The process finds this package where this one has found it.
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "grbp.serve.job_worker",
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            *_COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, env=environment,
         )  # fmt: skip
         self._under_way[verb, study] = process
