@@ -156,16 +156,15 @@ def test_what_cannot_be_simulated_is_said_in_a_sentence(
 
 
 def test_a_stranger_has_the_sliders_alone(browser: Watched, tmp_path: Path) -> None:
-    with Serving(tmp_path) as server:
-        with opened(browser, server) as page:
-            assert "signed in" in page.inner_text("#simulation-missing")
-            assert page.locator("#simulation-form").is_hidden()
-            assert page.locator("#claims").is_hidden()
-            page.click("#many")
-            assert page.inner_text("#count") == "100"
-            page.click("#simulation-missing a")
-            page.wait_for_selector("#sign-in")
-            assert page.url == f"{server.url}/sign-in?next=%2Fexplore"
+    with Serving(tmp_path) as server, opened(browser, server) as page:
+        assert "signed in" in page.inner_text("#simulation-missing")
+        assert page.locator("#simulation-form").is_hidden()
+        assert page.locator("#claims").is_hidden()
+        page.click("#many")
+        assert page.inner_text("#count") == "100"
+        page.click("#simulation-missing a")
+        page.wait_for_selector("#sign-in")
+        assert page.url == f"{server.url}/sign-in?next=%2Fexplore"
 
 
 def test_the_claims_and_what_became_of_them(

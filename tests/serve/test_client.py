@@ -288,6 +288,22 @@ def test_a_token_is_never_sent_for_everybody_to_read() -> None:
         Client("http://127.0.0.1", token="a\r\nb")  # noqa: S106
 
 
+def test_an_address_carries_its_token_and_never_shows_it(server: Serving) -> None:
+    Study.create(server.store, "ward", 4)
+    token = str(server.asking)
+    for end in (f"/sign-in#token={token}", f"/sign-in/#token={token}", f"/#token={token}",
+                f"#token={token}"):  # fmt: skip
+        with Client(server.url + end) as client:
+            assert repr(client) == f"<Client({server.url!r}, 'ward'): goal 4>"
+    with Client(f"{server.url}/sign-in#token=grbp_wrong", token=token):
+        pass  # The one that is given counts.
+    for wrong in (f"{server.url}/other#token={token}", f"ftp://ward#token={token}",
+                  f"http://ward.example.org/sign-in#token={token}"):  # fmt: skip
+        with pytest.raises(InvalidInput) as refusal:
+            Client(wrong)
+        assert "grbp_" not in str(refusal.value)
+
+
 def test_a_wrong_token_is_refused(server: Serving) -> None:
     server.token()
     for token in (None, "grbp_wrong"):

@@ -20,8 +20,8 @@ from grbp.serve.middleware import _read_hostname
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    folder, limits = tmp_path_factory.mktemp("guards"), {"body_limit": 1_000, "import_limit": 5_000}
-    with Serving(folder, asking="admin", **limits) as one:
+    folder = tmp_path_factory.mktemp("guards")
+    with Serving(folder, asking="admin", body_limit=1_000, import_limit=5_000) as one:
         Study.create(one.store, "ward", 4)
         yield one
 

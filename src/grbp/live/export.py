@@ -13,6 +13,7 @@ import numpy as np
 
 from grbp._io import reason
 from grbp.errors import Conflict, InvalidInput
+from grbp.live.arguments import check_text
 from grbp.live.commands import replay
 from grbp.live.config import FINISH
 from grbp.live.history import standing_entries
@@ -73,7 +74,8 @@ def read_log(path: Path) -> tuple[str, Iterator[Event]]:
             f"{path} is written in format {head.get('format_version')}; this version reads format"
             f" {_FORMAT_VERSION}"
         )
-    return head["study"], _read_events(path, head)
+    # The names of the store's own logs are none of a study.
+    return check_text("name", head["study"], 64), _read_events(path, head)
 
 
 def _read_events(path: Path, head: dict[str, Any]) -> Iterator[Event]:

@@ -52,7 +52,7 @@ def append(tx: Transaction, call: Call, kind: str, /, **what: Any) -> Event:
     if row is None:
         row = StudyRow(HOUSE, _dumps_config(NO_HASH), 0, NO_HASH, *_NUMBERS)
         tx.put_study(row)  # It must be there before its events.
-    elif row.seq:
+    else:
         latest = loads(_require_last(tx, row).response)["latest"]
     answer = f'{{"latest":{dumps(latest | {kind: row.seq + 1})},{dumps_study(0, _NUMBERS)}'
     event = hashed_event(
@@ -96,7 +96,7 @@ def last_of(store: Store, kind: str) -> Event | None:
 
     def find(tx: Transaction) -> Event | None:
         row = tx.study()
-        if row is None or not row.seq:
+        if row is None:
             return None
         seq = loads(_require_last(tx, row).response)["latest"].get(kind)
         return None if seq is None else _require_event(tx, seq)
@@ -111,7 +111,7 @@ def verify(store: Store) -> Verified:
 
 def _require_last(tx: Transaction, row: StudyRow) -> Event:
     """Return the last event, or refuse a log that does not end with what its row names."""
-    last = _require_event(tx, row.seq)
+    last = _require_event(tx, max(row.seq, 1))
     if row.config != _dumps_config(last.hash):
         raise _damaged(row.seq + 1)
     return last
