@@ -18,6 +18,7 @@ from starlette.routing import Mount, Route
 
 from grbp import Client, InvalidInput, Study
 from grbp.live.store import open_store
+from grbp.serve.middleware import PROBES
 from grbp.serve.tokens import ANYBODY, ROLES, Tokens, hash_token, may
 
 pytestmark = pytest.mark.slow
@@ -109,8 +110,9 @@ def test_nobody_gets_in_before_the_first_token_is_made_nor_when_all_have_ended(
                 assert answer.status_code in (200, 204, 422), path
             else:
                 refused(answer, 401, "a token is needed")
-            guess = server.ask(method, filled(path), "grbp_guessed")
-            refused(guess, 401, "unknown")
+            if path not in PROBES:
+                guess = server.ask(method, filled(path), "grbp_guessed")
+                refused(guess, 401, "unknown")
 
     look()
     token = server.tokens.make_first("ada")

@@ -68,7 +68,7 @@ def test_the_first_line_is_the_address_and_a_signal_ends_it_cleanly(
         out, err = process.communicate()
     assert (process.returncode, out) == (0, "")
     assert token not in err
-    assert re.search(r"note, after [0-9.]+ s: POST '/api/studies/ward/cases' 201 ", err)
+    assert re.search(r"Z INFO 127\.0\.0\.1 '.+' POST '/api/studies/ward/cases' 201 [0-9.]+ ms", err)
     # All is in the one file, which is its owner's alone.
     assert [path.name for path in tmp_path.iterdir()] == ["grbp-live.sqlite"]
     assert stat.S_IMODE((tmp_path / "grbp-live.sqlite").stat().st_mode) == 0o600
@@ -132,6 +132,12 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ("--tls-cert a", "TLS needs both"),
         ("--tls-key a", "TLS needs both"),
         ("--tls-cert a --tls-key b --behind-proxy https://a", "one of them does the TLS"),
+        (
+            "--host 0.0.0.0 --behind-proxy https://a",
+            "name the proxy's own address by --trust-proxy",
+        ),
+        ("--behind-proxy https://a --trust-proxy a.example", "--trust-proxy a.example was given"),
+        ("--trust-proxy 10.0.0.5", "it needs --behind-proxy"),
         ("--tls-cert a --tls-key b", "they cannot be used (No such file"),
         ("--port 65536", "port = 65536"),
         ("--port x", "port = 'x'"),
@@ -164,7 +170,7 @@ def test_where_it_may_be_reached_and_by_which_names() -> None:
     behind = make_settings(Endpoint(proxy=proxy))
     assert behind.hosts == (*LOOPBACK, "ward.example.org")
     assert (behind.secure, behind.proxied) == (True, True)
-    anywhere = make_settings(Endpoint("0.0.0.0", proxy=proxy))  # noqa: S104
+    anywhere = make_settings(Endpoint("0.0.0.0", proxy=proxy, trusted=["10.0.0.5"]))  # noqa: S104
     assert anywhere.hosts == ("ward.example.org",)
     files = 8000, Path("a"), Path("b")
     direct = make_settings(Endpoint("192.0.2.1", *files))
