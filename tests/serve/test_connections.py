@@ -1,16 +1,23 @@
 """Who is let in when connections are many, silent or slow: everybody else, and in time."""
 
 import resource
+import shutil
+import ssl
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+import uvicorn
 from serving import Serving
 from sockets import connect, is_closed, wait_until
 
 from grbp import Study
-from grbp.serve.connections import Connections
+from grbp.serve.connections import Connections, TlsDoor
 
 ASK = "GET /health HTTP/1.1\nHost: {host}\n\n"
 HALF_BODY = (
@@ -77,7 +84,6 @@ class Fake:
 
     def __init__(self, idle: bool = True, served: bool = False) -> None:
         self.idle, self.served, self.ended = idle, served, False
-        self.transport = self
 
     def abort(self) -> None:
         self.ended = True
@@ -86,18 +92,18 @@ class Fake:
 def test_only_a_house_full_of_requests_refuses() -> None:
     house = Connections(3, 2, lambda address: address == "proxy")
     busy = [Fake(idle=False) for _ in range(2)]
-    assert all(house.admit(one, "a") for one in busy)  # type: ignore[arg-type]
-    assert not house.admit(Fake(), "a")  # type: ignore[arg-type]
+    assert all(house.admit(one, "a") for one in busy)
+    assert not house.admit(Fake(), "a")
     silent = Fake()
-    assert house.admit(silent, "proxy")  # type: ignore[arg-type]
+    assert house.admit(silent, "proxy")
     last = Fake(idle=False)
-    assert house.admit(last, "proxy")  # type: ignore[arg-type]
+    assert house.admit(last, "proxy")
     assert silent.ended
-    assert not house.admit(Fake(), "b")  # type: ignore[arg-type]
-    house.leave(last)  # type: ignore[arg-type]
+    assert not house.admit(Fake(), "b")
+    house.leave(last)
     for _ in range(2):  # A proxy comes for many.
-        house.leave(busy.pop())  # type: ignore[arg-type]
-    assert [house.admit(Fake(idle=False), "proxy") for _ in range(4)] == [True] * 3 + [False]  # type: ignore[arg-type]
+        house.leave(busy.pop())
+    assert [house.admit(Fake(idle=False), "proxy") for _ in range(4)] == [True] * 3 + [False]
     assert len(house) == 3
 
 
@@ -181,3 +187,48 @@ def test_an_answer_that_nobody_reads_is_cut_off(
         wait_until(lambda: not len(server.app.state.server.connections))
         assert server.ask("GET", "/health").status_code == 200
         assert server.app.state.server.requests.taken == 0
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate for this machine, and its key."""
+    if not shutil.which("openssl"):
+        pytest.skip(
+            "tests with HTTPS: openssl is not installed; on Debian and Ubuntu, get it with:"
+            " apt-get install openssl"
+        )
+    files = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost",  # noqa: S607
+         "-addext", "subjectAltName=IP:127.0.0.1", "-out", files[0], "-keyout", files[1]],
+        capture_output=True, check=True,
+    )  # fmt: skip
+    return files
+
+
+@pytest.mark.slow
+def test_silence_before_tls_is_counted_and_ended_as_well(
+    tmp_path: Path, links: ExitStack, certificate: tuple[Path, Path]
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    server = Serving(tmp_path, head_patience=0.3, each_connections=5)
+    door: Any = partial(TlsDoor, context)
+    server._server = uvicorn.Server(uvicorn.Config(server.app, log_config=None, http=door))
+    trusts = ssl.create_default_context(cafile=certificate[0])
+    with server, httpx.Client(verify=trusts) as client:
+        state, url = server.app.state.server, server.url.replace("http:", "https:")
+        silent = [
+            links.enter_context(closing(connect(server, source="127.0.0.2"))) for _ in range(20)
+        ]
+        wait_until(lambda: sum(map(is_closed, silent)) >= 15)
+        assert len(state.connections) <= 5
+        for _ in range(3):
+            assert client.get(f"{url}/health").status_code == 200
+        wait_until(lambda: all(map(is_closed, silent)))
+        # What is no TLS is closed, and the same connection serves many requests.
+        bad = links.enter_context(closing(connect(server, ASK)))
+        wait_until(lambda: is_closed(bad))
+        assert client.get(f"{url}/health").status_code == 200
+        wait_until(lambda: len(state.connections) == 1)
+    assert len(state.connections) == 0

@@ -7,9 +7,10 @@ new one, so that silent connections lock nobody out.
 
 import asyncio
 import logging
+import ssl
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -31,6 +32,23 @@ _FILES: Final = 128
 """How many open files are left for everything else."""
 
 
+class Counted(Protocol):
+    """A connection as far as it is counted."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is under way."""
+        ...
+
+    @property
+    def served(self) -> bool:
+        """Whether a request was answered."""
+        ...
+
+    def abort(self) -> None:
+        """Close at once, whatever is still to be sent."""
+
+
 class Connections:
     """The connections that are open, the oldest first.
 
@@ -44,13 +62,13 @@ class Connections:
 
     def __init__(self, most: int, each: int, is_exempt: Callable[[str], bool]) -> None:
         self.most, self._each, self._is_exempt = _fit_to_files(most), each, is_exempt
-        self._addresses: dict[HttpConnection, str] = {}
+        self._addresses: dict[Counted, str] = {}
         self._by_address: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._addresses)
 
-    def admit(self, one: "HttpConnection", address: str) -> bool:
+    def admit(self, one: Counted, address: str) -> bool:
         """Take in a connection, if need be in the place of an idle one; say whether there is room.
 
         Too many from one address make room among themselves.
@@ -64,7 +82,7 @@ class Connections:
         self._by_address[address] += 1
         return True
 
-    def leave(self, one: "HttpConnection") -> None:
+    def leave(self, one: Counted) -> None:
         """Forget a connection that was closed or never taken in."""
         address = self._addresses.pop(one, None)
         if address is not None:
@@ -84,7 +102,7 @@ class Connections:
         if chosen is None:
             return False
         self.leave(chosen)
-        chosen.transport.abort()
+        chosen.abort()
         return True
 
 
@@ -96,13 +114,18 @@ class HttpConnection(H11Protocol):
         server = config.app.state.server
         self._house, self._patience = server.connections, server.settings.head_patience
         self._timer: asyncio.TimerHandle | None = None
-        self.logger, self.served = _HTTP, False
+        self.logger, self._served = _HTTP, False
         self.app_state = {**app_state, CONNECTION: self}
 
     @property
     def idle(self) -> bool:
         """Whether no request is under way."""
         return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def served(self) -> bool:
+        """Whether a request was answered."""
+        return self._served
 
     @property
     def _address(self) -> str:
@@ -129,7 +152,7 @@ class HttpConnection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request, but not for a client who does not read."""
-        self.served = True
+        self._served = True
         super().on_response_complete()
         if self.transport.is_closing():
             self.loop.call_later(self._patience, self.transport.abort)
@@ -176,6 +199,69 @@ class HttpConnection(H11Protocol):
             self.transport.abort()
         else:
             self.transport.close()
+
+
+class TlsDoor(asyncio.Protocol):
+    """A connection before its TLS is agreed on, which is counted and not waited for as others are.
+
+    Parameters
+    ----------
+    context : SSLContext
+        The certificate and its key.
+    **options
+        What the connection behind it is made with.
+    """
+
+    idle, served = True, False
+
+    def __init__(self, context: ssl.SSLContext, **options: Any) -> None:
+        self._context, self._options = context, options
+        server = options["config"].app.state.server
+        self._house, self._patience = server.connections, server.settings.head_patience
+        self._early: list[bytes] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin the handshake, or refuse to."""
+        self._transport = transport
+        transport.pause_reading()
+        peer = transport.get_extra_info("peername") or [""]
+        if self._house.admit(self, str(peer[0])):
+            self._task = asyncio.get_running_loop().create_task(self._agree())
+        else:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Keep what comes together with the end of the handshake."""
+        self._early.append(data)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Forget the connection."""
+        self._house.leave(self)
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._transport.abort()
+
+    async def _agree(self) -> None:
+        """Do the handshake, and hand the connection on."""
+        begin = asyncio.get_running_loop().start_tls
+        try:
+            secure = await begin(
+                self._transport, self, self._context, server_side=True,
+                ssl_handshake_timeout=self._patience,
+            )  # fmt: skip
+        except OSError:
+            secure = None
+        self._house.leave(self)
+        if secure is None or secure.is_closing():
+            self._transport.abort()
+            return
+        behind = HttpConnection(**self._options)
+        secure.set_protocol(behind)
+        behind.connection_made(secure)
+        for data in self._early:
+            behind.data_received(data)
 
 
 def _fit_to_files(most: int) -> int:

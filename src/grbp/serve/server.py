@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -30,7 +31,7 @@ try:
     from fastapi import FastAPI
 
     from grbp.serve.app import create_app
-    from grbp.serve.connections import HttpConnection
+    from grbp.serve.connections import HttpConnection, TlsDoor
     from grbp.serve.state import ServerState
 except ImportError as error:
     if isinstance(error, MissingExtra):
@@ -173,14 +174,14 @@ def run(
     A store is made only if that is asked for, and when nothing else stands in the way. At the first
     start of all, the address carries a token for whoever reads it.
     """
-    files = _find_tls_files(where)
+    context = _make_tls_context(where)
     with listen(where) as listening, closing(_open_store(store, create)) as opened:
         tokens = Tokens(opened)
         first = tokens.make_first()
         opened.patience = _PATIENCE  # type: ignore[attr-defined]
         app = create_app(opened, tokens, settings)
         end = "" if first is None else f"/sign-in#token={first}"
-        server = _make_server(app, where, listening, files, lambda url: say(url + end))
+        server = _make_server(app, where, listening, context, lambda url: say(url + end))
         with _ignore_signals():
             server.run(sockets=[listening])
     _LOG.info("stopped")
@@ -219,7 +220,7 @@ def _make_server(
     app: FastAPI,
     where: Endpoint,
     listening: socket.socket,
-    files: dict[str, str],
+    context: ssl.SSLContext | None,
     say: Callable[[str], None],
 ) -> _Server:
     """Return a server that is not started yet."""
@@ -236,8 +237,8 @@ def _make_server(
         ws="none",
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
-        http=HttpConnection,
-        **files,  # type: ignore[arg-type]
+        # Whoever makes a connection for TLS and says nothing is counted as well.
+        http=HttpConnection if context is None else partial(TlsDoor, context),  # type: ignore[arg-type]
     )
 
     def report() -> None:
@@ -247,10 +248,10 @@ def _make_server(
     return _Server(config, report)
 
 
-def _find_tls_files(where: Endpoint) -> dict[str, str]:
-    """Return the files for TLS, or refuse a certificate and a key that do not fit."""
+def _make_tls_context(where: Endpoint) -> ssl.SSLContext | None:
+    """Read the files for TLS, or refuse a certificate and a key that do not fit."""
     if where.certificate is None or where.key is None:
-        return {}
+        return None
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(where.certificate, where.key)
@@ -259,7 +260,7 @@ def _find_tls_files(where: Endpoint) -> dict[str, str]:
             f"--tls-cert {where.certificate} and --tls-key {where.key} were given; they cannot be"
             f" used ({reason(error)}): name a certificate and its key"
         ) from error
-    return {"ssl_certfile": str(where.certificate), "ssl_keyfile": str(where.key)}
+    return context
 
 
 def listen(where: Endpoint) -> socket.socket:
