@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import grbp
+from grbp.cli import upkeep
 from grbp.cli.live_printing import (
     event_to_dict,
     show_advice,
@@ -30,7 +31,6 @@ from grbp.live.config import CONTINUE, DRAWN, FINISH, FIRST
 from grbp.live.export import read_log
 from grbp.live.schema import STATUSES
 from grbp.live.shadow import hide_advice
-from grbp.live.store import open_store
 from grbp.live.verify import replay_log
 
 STORE: Final = "grbp-live.sqlite"
@@ -201,9 +201,12 @@ def _log(options: argparse.Namespace, study: grbp.Study) -> None:
         show_log(events, limit, study.goal, shadow=shadow)
 
 
-def _verify(options: argparse.Namespace, study: grbp.Study) -> int:
-    """Check the whole study."""
-    return _show_verified(options, study.verify())
+def _verify(options: argparse.Namespace) -> int:
+    """Check the whole study, or every study."""
+    if options.all or options.heads is not None:
+        return upkeep.verify_all(options, store_of(options))
+    with _open_study(options) as study:
+        return _show_verified(options, study.verify())
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -247,17 +250,9 @@ def _import(options: argparse.Namespace) -> None:
         _status(options, study)
 
 
-def _backup(options: argparse.Namespace) -> None:
+def _backup(options: argparse.Namespace) -> int:
     """Copy all studies of the store."""
-    store = open_store(store_of(options))
-    try:
-        store.backup(Path(options.file))
-    finally:
-        store.close()
-    if options.json:
-        print_json({"backup": options.file})
-    else:
-        print(options.file)
+    return upkeep.back_up(options, store_of(options))
 
 
 def _show(
@@ -365,7 +360,7 @@ _VERBS: Final = {
     "status": _Verb("say how the study stands", {}, _status),
     "cases": _Verb("list cases", _STATUS | _PAGE, _cases),
     "log": _Verb("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
-    "verify": _Verb("check that nothing was changed or lost", {}, _verify),
+    "verify": _Verb("check that nothing was changed or lost", upkeep.VERIFY, _verify, opens=False),
     "export": _Verb(
         "write the log, to take it elsewhere, or the steps as a table",
         _EXPORT,
@@ -386,7 +381,7 @@ _VERBS: Final = {
     ),
     "backup": _Verb(
         "copy all studies of the store to a new file",
-        _file_option("a file that does not exist yet"),
+        upkeep.BACKUP,
         _backup,
         opens=False,
     ),
