@@ -38,7 +38,7 @@ LEAVING: Final = """() => {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     folder = tmp_path_factory.mktemp("serving")
-    with Serving(folder, results=folder / "results") as serving:
+    with Serving(folder, asking="viewer", results=folder / "results") as serving:
         yield serving
 
 
@@ -46,6 +46,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 def opened(
     browser: Watched, server: Serving, state: str = "#G=4&pC=0.65&pF=0.3&start=2", **options: Any
 ) -> "Iterator[Page]":
+    if server.asking:
+        options["storage_state"] = server.signed_in()
     with browser.page(**options) as page:
         page.goto(f"{server.url}/explore{state}")
         page.wait_for_selector("html[data-ready] #simulations[data-ready]")
@@ -155,7 +157,6 @@ def test_what_cannot_be_simulated_is_said_in_a_sentence(
 
 def test_a_stranger_has_the_sliders_alone(browser: Watched, tmp_path: Path) -> None:
     with Serving(tmp_path) as server:
-        server.token("viewer")
         with opened(browser, server) as page:
             assert "signed in" in page.inner_text("#simulation-missing")
             assert page.locator("#simulation-form").is_hidden()

@@ -18,7 +18,8 @@ from grbp.serve.middleware import RateLimiter, _read_hostname
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with Serving(tmp_path_factory.mktemp("guards"), body_limit=1_000, import_limit=5_000) as one:
+    folder, limits = tmp_path_factory.mktemp("guards"), {"body_limit": 1_000, "import_limit": 5_000}
+    with Serving(folder, asking="admin", **limits) as one:
         Study.create(one.store, "ward", 4)
         yield one
 
@@ -103,9 +104,10 @@ def test_whoever_asks_too_often_must_wait(tmp_path: Path) -> None:
 
 
 def test_only_so_many_are_answered_at_once(tmp_path: Path) -> None:
-    with Serving(tmp_path, most_at_once=1) as server:
+    with Serving(tmp_path, asking="admin", most_at_once=1) as server:
         Study.create(server.store, "ward", 4)
-        with server.http.stream("GET", "/api/studies/ward/events.ndjson?follow=60") as stream:
+        path = "/api/studies/ward/events.ndjson?follow=60"
+        with server.http.stream("GET", path, headers=server.bearer()) as stream:
             lines = stream.iter_lines()
             next(lines)
             late = server.ask("GET", "/health")
@@ -173,7 +175,8 @@ def test_the_log_has_no_bodies_and_no_tokens(
     with caplog.at_level(logging.DEBUG, "grbp.serve"):
         body = {"state": 2, "observed": "a secret in a body"}
         path = "/api/studies/ward/cases?basis=1&token=secret"
-        refused(server.ask("POST", path, "secret", json=body), 500, "its log says where")
+        refused(server.ask("POST", path, json=body), 500, "its log says where")
+        refused(server.ask("POST", path, "a secret token", json=body), 401)
         until = time.monotonic() + 30
         while " 500 " not in caplog.text and time.monotonic() < until:  # It comes after the answer.
             time.sleep(0.005)
@@ -181,7 +184,9 @@ def test_the_log_has_no_bodies_and_no_tokens(
     assert "KeyError at " in said
     assert "test_middleware.py" in said
     assert "POST '/api/studies/ward/cases' 500" in said
+    assert "sign-in refused: a token that is not valid came from 127.0.0.1" in said
     assert "secret" not in said
+    assert str(server.asking) not in said
 
 
 def test_an_answer_that_fails_halfway_is_cut_off_and_logged(

@@ -52,7 +52,6 @@ def ask(page: Any, url: str, method: str = "GET", body: Any = None, mode: str = 
 
 
 def test_the_explorer_runs_under_the_servers_own_policy(browser: Watched, server: Serving) -> None:
-    server.token()
     with browser.page() as page:
         page.goto(f"{server.url}/explore")
         page.wait_for_function("document.querySelectorAll('svg').length > 0")

@@ -25,7 +25,7 @@ WARD = "/api/studies/ward"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Serving]:
-    with Serving(tmp_path) as serving:
+    with Serving(tmp_path, asking="admin") as serving:
         Study.create(serving.store, "ward", 4, who="ada")
         yield serving
 
@@ -219,7 +219,8 @@ def test_events_are_streamed_after_a_number(server: Serving) -> None:
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     assert [Event(**json.loads(line)) for line in answer.text.splitlines()] == study.log(2)
     refused(server.ask("GET", "/api/studies/none/events.ndjson"), 404)
-    with server.http.stream("GET", f"{WARD}/events.ndjson?after=3&follow=60") as stream:
+    path = f"{WARD}/events.ndjson?after=3&follow=60"
+    with server.http.stream("GET", path, headers=server.bearer()) as stream:
         lines = stream.iter_lines()
         assert json.loads(next(lines))["seq"] == 4
         study.open_case(1)
@@ -243,7 +244,7 @@ def test_what_is_taken_elsewhere_is_what_is_here(server: Serving, tmp_path: Path
     kind = {"Content-Type": "application/x-ndjson"}
     send = ("POST", "/api/import")
     refused(server.ask(*send, headers=kind, content=log.content), 409, "'ward'")
-    with Serving(tmp_path / "other") as other:
+    with Serving(tmp_path / "other", asking="admin") as other:
         made = other.ask(*send, headers=kind, content=log.content)
         assert (made.status_code, made.headers["location"]) == (201, WARD)
         assert made.json() == study.status().to_dict()

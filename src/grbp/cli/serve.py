@@ -5,16 +5,15 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
-from grbp.cli.live import add_store, store_of
+from grbp.cli.live import STORE, add_store, store_of
 from grbp.cli.options import parse_number, parse_whole
-from grbp.cli.token import add_tokens, tokens_of
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add where studies are, where to listen, and who may come in."""
     add_store(parser)
-    add_tokens(parser)
     add = parser.add_argument
+    add("--create", action="store_true", help="make the store that is named if it is not there")
     add("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
     add("--port", default="8000", help="the port; 0 lets the system choose (8000)")
     add(
@@ -46,15 +45,19 @@ def run(options: argparse.Namespace) -> None:
         options.host, parse_whole(options.port), options.tls_cert, options.tls_key,
         options.behind_proxy, options.allow_host,
     )  # fmt: skip
-    tokens = tokens_of(options)
-    settings = make_settings(where, tokens, parse_number(options.rate))
+    settings = make_settings(where, parse_number(options.rate))
     settings = replace(settings, results=options.results)
+    store, log = store_of(options), logging.getLogger("grbp")
+    if "://" not in store and Path(f"{store}.tokens").exists():
+        log.info("%s.tokens is not used any more: tokens are kept in the store itself", store)
 
     def say(url: str) -> None:
         print(url, flush=True)
-        if not (settings.exposed or tokens.were_made):
-            logging.getLogger("grbp").info(
-                "every user of this machine may do everything there, until the first token is made"
+        if "#" not in url:
+            log.info(
+                "whoever has no token any more gets one by"
+                " `grbp token make --role admin --label ...`"
             )
 
-    serve(store_of(options), tokens, where, settings, say)
+    unnamed = options.store is None and store == STORE
+    serve(store, where, settings, say, create=options.create or unnamed)

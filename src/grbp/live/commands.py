@@ -8,7 +8,7 @@ never changes. A step counts when it is told or, where its action has a window, 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -228,7 +228,14 @@ _DECIDED: Final = re.compile(r'"threshold":([0-9]+),"version":"([^"]*)"')
 """What an opening answers of its decision; to read all of it takes longer."""
 
 
-def replay(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide: bool) -> Event:
+def replay(
+    tx: Transaction,
+    event: Event,
+    learner: LearnerLike | None,
+    *,
+    decide: bool,
+    commands: Mapping[str, Callable[..., Any]] = COMMANDS,
+) -> Event:
     """Record an event once more, elsewhere, from what was asked; decide anew or as it was."""
     version, threshold = "", None
     if event.kind == "open":
@@ -237,8 +244,8 @@ def replay(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide
             raise InvalidInput(f"event {event.seq} does not say what was decided")
         threshold, version = None if decide else int(then[1]), then[2]
     call = Call(event.who, event.recorded, event.key, event.observed, learner, version, threshold)
-    made = COMMANDS[event.kind](tx, call, **loads(event.request))
-    return made if event.kind == "study" else made.event  # type: ignore[no-any-return]
+    made: Event | Answer = commands[event.kind](tx, call, **loads(event.request))
+    return made if isinstance(made, Event) else made.event
 
 
 def _dumps_case(case: CaseRow) -> str:

@@ -1,7 +1,7 @@
 """Check a study against its log: the chain of hashes, and that every row follows from it."""
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
-from grbp.live.commands import replay
+from grbp.live.commands import COMMANDS, replay
 from grbp.live.config import load_config
 from grbp.live.projection import decides_as_before
 from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
@@ -93,6 +93,7 @@ def replay_log(
     *,
     decide: bool,
     log: Transaction | None = None,
+    commands: Mapping[str, Callable[..., Any]] = COMMANDS,
 ) -> tuple[Verified, MemoryTransaction]:
     """Play a log again in memory; return what was found, and the rows that follow from it.
 
@@ -112,7 +113,7 @@ def replay_log(
         folding = folding and event.seq == seq + 1
         if folding:
             try:
-                made = replay(tx, event, learner, decide=decide)
+                made = replay(tx, event, learner, decide=decide, commands=commands)
             except Exception as error:
                 fault = describe_error(error)
                 problems.append(f"event {event.seq} cannot be played again: {fault}")
@@ -132,10 +133,17 @@ def replay_log(
     return Verified(count, head, decisions, tuple(problems), notes), tx
 
 
-def verify_study(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:
+def verify_study(
+    tx: Transaction,
+    learner: LearnerLike | None,
+    *,
+    decide: bool,
+    commands: Mapping[str, Callable[..., Any]] = COMMANDS,
+) -> Verified:
     """Check a study: its log, and that its rows are what the log makes of them."""
     with _pause_collector():
-        found, made = replay_log(tx.all_events(), learner, decide=decide, log=tx)
+        events = tx.all_events()
+        found, made = replay_log(events, learner, decide=decide, log=tx, commands=commands)
         problems = list(found.problems)
         if not problems:
             problems += _compare_rows("study", [tx.study()], [made.study()])

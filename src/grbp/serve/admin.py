@@ -23,11 +23,13 @@ from grbp.live.study import Study
 from grbp.live.verify import Verified
 from grbp.serve import models
 from grbp.serve.http_errors import SENT, Refusal
-from grbp.serve.middleware import COOKIE, refuse_length
+from grbp.serve.middleware import COOKIE, refuse_length, report_refused_token
 from grbp.serve.roles import STUDY, admin, anybody, statistician, viewer
 from grbp.serve.settings import NDJSON
 from grbp.serve.state import (
+    ADDRESS,
     After,
+    Caller,
     Limit,
     ServerState,
     StudyName,
@@ -86,15 +88,15 @@ async def stream_events(
     """Stream the events after a number, a line of JSON each; after a break, go on from the last."""
     found = await run_in_threadpool(_open_log, request, study)
     until = time.monotonic() + min(follow, server_state(request).settings.longest_follow)
-    lines = _follow_events(server_state(request), found, after, until)
+    lines = _follow_events(server_state(request), get_caller(request), found, after, until)
     return StreamingResponse(lines, media_type=NDJSON)
 
 
 async def _follow_events(
-    server: ServerState, study: Study, after: int, until: float
+    server: ServerState, caller: Caller, study: Study, after: int, until: float
 ) -> AsyncIterator[bytes]:
-    """Yield events as lines, and wait for more until the time is up."""
-    while True:
+    """Yield events as lines, and wait for more until the time is up or the token has ended."""
+    while await server.still_lets_in(caller):
         page = await run_in_threadpool(study.log, after, 1_000)
         if page:
             yield "".join(f"{dumps(one._asdict())}\n" for one in page).encode()
@@ -204,15 +206,16 @@ def list_tokens(request: Request) -> Response:
 
 @admin.post("/api/tokens", status_code=201, response_model=models.MadeToken, tags=["access"])
 def make_token(request: Request, body: models.NewToken) -> Response:
-    """Make a token, which is shown once; from the first one on, nobody gets in without one."""
-    token, made = server_state(request).tokens.make(**dict(body))
+    """Make a token, which is shown once."""
+    who = get_caller(request).actor
+    token, made = server_state(request).tokens.make(**dict(body), who=who)
     return json_response({**made.to_dict(), "token": token}, 201)
 
 
 @admin.delete("/api/tokens/{id}", status_code=204, tags=["access"])
 def revoke_token(request: Request, id: str) -> Response:  # noqa: A002
     """Revoke a token, and every session that began with it."""
-    server_state(request).tokens.revoke(id)
+    server_state(request).tokens.revoke(id, who=get_caller(request).actor)
     return Response(status_code=204)
 
 
@@ -220,16 +223,19 @@ def revoke_token(request: Request, id: str) -> Response:  # noqa: A002
 async def get_session(request: Request) -> Response:
     """Say who makes the request, and what that one may do."""
     actor, role, token, _ = get_caller(request)
-    expires = None if token is None else token.expires
-    return json_response({"actor": actor, "role": role, "expires": expires})
+    return json_response({"actor": actor, "role": role, "expires": token and token.expires})
 
 
 @anybody.post("/api/session", response_model=models.SessionModel, tags=["access"])
 async def begin_session(request: Request, body: models.Exchange) -> Response:
     """Exchange a token for a cookie, which this browser keeps and no script can read."""
     server = server_state(request)
-    token = server.tokens.find(str(body.token))
+    try:
+        token = await server.tokens.recognise(str(body.token))
+    except GrbpError as error:
+        raise Refusal(503, f"nobody can be let in: {error}") from error
     if token is None:
+        report_refused_token(request.scope[ADDRESS])
         raise Refusal(401, "the token is unknown, has expired or was revoked")
     answer = json_response({"actor": token.label, "role": token.role, "expires": token.expires})
     cookie, seconds = server.sessions.begin(token), server.sessions.seconds

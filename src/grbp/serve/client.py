@@ -36,11 +36,12 @@ class Client:
     Parameters
     ----------
     url : str
-        The address of the server, as it prints it: ``"http://127.0.0.1:8000"``.
+        The address of the server, as it prints it: ``"http://127.0.0.1:8000"``. The one that it
+        prints at its first start, which ends with ``/sign-in#token=...``, carries a token.
     name : str, optional
         The name of the study; it can be left out where there is one alone.
     token : str, optional
-        A token, where the server wants one. It also says who records.
+        A token, if the address carries none. It also says who records.
     who : str, optional
         Who is expected to record; refused if the token says somebody else.
     timeout : float, default 60

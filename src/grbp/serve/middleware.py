@@ -17,13 +17,12 @@ from starlette.requests import cookie_parser
 from starlette.routing import BaseRoute, Match
 
 from grbp.errors import GrbpError
-from grbp.live.arguments import check_recorder
 from grbp.serve.http_errors import Refusal, describe_error
 from grbp.serve.refusals import respond_to_refusal
 from grbp.serve.roles import ROLE
 from grbp.serve.settings import NDJSON
-from grbp.serve.state import CALLER, NOBODY, Caller, ServerState
-from grbp.serve.tokens import ADMIN, VIEWER, Token, may
+from grbp.serve.state import ADDRESS, CALLER, NOBODY, Caller, ServerState
+from grbp.serve.tokens import VIEWER, may
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -38,7 +37,6 @@ COOKIE: Final = "grbp-session"
 IMPORT: Final = "/api/import"
 
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
-_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "via")
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src"
@@ -88,7 +86,7 @@ class Guard:
     def __init__(self, app: App, server: ServerState, routes: list[BaseRoute]) -> None:
         self.app, self._server, self._routes = app, server, routes
         self._settings, self._rates = server.settings, RateLimiter(server.settings.rate)
-        self._user, self._inside = check_recorder(None), 0
+        self._inside = 0
         self._headers = list(_HEADERS.items())
         if server.settings.secure:
             self._headers.append((b"strict-transport-security", b"max-age=31536000"))
@@ -122,7 +120,7 @@ class Guard:
             self._check_host(headers)
             self._check_room()
             route, needed = self._find_route(scope)
-            scope[CALLER] = caller = self._find_caller(scope, headers)
+            scope[CALLER] = caller = await self._find_caller(scope, headers)
             _check_role(caller, needed)
             self._check_origin(scope, headers, caller)
             if scope["method"] not in _SAFE:
@@ -168,29 +166,34 @@ class Guard:
                 return getattr(route, "path", "(none)"), described.get(ROLE)
         return "(none)", VIEWER  # A viewer may know that there is nothing here.
 
-    def _find_caller(self, scope: Scope, headers: Headers) -> Caller:
-        """Find out who makes a request."""
-        token = _read_bearer(headers)
+    async def _find_caller(self, scope: Scope, headers: Headers) -> Caller:
+        """Find out who makes a request; a token that is not known yet may be a new one."""
+        bearer, tokens = _read_bearer(headers), self._server.tokens
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
-        found: Token | None = None
+        address = scope[ADDRESS] = self._find_address(scope, headers)
+        found, counted = None, False
         try:
-            is_open = not (self._settings.exposed or self._server.tokens.were_made)
-            if token:
-                found = self._server.tokens.find(token)
+            if bearer or cookie:
+                await tokens.keep_up()
+            if bearer:
+                found = tokens.find(bearer)
+                if found is None:
+                    self._rates.take(address)  # first: whoever guesses must not keep the store busy
+                    found, counted = await tokens.recognise(bearer), True
             elif cookie:
                 found = self._server.sessions.find(cookie)
+        except Refusal:
+            raise
         except GrbpError as error:
             raise Refusal(503, f"nobody can be let in: {error}") from error
-        self._rates.take(found.id if found else self._find_address(scope, headers))
+        if not counted:
+            self._rates.take(found.id if found else address)
         if found:
-            return Caller(found.label, found.role, found, not token)
-        if token and not is_open:
+            return Caller(found.label, found.role, found, not bearer)
+        if bearer:
+            report_refused_token(address)
             raise _ask_for_token("the token is unknown, has expired or was revoked")
-        if is_open and any(name in headers for name in _FORWARDED):
-            raise Refusal(
-                403, "this request came through a proxy; start the server with --behind-proxy"
-            )
-        return Caller(self._user, ADMIN, None, True) if is_open else NOBODY
+        return NOBODY
 
     def _find_address(self, scope: Scope, headers: Headers) -> str:
         """Return the address of the client, which a proxy passes on if there is one."""
@@ -207,8 +210,7 @@ class Guard:
         foreign = site not in ("", "same-origin", "none")
         if unsafe and origin and origin != ours:
             foreign = True
-        cookie = caller.ambient and caller.token is not None
-        if unsafe and cookie and not (origin or site):  # Every browser sends one of them.
+        if unsafe and caller.ambient and not (origin or site):  # Every browser sends one of them.
             foreign = True
         if foreign and (unsafe or scope["path"].startswith("/api/")):
             raise Refusal(403, f"this request came from a page of another site than {ours}")
@@ -278,6 +280,11 @@ def _check_type(headers: Headers, wanted: str) -> None:
 def _ask_for_token(why: str) -> Refusal:
     """Return the refusal of a request that needs a valid token."""
     return Refusal(401, why, {"WWW-Authenticate": 'Bearer realm="grbp"'})
+
+
+def report_refused_token(address: str) -> None:
+    """Log that somebody came with a token that is not valid, but nothing of the token."""
+    LOG.warning("sign-in refused: a token that is not valid came from %s", address)
 
 
 def _read_bearer(headers: Headers) -> str:

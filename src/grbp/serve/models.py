@@ -187,7 +187,7 @@ StatusModel = _derive(
     "StatusModel", Status, start=Literal["drawn", "first", "records"], cases=Cases, basis=BasisModel
 )
 VerifiedModel = _derive("VerifiedModel", Verified, ok=bool)
-TokenModel = _derive("TokenModel", Token, revoked=str | None, hash=None)
+TokenModel = _derive("TokenModel", Token, revoked=str | None, revoked_by=str | None, hash=None)
 MadeToken = create_model(
     "MadeToken", __base__=TokenModel, __doc__="A token that was made, shown once.", token=(str, ...)
 )
@@ -206,7 +206,7 @@ class SessionModel(Body):
 
     actor: str
     role: str
-    expires: str | None = Field(description="when the token ends; null where none is needed")
+    expires: str = Field(description="when the token ends")
 
 
 class Well(Body):
@@ -229,7 +229,8 @@ def examples() -> dict[str, Any]:
         status, found = study.status().to_dict(), study.verify()
         moment = study.trajectory(1)[0].to_dict()
     token = {"id": "5f0c11d2", "label": "nurse", "role": "recorder", "revoked": None}
-    token |= {"made": "2026-11-16T08:00:00+00:00", "expires": "2027-02-14T08:00:00+00:00"}
+    token |= {"made_by": "head-nurse", "revoked_by": None}
+    token |= {"made": "2026-11-16T08:00:00.000000+00:00", "expires": "2027-02-14T08:00:00+00:00"}
     detail = "state = 7 was given; it must be a whole number from 1 to 3"
     return {
         "NewStudy": {"name": "ward", "goal": 4, "learner": "doorstep-lai"},

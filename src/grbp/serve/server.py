@@ -5,16 +5,18 @@ import os
 import signal
 import socket
 import ssl
+import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from grbp._io import reason
-from grbp.errors import InvalidInput, MissingExtra, how_to_install
+from grbp.errors import InvalidInput, MissingExtra, NotFound, how_to_install
 from grbp.live.store import open_store
+from grbp.live.store.base import Store
 from grbp.model.validation import check_positive, check_whole
 from grbp.serve.settings import LOOPBACK, Settings
 from grbp.serve.tokens import Tokens
@@ -70,7 +72,7 @@ class Endpoint:
             return False
 
 
-def make_settings(where: Endpoint, tokens: Tokens, rate: object = 1_000.0) -> Settings:
+def make_settings(where: Endpoint, rate: object = 1_000.0) -> Settings:
     """Return the settings of a server, or refuse an endpoint that would not be safe."""
     if (where.certificate is None) != (where.key is None):
         raise InvalidInput("one of --tls-cert and --tls-key was given; TLS needs both of them")
@@ -80,12 +82,6 @@ def make_settings(where: Endpoint, tokens: Tokens, rate: object = 1_000.0) -> Se
         raise InvalidInput(
             f"--host {where.host} was given, which others can reach; it needs --tls-cert and"
             " --tls-key, or --behind-proxy with the address of a proxy that does the TLS"
-        )
-    exposed = not where.local or where.proxy is not None
-    if exposed and not any(tokens.find_valid(one.hash) for one in tokens.all()):
-        raise InvalidInput(
-            f"others can reach this server, and {tokens.path} has no valid token; make one first"
-            " by `grbp token make`"
         )
     hosts = [*where.names, *LOOPBACK] if where.local else [*where.names]
     if where.proxy is not None:
@@ -100,7 +96,6 @@ def make_settings(where: Endpoint, tokens: Tokens, rate: object = 1_000.0) -> Se
     return Settings(
         hosts=tuple(dict.fromkeys(host.lower() for host in hosts)),
         secure=where.certificate is not None or where.proxy is not None,
-        exposed=exposed,
         proxied=where.proxy is not None,
         rate=check_positive("rate", rate),
     )
@@ -135,21 +130,54 @@ class _Server(uvicorn.Server):
 
 def run(
     store: str,
-    tokens: Tokens,
     where: Endpoint,
     settings: Settings,
     say: Callable[[str], None],
+    *,
+    create: bool,
 ) -> None:
     """Serve a store until a signal comes; report the address when the server is ready.
 
-    If there is no file yet, it is made, but only when nothing else stands in the way.
+    A store is made only if that is asked for, and when nothing else stands in the way. At the first
+    start of all, the address carries a token for whoever reads it.
     """
     files = _find_tls_files(where)
-    with listen(where) as listening, closing(open_store(store, create=True)) as opened:
+    with listen(where) as listening, closing(_open_store(store, create)) as opened:
+        tokens = Tokens(opened)
+        first = tokens.make_first()
         app = create_app(opened, tokens, settings)
-        server = _make_server(app, where, listening, files, say)
+        end = "" if first is None else f"/sign-in#token={first}"
+        server = _make_server(app, where, listening, files, lambda url: say(url + end))
         with _ignore_signals():
             server.run(sockets=[listening])
+
+
+def _open_store(where: str, create: bool) -> Store:
+    """Open a store; refuse one that is not there, or that everybody on this machine can use."""
+    try:
+        store = open_store(where, create=create)
+    except NotFound as error:
+        what = str(error).partition(";")[0]
+        raise NotFound(f"{what}; --create makes one, or look at the name") from None
+    try:
+        _check_private(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _check_private(store: Store) -> None:
+    """Refuse a file that others than its owner and group can use: they would need no token."""
+    if store.address is None or "://" in store.address:
+        return
+    for name in (store.where, f"{store.where}-wal"):
+        with suppress(FileNotFoundError):
+            if Path(name).stat().st_mode & stat.S_IRWXO:
+                raise InvalidInput(
+                    f"everybody on this machine can read or write {name}, and needs no token for"
+                    f" that; run chmod o-rwx on it"
+                )
 
 
 def _make_server(

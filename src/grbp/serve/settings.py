@@ -20,8 +20,6 @@ class Settings:
         The names by which it is addressed, without ports.
     secure : bool
         Whether browsers reach it by HTTPS.
-    exposed : bool
-        Whether other machines can reach it; then nobody gets in without a token.
     proxied : bool
         Whether a proxy stands before it, which passes on the address of each client.
     rate : float
@@ -38,7 +36,6 @@ class Settings:
 
     hosts: tuple[str, ...] = LOOPBACK
     secure: bool = False
-    exposed: bool = False
     proxied: bool = False
     rate: float = 1_000.0
     body_limit: int = 65_536

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import Path as InPath, Query, Request
 from fastapi.responses import Response
 
-from grbp.errors import InvalidInput
+from grbp.errors import GrbpError, InvalidInput
 from grbp.explorer.simulations import Simulations
 from grbp.learners.registry import is_path
 from grbp.live.advice import Status
@@ -20,8 +20,9 @@ from grbp.live.shadow import hide_advice
 from grbp.live.store.base import Store
 from grbp.live.study import Study
 from grbp.serve.metrics import Metrics
+from grbp.serve.sessions import Sessions
 from grbp.serve.settings import Settings
-from grbp.serve.tokens import ANYBODY, STATISTICIAN, Sessions, Token, Tokens, may
+from grbp.serve.tokens import ANYBODY, STATISTICIAN, Token, Tokens, may
 
 _PART: Final = 2**16
 _PAGE: Final = 1_000
@@ -35,6 +36,9 @@ Limit = Annotated[int, Query(ge=1, le=_PAGE, description="how many to return at 
 CALLER: Final = "grbp.caller"
 """The key of the caller in the scope of a request."""
 
+ADDRESS: Final = "grbp.address"
+"""The key of the address from which a request came."""
+
 
 class Caller(NamedTuple):
     """Who makes a request.
@@ -44,7 +48,7 @@ class Caller(NamedTuple):
     actor, role : str
         The name under which this caller records, and what the caller may do.
     token : Token or None
-        The token; None where the server is open.
+        The token; None for nobody.
     ambient : bool
         Whether a browser sends the credentials by itself, also for a page of another site.
     """
@@ -84,6 +88,16 @@ class ServerState:
         found = Study(self.store, name, clock=self.clock)
         self._studies[found.name] = found
         return found
+
+    async def still_lets_in(self, caller: Caller) -> bool:
+        """Return whether the token of a caller who was let in is valid still."""
+        if caller.token is None:
+            return False
+        await self.tokens.keep_up()
+        try:
+            return self.tokens.find_valid(caller.token.hash) is not None
+        except GrbpError:
+            return False
 
     def stream_file(self, write: Callable[[Path], object]) -> Iterator[bytes]:
         """Have something written to a private file, remove the file, and return its contents."""

@@ -103,9 +103,9 @@ def _find_status(server: ServerState, name: str) -> Status | str:
 @anybody.get("/sign-in", include_in_schema=False)
 async def sign_in(request: Request) -> Response:
     """Let somebody exchange a token for a session."""
-    return _render_page(
-        request, "sign_in.html", next=local_address(request.query_params.get("next", "/"))
-    )
+    wanted = local_address(request.query_params.get("next", "/"))
+    own = request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+    return _render_page(request, "sign_in.html", next=wanted, led="here" if own else "elsewhere")
 
 
 @viewer.get("/studies/{study}", include_in_schema=False)
