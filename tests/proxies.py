@@ -6,8 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 NAME: Final = "ward.example.org"
 """The name of the server in deploy/ and in docs/operating.md."""
 
@@ -16,6 +14,8 @@ def program(name: str, package: str = "") -> str:
     """Return where a program is; without it, leave the test out."""
     found = shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin")
     if found is None:
+        import pytest  # noqa: PLC0415 (what is pretended is quick)
+
         pytest.skip(
             f"tests with {name}: it is not installed; on Debian and Ubuntu, get it with: apt-get"
             f" install {package or name}"
@@ -33,9 +33,11 @@ def make_certificate(openssl: str, folder: Path) -> None:
     )  # fmt: skip
 
 
-def whole_nginx(text: str, folder: Path, ports: tuple[int, int] = (8080, 8443)) -> str:
+def whole_nginx(
+    text: str, folder: Path, ports: tuple[int, int] = (8080, 8443), tls: Path | None = None
+) -> str:
     """Return a configuration that an ordinary user can run, with all files in one folder."""
-    own = text.replace("/etc/grbp/tls", str(folder))
+    own = text.replace("/etc/grbp/tls", str(tls or folder))
     own = own.replace("listen 80;", f"listen 127.0.0.1:{ports[0]};")
     own = own.replace("listen 443 ssl;", f"listen 127.0.0.1:{ports[1]} ssl;")
     own = re.sub(r"^ *listen \[::\].*\n", "", own, flags=re.MULTILINE)
