@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from grbp.live.arguments import utc_now
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
+from grbp.serve.connections import HttpConnection
 from grbp.serve.middleware import COOKIE
 from grbp.serve.roles import ROLE, ROUTERS
 from grbp.serve.server import Endpoint, listen
@@ -58,7 +59,7 @@ class Serving:
         self.tokens = Tokens(self.store, clock)
         self.asking = asking and self.tokens.make("whoever asks", asking)[0]
         self.app = create_app(self.store, self.tokens, Settings(**settings), clock)
-        config = uvicorn.Config(self.app, log_config=None, proxy_headers=False)
+        config = uvicorn.Config(self.app, log_config=None, proxy_headers=False, http=HttpConnection)
         self._server = uvicorn.Server(config)
 
     def __enter__(self) -> Self:

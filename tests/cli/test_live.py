@@ -127,14 +127,14 @@ def test_every_option_of_init_reaches_the_study(
 ) -> None:
     answer(
         "init", "--study", "ward", "--goal", 4, "--learner", "doorstep-lai", "--seed", 7,
-        "--start", "first", "--horizon", "1e3", "--window", "finish=30,continue=1", "--shadow",
+        "--start", "first", "--horizon", "1e3", "--window", "finish=30,continue=1",
         "--level", ".9", "--who", "ada",
     )  # fmt: skip
     (event,) = answer("log")["events"]
     config = event["request"]["config"]
     assert event["who"] == "ada"
     assert config["windows"] == {"continue": 86_400.0, "finish": 30 * 86_400.0}
-    assert (config["seed"], config["start"], config["shadow"]) == (7, "first", True)
+    assert (config["seed"], config["start"], config["shadow"]) == (7, "first", False)
     assert (config["level"], config["constants"]["horizon"]) == (0.9, 1000.0)
     kept = answer("status")
     assert (kept["seed"], kept["start"], kept["windows"]) == (
@@ -148,9 +148,10 @@ def test_every_option_of_init_reaches_the_study(
         "seed 7",
         "with one first try of each",
         "FINISH counts after 30 days",
-        "shadow mode",
     ):
         assert part in words
+    answer("init", "--study", "ward", "--goal", 4, "--shadow")
+    assert answer("status")["shadow"] is True
 
 
 def test_past_cases_come_first(said: Shell, answer: Callable[..., dict[str, Any]]) -> None:
@@ -219,19 +220,22 @@ def test_shadow_mode_advises_nobody(
     assert "also tell what was done" in refused("tell", "--case", 1, "--state", 3)
     said("tell", "--case", 1, "--state", 3, "--took", "continue")
     listed = said("cases").splitlines()[1].split()
-    assert listed[listed.index("open") + 4] == "-"
-    assert answer("cases")["cases"][0]["action"] is None
+    at = listed.index("open")
+    assert (listed[at + 2], listed[at + 4]) == ("-", "-")
+    case = answer("cases")["cases"][0]
+    assert case["action"] is case["overridden"] is None
     assert "CONTINUE above" not in said("log")
     _, opened, told = (event["response"] for event in answer("log")["events"])
     assert (opened["threshold"], opened["action"], told["advised"]) == (None, None, None)
     assert (opened["state"], told["took"]) == (2, "continue")
     kept = answer("status")
-    hidden = "action", "threshold", "forced", "other_better", "side"
-    assert (kept["next_threshold"], *(kept["basis"][name] for name in hidden)) == (None,) * 6
-    status = said("status")
-    assert "nobody is advised" in status
-    assert "threshold" not in status
-    assert "Probability" not in status
+    hidden = {"learner", "seed", "start", "pending", "head", "next_threshold", "basis"}
+    assert {name for name in kept if kept[name] is None} == hidden | {"read_only"}
+    assert said("status") == (
+        f"Study ward: goal 4, grbp {grbp.__version__}, shadow mode: nobody is advised\n"
+        "1 case: 1 open, 0 won, 0 lost, 0 withdrawn.\n"
+        "3 events.\n"
+    )
 
 
 OWN = """

@@ -30,7 +30,7 @@ from grbp.live import Advice, Verified
 from grbp.live.config import CONTINUE, DRAWN, FINISH, FIRST
 from grbp.live.export import read_log
 from grbp.live.schema import STATUSES
-from grbp.live.shadow import hide_advice
+from grbp.live.shadow import show
 from grbp.live.verify import replay_log
 
 STORE: Final = "grbp-live.sqlite"
@@ -164,8 +164,9 @@ def _withdraw(options: argparse.Namespace, study: grbp.Study) -> None:
 def _status(options: argparse.Namespace, study: grbp.Study) -> None:
     """Say how the study stands."""
     status = study.status()
+    status = show(status, shadow=status.shadow)
     if options.json:
-        print_json(hide_advice(status.to_dict(), shadow=status.shadow))
+        print_json(status.to_dict())
     else:
         show_study(status)
 
@@ -183,6 +184,8 @@ def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
     """List cases."""
     limit = parse_whole(options.limit)
     cases = study.cases(parse_whole(options.after), limit, options.status)
+    shadow = study.status().shadow
+    cases = [show(case, shadow=shadow) for case in cases]
     if options.json:
         print_json({"cases": [case.to_dict() for case in cases]})
     else:
@@ -194,9 +197,9 @@ def _log(options: argparse.Namespace, study: grbp.Study) -> None:
     limit = parse_whole(options.limit)
     events = study.log(parse_whole(options.after), limit, parse_whole(options.case))
     shadow = study.status().shadow
+    events = [show(event, shadow=shadow) for event in events]
     if options.json:
-        shown = [event_to_dict(event) for event in events]
-        print_json({"events": hide_advice(shown, shadow=shadow)})
+        print_json({"events": [event_to_dict(event) for event in events]})
     else:
         show_log(events, limit, study.goal, shadow=shadow)
 
@@ -259,6 +262,7 @@ def _show(
     options: argparse.Namespace, study: grbp.Study, advice: Advice, recorded: str = ""
 ) -> None:
     """Give advice to a program or to a person."""
+    advice = show(advice, shadow=advice.shadow)
     if options.json:
         print_json(advice.to_dict())
     else:

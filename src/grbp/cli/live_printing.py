@@ -54,11 +54,11 @@ def _describe_advice(advice: Advice, goal: int) -> str:
 
 def show_study(status: Status) -> None:
     """Say at a glance how a study stands."""
-    n, basis = status.cases, status.basis
-    _fill(
-        f"Study {status.study}: goal {status.goal:,}, {status.learner} (grbp {status.version})"
-        + (", shadow mode: nobody is advised" if status.shadow else "")
-    )
+    n = status.cases
+    learner = f"{status.learner} (grbp {status.version})"
+    if status.shadow:
+        learner = f"grbp {status.version}, shadow mode: nobody is advised"
+    _fill(f"Study {status.study}: goal {status.goal:,}, {learner}")
     for action, days in status.windows.items():
         print(f"An outcome of {action.upper()} counts after {format_days(days)}.")
     if status.read_only:
@@ -68,14 +68,23 @@ def show_study(status: Status) -> None:
     else:
         ends = f"{n[WON]:,} won, {n[LOST]:,} lost, {n[CLOSED]:,} withdrawn"
         print(f"{plural(n['opened'], 'case')}: {n[OPEN]:,} open, {ends}.")
+    if status.shadow:
+        print(f"{plural(status.events, 'event')}.")
+    else:
+        _show_learned(status)
+
+
+def _show_learned(status: Status) -> None:
+    """Say what a study has learned, and what follows from that."""
+    basis = status.basis
     if status.pending:
         print(f"{status.pending:,} FINISH pending: advised or taken, and not counted yet.")
-    if status.next_threshold is not None and not status.shadow:
+    if status.next_threshold is not None:
         rule = describe_threshold(status.next_threshold, status.goal)
         print(f"The next case gets threshold {status.next_threshold:,}: {rule}.")
     if basis.f or basis.c:
-        _show_estimates(basis, shadow=status.shadow)
-    elif n["opened"]:
+        _show_estimates(basis)
+    elif status.cases["opened"]:
         print("Nothing was seen of either action yet.")
     if basis.drawn is not None:
         first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
@@ -83,14 +92,14 @@ def show_study(status: Status) -> None:
     print(f"{plural(status.events, 'event')}, head {status.head[:16]}.")
 
 
-def _show_estimates(basis: Basis, *, shadow: bool) -> None:
+def _show_estimates(basis: Basis) -> None:
     """Print what is known of both actions."""
     print(f"\n  {'':<36}{'estimate':>10}{f'{100 * basis.level:g} % interval':>20}{'tries':>10}")
     _show_estimate("p_C, CONTINUE moves up", basis.p_c, basis.c)
     _show_estimate("p_F, FINISH wins", basis.p_f, basis.f)
     _show_estimate("B(p_C), continuing in state 1 wins", basis.boundary)
     _show_estimate("p_F - B(p_C), which decides", basis.difference)
-    if basis.other_better is not None and not shadow:
+    if basis.other_better is not None:
         right = basis.other_better if basis.action == Action.CONTINUE else 1 - basis.other_better
         _show_estimate("Probability that p_F >= B(p_C)", Estimate(right, math.nan, math.nan))
     print()
@@ -114,9 +123,10 @@ def show_cases(cases: Sequence[Case], limit: int) -> None:
     print(f"{'case':>{wide}}  {'state':>{high}}  status  steps  overridden  held  advised   since")
     for one in cases:
         since = _format_time(one.since)[:-3]
+        against = "-" if one.overridden is None else one.overridden
         print(
             f"{one.case:>{wide}}  {one.state:>{high}}  {one.status:<6}  {one.steps:>5}"
-            f"  {one.overridden:>10}  {one.held:>4}  {one.action or '-':<8}  {since}"
+            f"  {against:>10}  {one.held:>4}  {one.action or '-':<8}  {since}"
         )
     _show_end((one.since for one in cases), len(cases) == limit, cases[-1].case, _SINCE)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grbp.cli.live import STORE, add_store, store_of
-from grbp.cli.options import parse_number, parse_whole
+from grbp.cli.options import parse_number, parse_verbosity, parse_whole
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +27,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--behind-proxy", metavar="URL", help="the address of a proxy that does the TLS"
     )  # fmt: skip
     add(
+        "--trust-proxy", metavar="ADDRESS", action="append", default=[],
+        help="an address or network of that proxy (127.0.0.1 and ::1)",
+    )  # fmt: skip
+    add(
         "--allow-host", metavar="NAME", action="append", default=[],
         help="a further name of the server",
     )  # fmt: skip
@@ -39,11 +43,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Serve until a signal comes."""
+    from grbp.serve.logs import write_lines  # noqa: PLC0415
     from grbp.serve.server import Endpoint, make_settings, run as serve  # noqa: PLC0415 (extras)
 
     where = Endpoint(
         options.host, parse_whole(options.port), options.tls_cert, options.tls_key,
-        options.behind_proxy, options.allow_host,
+        options.behind_proxy, options.allow_host, options.trust_proxy,
     )  # fmt: skip
     settings = make_settings(where, parse_number(options.rate))
     settings = replace(settings, results=options.results)
@@ -60,4 +65,5 @@ def run(options: argparse.Namespace) -> None:
             )
 
     unnamed = options.store is None and store == STORE
-    serve(store, where, settings, say, create=options.create or unnamed)
+    with write_lines(**parse_verbosity(options)):
+        serve(store, where, settings, say, create=options.create or unnamed)

@@ -112,7 +112,8 @@ class Case:
     status : str
         "open", "won", "lost" or "closed".
     steps, overridden : int
-        The steps told, and those of them in which something else was done than advised.
+        The steps told, and those of them in which something else was done than advised; in shadow
+        mode, a `Client` whose role is less than statistician gets None for the latter.
     held : int
         The steps that do not count yet, because their windows are not over.
     action : str or None
@@ -150,6 +151,9 @@ def make_case(config: Config, row: CaseRow) -> Case:
 @dataclass(frozen=True)
 class Status:
     """How a study stands.
+
+    Of a study in shadow mode, a `Client` whose role is less than statistician gets None for the
+    learner, the seed, the start, what is pending, the head, the next threshold and the basis.
 
     Attributes
     ----------
@@ -198,7 +202,7 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
-        return vars(self) | {"basis": self.basis.to_dict()}
+        return vars(self) | {"basis": None if self.basis is None else self.basis.to_dict()}
 
 
 def make_status(

@@ -33,9 +33,12 @@ class EventLine(NamedTuple):
     notes: list[str]
 
 
-def describe_events(events: Iterable[Event], goal: int, *, shadow: bool) -> list[EventLine]:
-    """Say what events recorded."""
-    return [_describe_event(event, goal, shadow=shadow) for event in events]
+def describe_events(
+    events: Iterable[Event], goal: int, *, shadow: bool, examiner: bool = False
+) -> list[EventLine]:
+    """Say what events recorded; in shadow mode, what would be advised to examiners alone."""
+    hidden, advised = shadow and not examiner, "would be advised" if shadow else "was advised"
+    return [_describe_event(event, goal, hidden=hidden, advised=advised) for event in events]
 
 
 def describe_history(events: Iterable[Event], goal: int, *, shadow: bool) -> list[EventLine]:
@@ -68,28 +71,28 @@ def last_entry(lines: list[EventLine]) -> EventLine | None:
     return standing[-1] if standing else None
 
 
-def _describe_event(event: Event, goal: int, *, shadow: bool) -> EventLine:
+def _describe_event(event: Event, goal: int, *, hidden: bool, advised: str) -> EventLine:
     """Say what an event recorded, if it can be read."""
     try:
-        return _describe_readable(event, goal, shadow=shadow)
+        return _describe_readable(event, goal, hidden=hidden, advised=advised)
     except _DAMAGE:
         return EventLine(event, "This entry is damaged: verify the study.", "", [])
 
 
-def _describe_readable(event: Event, goal: int, *, shadow: bool) -> EventLine:
+def _describe_readable(event: Event, goal: int, *, hidden: bool, advised: str) -> EventLine:
     asked, answered = loads(event.request), loads(event.response)
     why, notes = str(asked.get("why") or ""), []
     if event.kind == "study":
-        what = f"Study configured: {_describe_config(asked['config'])}."
+        what = f"Study configured: {_describe_config(asked['config'], hidden=hidden)}."
     elif event.kind == "open":
-        decided = "" if shadow else f"; {describe_threshold(answered['threshold'], goal)}"
+        decided = "" if hidden else f"; {describe_threshold(answered['threshold'], goal)}"
         what = f"Opened in state {asked['state']:,}{decided}."
     elif event.kind == "tell":
-        took, advised = answered["took"].upper(), answered["advised"].upper()
+        took = answered["took"].upper()
         led = name_state(asked["state"], goal)
         what = f"Step {event.step:,}: {took} led from state {answered['from']:,} to {led}."
-        if not shadow and took != advised:
-            notes.append(f"{advised} was advised")
+        if not hidden and took != (other := answered["advised"].upper()):
+            notes.append(f"{other} {advised}")
         if not answered["counted"]:
             notes.append(HELD)
     elif event.kind == "mature":
@@ -108,15 +111,11 @@ def name_state(state: int, goal: int) -> str:
     return f"the goal ({goal:,})" if state == goal else f"state {state:,}"
 
 
-def _describe_config(config: dict[str, Any]) -> str:
-    """Say to what a study is locked."""
-    learner, start = config["learner"], config["start"]
-    beginning = {DRAWN: "from drawn first estimates", FIRST: "with one first try of each"}
+def _describe_config(config: dict[str, Any], *, hidden: bool) -> str:
+    """Say to what a study is locked, without what it decides by where that is hidden."""
     parts = [
         f"goal {config['goal']:,}",
-        f"learner {learner if isinstance(learner, str) else learner['name']}",
-        f"seed {config['seed']}",
-        beginning.get(start, "from records") if isinstance(start, str) else "from records",
+        *([] if hidden else _describe_learner(config)),
         *(
             f"an outcome of {action.upper()} counts after {format_days(seconds / _DAY)}"
             for action, seconds in config["windows"].items()
@@ -124,6 +123,17 @@ def _describe_config(config: dict[str, Any]) -> str:
         *(["shadow mode"] if config["shadow"] else []),
     ]
     return ", ".join(parts)
+
+
+def _describe_learner(config: dict[str, Any]) -> list[str]:
+    """Say by what a study decides."""
+    learner, start = config["learner"], config["start"]
+    beginning = {DRAWN: "from drawn first estimates", FIRST: "with one first try of each"}
+    return [
+        f"learner {learner if isinstance(learner, str) else learner['name']}",
+        f"seed {config['seed']}",
+        beginning.get(start, "from records") if isinstance(start, str) else "from records",
+    ]
 
 
 def format_days(number: float) -> str:

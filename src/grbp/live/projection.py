@@ -34,6 +34,9 @@ Move: TypeAlias = tuple[str, int, int]
 """What was done in a step, and from where it led where."""
 
 
+UNDECIDED: Final = "the study's learner cannot decide, and shadow mode hides why"
+
+
 def advise(case: CaseRow) -> str | None:
     """Return the action that is advised in the present state of a case; None if it is over."""
     if case.status != OPEN:
@@ -107,9 +110,13 @@ def dumps_known(study: StudyRow, round_: int) -> str:
 def decide_threshold(config: Config, study: StudyRow, given: LearnerLike | None) -> int:
     """Decide the threshold of a case that is opened now."""
     round_ = config.first.rho + study.opened
-    return _choose_threshold(
-        config, given, total_counters(study)._replace(rho=round_), study.pending
-    )
+    n = total_counters(study)._replace(rho=round_)
+    try:
+        return _choose_threshold(config, given, n, study.pending)
+    except GrbpError as error:
+        if config.shadow:  # The learner's own words may tell what it would advise.
+            raise InvalidInput(f"{UNDECIDED}; let somebody verify the study") from error
+        raise
 
 
 def decides_as_before(config: Config, case: CaseRow, given: LearnerLike | None) -> bool:

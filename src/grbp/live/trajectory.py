@@ -16,6 +16,9 @@ from grbp.theory.posterior import Estimate
 class Moment(NamedTuple):
     """What was known after an event.
 
+    Of a study in shadow mode, a `Client` whose role is less than statistician gets None for the
+    estimates and the threshold.
+
     Attributes
     ----------
     event : int

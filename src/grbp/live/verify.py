@@ -11,7 +11,7 @@ from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
 from grbp.live.commands import COMMANDS, replay
 from grbp.live.config import load_config
-from grbp.live.projection import decides_as_before
+from grbp.live.projection import UNDECIDED, decides_as_before
 from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
 from grbp.live.store.base import LAST, Transaction
 from grbp.live.store.memory import MemoryTransaction, StudyRows
@@ -215,7 +215,7 @@ def find_fault(
     try:
         config.resolve_learner(learner)
     except GrbpError as error:
-        return str(error)
+        return f"{UNDECIDED}: verify it" if config.shadow else str(error)
     if [one.hash for one in last] != [study.head] or hash_fields(last[0][:-1]) != study.head:
         return "its last event does not match its head: verify it, and restore a backup"
     if [one.case for one in cases] != [study.opened][: study.opened]:
@@ -224,7 +224,8 @@ def find_fault(
         try:
             same = decides_as_before(config, case, learner)
         except (GrbpError, TypeError, ValueError) as error:
-            return f"its last case cannot be decided again ({describe_error(error)}): verify it"
+            why = UNDECIDED if config.shadow else describe_error(error)
+            return f"its last case cannot be decided again ({why}): verify it"
         if not same:
             return (
                 f"this version decides case {case.case} differently than version {case.version}"

@@ -22,7 +22,13 @@ from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.model.validation import check_whole
 from grbp.serve.http_errors import SENT
-from grbp.serve.remote import read_basis, read_estimates, read_verified, to_utc
+from grbp.serve.remote import (
+    read_basis,
+    read_estimates,
+    read_status,
+    read_verified,
+    to_utc,
+)
 from grbp.serve.transport import Transport
 
 _MOST_ROWS: Final = 1_000_000
@@ -290,8 +296,7 @@ as https://ward.example.org or http://127.0.0.1:8000
 
     def status(self) -> Status:
         """Say how the study stands; see `Study.status`."""
-        said = self._transport.get(self._path)
-        return Status(**said | {"basis": read_basis(said["basis"])})
+        return read_status(self._transport.get(self._path))
 
     def verify(self) -> Verified:
         """Check the whole study; see `Study.verify`."""

@@ -15,6 +15,7 @@ from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.basis import Basis
 from grbp.live.schema import Event
+from grbp.live.shadow import SHOWN
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
@@ -150,10 +151,21 @@ def _derive(name: str, cls: type, **changed: Any) -> Any:
     """Make a model of the fields of a class; `changed` differ in JSON, and None leaves one out."""
     kinds = {key: _IN_JSON.get(kind, kind) for key, kind in get_type_hints(cls).items()} | changed
     fields: dict[str, Any] = {
-        key: (kind, ...) for key, kind in kinds.items() if kind and not key.startswith("_")
+        key: (_may_be_hidden(cls, key, kind), ...)
+        for key, kind in kinds.items()
+        if kind and not key.startswith("_")
     }
     summary = (cls.__doc__ or "").partition("\n")[0]
     return create_model(name, __base__=Body, __doc__=summary, **fields)
+
+
+def _may_be_hidden(cls: type, key: str, kind: Any) -> Any:
+    """Return the type of a field, which is null where shadow mode hides it."""
+    if key in SHOWN.get(cls, {key}):
+        return kind
+    if cls is Event:
+        return Annotated[kind, Field(description=f"empty {_HIDDEN}")]
+    return Annotated[kind | None, Field(description=f"null {_HIDDEN}")]
 
 
 def _list_of(name: str, what: str, kind: Any, after: Any = None) -> Any:
@@ -165,17 +177,18 @@ def _list_of(name: str, what: str, kind: Any, after: Any = None) -> Any:
     return create_model(name, __base__=Body, __doc__=f"{what}.", **fields)
 
 
+_HIDDEN: Final = "where the study is in shadow mode and the role is less than statistician"
+
 _IN_JSON: Final[dict[Any, Any]] = {
     Estimate: EstimateModel,
-    Action: Act | None,
+    Action: Act,
     Action | None: Act | None,
     tuple[str, ...]: list[str],
     tuple[float, float] | None: Drawn | None,
 }
 
 BasisModel = _derive(
-    "BasisModel", Basis, threshold=int | None, forced=bool | None, value_finish=EstimateModel,
-    side=Act | None, settled=bool,
+    "BasisModel", Basis, value_finish=EstimateModel, side=Act | None, settled=bool
 )  # fmt: skip
 AdviceModel = _derive(
     "AdviceModel", Advice, status=Stage,

@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from grbp.live.advice import Status
 from grbp.live.basis import Basis
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
@@ -36,11 +37,16 @@ def read_basis(said: dict[str, Any]) -> Basis:
     kept = read_estimates(said)
     for name in ("value_finish", "side", "settled"):
         del kept[name]
-    if kept["action"] is not None:
-        kept["action"] = Action[kept["action"].upper()]
+    kept["action"] = Action[kept["action"].upper()]
     if kept["drawn"] is not None:
         kept["drawn"] = (kept["drawn"]["p_c"], kept["drawn"]["p_f"])
     return Basis(**kept)
+
+
+def read_status(said: dict[str, Any]) -> Status:
+    """Read how a study stands; in shadow mode, a part of it may be hidden."""
+    basis = said["basis"]
+    return Status(**said | {"basis": None if basis is None else read_basis(basis)})
 
 
 def read_verified(said: dict[str, Any]) -> Verified:

@@ -13,24 +13,23 @@ from fastapi.responses import Response
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
 from grbp.live.advice import Advice
-from grbp.live.config import this_version
 from grbp.live.schema import STATUSES
 from grbp.live.study import Study
-from grbp.serve import metrics, models
+from grbp.serve import models
+from grbp.serve.checks import check_learner, check_name
 from grbp.serve.http_errors import Refusal
-from grbp.serve.roles import CASE, STUDY, admin, anybody, corrector, recorder, viewer
+from grbp.serve.roles import CASE, STUDY, admin, corrector, recorder, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
     Limit,
     StudyName,
-    check_learner,
-    check_name,
-    describe_text,
     get_caller,
     json_response,
     server_state,
+    show_all,
     show_status,
+    show_to_caller,
     study_address,
 )
 
@@ -74,10 +73,11 @@ _OPENED, _TOLD = (
 
 
 def _respond_with_advice(
-    advice: Advice, *, basis: bool, status: int = 200, **headers: str
+    request: Request, advice: Advice, *, basis: bool, status: int = 200, **headers: str
 ) -> Response:
     """Answer with advice."""
-    return json_response(advice.to_dict(basis=basis), status, **headers)
+    shown = show_to_caller(request, advice, shadow=advice.shadow)
+    return json_response(shown.to_dict(basis=basis), status, **headers)
 
 
 def _sign(request: Request, key: str | None) -> dict[str, Any]:
@@ -87,28 +87,6 @@ def _sign(request: Request, key: str | None) -> dict[str, Any]:
         return {"key": decoded, "who": get_caller(request).actor}
     except UnicodeDecodeError:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
-
-
-@anybody.get("/health", response_model=models.Well, tags=["server"])
-async def health() -> Response:
-    """Say that the server runs."""
-    return json_response({"status": "ok", "version": this_version()})
-
-
-@viewer.get("/ready", response_model=models.Well, tags=["server"])
-def ready(request: Request) -> Response:
-    """Say whether studies can be written to."""
-    store = server_state(request).store
-    store.studies()
-    for reason in store.checks():
-        raise Refusal(503, reason, kind="read-only")
-    return json_response({"status": "ok", "version": this_version()})
-
-
-@viewer.get("/metrics", **describe_text("text/plain"), tags=["server"])
-async def get_metrics(request: Request) -> Response:
-    """Return counts of requests, as Prometheus reads them."""
-    return Response(server_state(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
 
 
 @viewer.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
@@ -153,7 +131,8 @@ def list_cases(
     """List cases in the order of their numbers."""
     cases = server_state(request).study(study).cases(after, limit + 1, status)
     more = cases[limit - 1].case if len(cases) > limit else None
-    return json_response({"items": [case.to_dict() for case in cases[:limit]], "next": more})
+    shown = show_all(request, study, cases[:limit])
+    return json_response({"items": [case.to_dict() for case in shown], "next": more})
 
 
 @recorder.post(f"{STUDY}/cases", response_model=models.AdviceModel, **_OPENED, tags=["cases"])
@@ -167,13 +146,14 @@ def open_case(
     """Open a case, and decide how it is to be played; the answer is the first advice."""
     advice = server_state(request).study(study).open_case(**dict(body), **_sign(request, key))
     where = f"{study_address(study)}/cases/{advice.case}"
-    return _respond_with_advice(advice, basis=basis, status=201, Location=where)
+    return _respond_with_advice(request, advice, basis=basis, status=201, Location=where)
 
 
 @viewer.get(CASE, response_model=models.CaseModel, tags=["cases"])
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Return a case."""
-    return json_response(server_state(request).study(study).case(case).to_dict())
+    found = server_state(request).study(study).case(case)
+    return json_response(show_all(request, study, [found])[0].to_dict())
 
 
 @viewer.get(f"{CASE}/advice", response_model=models.AdviceModel, tags=["cases"])
@@ -181,7 +161,8 @@ def advice(
     request: Request, study: StudyName, case: CaseNumber, basis: WithBasis = True
 ) -> Response:
     """Say what to do next with a case; this changes nothing."""
-    return _respond_with_advice(server_state(request).study(study).ask(case), basis=basis)
+    advice = server_state(request).study(study).ask(case)
+    return _respond_with_advice(request, advice, basis=basis)
 
 
 @viewer.get(f"{CASE}/basis", response_model=models.BasisModel, tags=["cases"])
@@ -209,7 +190,7 @@ def tell(
 ) -> Response:
     """Record the state to which a step led; the answer is the next advice."""
     advice = server_state(request).study(study).tell(case, **dict(body), **_sign(request, key))
-    return _respond_with_advice(advice, basis=basis, status=201)
+    return _respond_with_advice(request, advice, basis=basis, status=201)
 
 
 @corrector.post(f"{CASE}/void", response_model=models.AdviceModel, tags=["cases"])
@@ -223,7 +204,7 @@ def void(
 ) -> Response:
     """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
     advice = server_state(request).study(study).void(case, **dict(body), **_sign(request, key))
-    return _respond_with_advice(advice, basis=basis)
+    return _respond_with_advice(request, advice, basis=basis)
 
 
 @recorder.post(f"{CASE}/withdraw", response_model=models.AdviceModel, tags=["cases"])
@@ -233,4 +214,4 @@ def withdraw_case(
     """Withdraw a case: what was observed stays, and nothing more is expected."""
     found = server_state(request).study(study)
     advice = found.withdraw_case(case, body.why, **_sign(request, key))
-    return _respond_with_advice(advice, basis=False)
+    return _respond_with_advice(request, advice, basis=False)

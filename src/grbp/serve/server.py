@@ -1,6 +1,7 @@
 """Start and stop a server: where it may listen, and how others reach it."""
 
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -18,7 +20,9 @@ from grbp.errors import InvalidInput, MissingExtra, NotFound, how_to_install
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
 from grbp.model.validation import check_positive, check_whole
+from grbp.serve.proxies import THIS_MACHINE, read_networks
 from grbp.serve.settings import LOOPBACK, Settings
+from grbp.serve.stopping import GRACE, Watchdog
 from grbp.serve.tokens import Tokens
 
 try:
@@ -26,6 +30,8 @@ try:
     from fastapi import FastAPI
 
     from grbp.serve.app import create_app
+    from grbp.serve.connections import HttpConnection
+    from grbp.serve.state import ServerState
 except ImportError as error:
     if isinstance(error, MissingExtra):
         raise
@@ -33,8 +39,10 @@ except ImportError as error:
         f"{error.name} is not installed; {how_to_install('serve')} installs it"
     ) from error
 
-_GRACE: Final = 10
-"""How many seconds requests may still take when the server has to stop."""
+_LOG: Final = logging.getLogger("grbp.serve")
+
+_PATIENCE: Final = 10.0
+"""How many seconds an entry waits for others that write to the store."""
 
 _KEEP_ALIVE: Final = 75
 """How many seconds an idle connection is kept."""
@@ -54,6 +62,8 @@ class Endpoint:
         The address of a proxy before it, as browsers see it.
     names : sequence of str
         Further names by which it is addressed.
+    trusted : sequence of str
+        The addresses and networks of the proxies that are believed; by default, this machine's.
     """
 
     host: str = LOOPBACK[0]
@@ -62,6 +72,7 @@ class Endpoint:
     key: Path | None = None
     proxy: str | None = None
     names: Sequence[str] = ()
+    trusted: Sequence[str] = ()
 
     @property
     def local(self) -> bool:
@@ -83,6 +94,15 @@ def make_settings(where: Endpoint, rate: object = 1_000.0) -> Settings:
             f"--host {where.host} was given, which others can reach; it needs --tls-cert and"
             " --tls-key, or --behind-proxy with the address of a proxy that does the TLS"
         )
+    if where.proxy is None and where.trusted:
+        raise InvalidInput(
+            "--trust-proxy was given; it needs --behind-proxy with the address of the proxy"
+        )
+    if where.proxy is not None and not where.local and not where.trusted:
+        raise InvalidInput(
+            f"--behind-proxy was given with --host {where.host}, which others than the proxy can"
+            " reach; name the proxy's own address by --trust-proxy"
+        )
     hosts = [*where.names, *LOOPBACK] if where.local else [*where.names]
     if where.proxy is not None:
         hosts.append(_read_proxy_name(where.proxy))
@@ -97,6 +117,7 @@ def make_settings(where: Endpoint, rate: object = 1_000.0) -> Settings:
         hosts=tuple(dict.fromkeys(host.lower() for host in hosts)),
         secure=where.certificate is not None or where.proxy is not None,
         proxied=where.proxy is not None,
+        trusted=read_networks(where.trusted) or THIS_MACHINE,
         rate=check_positive("rate", rate),
     )
 
@@ -118,13 +139,24 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+        self.state: ServerState = config.app.state.server  # type: ignore[union-attr]
+        self.watchdog = Watchdog(self._describe_work)
+
+    def _describe_work(self) -> list[str]:
+        return [*self.state.under_way.values(), *self.state.jobs.describe()]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.watchdog.start()
+        super().handle_exit(sig, frame)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.config.app.state.server.stopping = True  # type: ignore[union-attr]
+        _LOG.info("stopping; %d requests are under way", len(self.state.under_way))
+        self.state.stopping = True
+        self.state.jobs.end_all()
         await super().shutdown(sockets)
 
 
@@ -145,11 +177,14 @@ def run(
     with listen(where) as listening, closing(_open_store(store, create)) as opened:
         tokens = Tokens(opened)
         first = tokens.make_first()
+        opened.patience = _PATIENCE  # type: ignore[attr-defined]
         app = create_app(opened, tokens, settings)
         end = "" if first is None else f"/sign-in#token={first}"
         server = _make_server(app, where, listening, files, lambda url: say(url + end))
         with _ignore_signals():
             server.run(sockets=[listening])
+    _LOG.info("stopped")
+    server.watchdog.call_off()
 
 
 def _open_store(where: str, create: bool) -> Store:
@@ -200,10 +235,16 @@ def _make_server(
         proxy_headers=False,  # The middleware reads them, and only behind a stated proxy.
         ws="none",
         timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=GRACE,
+        http=HttpConnection,
         **files,  # type: ignore[arg-type]
     )
-    return _Server(config, lambda: say(url))
+
+    def report() -> None:
+        say(url)
+        _LOG.info("started at %s", url.partition("#")[0])
+
+    return _Server(config, report)
 
 
 def _find_tls_files(where: Endpoint) -> dict[str, str]:

@@ -23,6 +23,9 @@ class Sessions:
         self._tokens, self._clock = tokens, clock
         self._sessions: dict[str, tuple[str, datetime]] = {}
 
+    def __len__(self) -> int:
+        return len(self._sessions)
+
     def begin(self, token: Token) -> str:
         """Return a new cookie for a token; one session too many ends the oldest of its own."""
         cookie, now = secrets.token_urlsafe(32), self._clock()

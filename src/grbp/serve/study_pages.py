@@ -16,7 +16,7 @@ from grbp.live.advice import Status
 from grbp.live.narration import describe_events, describe_history, last_entry
 from grbp.live.reading import read_config, read_held_steps
 from grbp.live.schema import OPEN, STATUSES
-from grbp.live.shadow import hide_advice
+from grbp.live.shadow import show
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.serve import models, narration
@@ -27,12 +27,14 @@ from grbp.serve.roles import STUDY, anybody, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
-    ServerState,
     StudyName,
     get_caller,
     json_response,
     may_examine,
     server_state,
+    show_all,
+    show_sentence,
+    show_to_caller,
 )
 from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 
@@ -47,12 +49,8 @@ def path(
     points: Annotated[int, Query(ge=1, le=1_000, description="how many events to look at")] = 100,
 ) -> Response:
     """Return the estimates after evenly spaced events, and after the last one."""
-    server = server_state(request)
-    items = [one.to_dict() for one in server.study(study).trajectory(points)]
-    shadow = read_config(server.store, study).shadow
-    return json_response(
-        {"items": hide_advice(items, shadow=shadow, examiner=may_examine(request))}
-    )
+    moments = show_all(request, study, server_state(request).study(study).trajectory(points))
+    return json_response({"items": [one.to_dict() for one in moments]})
 
 
 def _render_page(
@@ -63,7 +61,8 @@ def _render_page(
     if study is not None:
         name = quote(study.name, "")
         what |= {"home": f"/studies/{name}", "api": f"/api/studies/{name}"}
-        what["id"] = study.log(limit=1)[0].hash  # No other study begins with this event.
+        # No other study of this name began then; a hash would cover what shadow mode hides.
+        what["id"] = f"{study.name} {study.log(limit=1)[0].recorded}"
     rights = {
         "record": may(caller.role, RECORDER),
         "correct": may(caller.role, CORRECTOR),
@@ -84,7 +83,7 @@ def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     names = sorted(server.store.studies())
     if len(names) == 1 and not all:
         return RedirectResponse(f"/studies/{quote(names[0], '')}", 303)
-    studies = [(name, _find_status(server, name)) for name in names[:200]]
+    studies = [(name, _find_status(request, name)) for name in names[:200]]
     return _render_page(
         request, "home.html", studies=studies, many=len(names),
         learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
@@ -92,12 +91,18 @@ def home(request: Request, all: bool = False) -> Response:  # noqa: A002
     )  # fmt: skip
 
 
-def _find_status(server: ServerState, name: str) -> Status | str:
+def _read_status(request: Request, study: Study) -> Status:
+    """Return how a study stands, as far as the caller may see it."""
+    status = study.status()
+    return show_to_caller(request, status, shadow=status.shadow)
+
+
+def _find_status(request: Request, name: str) -> Status | str:
     """Return how a study stands, or why it cannot be read."""
     try:
-        return server.study(name).status()
+        return _read_status(request, server_state(request).study(name))
     except GrbpError as error:
-        return str(error)
+        return show_sentence(request, str(error))
 
 
 @anybody.get("/sign-in", include_in_schema=False)
@@ -115,9 +120,9 @@ def study_page(
     """Show the cases of a study and what to do next with each."""
     found = server_state(request).open_study(study)
     # What is recorded while a page is made is newer than its status says, which a browser notices.
-    status = found.status()
+    status = _read_status(request, found)
     chosen = show if show in STATUSES else None
-    cases = found.cases(after, _PAGE + 1, chosen)
+    cases = show_all(request, study, found.cases(after, _PAGE + 1, chosen))
     return _render_page(
         request, "study.html", found, status=status, cases=cases[:_PAGE], show=chosen or "all",
         after=after, more=cases[_PAGE - 1].case if len(cases) > _PAGE else None,
@@ -129,8 +134,10 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
     server = server_state(request)
     found = server.open_study(study)
-    status, one = found.status(), found.case(case)
-    lines = describe_history(found.log(0, 1_000_000, case), status.goal, shadow=status.shadow)
+    status, one = _read_status(request, found), show_all(request, study, [found.case(case)])[0]
+    # Whoever records reads this page, so that its history says no advice to anybody.
+    events = [show(event, shadow=status.shadow) for event in found.log(0, 1_000_000, case)]
+    lines = describe_history(events, status.goal, shadow=status.shadow)
     known = found.basis(case, one.state if one.status == OPEN else 1)
     basis = known if one.status == OPEN else None
     threshold = None if known is None else known.threshold
@@ -148,10 +155,10 @@ def evidence_page(request: Request, study: StudyName) -> Response:
     """Show how sure a study is, and how it got there."""
     server = server_state(request)
     found = server.open_study(study)
-    status = found.status()
-    moments, sure = found.trajectory(_POINTS), narration.describe_certainty(status)
+    status = _read_status(request, found)
     if status.shadow and not may_examine(request):
-        sure = f"What the study would advise is shown to the role {STATISTICIAN} alone."
+        return _render_page(request, "hidden.html", found, status=status, examiner=STATISTICIAN)
+    moments, sure = found.trajectory(_POINTS), narration.describe_certainty(status)
     regret = narration.describe_regret(read_config(server.store, study), status)
     return _render_page(
         request, "evidence.html", found, status=status, sure=sure, regret=regret,
@@ -176,7 +183,7 @@ def _draw_trajectory(moments: list[Moment]) -> Mapping[str, object]:
 def log_page(request: Request, study: StudyName, before: After = 0, case: After = 0) -> Response:
     """Show who recorded what and when, the latest first, of all cases or of one."""
     found = server_state(request).open_study(study)
-    status = found.status()
+    status = _read_status(request, found)
     end = before or status.events + 1
     if case:
         found.ask(case)  # One that is not there is refused.
@@ -185,7 +192,10 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
         start = max(0, end - 2 - _PAGE)
         events = found.log(start, end - 1 - start) if end > 1 else []
     older = events[-_PAGE].seq if len(events) > _PAGE else None
-    lines = describe_events(events[-_PAGE:], status.goal, shadow=status.shadow)
+    lines = describe_events(
+        show_all(request, study, events[-_PAGE:]), status.goal, shadow=status.shadow,
+        examiner=may_examine(request),
+    )  # fmt: skip
     return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,
