@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 from collections.abc import Callable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from datetime import UTC, datetime, timedelta
@@ -398,3 +399,25 @@ def test_a_database_is_looked_after_in_the_same_way(
     with closing(open_store(database)) as store:
         assert HOUSE in store.logs()
         assert store.studies() == ["ward"]
+
+
+def test_what_was_acknowledged_and_is_not_there_is_named_and_nothing_is_written(
+    said: Shell,
+) -> None:
+    with grbp.Study("live.sqlite", "ward") as study:
+        study.tell(1, 4)
+        # A copy without the write-ahead log, as if that had been removed.
+        for end in ("", "-head"):
+            if Path(f"live.sqlite{end}").exists():
+                shutil.copy(f"live.sqlite{end}", f"copy.sqlite{end}")
+    if not Path("copy.sqlite-head").exists():
+        pytest.fail("a store in a file has a witness")
+    for end in ("", "-wal", "-shm", "-head"):
+        Path(f"live.sqlite{end}").unlink(missing_ok=True)
+        if Path(f"copy.sqlite{end}").exists():
+            Path(f"copy.sqlite{end}").rename(f"live.sqlite{end}")
+    text = " ".join(said("verify", "--all", status=1).split())
+    assert "event 4 of 'ward' was acknowledged, but its log ends with event 3" in text
+    with closing(apsw.Connection("live.sqlite")) as connection:
+        kinds = {kind for (kind,) in connection.execute("select kind from events")}
+    assert "verified" not in kinds

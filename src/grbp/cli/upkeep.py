@@ -7,7 +7,6 @@ import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -17,6 +16,7 @@ from grbp._io import check_writable, reason, sync_folder
 from grbp.cli.options import parse_whole
 from grbp.cli.printing import print_json
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
+from grbp.live import house
 from grbp.live.arguments import check_recorder, format_time, utc_now
 from grbp.live.store import open_store
 from grbp.live.store.base import HOUSE, Store
@@ -68,7 +68,8 @@ def verify_all(options: argparse.Namespace, where: str) -> int:
     heads = [] if options.heads is None else read_heads(options.heads)
     with closing(open_store(where)) as store:
         found = verify_store(store)
-        sound = not found.problems  # Nothing is written into a file that is damaged itself.
+        # Nothing is written into a file that is damaged, or whose log may still be put back.
+        sound = not found.problems
         found = found._replace(problems=(*found.problems, *find_lost_heads(store, heads)))
         if sound:
             _record(store, "verified", ok=found.ok, logs=len(found.logs), events=found.events)
@@ -205,13 +206,10 @@ def _remove_oldest(made: Path, name: str, keep: int) -> list[Path]:
 
 def _record(store: Store, kind: str, **what: Any) -> None:
     """Write into the store's own log that somebody has looked after it, where that can be done."""
-    from grbp.live import house  # noqa: PLC0415
-
-    now: datetime = utc_now()
     try:
         for sentence in store.checks():
             raise CannotWrite(sentence)
-        house.record(store, kind, check_recorder(None), now, **what)
+        house.record(store, kind, check_recorder(None), utc_now(), **what)
     except GrbpError as error:
         logging.getLogger("grbp").info("this is not written into the store's own log: %s", error)
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from grbp._format import plural
 from grbp._io import check_writable, make_private, reason
 from grbp.errors import CannotWrite, Damaged, GrbpError, InvalidInput
+from grbp.live import house
 from grbp.live.store.base import HIDDEN, HOUSE, Store, Transaction
 from grbp.live.verify import Verified, describe_error, verify_study
 
@@ -75,22 +76,24 @@ def verify_store(store: Store) -> Checked:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (other verbs need none)
 
     logs: dict[str, Verified] = {}
+    lost: list[str] = []
+    # What was acknowledged and is not there: not every store has a witness of that.
+    find_lost = getattr(store, "missing", lambda _: None)
     with ThreadPoolExecutor(1) as beside:
         damage = beside.submit(store.damage)
         try:
             for log in store.logs():
                 logs[log] = _verify_log(store, log)
+                lost += filter(None, [find_lost(log)])
         except GrbpError as error:
             if not damage.result():  # Somebody else's fault, such as that of a network.
                 raise
-            return Checked(logs, (str(error), *damage.result()))
-        return Checked(logs, tuple(damage.result()))
+            lost.append(str(error))
+        return Checked(logs, (*lost, *damage.result()))
 
 
 def _verify_log(store: Store, log: str) -> Verified:
     """Check one log; what cannot even be read is a problem of it."""
-    from grbp.live import house  # noqa: PLC0415
-
     try:
         if log == HOUSE:
             return house.verify(store)
