@@ -14,7 +14,7 @@ import numpy as np
 from grbp._io import reason
 from grbp.errors import Conflict, InvalidInput
 from grbp.live.commands import replay
-from grbp.live.config import FINISH
+from grbp.live.config import FINISH, check_imported
 from grbp.live.history import standing_entries
 from grbp.live.schema import Event, dumps
 from grbp.live.store.base import PAGE, Store, Transaction
@@ -131,6 +131,8 @@ def import_log(store: Store, path: Path) -> str:
                 " store"
             )
         for count, event in enumerate(events, 1):
+            if event.kind == "study":
+                _check_configuration(path, event)
             # What has an idempotency key would be answered, and not recorded, twice.
             if event.seq != count or _replay_event(tx, name, event) != event:
                 # Played once more, in memory, the log says what is wrong with it.
@@ -140,6 +142,16 @@ def import_log(store: Store, path: Path) -> str:
 
     store.write(name, replay_events)
     return name
+
+
+def _check_configuration(path: Path, event: Event) -> None:
+    """Refuse a configuration that no new study has; what cannot be read is named later."""
+    try:
+        check_imported(json.loads(event.request)["config"])
+    except InvalidInput as error:
+        raise InvalidInput(f"{path} cannot be imported: event {event.seq}: {error}") from error
+    except _DAMAGE:
+        pass
 
 
 def _replay_event(tx: Transaction, name: str, event: Event) -> Event | None:
