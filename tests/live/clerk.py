@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Self, TypeVar
 
 from grbp import Study
+from grbp.errors import Conflict
 from grbp.live.store.base import Store
 
 T = TypeVar("T")
@@ -106,6 +107,14 @@ def ask(study: Study, request: Request) -> Answer:
         advice.event,
         event.hash,
     )
+
+
+def says_again(study: Study, request: Request, answer: Answer) -> bool:
+    """Return whether a study answers a request as it did; the key of a case that is over is old."""
+    try:
+        return ask(study, request) == answer
+    except Conflict as error:
+        return f"is over: event {answer.event} opened case {answer.case} " in str(error)
 
 
 def together(store: Store, calls: Sequence[Callable[[], T]]) -> list[T | Exception]:

@@ -12,8 +12,9 @@ from grbp.learners.registry import LearnerLike
 from grbp.live.commands import replay
 from grbp.live.config import load_config
 from grbp.live.projection import decides_as_before
+from grbp.live.row_checks import DAMAGE, describe_damage
 from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
-from grbp.live.store.base import LAST, Transaction
+from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.store.memory import MemoryTransaction, StudyRows
 
 _MOST_PROBLEMS: Final = 20
@@ -130,6 +131,26 @@ def replay_log(
         more = f" and {len(back) - 1:,} times later" if back[1:] else ""
         notes = (f"the clock went back before event {back[0]}{more}; the order of the log counts",)
     return Verified(count, head, decisions, tuple(problems), notes), tx
+
+
+def verify_stored(
+    store: Store, name: str, learner: LearnerLike | None, *, decide: bool
+) -> Verified:
+    """Check a study in a store, and the store itself."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (other verbs need none)
+
+    # The database's own check needs no Python, so that it takes no time beside ours.
+    with ThreadPoolExecutor(1) as beside:
+        damage = beside.submit(store.damage)
+        try:
+            found = store.read(name, lambda tx: verify_study(tx, learner, decide=decide))
+        except (GrbpError, *DAMAGE) as error:
+            # It may be somebody else's fault, such as that of a network.
+            if isinstance(error, GrbpError) and not damage.result():
+                raise
+            what = str(error) if isinstance(error, GrbpError) else describe_damage(name, error)
+            found = Verified(0, "", 0, (what,), ())
+        return found._replace(problems=(*found.problems, *damage.result()))
 
 
 def verify_study(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:

@@ -101,6 +101,10 @@ class Transaction(ABC):
     def due(self, now: str) -> list[HeldRow]:
         """Return the held steps that are mature by now, by due time, case and step."""
 
+    def count_held(self) -> int:
+        """Return how many held steps there should be by what the cases say."""
+        return sum(row.held for row in self.all_cases())
+
     @abstractmethod
     def append(self, event: Event) -> None:
         """Add an event to the log."""
@@ -196,6 +200,8 @@ class Store(ABC):
         self._leader: Job[Any] | None = None
         self._served = 1
         self._process = os.getpid()
+        self.remembered: dict[str, Any] = {}
+        """What those who read here know of a study, by its name, while the store is open."""
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""

@@ -142,6 +142,7 @@ CASES_OF: Final = (
 _PUT_CASE: Final = f"{_insert(CaseRow, 'cases')} on conflict (id) do update set " + ", ".join(
     f"{column} = excluded.{column}" for column in map(_quote, CaseRow._fields[1:])
 )
+_COUNT_HELD: Final = "select coalesce(sum(held), 0) from cases where id > ? and id <= ?"
 _HELD: Final = 'select "case", step, due, seq from held where study = ?'
 HELD_STEP: Final = f'{_HELD} and "case" = ? and step = ?'
 DUE: Final = f'{_HELD} and due <= ? order by due, "case", step'
@@ -242,6 +243,12 @@ class SqlTransaction(Transaction):
     def due(self, now: str) -> list[HeldRow]:
         """Return the held steps that are mature."""
         return self._query_study(HeldRow, DUE, now)
+
+    def count_held(self) -> int:
+        """Return how many held steps there should be."""
+        cached = self._require_study()
+        ((number,),) = self._query(_COUNT_HELD, cached.first, cached.first + MOST)
+        return int(number)
 
     def _query_study(
         self, kind: Callable[..., Any], statement: str, *values: int | str

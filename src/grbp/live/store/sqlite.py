@@ -24,6 +24,7 @@ from grbp._io import (
 from grbp._marks import STUDIES as MARK, lock_free_address, refuse_others
 from grbp.errors import (
     CannotWrite,
+    Damaged,
     GrbpError,
     InvalidInput,
     NotFound,
@@ -294,8 +295,10 @@ class SqliteStore(Store):
             return error
         for kind, what in _SENTENCES.items():
             if isinstance(error, kind):
-                given = what.startswith("was ")
-                return (InvalidInput if given else CannotWrite)(f"{self.where} {what}")
+                refusal: type[GrbpError] = InvalidInput if what.startswith("was ") else CannotWrite
+                return (Damaged if kind is apsw.CorruptError else refusal)(f"{self.where} {what}")
+        if isinstance(error, UnicodeDecodeError):
+            return Damaged(f"{self.where} {_SENTENCES[apsw.CorruptError]}")
         if isinstance(error, apsw.Error):
             return CannotWrite(f"{self.where} cannot be read or written ({error})")
         if isinstance(error, OSError):
@@ -310,7 +313,7 @@ class SqliteStore(Store):
             self._connection.execute("pragma user_version").get  # noqa: B018
             self._refresh()
             yield
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise self._translate_error(error) from error
         finally:
             with suppress(apsw.Error):
