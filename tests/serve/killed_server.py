@@ -19,7 +19,7 @@ from grbp.cli import main
 from grbp.serve import server as _server  # noqa: F401 (loaded before anything is forked)
 
 sys.path.append(str(Path(__file__).parents[1] / "live"))
-from clerk import Answer, Clerk, Request, ask
+from clerk import Answer, Clerk, Request, ask, says_again
 from killing import STUDIES, Cycle, watched
 
 CLIENTS = 4
@@ -55,7 +55,7 @@ class Caller:
     def _ask(self, client: Client) -> None:
         # A client has the interface of a study.
         study: Study = client  # type: ignore[assignment]
-        if self.answered is not None and ask(study, self.answered[0]) != self.answered[1]:
+        if self.answered is not None and not says_again(study, *self.answered):
             self.wrong.append(f"another answer was given to {self.answered[0]}")
         again = self.unanswered
         while True:

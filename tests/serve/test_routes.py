@@ -5,10 +5,12 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from optional import optional
 from prometheus_client.parser import text_string_to_metric_families
 from serving import ROLES_BY_ROUTE, Serving, refused
 
@@ -19,6 +21,8 @@ from grbp.live.schema import Event
 from grbp.serve import models
 
 pytestmark = pytest.mark.slow
+
+apsw = optional("apsw")
 
 WARD = "/api/studies/ward"
 
@@ -151,9 +155,11 @@ def test_a_request_with_a_key_is_recorded_once(server: Serving) -> None:
     )
     key = {"Idempotency-Key": "bed%207 %C3%A4"}
     first = server.ask("POST", f"{WARD}/cases", headers=key, json={"state": 2})
-    assert first.content == (
-        server.ask("POST", f"{WARD}/cases", headers=key, json={"state": 2}).content
-    )
+    again = server.ask("POST", f"{WARD}/cases", headers=key, json={"state": 2})
+    assert again.json() == first.json() | {"replayed": True}
+    assert first.json()["replayed"] is False
+    assert "idempotency-replayed" not in first.headers
+    assert again.headers["idempotency-replayed"] == "true"
     refused(server.ask("POST", f"{WARD}/cases", headers=key, json={"state": 1}), 409, "bed 7 ä")
     told = [
         server.ask(
@@ -161,8 +167,57 @@ def test_a_request_with_a_key_is_recorded_once(server: Serving) -> None:
         )
         for _ in range(2)
     ]
-    assert told[0].content == told[1].content
+    assert told[1].json() == told[0].json() | {"replayed": True}
+    assert [one.headers.get("idempotency-replayed") for one in told] == [None, "true"]
     assert [one.key for one in Study(server.store, "ward").log()] == ["", "bed 7 ä", "k"]
+
+
+def test_an_archived_study_is_left_out_of_lists(server: Serving) -> None:
+    Study.create(server.store, "other", 4)
+    where = f"{WARD}/archive"
+    refused(server.ask("POST", where, json={"archived": "yes", "why": "so"}), 422, "true or false")
+    refused(server.ask("POST", where, json={"archived": True, "why": ""}), 422, "one line")
+    refused(server.ask("POST", where, json={"archived": False, "why": "so"}), 409, "not archived")
+    assert server.ask("POST", where, json={"archived": True, "why": "so"}).json()["archived"]
+    refused(
+        server.ask("POST", f"{WARD}/cases", json={"state": 2}),
+        409,
+        "takes no entries",
+    )
+    assert server.ask("GET", "/api/studies").json()["items"] == ["other"]
+    assert server.ask("GET", "/api/studies?all=true").json()["items"] == ["other", "ward"]
+    page = server.ask("GET", "/?all=1")
+    assert ("/studies/other" in page.text, "/studies/ward" in page.text) == (True, False)
+    assert "1 archived</a> left out" in page.text
+    assert "/studies/ward" in server.ask("GET", "/?all=1&archived=1").text
+    assert "This study is archived" in server.ask("GET", "/studies/ward").text
+    opened = server.ask("POST", where, json={"archived": False, "why": "so"})
+    assert opened.json()["archived"] is None
+    assert server.ask("GET", "/api/studies").json()["items"] == ["other", "ward"]
+
+
+def test_one_damaged_study_is_no_reason_to_fail_for_all(server: Serving) -> None:
+    other = Study.create(server.store, "other", 4)
+    assert other.open_case(2).case == 1
+    opened(server, 2)
+    for change, words in (
+        (
+            "update cases set threshold = 3 where id >> 40 = 1",
+            "the row of case 1 in the study 'ward' does not follow",
+        ),
+        ("update studies set config = '{}' where study = 'ward'", "configuration of the study is"),
+        ("update events set response = '{' where id >> 40 = 1", "damaged"),
+    ):
+        with closing(apsw.Connection(str(server.store.address))) as somebody:
+            somebody.execute(change)
+        advice = server.ask("GET", f"{WARD}/cases/1/advice")
+        refused(advice, 503, words)
+        for path in ("/?all=1", "/api/studies", "/studies/other", "/api/studies/other"):
+            assert server.ask("GET", path).status_code == 200, (change, path)
+        for path in ("/studies/ward", "/studies/ward/evidence", "/studies/ward/cases/1", WARD):
+            assert server.ask("GET", path).status_code in (200, 503), (change, path)
+        tell = server.ask("POST", f"{WARD}/cases/1/steps", json={"state": 3})
+        refused(tell, 503)
 
 
 def pages(server: Serving, path: str, limit: int) -> Iterator[dict[str, Any]]:

@@ -166,6 +166,8 @@ def test_a_broken_connection_records_once(
         else:
             page.get_by_role("button", name="Try now").click()
         page.get_by_text("Step 1 is recorded.").wait_for()
+        twice = "This had been recorded before (event 3); nothing was recorded twice."
+        assert page.get_by_text(twice).count() == arrives
         assert not page.locator("#outbox").is_visible()
         assert page.evaluate("localStorage.getItem('grbp-outbox')") == "[]"
     assert kinds(study, 1) == ["open", "tell"]

@@ -38,7 +38,7 @@ _REASON: Final = {"minLength": 1, "maxLength": 1_000}
 
 Stage = Literal["open", "won", "lost", "closed"]
 Act = Literal["continue", "finish"]
-Kind = Literal["study", "open", "tell", "mature", "void", "close"]
+Kind = Literal["study", "open", "tell", "mature", "void", "close", "archive", "unarchive"]
 
 
 class Body(BaseModel):
@@ -104,6 +104,13 @@ class Voiding(Body):
 class Withdrawal(Body):
     """A case to be withdrawn."""
 
+    why: Any = _describe_field("string", **_REASON)
+
+
+class Archiving(Body):
+    """Whether a study takes no entries any more."""
+
+    archived: Any = _describe_field("boolean")
     why: Any = _describe_field("string", **_REASON)
 
 
@@ -224,7 +231,7 @@ def examples() -> dict[str, Any]:
     with Study.create(
         "memory", "ward", 4, who="nurse", clock=lambda: begin + timedelta(minutes=next(minutes))
     ) as study:
-        advice = study.open_case(2, key="bed 7").to_dict()
+        advice = study.open_case(2, key="0b1f7c9e-5d1c-4a53-9c0e-3d6f0a1c2b7e").to_dict()
         case, event = study.cases()[0].to_dict(), study.log()[-1]._asdict()
         status, found = study.status().to_dict(), study.verify()
         moment = study.trajectory(1)[0].to_dict()
@@ -237,6 +244,7 @@ def examples() -> dict[str, Any]:
         "Telling": {"state": 1, "step": 1},
         "Voiding": {"why": "it was the other bed"},
         "Withdrawal": {"why": "moved to another ward"},
+        "Archiving": {"archived": True, "why": "the ward was closed"},
         "NewToken": {"label": "nurse", "role": "recorder", "days": 90},
         "Exchange": {"token": "grbp_..."},
         "AdviceModel": advice,

@@ -14,6 +14,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
 from grbp.live.advice import Advice
 from grbp.live.config import this_version
+from grbp.live.reading import list_current
 from grbp.live.schema import STATUSES
 from grbp.live.study import Study
 from grbp.serve import metrics, models
@@ -76,8 +77,9 @@ _OPENED, _TOLD = (
 def _respond_with_advice(
     advice: Advice, *, basis: bool, status: int = 200, **headers: str
 ) -> Response:
-    """Answer with advice."""
-    return json_response(advice.to_dict(basis=basis), status, **headers)
+    """Answer with advice; a header says if nothing was recorded, as the same was sent before."""
+    replayed = {"Idempotency-Replayed": "true"} if advice.replayed else {}
+    return json_response(advice.to_dict(basis=basis), status, **headers, **replayed)
 
 
 def _sign(request: Request, key: str | None) -> dict[str, Any]:
@@ -116,9 +118,13 @@ def list_studies(
     request: Request,
     after: Annotated[str, Query(max_length=64, description="the name to begin after")] = "",
     limit: Limit = 100,
+    all: Annotated[bool, Query(description="whether to list archived ones as well")] = False,  # noqa: A002
 ) -> Response:
     """List the studies of the store by their names."""
-    names = sorted(name for name in server_state(request).store.studies() if name > after)
+    store = server_state(request).store
+    names = sorted(
+        name for name in (store.studies() if all else list_current(store)) if name > after
+    )
     more = names[limit - 1] if len(names) > limit else None
     return json_response({"items": names[:limit], "next": more})
 
@@ -140,6 +146,17 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
     return json_response(show_status(request, server_state(request).open_study(study).status()))
+
+
+@admin.post(f"{STUDY}/archive", response_model=models.StatusModel, tags=["studies"])
+def archive(request: Request, study: StudyName, body: models.Archiving) -> Response:
+    """Close a study for entries, or open it again; it is kept, and lists leave it out."""
+    if not isinstance(body.archived, bool):
+        raise InvalidInput(f"archived = {body.archived!r} was given; it must be true or false")
+    found = server_state(request).study(study)
+    keep = found.archive if body.archived else found.unarchive
+    status = keep(body.why, who=get_caller(request).actor)
+    return json_response(show_status(request, status))
 
 
 @viewer.get(f"{STUDY}/cases", response_model=models.CasePage, tags=["cases"])

@@ -14,7 +14,7 @@ from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Status
 from grbp.live.narration import describe_events, describe_history, last_entry
-from grbp.live.reading import read_config, read_held_steps
+from grbp.live.reading import list_current, read_config, read_held_steps
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import hide_advice
 from grbp.live.study import Study
@@ -78,15 +78,17 @@ def _render_page(
 
 
 @viewer.get("/", include_in_schema=False)
-def home(request: Request, all: bool = False) -> Response:  # noqa: A002
+def home(request: Request, all: bool = False, archived: bool = False) -> Response:  # noqa: A002
     """Show the studies; where there is one alone, lead to it."""
     server = server_state(request)
-    names = sorted(server.store.studies())
+    every = server.store.studies()
+    names = sorted(every if archived else list_current(server.store))
     if len(names) == 1 and not all:
         return RedirectResponse(f"/studies/{quote(names[0], '')}", 303)
     studies = [(name, _find_status(server, name)) for name in names[:200]]
     return _render_page(
         request, "home.html", studies=studies, many=len(names),
+        left_out=len(every) - len(names),
         learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
         default_learner=DEFAULT_LEARNER,
     )  # fmt: skip

@@ -162,7 +162,8 @@ async function send(entry) {
     find("confirm-no").focus();
     return;
   }
-  const done = filled(entry.done, answer);
+  const twice = answer.replayed ? ` This had been recorded before (event ${answer.event}); nothing was recorded twice.` : "";
+  const done = filled(entry.done, answer) + twice;
   const target = { case: `${entry.page}/cases/${answer.case}`, study: `/studies/${encodeURIComponent(answer.study)}` };
   if (entry.page === location.pathname) leave(target[entry.then] ?? entry.page, done);
   else {
