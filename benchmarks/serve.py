@@ -24,6 +24,7 @@ import uvicorn
 import grbp
 from columns import Columns
 from grbp.serve.transport import Transport
+from live import grow, study_of
 from machine import cores, cpu, system
 from measure import Effort, say
 from sections import Sections, run
@@ -39,16 +40,30 @@ ROWS = {
 }
 
 
+MOST = 5.0
+"""How many times as long as in quiet a tell may take while others do something large."""
+
+CLIENTS = 4
+"""How many tell meanwhile."""
+
+
 @contextmanager
-def started(*words: str) -> Iterator[str]:
-    """A server in another process, by the address that it prints first."""
+def started(*words: str) -> Iterator[tuple[str, str | None]]:
+    """A server in another process: the address that it prints first, and the token after it."""
     command = [sys.executable, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
             assert process.stdout is not None  # noqa: S101 (it is a pipe)
-            yield process.stdout.readline().strip()
+            url, _, token = process.stdout.readline().strip().partition("/sign-in#token=")
+            yield url, token or None
         finally:
             process.kill()
+
+
+def serving(store: Path) -> tuple[str, ...]:
+    """The command that serves a store, as quickly as anybody asks."""
+    words = ("-m", "grbp", "serve", "-q", "--port", "0", "--rate", "1e9")
+    return *words, "--store", str(store), *(() if store.exists() else ("--create",))
 
 
 def asked(works: list[Ask], count: int) -> tuple[float, np.ndarray]:
@@ -105,14 +120,11 @@ def load(effort: Effort) -> list[Columns]:
     here = Path(__file__).parent
     with (
         TemporaryDirectory() as folder,
-        started(str(here / "bare_server.py")) as bare,
-        started(
-            "-m", "grbp", "serve", "-q", "--port", "0", "--rate", "1e9",
-            "--store", f"{folder}/s.sqlite",
-        ) as served,
-    ):  # fmt: skip
-        study = grbp.Client.create(served, "bench", goal=100, learner="getbe-sm")
-        transports = {"bare": Transport(bare, None, 60), "served": Transport(served, None, 60)}
+        started(str(here / "bare_server.py")) as (bare, _),
+        started(*serving(Path(folder) / "s.sqlite")) as (served, token),
+    ):
+        study = grbp.Client.create(served, "bench", goal=100, learner="getbe-sm", token=token)
+        transports = {"bare": Transport(bare, None, 60), "served": Transport(served, token, 60)}
         tables = []
         for clients in (1, 8, 32):
             say(f"{clients} clients")
@@ -146,7 +158,124 @@ def _table(clients: int, count: int, best: dict[str, tuple[float, np.ndarray]]) 
     return table
 
 
-SECTIONS: Sections = {"load": ("Requests a second", load)}
+def told_while(works: list[Ask], job: Callable[[], object] | None, least: float) -> np.ndarray:
+    """How long tells take while a job runs, or for a while without one, in seconds."""
+    took: list[list[float]] = [[] for _ in works]
+    over = threading.Event()
+
+    def work(one: Ask, times: list[float]) -> None:
+        while not over.is_set():
+            began = time.perf_counter()
+            one()
+            times.append(time.perf_counter() - began)
+
+    threads = [threading.Thread(target=work, args=pair) for pair in zip(works, took, strict=True)]
+    for one in threads:
+        one.start()
+    try:
+        if job is None:
+            time.sleep(least)
+        else:
+            job()
+    finally:
+        over.set()
+        for one in threads:
+            one.join()
+    return np.concatenate([np.array(one) for one in took])
+
+
+def read_out(transport: Transport, path: str) -> None:
+    """Reads an answer to its end."""
+    with transport.stream(path) as answer:
+        while answer.read(2**20):
+            pass
+
+
+def sent(transport: Transport, log: Path) -> None:
+    """Imports a log."""
+    with log.open("rb") as file:
+        transport.send("/api/import", file, log.stat().st_size)
+
+
+def make_logs(folder: Path, cases: int) -> tuple[Path, Path, int]:
+    """A store with a large study, and an export of another that is as large."""
+    study, store = study_of(folder / "s.sqlite")
+    grow(store, "s", cases, walks=True)
+    events = study.status().events
+    study.close()
+    with grbp.Study.create(folder / "o.sqlite", "other", goal=4, learner="threshold-1") as other:
+        grow(other._store, "other", cases, walks=True)  # type: ignore[arg-type]
+        other.export(folder / "other.jsonl")
+    return folder / "s.sqlite", folder / "other.jsonl", events
+
+
+def busy(effort: Effort) -> list[Columns]:
+    """Tells while somebody else asks for something that takes long."""
+    with TemporaryDirectory() as name:
+        store, log, events = make_logs(Path(name), effort.choose(33_000, 340_000))
+        say(f"{events:,} events")
+        token = make_token(store)
+        with started(*serving(store)) as (url, _):
+            study = grbp.Client.create(url, "bench", goal=100, learner="getbe-sm", token=token)
+            far, long = Transport(url, token, 60), Transport(url, token, 3_600)
+            place = "/api/studies/bench"
+            works = [telling(far, place, study.open_case(50).case, False) for _ in range(CLIENTS)]
+            large = "/api/studies/s"
+            jobs: dict[str, Callable[[], object] | None] = {
+                "nothing else": None,
+                "verify": lambda: long.post(f"{large}/verify"),
+                "export": lambda: read_out(long, f"{large}/export"),
+                "steps.csv": lambda: read_out(long, f"{large}/steps.csv"),
+                "import": lambda: sent(long, log),
+            }
+            took = {}
+            for key, job in jobs.items():
+                began = time.perf_counter()
+                times = told_while(works, job, effort.choose(3, 20))
+                took[key] = time.perf_counter() - began, times
+                say(f"{key}: {took[key][0]:.1f} s, {len(times):,} tells")
+            study.close()
+            far.close()
+            long.close()
+    return [_busy_table(events, took)]
+
+
+def make_token(store: Path) -> str:
+    """A token for a store that is there."""
+    words = ["token", "make", "--label", "benchmark", "--role", "admin", "--store", str(store)]
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "grbp", *words], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def _busy_table(events: int, took: dict[str, tuple[float, np.ndarray]]) -> Columns:
+    """A table of how long tells took, beside those in quiet."""
+    table = Columns(
+        f"{CLIENTS} clients tell while something is done to a study of {events:,} events",
+        ["meanwhile", "it takes", "tells", "half within", "99 % within", "of quiet", "longest"],
+    )
+    quiet = float(np.percentile(1e3 * took["nothing else"][1], 99))
+    worst = 0.0
+    for key, (whole, times) in took.items():
+        half, most = np.percentile(1e3 * times, [50, 99])
+        worst = max(worst, most / quiet)
+        table.rows.append(
+            [key, f"{whole:.1f} s", f"{len(times):,}", f"{half:.1f} ms", f"{most:.1f} ms",
+             f"{most / quiet:.2f}", f"{1e3 * times.max():.0f} ms"]
+        )  # fmt: skip
+    held = "held" if worst <= MOST else "NOT held"
+    table.notes.append(
+        f"Wanted: 99 % within at most {MOST:g} times as long as in quiet"
+        f" ({worst:.2f} here): {held}."
+    )
+    return table
+
+
+SECTIONS: Sections = {
+    "load": ("Requests a second", load),
+    "busy": ("While a large study is verified, exported, imported", busy),
+}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -108,6 +109,20 @@ class Server:
             mark.unlink()
             self.start()
 
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Let it stand still for a while: it neither answers nor ends."""
+        stopped: list[int] = []
+        first = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+        try:
+            for process in (first, *_children(first)):
+                os.kill(process, signal.SIGSTOP)
+                stopped.append(process)
+            yield
+        finally:
+            for process in stopped:
+                os.kill(process, signal.SIGCONT)
+
     def dump(self) -> str:
         """Return the statements that make what is in the database."""
         command = [str(self._bin / "pg_dump"), "--inserts", "--no-owner", self.socket]
@@ -143,3 +158,11 @@ class Server:
 
     def _group(self) -> int | None:
         return pwd.getpwnam(self._user).pw_gid if self._user else None
+
+
+def _children(parent: int) -> list[int]:
+    """Return the processes that one has started."""
+    command = ["ps", "-A", "-o", "pid=,ppid="]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    pairs = [map(int, line.split()) for line in said.splitlines()]
+    return [process for process, started_by in pairs if started_by == parent]

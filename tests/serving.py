@@ -14,6 +14,8 @@ from fastapi.routing import APIRoute
 from grbp.live.arguments import utc_now
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
+from grbp.serve.connections import HttpConnection
+from grbp.serve.middleware import COOKIE
 from grbp.serve.roles import ROLE, ROUTERS
 from grbp.serve.server import Endpoint, listen
 from grbp.serve.settings import Settings
@@ -40,19 +42,24 @@ class Clock:
 
 
 class Serving:
-    """A server with a store of its own."""
+    """A server with a store of its own.
+
+    Whoever asks it without a token is nobody, unless the role of those who do is named.
+    """
 
     def __init__(
         self,
         folder: Path,
         clock: Callable[[], datetime] = utc_now,
         dsn: str | None = None,
+        asking: str | None = None,
         **settings: Any,
     ) -> None:
         self.store = open_store(dsn or folder / "studies.sqlite", create=True)
-        self.tokens = Tokens(folder / "tokens", clock)
+        self.tokens = Tokens(self.store, clock)
+        self.asking = asking and self.tokens.make("whoever asks", asking)[0]
         self.app = create_app(self.store, self.tokens, Settings(**settings), clock)
-        config = uvicorn.Config(self.app, log_config=None, proxy_headers=False)
+        config = uvicorn.Config(self.app, log_config=None, proxy_headers=False, http=HttpConnection)
         self._server = uvicorn.Server(config)
 
     def __enter__(self) -> Self:
@@ -77,15 +84,34 @@ class Serving:
     def ask(
         self, method: str, path: str, token: str | None = None, headers: Any = None, **what: Any
     ) -> httpx.Response:
-        """Make a request, with a token if there is one."""
-        given = dict(headers or {})
-        if token is not None:
-            given["Authorization"] = f"Bearer {token}"
+        """Make a request, with a token if there is one; an empty one is none."""
+        given = self.bearer(token) | dict(headers or {})
         return self.http.request(method, path, headers=given, **what)
 
+    def bearer(self, token: str | None = None) -> dict[str, str]:
+        """Return the header that carries a token, or that of whoever asks without one."""
+        given = self.asking if token is None else token
+        return {"Authorization": f"Bearer {given}"} if given else {}
+
+    @property
+    def link(self) -> str:
+        """The address that carries the token of whoever asks without one."""
+        return f"{self.url}/sign-in#token={self.asking}"
+
+    def signed_in(self, token: str | None = None) -> Any:
+        """Return what a browser keeps that has signed in, as Playwright's `storage_state`."""
+        cookie = self.http.post("/api/session", json={"token": token or self.asking}).cookies
+        self.http.cookies.clear()
+        (value,) = cookie.values()
+        kept = {"name": COOKIE, "value": value, "domain": "127.0.0.1", "path": "/", "expires": -1}
+        flags = {"httpOnly": True, "secure": False, "sameSite": "Strict"}
+        return {"cookies": [kept | flags], "origins": []}
+
     def token(self, role: str = "admin", days: float = 1.0) -> str:
-        """Make a token."""
-        return self.tokens.make(f"the {role}", role, days)[0]
+        """Make a token; no two have the same label."""
+        taken = {one.label for one in self.tokens.all()}
+        labels = (f"the {role}{number}" for number in ["", *(f" {n}" for n in range(2, 100))])
+        return self.tokens.make(next(one for one in labels if one not in taken), role, days)[0]
 
     def everybody(self) -> dict[str, str]:
         """Make a token of every role."""

@@ -91,19 +91,28 @@ def flips(number: int, seed: int, _: str) -> int:
     from power import Disk
 
     outcomes: Counter[str] = Counter()
-    by_sqlite = 0
-    with tempfile.TemporaryDirectory() as folder, Disk():
+    by_sqlite = ahead = bad = 0
+    with tempfile.TemporaryDirectory() as folder, Disk() as disk:
         for one in tqdm(
             flip_many(Path(folder), number, seed), total=number, unit="flip", disable=None
         ):
             outcomes[one.outcome] += 1
-            by_sqlite += one.by_sqlite
+            by_sqlite, ahead, bad = (
+                by_sqlite + one.by_sqlite,
+                ahead + one.ahead,
+                bad + bool(one.wrong),
+            )
+            if one.wrong and bad <= 5:
+                print(*one.wrong[:5], sep="\n")
+            disk.trace.clear()
     print(
-        f"{number:,} flipped bits: {outcomes['named']:,} named by verify, {outcomes['refused']:,}"
-        f" refused, {outcomes['nothing']:,} change nothing that can be read, {outcomes['unseen']:,}"
-        f" unseen; SQLite's own check alone sees {by_sqlite:,}"
+        f"{number:,} flipped bits, {ahead:,} of them in the log ahead: {outcomes['named']:,} named"
+        f" by verify, {outcomes['refused']:,} refused, {outcomes['nothing']:,} change nothing that"
+        f" can be read, {outcomes['older']:,} end the log ahead, {outcomes['unseen']:,} unseen;"
+        f" {bad:,} ended a verb with a traceback or with wrong advice; SQLite's own check alone"
+        f" sees {by_sqlite:,}"
     )
-    return outcomes["unseen"]
+    return outcomes["unseen"] + bad
 
 
 COMMANDS = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 import grbp
 from grbp.explorer.page import single_file
@@ -65,8 +65,9 @@ def play(store: Path) -> None:
 
 @contextmanager
 def serving(store: Path) -> Iterator[str]:
-    """Serve a store; return the address."""
+    """Serve a store for the first time; return the address, which carries a token."""
     command = [sys.executable, "-m", "grbp", "serve", "--port", "0", "--store", str(store)]
+    command.append("--create")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             yield next(iter(server.stdout or ())).strip()
@@ -74,13 +75,21 @@ def serving(store: Path) -> Iterator[str]:
             server.terminate()
 
 
+def sign_in(page: Page, link: str) -> str:
+    """Sign in by an address that carries a token; return the address without it."""
+    page.goto(link)
+    page.wait_for_url(lambda url: "sign-in" not in url)
+    return link.partition("/sign-in")[0]
+
+
 def pages(browser: Browser, place: Path, folder: Path) -> None:
     """Open pages of a study, and take a picture of each."""
     play(place / "ward.sqlite")
-    with serving(place / "ward.sqlite") as url:
+    with serving(place / "ward.sqlite") as link:
         for name, (path, (width, height), scheme) in PAGES.items():
             look: Any = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
             page = browser.new_page(**look, timezone_id="UTC")
+            url = sign_in(page, link)
             page.goto(f"{url}/studies/ward{path}", wait_until="networkidle")
             page.evaluate("document.querySelector('.who').hidden = true")  # whoever runs this
             page.screenshot(path=folder / name)
@@ -88,8 +97,9 @@ def pages(browser: Browser, place: Path, folder: Path) -> None:
 
 def simulations(browser: Browser, place: Path, folder: Path) -> None:
     """Let three learners play, and take a picture of what came of it."""
-    with serving(place / "none.sqlite") as url:
+    with serving(place / "none.sqlite") as link:
         page = browser.new_page(viewport={"width": 1280, "height": 1010}, color_scheme="light")
+        url = sign_in(page, link)
         page.goto(f"{url}/explore#G=4&pC=0.65&pF=0.3&start=2")
         page.check("input[value=getbe-ps]")
         page.click("#simulation-run")

@@ -99,7 +99,7 @@ def check_writable(path: Path) -> None:
         while not folder.exists():
             folder = folder.parent
         draft = _draft(folder)
-        draft.touch(exist_ok=False)
+        draft.touch(0o600, exist_ok=False)
         draft.unlink()
     except OSError as error:
         raise _cannot_write(str(path), error) from error
@@ -121,6 +121,22 @@ def make_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise _cannot_write(str(path), error) from error
+
+
+def take_name(draft: Path, path: Path) -> bool:
+    """Give a complete file its name, unless somebody was quicker; return whether it has it."""
+    try:
+        try:
+            path.hardlink_to(draft)
+            draft.unlink()
+        except FileExistsError:
+            raise
+        except OSError:  # a file system that has no links
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+            draft.replace(path)
+    except FileExistsError:
+        return False
+    return True
 
 
 def sync_folder(folder: Path) -> None:

@@ -38,7 +38,7 @@ LONG: Final = SMALL | {
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Serving]:
-    with Serving(tmp_path, results=tmp_path / "results") as serving:
+    with Serving(tmp_path, asking="viewer", results=tmp_path / "results") as serving:
         yield serving
         for job in serving.app.state.server.simulations._by_id.values():
             job.process.kill()
@@ -116,7 +116,7 @@ def test_everybody_has_one_simulation_and_few_run_at_once(server: Serving) -> No
     refused(server.ask("POST", JOBS, three, json=LONG), 429, "2 simulations of others")
     assert server.ask("DELETE", address, one).status_code == 204
     assert server.ask("POST", JOBS, three, json=LONG).status_code == 202
-    refused(server.ask("POST", JOBS, json=LONG), 401)
+    refused(server.ask("POST", JOBS, "", json=LONG), 401)
 
 
 def test_a_process_that_dies_is_reported_and_in_time_removed() -> None:
@@ -212,7 +212,7 @@ def test_the_learners_and_the_limits_are_said(server: Serving) -> None:
     assert (said["allowed"], said["missing"]) == (True, None)
     token = server.token("viewer")
     assert server.ask("GET", "/api/explore", token).json()["allowed"]
-    assert not server.ask("GET", "/api/explore").json()["allowed"]
+    assert not server.ask("GET", "/api/explore", "").json()["allowed"]
 
 
 def test_without_numba_it_says_so_and_the_rest_works(
@@ -238,23 +238,26 @@ def test_every_example_is_one() -> None:
 
 ASKED: Final = """
 import asyncio, sys
-from pathlib import Path
 import httpx
 from grbp.live.store import open_store
 from grbp.serve import server
 from grbp.serve.app import create_app
 from grbp.serve.tokens import Tokens
 
-async def ask(app):
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
+async def ask(app, token):
+    transport, bearer = httpx.ASGITransport(app), {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://127.0.0.1", headers=bearer
+    ) as http:
         for path in ("/explore", "/api/explore", "/static/simulations.js", "/openapi.json"):
             assert (await http.get(path)).status_code == 200, path
         begun = await http.post("/api/explore/simulations", json=JOB)
         assert begun.status_code == 202
         assert (await http.delete(begun.headers["location"])).status_code == 204
 
-asyncio.run(ask(create_app(open_store("memory"), Tokens(Path("tokens")))))
+store = open_store("memory")
+tokens = Tokens(store)
+asyncio.run(ask(create_app(store, tokens), tokens.make_first()))
 print([name for name in ("numba", "grbp.engine", "grbp.experiments", "grbp.paper", "matplotlib")
        if name in sys.modules])
 """

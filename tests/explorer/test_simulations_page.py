@@ -38,7 +38,7 @@ LEAVING: Final = """() => {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     folder = tmp_path_factory.mktemp("serving")
-    with Serving(folder, results=folder / "results") as serving:
+    with Serving(folder, asking="viewer", results=folder / "results") as serving:
         yield serving
 
 
@@ -46,6 +46,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 def opened(
     browser: Watched, server: Serving, state: str = "#G=4&pC=0.65&pF=0.3&start=2", **options: Any
 ) -> "Iterator[Page]":
+    if server.asking:
+        options["storage_state"] = server.signed_in()
     with browser.page(**options) as page:
         page.goto(f"{server.url}/explore{state}")
         page.wait_for_selector("html[data-ready] #simulations[data-ready]")
@@ -154,17 +156,15 @@ def test_what_cannot_be_simulated_is_said_in_a_sentence(
 
 
 def test_a_stranger_has_the_sliders_alone(browser: Watched, tmp_path: Path) -> None:
-    with Serving(tmp_path) as server:
-        server.token("viewer")
-        with opened(browser, server) as page:
-            assert "signed in" in page.inner_text("#simulation-missing")
-            assert page.locator("#simulation-form").is_hidden()
-            assert page.locator("#claims").is_hidden()
-            page.click("#many")
-            assert page.inner_text("#count") == "100"
-            page.click("#simulation-missing a")
-            page.wait_for_selector("#sign-in")
-            assert page.url == f"{server.url}/sign-in?next=%2Fexplore"
+    with Serving(tmp_path) as server, opened(browser, server) as page:
+        assert "signed in" in page.inner_text("#simulation-missing")
+        assert page.locator("#simulation-form").is_hidden()
+        assert page.locator("#claims").is_hidden()
+        page.click("#many")
+        assert page.inner_text("#count") == "100"
+        page.click("#simulation-missing a")
+        page.wait_for_selector("#sign-in")
+        assert page.url == f"{server.url}/sign-in?next=%2Fexplore"
 
 
 def test_the_claims_and_what_became_of_them(

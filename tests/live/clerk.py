@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Self, TypeVar
 
-from grbp import Study
+from grbp import Conflict, Study
 from grbp.live.store.base import Store
 
 T = TypeVar("T")
@@ -106,6 +106,17 @@ def ask(study: Study, request: Request) -> Answer:
         advice.event,
         event.hash,
     )
+
+
+def repeats(study: Study, request: Request, answer: Answer) -> bool:
+    """Put a request again that was answered; return whether it gets the same answer.
+
+    The key of an opening ends with its case, which the request after it may have ended.
+    """
+    try:
+        return ask(study, request) == answer
+    except Conflict as error:
+        return request.verb == "open_case" and "for a case that is over" in str(error)
 
 
 def together(store: Store, calls: Sequence[Callable[[], T]]) -> list[T | Exception]:

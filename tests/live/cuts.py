@@ -3,16 +3,18 @@
 import random
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from clerk import GOAL, Answer, Clerk, Clock, Request, ask, together
-from power import Disk, Operation, Remains, after_cut
+from power import Disk, Operation, Remains, Write, after_cut
 
 from grbp import GrbpError, Study
 from grbp.live.store.sqlite import SqliteStore
+from grbp.live.store.witness import Witness
 
 FILE = "studies.db"
 FOLDER = "grbp.live.store.sqlite.sync_folder"
@@ -36,7 +38,7 @@ def work(folder: Path, seed: int, synchronous: str = "FULL") -> list[Operation]:
     draw = random.Random(f"work-{seed}")  # noqa: S311
     clock = Clock()
     clerks = [(name, Clerk(f"{name}{n}").sit_down(seed)) for name in STUDIES for n in range(2)]
-    with Disk() as disk, patch(FOLDER, disk.sync_folder):
+    with Disk() as disk, patch(FOLDER, disk.sync_folder), witnessed(disk, synchronous):
         for half in range(2):
             stores = [SqliteStore(folder / FILE, create=True) for _ in range(2)]
             if half == 0:
@@ -47,6 +49,7 @@ def work(folder: Path, seed: int, synchronous: str = "FULL") -> list[Operation]:
                 {name: Study(store, name, clock=clock) for name in STUDIES} for store in stores
             ]
             for store in stores:
+                open_readers(store, len(clerks))
                 store._connection.wal_autocheckpoint(draw.choice((5, 12, 40, 1000)))
                 if synchronous != "FULL":  # Only now, as such a study can only be read.
                     store._connection.pragma("synchronous", synchronous)
@@ -63,6 +66,29 @@ def work(folder: Path, seed: int, synchronous: str = "FULL") -> list[Operation]:
             for store in stores:
                 store.close()
     return disk.trace
+
+
+@contextmanager
+def witnessed(disk: Disk, synchronous: str = "FULL") -> Iterator[None]:
+    """Record what a store notes beside itself, which nobody syncs; not where commits are not."""
+    note = Witness.note
+
+    def record(self: Witness, number: int, seq: int, head: str) -> None:
+        note(self, number, seq, head)
+        file, place = Path(self._path), 64 * number
+        line = file.read_bytes()[place : place + 64]
+        disk.trace.append(Write(disk.number(file.name, False), place, line))
+
+    with patch.object(Witness, "note", record if synchronous == "FULL" else note):
+        yield
+
+
+def open_readers(store: SqliteStore, count: int) -> None:
+    """Open a connection for each who may read at one time: each draws some of SQLite's noise."""
+    readers = [store._take_reader() for _ in range(count)]
+    for reader in readers:
+        reader.begin()
+        store._give_back(reader)
 
 
 def damage(remains: Remains, folder: Path, disk: Disk) -> str:
@@ -103,19 +129,20 @@ def cut_many(cuts: int, seed: int, synchronous: str = "FULL") -> Iterator[str]:
         here = min(PER_TRACE, cuts - begin)
         first = here - here // 5
         for place, (_, remains) in enumerate(after_cut(trace, first, own)):
-            found, disk = _opened(remains)
+            found, disk = _opened(remains, synchronous)
             yield found
             if place % 4 == 3:
                 # What is lost already would be missed again: then the first trace is cut once more.
                 past, start = (trace, 0) if found else (disk.trace, disk.begin)
                 for _, again in after_cut(past, 1, place, start):
-                    yield _opened(again)[0]
+                    yield _opened(again, synchronous)[0]
 
 
-def _opened(remains: Remains) -> tuple[str, Disk]:
+def _opened(remains: Remains, synchronous: str) -> tuple[str, Disk]:
     with (
         tempfile.TemporaryDirectory() as folder,
         Disk(remains) as disk,
         patch(FOLDER, disk.sync_folder),
+        witnessed(disk, synchronous),
     ):
         return damage(remains, Path(folder), disk), disk

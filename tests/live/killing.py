@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from clerk import GOAL, Answer, Clerk, Request, ask
+from clerk import GOAL, Answer, Clerk, Request, ask, repeats
 
 from grbp import Study
 from grbp.live.store.sqlite import SqliteStore
@@ -52,7 +52,7 @@ class Writer:
             store._connection.wal_autocheckpoint(20)  # Some are killed in checkpoints, too.
             if synchronous != "FULL":
                 store._connection.pragma("synchronous", synchronous)
-            if self.answered is not None and ask(study, self.answered[0]) != self.answered[1]:
+            if self.answered is not None and not repeats(study, *self.answered):
                 raise AssertionError(f"another answer was given to {self.answered[0]}")  # noqa: TRY301
             again = self.unanswered
             while True:

@@ -197,6 +197,11 @@ class Model:
         for _, case, step in sorted(held):
             yield "mature", case, step
 
+    def answers_again(self, kind: str, case: int, then: Time, now: Time) -> bool:
+        """Return whether a request that comes again with its key is answered as it was."""
+        over = self.cases()[case - 1].status != "open"
+        return now < then + timedelta(days=1) and not (kind == "open_case" and over)
+
     # What is told.
 
     def record(self, one: Told) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from small_wards import RECORDS, Clock, answer, clock_of, kinds, known, rows, ward
 
-from grbp import Action
+from grbp import Action, Study
 from grbp.errors import Conflict, InvalidInput
 
 CONTINUE, FINISH = Action.CONTINUE, Action.FINISH
@@ -377,12 +377,13 @@ def test_the_same_key_gives_the_same_answer_whatever_happened_since() -> None:
     ]
     answers = [ask() for ask in asks]
     study.void(1, "wrong")
-    study.tell(1, 4)
+    study.tell(1, 2, took="continue", why="so")
     before = rows(study), study.log()
+    clock_of(study).add(1 - 1e-9)
     for ask, first in zip(asks, answers, strict=True):
         again = ask()
-        assert again == first
-        assert again.to_dict() == first.to_dict()
+        assert (again, first.replayed, again.replayed) == (first, False, True)
+        assert again.to_dict() == first.to_dict() | {"replayed": True}
     assert (rows(study), study.log()) == before
     assert [event.key for event in study.log() if event.key] == ["a", "b", "c", "d", "e"]
 
@@ -404,8 +405,33 @@ def test_the_same_key_with_other_words_is_refused() -> None:
     ]
     before = rows(study), study.log()
     for ask in others:
-        with pytest.raises(Conflict, match="was given with another request than in event"):
+        with pytest.raises(Conflict, match=r"was used with another request: event [23] (op|told)"):
             ask()
+    assert (rows(study), study.log()) == before
+
+
+def test_a_key_is_of_one_person_and_one_day_and_of_a_case_that_is_not_over() -> None:
+    study = ward("threshold-1")
+    study.open_case(2, key="bed 7")
+    study.tell(1, 1, key="b")
+    with pytest.raises(Conflict, match=r"by somebody else: event 2 opened case 1 .* for ada, and"):
+        study.open_case(2, key="bed 7", who="bob")
+    assert study.open_case(2, key="bed 7").replayed
+    clock_of(study).add(1)
+    asks: list[Callable[[], Any]] = [
+        lambda: study.open_case(2, key="bed 7"),
+        lambda: study.tell(1, 1, key="b"),
+    ]
+    for ask in asks:
+        with pytest.raises(Conflict, match=r"more than a day ago: .* on 2026-03-01 at 12:00 UTC, "):
+            ask()
+    clock_of(study).add(-30)  # A clock that was set back does not make a key old.
+    assert study.tell(1, 1, key="b").replayed
+    study.tell(1, 4)
+    before = rows(study), study.log()
+    with pytest.raises(Conflict, match=r"for a case that is over: event 2 .* such as a UUID"):
+        study.open_case(2, key="bed 7")
+    assert study.tell(1, 1, key="b").event == 3  # What was told in it is told.
     assert (rows(study), study.log()) == before
 
 
@@ -415,7 +441,7 @@ def test_a_step_is_told_once_and_never_otherwise() -> None:
     first = study.tell(1, 2, step=1)
     study.tell(1, 1, step=2)
     for _ in range(2):
-        assert study.tell(1, 2, step=1) == first
+        assert (study.tell(1, 2, step=1), study.tell(1, 2, step=1).replayed) == (first, True)
         assert study.tell(1, 2, step=1, took="continue") == first
     with pytest.raises(Conflict, match="is recorded with state 2 after continue: void that first"):
         study.tell(1, 4, step=1)
@@ -470,3 +496,59 @@ def test_nothing_was_observed_in_the_future() -> None:
     study.tell(1, 3, observed="2026-03-01T12:30+01:00")
     assert study.log()[-1].observed == "2026-03-01T11:30:00.000000+00:00"
     assert study.cases()[0].since == study.log()[-1].observed
+
+
+# Archived.
+
+
+def test_an_archived_study_is_kept_and_takes_no_entries() -> None:
+    study = ward("threshold-1", windows={"finish": 1.0})
+    study.open_case(1)
+    study.tell(1, 4)
+    clock_of(study).add(2)
+    advice = study.open_case(2, key="a")
+    status = study.archive("the ward was closed", who="bob")
+    assert status.archived == clock_of(study).now.isoformat(timespec="microseconds")
+    before = rows(study), study.log()
+    entries: list[Callable[[], Any]] = [
+        lambda: study.open_case(2),
+        lambda: study.open_case(2, key="a"),
+        lambda: study.tell(2, 3),
+        lambda: study.void(1, "wrong"),
+        lambda: study.withdraw_case(2, "moved"),
+        lambda: ward("threshold-1", study._store, windows={"finish": 2.0}),
+    ]
+    for entry in entries:
+        with pytest.raises(Conflict, match=r"it is archived since 2026-03-03 and takes no entries"):
+            entry()
+    assert study.archive("again") == status  # It is archived already.
+    assert (rows(study), study.log()) == before
+    assert (study.ask(2).action, study.read_only) == (advice.action, None)
+    event = study.log()[-1]
+    assert (event.kind, event.case, event.who) == ("archive", 0, "bob")
+    assert json.loads(event.request) == {"why": "the ward was closed"}
+    for found in (study.verify(), study.replay()):
+        assert found.problems == ()
+    assert study.unarchive("it opens again").archived is None
+    with pytest.raises(Conflict, match="it is not archived"):
+        study.unarchive("it opens again")
+    assert study.tell(2, 3).step == 1
+    assert kinds(study)[-3:] == ["archive", "unarchive", "tell"]
+    assert study.replay().ok
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_an_archived_study_goes_elsewhere_as_it_is(kind: str, tmp_path: Path) -> None:
+    study = ward(where=tmp_path / "x.db" if kind == "file" else "memory")
+    study.archive("it was a trial")
+    assert Study.names(study._store) == []
+    assert Study.names(study._store, archived=True) == ["ward"]
+    assert Study(study._store).name == "ward"  # It is the only one.
+    with Study.import_(tmp_path / "y.db", study.export(tmp_path / "log")) as there:
+        assert there.status() == study.status()
+    with Study(tmp_path / "y.db", "ward") as again:
+        assert again.status().archived is not None
+        again.unarchive("it is needed")
+        again.open_case(2)
+        assert again.verify().ok
+    study.close()

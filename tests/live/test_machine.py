@@ -72,7 +72,7 @@ class Live(RuleBasedStateMachine):
         self.store = place(next(self.files))
         self.name = f"ward {next(NUMBER)}"
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
-        self.keyed: dict[str, tuple[Ask, Advice]] = {}
+        self.keyed: dict[str, tuple[Ask, Advice, datetime]] = {}
 
     @initialize(given=some_settings())
     def create(self, given: Settings) -> None:
@@ -104,7 +104,7 @@ class Live(RuleBasedStateMachine):
         if told.kind == "open":
             self.same_decision(json.loads(new[-1].response), advice.case)
         if "key" in ask.named:
-            self.keyed[ask.named["key"]] = ask, advice
+            self.keyed[ask.named["key"]] = ask, advice, self.now
 
     def same(self, advice: Advice, case: Case) -> None:
         assert (advice.case, advice.rho, advice.state) == (case.number, case.number, case.state)
@@ -133,8 +133,8 @@ class Live(RuleBasedStateMachine):
     def repeats(self, ask: Ask, answer: Advice) -> None:
         """See a request answered as it was before."""
         again = ask.to(self.study)
-        assert again == answer
-        assert again.to_dict() == answer.to_dict()
+        assert (again, again.replayed) == (answer, True)
+        assert again.to_dict() == answer.to_dict() | {"replayed": True}
 
     def chosen(self, data: st.DataObject, *statuses: str) -> Case | None:
         cases = [one for one in self.model.cases() if not statuses or one.status in statuses]
@@ -236,8 +236,12 @@ class Live(RuleBasedStateMachine):
     @rule(data=st.data())
     def the_same_key(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.keyed)))
-        ask, answer = self.keyed[key]
-        self.repeats(ask, answer)
+        ask, answer, then = self.keyed[key]
+        if self.model.answers_again(ask.verb, answer.case, then, self.now):
+            self.repeats(ask, answer)
+        else:
+            self.refuses(ask, Conflict)
+        self.refuses(Ask(ask.verb, ask.given, ask.named | {"who": "bob"}), Conflict)
         if ask.verb == "open_case":
             other = Ask("tell", (answer.case, 0), {"key": key})
         else:
@@ -328,6 +332,20 @@ class Live(RuleBasedStateMachine):
         self.release()
         self.study = Study(self.store, self.name, clock=lambda: self.now, who="ada")
         assert self.study.read_only is None
+
+    @rule(data=st.data())
+    def archive(self, data: st.DataObject) -> None:
+        """Close the study for a while."""
+        assert self.study.archive("closed").archived == self.now.isoformat(timespec="microseconds")
+        self.refuses(Ask("open_case", (self.a_state(data),), {}), Conflict)
+        self.reopen()
+        case = self.chosen(data)
+        if case is not None:
+            self.same(self.study.ask(case.number), case)
+            self.refuses(Ask("withdraw_case", (case.number, "so"), {}), Conflict)
+        assert self.study.verify().ok
+        assert self.study.unarchive("open again").archived is None
+        self.model.events += [("archive", 0, 0), ("unarchive", 0, 0)]
 
     @rule(file=st.booleans())
     def move(self, file: bool) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -25,7 +24,6 @@ from grbp.live.store.base import Store, Transaction
 pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
 
 psycopg = optional("psycopg")
-postgres_store = import_module("grbp.live.store.postgres")
 
 UNKNOWN, NOTHING = "may be stored or not", "so nothing was written"
 
@@ -200,11 +198,8 @@ def test_a_restart_between_two_calls_goes_unnoticed(store: Store, postgres: Serv
     assert store.studies() == ["s"]
 
 
-def test_a_writer_that_hangs_does_not_hold_up_the_others_for_ever(
-    store: Store, dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quick = postgres_store._WRITING.replace("60s", "150ms")
-    monkeypatch.setattr(postgres_store, "_WRITING", quick)
+def test_a_writer_that_hangs_does_not_hold_up_the_others_for_ever(store: Store, dsn: str) -> None:
+    store.patience = 0.15
 
     def hang(rows: Transaction) -> None:
         tell(rows)
@@ -217,16 +212,13 @@ def test_a_writer_that_hangs_does_not_hold_up_the_others_for_ever(
     assert len(log(store)) == 1
 
 
-def test_who_has_waited_too_long_is_told_so(
-    store: Store, dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quick = postgres_store._SETTINGS.replace("60s", "100ms")
-    monkeypatch.setattr(postgres_store, "_SETTINGS", quick)
+def test_who_has_waited_too_long_is_told_so(store: Store, dsn: str) -> None:
 
     def wait(rows: Transaction) -> int:
         number = tell(rows)
         with closing(open_store(dsn)) as other:
-            assert "has been writing for a minute" in refused(other, tell)
+            other.patience = 0.1
+            assert "has been writing for 0.1 seconds" in refused(other, tell)
             # It is as good as new.
             assert len(log(other)) == 0
         return number

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
 
@@ -23,6 +24,7 @@ from power import (
 
 from grbp import Study
 from grbp.live.store.sqlite import SqliteStore
+from grbp.live.store.witness import Witness
 
 pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
 
@@ -134,6 +136,27 @@ def test_a_power_cut_loses_nothing_that_was_acknowledged(seed: int) -> None:
     found = list(cut_many(250, seed))
     assert len(found) == 250
     assert [one for one in found if one] == []
+
+
+def test_after_a_cut_the_witness_may_be_older_than_the_store_and_never_newer(
+    tmp_path: Path,
+) -> None:
+    """The cuts above would call a store damaged whose witness knows of more than it has."""
+    (tmp_path / "live").mkdir()
+    trace = work(tmp_path / "live", 1)
+    ages = Counter[int]()
+    for number, (_, remains) in enumerate(after_cut(trace, 60, seed=1)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        remains.restore(folder)
+        noted = Witness(str(folder / FILE), FILE).read()
+        with closing(SqliteStore(folder / FILE, create=True)) as store:
+            for name in store.studies():
+                log, study = store.read(name, lambda tx: (tx.number(), tx.study()))  # type: ignore[attr-defined]
+                assert study is not None
+                ages[noted.get(log, (0, ""))[0] - study.seq] += 1
+    assert max(ages) == 0
+    assert min(ages) < 0
 
 
 def test_the_same_cuts_lose_events_that_were_not_synced() -> None:

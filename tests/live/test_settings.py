@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -42,7 +42,7 @@ def test_a_study_can_be_configured_until_its_first_case_opens() -> None:
 def test_a_newer_version_finds_its_study_again(monkeypatch: pytest.MonkeyPatch) -> None:
     store, now = MemoryStore(), grbp.__version__
     ward("threshold-1", store).open_case(2)
-    for place in ("config", "study"):
+    for place in ("config", "keeping"):
         monkeypatch.setattr(f"grbp.live.{place}.this_version", lambda: "99.0")
     study = ward("threshold-1", store)
     assert (study.status().version, kinds(study)) == (now, ["study", "open"])
@@ -207,16 +207,22 @@ TEXTS = [
 ]  # fmt: skip
 
 
+UNSEEN = ("👩\u200d⚕️", "\ue000", "a\u200fb")
+"""Reasons may have letters that join or turn others; a name has nothing that is not seen."""
+
+
 @pytest.mark.parametrize("kind", ["memory", "file"])
 def test_texts_of_any_language_come_back(kind: str, tmp_path: Path) -> None:
     study = ward(where=tmp_path / "x.db" if kind == "file" else "memory")
-    for number, text in enumerate(TEXTS, 1):
-        study.open_case(1, key=f"{number}!{text}", who=text)
+    # Whether a Python knows a letter that is new depends on its age.
+    names = ["ada" if text in (*UNSEEN, "\U0001fae8") else text for text in TEXTS]
+    for number, (text, who) in enumerate(zip(TEXTS, names, strict=True), 1):
+        study.open_case(1, key=f"{number}!{text}", who=who)
         study.tell(number, 2, took="continue", why=text, key=f"{number}?{text}")
         study.withdraw_case(number, text)
     texts = [TEXTS[0], TEXTS[0], *TEXTS[2:]]  # One letter is written in one way.
     log = study.log(after=1)
-    assert [event.who for event in log[::3]] == texts
+    assert [event.who for event in log[::3]] == [names[0], names[0], *names[2:]]
     for events in (log[1::3], log[2::3]):
         assert [json.loads(event.request)["why"] for event in events] == texts
     assert study.verify().ok
@@ -322,6 +328,68 @@ def test_what_is_no_name_is_refused(name: Any) -> None:
         Study.create("memory", name, 4)
     with pytest.raises(InvalidInput, match="it must be one line of 1 to 64 characters"):
         Study("memory", name)
+
+
+HIDDEN = {
+    "a\u200bb": "U+200B (zero width space)", "a\u00adb": "U+00AD (soft hyphen)",
+    "\u2067ab": "U+2067 (right-to-left isolate)", "a\u202eb": "U+202E (right-to-left override)",
+    "\ue000": "U+E000 (which has no name)", "\u0378": "U+0378 (which has no name)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*HIDDEN, *UNSEEN])
+def test_a_name_has_no_character_that_nobody_sees(text: str) -> None:
+    study = ward()
+    for call in (
+        lambda: Study.create("memory", text, 4),
+        lambda: Study.create("memory", "ward", 4, who=text),
+        lambda: study.open_case(2, who=text),
+    ):
+        with pytest.raises(InvalidInput, match="it has the character U\\+") as refusal:
+            call()
+        assert HIDDEN.get(text, "") in one_sentence(refusal.value)
+        assert one_sentence(refusal.value).isascii()
+    assert len(study.log()) == 1
+
+
+def test_a_reason_may_join_letters_and_not_turn_what_stands_around_it() -> None:
+    study = ward()
+    for text in ("نمی\u200cشود", *UNSEEN):
+        study.withdraw_case(study.open_case(2).case, text)
+    for text in ("a\u202eb", "\u2066ab", "ab\u2069"):
+        with pytest.raises(InvalidInput, match="it has the character U") as refusal:
+            study.withdraw_case(1, text)
+        one_sentence(refusal.value)
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+def test_the_ends_of_the_calendar(year: int) -> None:
+    clock = Clock()
+    study = ward(windows={"continue": 30.0}, clock=clock)
+    study.open_case(2)
+    for zone in (-12, 12):
+        end = datetime.min if year == 1 else datetime.max
+        clock.now = end.replace(tzinfo=timezone(timedelta(hours=zone)))
+        calls: list[Callable[[], Any]] = [
+            lambda: study.open_case(2), lambda: study.tell(1, 3), lambda: study.void(1, "so"),
+        ]  # fmt: skip
+        for call in calls:
+            try:
+                call()
+            except GrbpError as error:
+                one_sentence(error)
+    assert study.verify().ok
+
+
+def test_a_window_that_ends_after_the_calendar_is_refused() -> None:
+    clock = Clock()
+    clock.now = datetime(9999, 12, 15, tzinfo=UTC)
+    study = ward(windows={"continue": 30.0}, clock=clock)
+    study.open_case(2)
+    with pytest.raises(InvalidInput, match="it ends after the year 9999") as refusal:
+        study.tell(1, 3)
+    one_sentence(refusal.value)
+    assert (len(study.log()), study.verify().ok) == (2, True)
 
 
 @pytest.mark.parametrize(

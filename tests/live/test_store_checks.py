@@ -232,10 +232,11 @@ def test_a_store_is_not_shared_with_a_forked_process_nor_used_when_closed(
                 attempt()
             one_sentence(refused.value)
         if kind == "postgres":
-            connection = store._connection  # type: ignore[attr-defined]
-            store._disconnect()  # type: ignore[attr-defined]
+            session = store._writer  # type: ignore[attr-defined]
+            connection = session.connection
+            store._disconnect()
             assert not connection.closed
-            store._connection = connection  # type: ignore[attr-defined]
+            session._connection = connection
     store.write("s", tell)
     store.close()
     for attempt in (lambda: store.write("s", tell), lambda: log(store), store.studies):

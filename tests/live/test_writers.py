@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from clerk import GOAL, Clerk, Clock, ask
@@ -103,14 +102,12 @@ def test_whoever_comes_second_waits(tmp_path: Path) -> None:
     slow = threading.Thread(target=partial(first._store.write, "a", dawdle))
     slow.start()
     begun.wait()
-    with (
-        patch("grbp.live.store.sqlite._PATIENCE", 0.01),
-        pytest.raises(CannotWrite) as refusal,
-    ):
+    second._store.patience = 0.01
+    with pytest.raises(CannotWrite) as refusal:
         second.open_case(1)
     slow.join()
     assert str(refusal.value) == (
-        f"{path} cannot be written (another process has been writing for a minute); try again"
+        f"{path} cannot be written (another process has been writing for 0.01 seconds); try again"
     )
     for study in (first, second):
         study.close()

@@ -12,14 +12,17 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from grbp import CannotWrite, Client, Study
 from grbp.cli import main
+from grbp.live.store import open_store
 from grbp.serve import server as _server  # noqa: F401 (loaded before anything is forked)
+from grbp.serve.tokens import Tokens
 
 sys.path.append(str(Path(__file__).parents[1] / "live"))
-from clerk import Answer, Clerk, Request, ask
+from clerk import Answer, Clerk, Request, ask, repeats
 from killing import STUDIES, Cycle, watched
 
 CLIENTS = 4
@@ -55,7 +58,7 @@ class Caller:
     def _ask(self, client: Client) -> None:
         # A client has the interface of a study.
         study: Study = client  # type: ignore[assignment]
-        if self.answered is not None and ask(study, self.answered[0]) != self.answered[1]:
+        if self.answered is not None and not repeats(study, *self.answered):
             self.wrong.append(f"another answer was given to {self.answered[0]}")
         again = self.unanswered
         while True:
@@ -87,10 +90,12 @@ def kill_server(folder: Path, cycles: int, seed: int, every: int = 20) -> Iterat
     draw = random.Random(f"kill-server-{seed}")  # noqa: S311
     path = folder / "studies.db"
     witness = watched(path, seed)
+    with closing(open_store(path)) as store:
+        token, _ = Tokens(store).make("clerks", "corrector")
     callers = [Caller(f"{seed}-{n}", STUDIES[n % 2]) for n in range(CLIENTS)]
     for cycle in range(1, cycles + 1):
         process, url = started(path)
-        threads = [one.begin(url, cycle) for one in callers]
+        threads = [one.begin(f"{url}#token={token}", cycle) for one in callers]
         time.sleep(0.05 + draw.expovariate(1 / 0.15))
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)

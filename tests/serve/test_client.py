@@ -42,7 +42,7 @@ SHARED = [
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Serving]:
-    with Serving(tmp_path / "served") as serving:
+    with Serving(tmp_path / "served", asking="admin") as serving:
         yield serving
 
 
@@ -154,11 +154,11 @@ def visit(study: Any, clock: Clock, folder: Path) -> Iterator[Any]:
 def test_one_body_of_code_sees_the_same_over_both(tmp_path: Path, settings: Any) -> None:
     seen: list[list[Any]] = []
     near, far = Clock(), Clock()
-    with Serving(tmp_path / "served", far) as server:
+    with Serving(tmp_path / "served", far, asking="admin") as server:
         who = server.ask("GET", "/api/session").json()["actor"]
         for clock, study in (
             (near, Study.create(tmp_path / "s", "ward", 4, **settings, who=who, clock=near)),
-            (far, Client.create(server.url, "ward", 4, **settings, who=who)),
+            (far, Client.create(server.link, "ward", 4, **settings, who=who)),
         ):
             folder = tmp_path / type(study).__name__
             folder.mkdir()
@@ -170,7 +170,7 @@ def test_one_body_of_code_sees_the_same_over_both(tmp_path: Path, settings: Any)
 
 def test_advice_is_equal_on_both_sides_and_gives_its_reasons_later(server: Serving) -> None:
     study = Study.create(server.store, "ward", 4)
-    with Client(server.url, "ward") as client:
+    with Client(server.link, "ward") as client:
         far = client.open_case(1)
         near = study.ask(1)
         assert client.ask(1) == near
@@ -186,39 +186,42 @@ def test_advice_is_equal_on_both_sides_and_gives_its_reasons_later(server: Servi
 
 def test_a_study_can_be_left_unnamed_where_there_is_one(server: Serving) -> None:
     with pytest.raises(NotFound, match="it has none"):
-        Client(server.url)
+        Client(server.link)
     with pytest.raises(NotFound, match="'ward'"):
-        Client(server.url, "ward")
-    Client.create(server.url, "a study/2".replace("/", " "), 4).close()
-    with Client(server.url) as client:
+        Client(server.link, "ward")
+    Client.create(server.link, "a study/2".replace("/", " "), 4).close()
+    with Client(server.link) as client:
         assert client.name == "a study 2"
         assert repr(client) == f"<Client({server.url!r}, 'a study 2'): goal 4>"
     Study.create(server.store, "b", 4)
     with pytest.raises(NotFound, match="it has 'a study 2', 'b'"):
-        Client(server.url)
-    assert Client.names(server.url) == ["a study 2", "b"]
+        Client(server.link)
+    assert Client.names(server.link) == ["a study 2", "b"]
 
 
 def test_an_export_comes_back_as_it_was(server: Serving, tmp_path: Path) -> None:
     with Study.create(tmp_path / "one.sqlite", "ward", 4) as study:
         study.open_case(2)
         path = study.export(tmp_path / "ward.jsonl")
-        with Client.import_(server.url, path) as client:
+        with Client.import_(server.link, path) as client:
             assert client.log() == study.log()
             assert client.status().to_dict() == study.status().to_dict()
     with pytest.raises(Conflict, match="'ward'"):
-        Client.import_(server.url, path)
+        Client.import_(server.link, path)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(InvalidInput, match=f"^{path}"):
-        Client.import_(server.url, path)
+        Client.import_(server.link, path)
     (tmp_path / "no").write_text("{}\n", "utf-8")
     with pytest.raises(InvalidInput, match="not an exported study"):
-        Client.import_(server.url, tmp_path / "no")
+        Client.import_(server.link, tmp_path / "no")
 
 
 @pytest.mark.slow
 def test_studies_in_postgresql_are_served_as_well(tmp_path: Path, dsn: str) -> None:
-    with Serving(tmp_path, dsn=dsn) as server, Client.create(server.url, "ward", 4) as client:
+    with (
+        Serving(tmp_path, dsn=dsn, asking="admin") as server,
+        Client.create(server.link, "ward", 4) as client,
+    ):
         threads = [
             threading.Thread(target=lambda: [client.open_case(2) for _ in range(10)])
             for _ in range(4)
@@ -235,7 +238,7 @@ def test_studies_in_postgresql_are_served_as_well(tmp_path: Path, dsn: str) -> N
 def test_more_rows_than_a_page_come_in_several(server: Serving) -> None:
     study = Study.create(server.store, "ward", 4)
     study._store.write("ward", lambda tx: [_opened(tx) for _ in range(2_300)])
-    with Client(server.url) as client:
+    with Client(server.link) as client:
         assert client.cases(limit=2_100) == study.cases(limit=2_100)
         assert client.log(150, 1_000_000) == study.log(150, 1_000_000)
 
@@ -253,7 +256,7 @@ def test_a_study_that_cannot_be_written_says_so_on_both_sides(
 ) -> None:
     Study.create(server.store, "ward", 4)
     monkeypatch.setattr(server.store, "checks", lambda: ["the disk is on fire"])
-    with Client(server.url) as client:
+    with Client(server.link) as client:
         assert client.read_only == "the disk is on fire"
         with pytest.raises(ReadOnly, match="the disk is on fire"):
             client.open_case(2)
@@ -263,9 +266,9 @@ def test_a_learner_is_a_name_of_the_packages(server: Serving) -> None:
     from grbp import find_learner  # noqa: PLC0415
 
     with pytest.raises(InvalidInput, match="over HTTP it must be a name"):
-        Client.create(server.url, "ward", 4, find_learner("getbe-sm", 4))
+        Client.create(server.link, "ward", 4, find_learner("getbe-sm", 4))
     with pytest.raises(InvalidInput, match="goal = 1 "):
-        Client.create(server.url, "ward", 1)
+        Client.create(server.link, "ward", 1)
 
 
 @pytest.mark.parametrize(
@@ -283,6 +286,22 @@ def test_a_token_is_never_sent_for_everybody_to_read() -> None:
         Client("http://ward.example.org", token="grbp_x")  # noqa: S106
     with pytest.raises(InvalidInput, match="the token is malformed"):
         Client("http://127.0.0.1", token="a\r\nb")  # noqa: S106
+
+
+def test_an_address_carries_its_token_and_never_shows_it(server: Serving) -> None:
+    Study.create(server.store, "ward", 4)
+    token = str(server.asking)
+    for end in (f"/sign-in#token={token}", f"/sign-in/#token={token}", f"/#token={token}",
+                f"#token={token}"):  # fmt: skip
+        with Client(server.url + end) as client:
+            assert repr(client) == f"<Client({server.url!r}, 'ward'): goal 4>"
+    with Client(f"{server.url}/sign-in#token=grbp_wrong", token=token):
+        pass  # The one that is given counts.
+    for wrong in (f"{server.url}/other#token={token}", f"ftp://ward#token={token}",
+                  f"http://ward.example.org/sign-in#token={token}"):  # fmt: skip
+        with pytest.raises(InvalidInput) as refusal:
+            Client(wrong)
+        assert "grbp_" not in str(refusal.value)
 
 
 def test_a_wrong_token_is_refused(server: Serving) -> None:
@@ -398,7 +417,7 @@ def test_whoever_asked_too_often_waits_and_asks_again() -> None:
 
 def test_threads_share_a_client_and_a_child_has_its_own_connections(server: Serving) -> None:
     Study.create(server.store, "ward", 4)
-    with Client(server.url) as client:
+    with Client(server.link) as client:
         found: list[int] = []
 
         def work() -> None:
@@ -421,6 +440,6 @@ def test_threads_share_a_client_and_a_child_has_its_own_connections(server: Serv
 
 def test_what_json_cannot_carry_is_refused(server: Serving) -> None:
     Study.create(server.store, "ward", 4)
-    with Client(server.url) as client, pytest.raises(InvalidInput, match="number or text"):
+    with Client(server.link) as client, pytest.raises(InvalidInput, match="number or text"):
         client.open_case(object())  # type: ignore[arg-type]
     assert json.dumps(math.nan) == "NaN"

@@ -1,6 +1,8 @@
 """`grbp serve` and `grbp token` on the shell: the first line, the end, and what is refused."""
 
+import getpass
 import json
+import os
 import re
 import shutil
 import signal
@@ -9,18 +11,19 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import httpx
 import pytest
 
 from grbp import Client, InvalidInput, Study
 from grbp.cli import main
+from grbp.live.store import open_store
 from grbp.serve.server import Endpoint, make_settings
 from grbp.serve.settings import LOOPBACK
-from grbp.serve.tokens import Tokens
+from grbp.serve.tokens import Tokens, hash_token
 
 FAULTS = Path(__file__).parents[2] / "tools" / "faults.py"
 
@@ -50,23 +53,26 @@ def test_the_first_line_is_the_address_and_a_signal_ends_it_cleanly(
     tmp_path: Path, how: signal.Signals
 ) -> None:
     with serving("-v") as (process, url):
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
+        place, token = url.split("/sign-in#token=")
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", place)
         with Client.create(url, "ward", 4) as client:
             client.open_case(2)
             # Whoever waits for events does not keep the server from ending.
-            path = f"{url}/api/studies/ward/events.ndjson?follow=3600"
-            with httpx.stream("GET", path) as stream:
+            path = f"{place}/api/studies/ward/events.ndjson?follow=3600"
+            bearer = {"Authorization": f"Bearer {token}"}
+            with httpx.stream("GET", path, headers=bearer) as stream:
                 lines = stream.iter_lines()
                 assert json.loads(next(lines))["kind"] == "study"
                 process.send_signal(how)
                 assert [json.loads(line)["kind"] for line in lines] == ["open"]
         out, err = process.communicate()
     assert (process.returncode, out) == (0, "")
-    assert "every user of this machine may do everything there" in err
-    assert re.search(r"note, after [0-9.]+ s: POST '/api/studies/ward/cases' 201 ", err)
-    # All is in the one file, which is its owner's alone.
-    assert [path.name for path in tmp_path.iterdir()] == ["grbp-live.sqlite"]
-    assert stat.S_IMODE((tmp_path / "grbp-live.sqlite").stat().st_mode) == 0o600
+    assert token not in err
+    assert re.search(r"Z INFO 127\.0\.0\.1 '.+' POST '/api/studies/ward/cases' 201 [0-9.]+ ms", err)
+    # All is in the one file, with its witness beside it, and both are their owner's alone.
+    names = ["grbp-live.sqlite", "grbp-live.sqlite-head"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names} == {0o600}
     with Study("grbp-live.sqlite") as study:
         assert study.verify().events == 2
 
@@ -98,10 +104,11 @@ def test_with_a_certificate_others_come_by_https_and_with_a_token(
         capture_output=True, check=False,
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
-    token, _ = Tokens(tmp_path / "grbp-live.sqlite.tokens").make("nurse", "admin")
+    with closing(open_store("grbp-live.sqlite", create=True)) as store:
+        token, _ = Tokens(store).make("nurse", "admin")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
     with serving("--tls-cert", "cert.pem", "--tls-key", "key.pem") as (_, url):
-        assert url.startswith("https://127.0.0.1:")
+        assert re.fullmatch(r"https://127\.0\.0\.1:\d+", url)
         with pytest.raises(InvalidInput, match="a token is needed"):
             Client(url)
         with Client.create(url, "ward", 4, token=token) as client:
@@ -123,17 +130,22 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ("--host 0.0.0.0", "needs --tls-cert and --tls-key, or --behind-proxy"),
         ("--host 192.0.2.1", "which others can reach"),
         ("--host ward.example.org", "which others can reach"),
-        ("--behind-proxy https://ward.example.org", "has no valid token"),
-        ("--host 0.0.0.0 --behind-proxy https://ward.example.org", "grbp token make"),
         ("--tls-cert a", "TLS needs both"),
         ("--tls-key a", "TLS needs both"),
         ("--tls-cert a --tls-key b --behind-proxy https://a", "one of them does the TLS"),
+        (
+            "--host 0.0.0.0 --behind-proxy https://a",
+            "name the proxy's own address by --trust-proxy",
+        ),
+        ("--behind-proxy https://a --trust-proxy a.example", "--trust-proxy a.example was given"),
+        ("--trust-proxy 10.0.0.5", "it needs --behind-proxy"),
         ("--tls-cert a --tls-key b", "they cannot be used (No such file"),
         ("--port 65536", "port = 65536"),
         ("--port x", "port = 'x'"),
         ("--rate 0", "rate = 0"),
         ("--store memory", "'memory'"),
-        ("--tokens no --behind-proxy https://a", "no has no valid token"),
+        ("--store ward.sqlite", "there is no store ward.sqlite; --create makes one, or look at"),
+        ("--tokens no", "unrecognized arguments: --tokens"),
         ("--hots 1", "did you mean '--host'?"),
     ],
 )
@@ -150,31 +162,97 @@ def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert "no server can listen there (Address already in use)" in said
 
 
-def test_where_it_may_be_reached_and_by_which_names(tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path / "tokens")
-    here = make_settings(Endpoint(names=["Ward"]), tokens)
+def test_where_it_may_be_reached_and_by_which_names() -> None:
+    here = make_settings(Endpoint(names=["Ward"]))
     assert here.hosts == ("ward", *LOOPBACK)
-    assert (here.exposed, here.secure, here.proxied) == (False, False, False)
-    assert not make_settings(Endpoint("::1"), tokens).exposed
-    assert "127.8.8.8" in make_settings(Endpoint("127.8.8.8"), tokens).hosts
-    tokens.make("nurse", "viewer")
+    assert (here.secure, here.proxied) == (False, False)
+    assert "127.8.8.8" in make_settings(Endpoint("127.8.8.8")).hosts
     proxy = "https://ward.example.org"
-    behind = make_settings(Endpoint(proxy=proxy), tokens)
+    behind = make_settings(Endpoint(proxy=proxy))
     assert behind.hosts == (*LOOPBACK, "ward.example.org")
-    assert (behind.exposed, behind.secure, behind.proxied) == (True, True, True)
-    anywhere = make_settings(Endpoint("0.0.0.0", proxy=proxy), tokens)  # noqa: S104
+    assert (behind.secure, behind.proxied) == (True, True)
+    anywhere = make_settings(Endpoint("0.0.0.0", proxy=proxy, trusted=["10.0.0.5"]))  # noqa: S104
     assert anywhere.hosts == ("ward.example.org",)
     files = 8000, Path("a"), Path("b")
-    direct = make_settings(Endpoint("192.0.2.1", *files), tokens)
-    assert (direct.hosts, direct.secure, direct.exposed) == (("192.0.2.1",), True, True)
+    direct = make_settings(Endpoint("192.0.2.1", *files))
+    assert (direct.hosts, direct.secure) == (("192.0.2.1",), True)
     with pytest.raises(InvalidInput, match="name the one that is in the certificate"):
-        make_settings(Endpoint("0.0.0.0", *files), tokens)  # noqa: S104
+        make_settings(Endpoint("0.0.0.0", *files))  # noqa: S104
     for wrong in ("http://ward.example.org", "ward.example.org", "https://", "https://a/b"):
         with pytest.raises(InvalidInput, match="the address that browsers see"):
-            make_settings(Endpoint(proxy=wrong), tokens)
-    tokens.revoke(tokens.all()[0].id)
-    with pytest.raises(InvalidInput, match="no valid token"):
-        make_settings(Endpoint(proxy=proxy), tokens)
+            make_settings(Endpoint(proxy=wrong))
+
+
+@pytest.mark.slow
+def test_the_first_start_of_all_prints_a_token_and_no_other_does() -> None:
+    Path("grbp-live.sqlite.tokens").touch()
+    with serving() as (process, first):
+        place, token = first.split("/sign-in#token=")
+        assert Client.names(first) == []
+        assert httpx.get(f"{place}/api/studies").status_code == 401
+        # Another server of the same store has the same door.
+        with serving() as (_, second):
+            assert "#" not in second
+            assert Client.names(second, token=token) == []
+        process.terminate()
+        _, err = process.communicate()
+    assert token not in err
+    assert "grbp-live.sqlite.tokens is not used any more" in err
+    with serving() as (process, later):
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", later)
+        assert Client.names(later, token=token) == []
+        process.terminate()
+        _, err = process.communicate()
+    assert "`grbp token make --role admin --label ...`" in err
+
+
+@pytest.mark.slow
+def test_others_are_let_in_by_the_first_token_alone() -> None:
+    with serving("--behind-proxy", "https://ward.example.org") as (_, url):
+        assert url.startswith("https://ward.example.org/sign-in#token=grbp_")
+
+
+@pytest.mark.slow
+def test_the_folder_in_which_a_server_is_started_opens_nothing(dsn: str, tmp_path: Path) -> None:
+    with serving("--store", dsn, "--create") as (_, first):
+        token = first.partition("=")[2]
+        Client.create(first, "ward", 4).close()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    os.chdir(elsewhere)
+    with serving("--store", dsn) as (_, url):
+        assert "#" not in url
+        assert httpx.get(f"{url}/api/studies").status_code == 401
+        assert Client.names(url, token=token) == ["ward"]
+
+
+@pytest.mark.slow
+def test_a_store_that_is_named_is_made_only_if_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRBP_STORE", "typo.sqlite")
+    assert "there is no store typo.sqlite; --create" in refusal(capsys, "serve")
+    assert not list(Path().iterdir())
+    with serving("--create") as (_, url):
+        assert "#token=" in url
+    assert Path("typo.sqlite").exists()
+
+
+def test_a_store_that_everybody_can_read_is_not_served(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, runs = Path("live.sqlite"), list[int]()
+    open_store(path, create=True).close()
+    monkeypatch.setattr("grbp.serve.server._Server.run", lambda *_, **__: runs.append(1))
+    for mode in (0o604, 0o602, 0o601, 0o666, 0o644):
+        path.chmod(mode)
+        assert "run chmod o-rwx on it" in refusal(
+            capsys, "serve", "--port", "0", "--store", "live.sqlite"
+        )
+    for mode in (0o600, 0o660, 0o640):  # A group may share a store.
+        path.chmod(mode)
+        assert main(["serve", "--port", "0", "--store", "live.sqlite"]) == 0
+    assert len(runs) == 3
 
 
 def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,25 +262,37 @@ def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) 
         assert err == ""
         return out
 
+    store = open_store("grbp-live.sqlite", create=True)
+    tokens = Tokens(store)
     assert said("list") == "There is no token yet.\n"
-    token = said("make", "--label", "nurse", "--role", "recorder").strip()
-    tokens = Tokens(Path("grbp-live.sqlite.tokens"))
+    token = said("make", "--label", "nurse", "--role", "recorder", "--who", "ada").strip()
     (one,) = tokens.all()
     assert tokens.find(token) == one
     made = json.loads(said("make", "--label", "b", "--role", "viewer", "--days", "2", "--json"))
-    assert tokens.find(made["token"]) == tokens.all()[1]
+    assert tokens.all()[1].hash == hash_token(made["token"])
+    assert made["made_by"] == getpass.getuser()
     assert said("list").splitlines() == [
-        f"{one.id}  recorder      until   {one.expires[:10]}  nurse",
-        f"{made['id']}  viewer        until   {made['expires'][:10]}  b",
+        f"{one.id}  recorder      until   {one.expires[:10]}  nurse  (made by ada)",
+        f"{made['id']}  viewer        until   {made['expires'][:10]}  b"
+        f"  (made by {getpass.getuser()})",
     ]
-    assert said("revoke", one.id) == f"The token {one.id} of nurse is revoked.\n"
-    assert f"{one.id}  recorder      revoked " in said("list")
-    assert json.loads(said("revoke", made["id"], "--json"))["revoked"]
+    assert said("revoke", one.id, "--who", "grace") == f"The token {one.id} of nurse is revoked.\n"
+    assert re.search(rf"{one.id}  recorder      revoked \S+ by grace  nurse", said("list"))
+    assert json.loads(said("revoke", made["id"], "--json"))["revoked_by"] == getpass.getuser()
     assert [bool(kept["revoked"]) for kept in json.loads(said("list", "--json"))["items"]] == [
         True,
         True,
     ]
     assert "hash" not in said("list", "--json")
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "verb", ["list", "make --label a --role viewer", "revoke 5f0c11d2", "list --store no.sqlite"]
+)
+def test_no_store_is_made_for_a_token(capsys: pytest.CaptureFixture[str], verb: str) -> None:
+    assert "there is no store" in refusal(capsys, "token", *verb.split())
+    assert not list(Path().iterdir())
 
 
 @pytest.mark.parametrize(
@@ -218,6 +308,7 @@ def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) 
 def test_a_mistake_with_tokens_is_one_sentence(
     capsys: pytest.CaptureFixture[str], arguments: str, words: str
 ) -> None:
+    open_store("grbp-live.sqlite", create=True).close()
     assert words in refusal(capsys, "token", *arguments.split())
 
 
@@ -256,5 +347,8 @@ def test_what_is_not_installed_is_said_in_a_sentence(
 
 @pytest.mark.slow
 def test_the_server_is_ready_when_it_says_its_address() -> None:
-    with serving("--quiet") as (_, url), urlopen(f"{url}/ready") as answer:  # noqa: S310
-        assert json.load(answer)["status"] == "ok"
+    with serving("--quiet") as (_, url):
+        place, token = url.split("/sign-in#token=")
+        asked = Request(f"{place}/ready", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
+        with urlopen(asked) as answer:  # noqa: S310
+            assert json.load(answer)["status"] == "ok"

@@ -4,7 +4,7 @@ import http.client
 import logging
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx
@@ -13,12 +13,15 @@ from serving import Serving, refused
 
 from grbp import CannotWrite, Study
 from grbp.serve.http_errors import Refusal
-from grbp.serve.middleware import RateLimiter, _read_hostname
+from grbp.serve.jobs import JobFile
+from grbp.serve.limits import RateLimiter
+from grbp.serve.middleware import _read_hostname
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with Serving(tmp_path_factory.mktemp("guards"), body_limit=1_000, import_limit=5_000) as one:
+    folder = tmp_path_factory.mktemp("guards")
+    with Serving(folder, asking="admin", body_limit=1_000, import_limit=5_000) as one:
         Study.create(one.store, "ward", 4)
         yield one
 
@@ -29,12 +32,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
      "localhost.", "127.0.0.1/x", "127.0.0.1:80:80", "[", ""],
 )  # fmt: skip
 def test_a_forged_host_is_refused(server: Serving, host: str) -> None:
-    refused(server.ask("GET", "/health", headers={"Host": host}), 421, "this server answers to")
+    answer = server.ask("GET", "/explore", headers={"Host": host})
+    refused(answer, 421, "this server answers to")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "localhost", "LOCALHOST:80", "[::1]:8000"])
 def test_its_own_names_are_answered_by_any_port(server: Serving, host: str) -> None:
-    assert server.ask("GET", "/health", headers={"Host": host}).status_code == 200
+    assert server.ask("GET", "/explore", headers={"Host": host}).status_code == 200
 
 
 def test_the_name_in_a_host_is_what_a_browser_would_take_it_for() -> None:
@@ -92,30 +96,16 @@ def test_a_body_of_another_type_is_refused(server: Serving, kind: str) -> None:
 
 def test_whoever_asks_too_often_must_wait(tmp_path: Path) -> None:
     with Serving(tmp_path, rate=0.01) as server:
-        assert server.ask("GET", "/health").status_code == 200
-        late = server.ask("GET", "/health")
+        assert server.ask("GET", "/explore").status_code == 200
+        late = server.ask("GET", "/explore")
         refused(late, 429, "0.01 requests a second")
         assert 1 < int(late.headers["retry-after"]) <= 101
         # Another who asks, by a token, is not held up by it.
         token = server.token()
         assert server.ask("GET", "/api/session", token).status_code == 200
         refused(server.ask("GET", "/api/session", token), 429)
-
-
-def test_only_so_many_are_answered_at_once(tmp_path: Path) -> None:
-    with Serving(tmp_path, most_at_once=1) as server:
-        Study.create(server.store, "ward", 4)
-        with server.http.stream("GET", "/api/studies/ward/events.ndjson?follow=60") as stream:
-            lines = stream.iter_lines()
-            next(lines)
-            late = server.ask("GET", "/health")
-            refused(late, 503, "too many requests at once")
-            assert late.headers["retry-after"] == "1"
-            server.app.state.server.stopping = True
-            assert list(lines) == []
-        until = time.monotonic() + 30
-        while server.ask("GET", "/health").status_code != 200:
-            assert time.monotonic() < until
+        for path in ("/health", "/ready"):  # Probes never wait.
+            assert server.ask("GET", path).status_code == 200
 
 
 def test_a_bucket_fills_up_at_its_rate() -> None:
@@ -136,6 +126,17 @@ def test_a_bucket_fills_up_at_its_rate() -> None:
         rates.take("a")
 
 
+def test_less_than_a_request_left_is_none() -> None:
+    now = [0.0]
+    rates = RateLimiter(0.5, lambda: now[0])
+    rates.take("a")
+    for now[0] in (1.0, 1.5, 1.75):  # With 0.5, 0.75 and 0.875 of a request left.
+        with pytest.raises(Refusal):
+            rates.take("a")
+    now[0] = 2.0  # What was refused has cost nothing.
+    rates.take("a")
+
+
 def test_buckets_do_not_pile_up() -> None:
     rates = RateLimiter(1.0, lambda: 0.0)
     for number in range(RateLimiter.MOST + 10):
@@ -148,7 +149,7 @@ def test_every_answer_has_the_headers_that_keep_browsers_strict(server: Serving)
         server.ask("GET", "/health"),
         server.ask("GET", "/nothing"),
         server.ask("GET", "/api/studies/ward/export"),
-        server.ask("GET", "/health", headers={"Host": "evil.example"}),
+        server.ask("GET", "/explore", headers={"Host": "evil.example"}),
         server.ask("POST", "/api/session", json={}),
     ]
     assert [one.status_code for one in answers] == [200, 404, 200, 421, 422]
@@ -173,7 +174,8 @@ def test_the_log_has_no_bodies_and_no_tokens(
     with caplog.at_level(logging.DEBUG, "grbp.serve"):
         body = {"state": 2, "observed": "a secret in a body"}
         path = "/api/studies/ward/cases?basis=1&token=secret"
-        refused(server.ask("POST", path, "secret", json=body), 500, "its log says where")
+        refused(server.ask("POST", path, json=body), 500, "its log says where")
+        refused(server.ask("POST", path, "a secret token", json=body), 401)
         until = time.monotonic() + 30
         while " 500 " not in caplog.text and time.monotonic() < until:  # It comes after the answer.
             time.sleep(0.005)
@@ -181,17 +183,19 @@ def test_the_log_has_no_bodies_and_no_tokens(
     assert "KeyError at " in said
     assert "test_middleware.py" in said
     assert "POST '/api/studies/ward/cases' 500" in said
+    assert "sign-in refused: a token that is not valid came from 127.0.0.1" in said
     assert "secret" not in said
+    assert str(server.asking) not in said
 
 
 def test_an_answer_that_fails_halfway_is_cut_off_and_logged(
     server: Serving, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lines(_: Study) -> Iterator[bytes]:
+    async def parts(_: JobFile) -> AsyncIterator[bytes]:
         yield b"{}\n"
         raise CannotWrite("the disk is gone")
 
-    monkeypatch.setattr(Study, "export_lines", lines)
+    monkeypatch.setattr(JobFile, "__aiter__", parts)
     with pytest.raises(httpx.RemoteProtocolError):
         server.ask("GET", "/api/studies/ward/export")
     assert "CannotWrite at " in caplog.text

@@ -5,10 +5,12 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from optional import optional
 from prometheus_client.parser import text_string_to_metric_families
 from serving import ROLES_BY_ROUTE, Serving, refused
 
@@ -20,12 +22,14 @@ from grbp.serve import models
 
 pytestmark = pytest.mark.slow
 
+apsw = optional("apsw")
+
 WARD = "/api/studies/ward"
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Serving]:
-    with Serving(tmp_path) as serving:
+    with Serving(tmp_path, asking="admin") as serving:
         Study.create(serving.store, "ward", 4, who="ada")
         yield serving
 
@@ -151,9 +155,11 @@ def test_a_request_with_a_key_is_recorded_once(server: Serving) -> None:
     )
     key = {"Idempotency-Key": "bed%207 %C3%A4"}
     first = server.ask("POST", f"{WARD}/cases", headers=key, json={"state": 2})
-    assert first.content == (
-        server.ask("POST", f"{WARD}/cases", headers=key, json={"state": 2}).content
-    )
+    again = server.ask("POST", f"{WARD}/cases", headers=key, json={"state": 2})
+    assert again.json() == first.json() | {"replayed": True}
+    assert first.json()["replayed"] is False
+    assert "idempotency-replayed" not in first.headers
+    assert again.headers["idempotency-replayed"] == "true"
     refused(server.ask("POST", f"{WARD}/cases", headers=key, json={"state": 1}), 409, "bed 7 ä")
     told = [
         server.ask(
@@ -161,8 +167,63 @@ def test_a_request_with_a_key_is_recorded_once(server: Serving) -> None:
         )
         for _ in range(2)
     ]
-    assert told[0].content == told[1].content
+    assert told[1].json() == told[0].json() | {"replayed": True}
+    assert [one.headers.get("idempotency-replayed") for one in told] == [None, "true"]
     assert [one.key for one in Study(server.store, "ward").log()] == ["", "bed 7 ä", "k"]
+
+
+def test_an_archived_study_is_left_out_of_lists(server: Serving) -> None:
+    Study.create(server.store, "other", 4)
+    where = f"{WARD}/archive"
+    refused(server.ask("POST", where, json={"archived": "yes", "why": "so"}), 422, "true or false")
+    refused(server.ask("POST", where, json={"archived": True, "why": ""}), 422, "one line")
+    refused(server.ask("POST", where, json={"archived": False, "why": "so"}), 409, "not archived")
+    assert server.ask("POST", where, json={"archived": True, "why": "so"}).json()["archived"]
+    refused(
+        server.ask("POST", f"{WARD}/cases", json={"state": 2}),
+        409,
+        "takes no entries",
+    )
+    assert server.ask("GET", "/api/studies").json()["items"] == ["other"]
+    assert server.ask("GET", "/api/studies?all=true").json()["items"] == ["other", "ward"]
+    page = server.ask("GET", "/?all=1")
+    assert ("/studies/other" in page.text, "/studies/ward" in page.text) == (True, False)
+    assert "1 archived study</a> left out" in page.text
+    assert "/studies/ward" in server.ask("GET", "/?all=1&archived=1").text
+    assert "This study is archived" in server.ask("GET", "/studies/ward").text
+    opened = server.ask("POST", where, json={"archived": False, "why": "so"})
+    assert opened.json()["archived"] is None
+    assert server.ask("GET", "/api/studies").json()["items"] == ["other", "ward"]
+
+
+OF_WARD = "id >> 40 = (select id from studies where study = 'ward')"
+
+
+def test_one_damaged_study_is_no_reason_to_fail_for_all(server: Serving) -> None:
+    other = Study.create(server.store, "other", 4)
+    assert other.open_case(2).case == 1
+    opened(server, 2)
+    for change, words in (
+        (
+            f"update cases set threshold = 3 where {OF_WARD}",
+            "the row of case 1 in the study 'ward' does not follow",
+        ),
+        ("update studies set config = '{}' where study = 'ward'", "configuration of the study is"),
+        (
+            f"update events set response = '{{' where {OF_WARD}",
+            "damaged",
+        ),
+    ):
+        with closing(apsw.Connection(str(server.store.address))) as somebody:
+            somebody.execute(change)
+        advice = server.ask("GET", f"{WARD}/cases/1/advice")
+        refused(advice, 503, words)
+        for path in ("/?all=1", "/api/studies", "/studies/other", "/api/studies/other"):
+            assert server.ask("GET", path).status_code == 200, (change, path)
+        for path in ("/studies/ward", "/studies/ward/evidence", "/studies/ward/cases/1", WARD):
+            assert server.ask("GET", path).status_code in (200, 503), (change, path)
+        tell = server.ask("POST", f"{WARD}/cases/1/steps", json={"state": 3})
+        refused(tell, 503)
 
 
 def pages(server: Serving, path: str, limit: int) -> Iterator[dict[str, Any]]:
@@ -219,7 +280,8 @@ def test_events_are_streamed_after_a_number(server: Serving) -> None:
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     assert [Event(**json.loads(line)) for line in answer.text.splitlines()] == study.log(2)
     refused(server.ask("GET", "/api/studies/none/events.ndjson"), 404)
-    with server.http.stream("GET", f"{WARD}/events.ndjson?after=3&follow=60") as stream:
+    path = f"{WARD}/events.ndjson?after=3&follow=60"
+    with server.http.stream("GET", path, headers=server.bearer()) as stream:
         lines = stream.iter_lines()
         assert json.loads(next(lines))["seq"] == 4
         study.open_case(1)
@@ -243,7 +305,7 @@ def test_what_is_taken_elsewhere_is_what_is_here(server: Serving, tmp_path: Path
     kind = {"Content-Type": "application/x-ndjson"}
     send = ("POST", "/api/import")
     refused(server.ask(*send, headers=kind, content=log.content), 409, "'ward'")
-    with Serving(tmp_path / "other") as other:
+    with Serving(tmp_path / "other", asking="admin") as other:
         made = other.ask(*send, headers=kind, content=log.content)
         assert (made.status_code, made.headers["location"]) == (201, WARD)
         assert made.json() == study.status().to_dict()

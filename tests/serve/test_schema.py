@@ -51,7 +51,7 @@ def described(tmp_path: Path) -> Iterator[Any]:
         study.open_case(2)
     # Streams end at once; nobody is held up.
     allowed = Settings(("testserver", "localhost"), rate=1e9, longest_follow=0.0)
-    tokens = Tokens(tmp_path / "tokens", Clock())
+    tokens = Tokens(store, Clock())
     bearer = {"Authorization": f"Bearer {tokens.make('fuzz', 'admin')[0]}"}
     app = create_app(store, tokens, allowed, Clock())
     yield schemathesis.openapi.from_asgi("/openapi.json", app, headers=bearer), bearer

@@ -454,6 +454,8 @@ SHELL: Final[Mapping[str, tuple[str, ...]]] = {
     "withdraw": ("--case 2 --why moved", "--case 2 --why moved"),
     "cases": ("", "--status won"),
     "log": ("", "--case 1", "--after 2 --limit 1"),
+    "archive": ("--why done", "--why again"),
+    "unarchive": ("--why more", "--why more"),
 }
 """How each verb is used, in this order."""
 

@@ -27,7 +27,7 @@ _REFUSED: Final = ("status of 401", "status of 409")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with Serving(tmp_path_factory.mktemp("pages")) as found:
+    with Serving(tmp_path_factory.mktemp("pages"), asking="admin") as found:
         yield found
 
 
@@ -62,7 +62,7 @@ def kinds(study: grbp.Study, case: int | None = None) -> list[str]:
 def test_a_case_from_its_opening_to_its_end(
     server: Serving, study: grbp.Study, browser: Watched
 ) -> None:
-    with browser.page() as page:
+    with browser.page(storage_state=server.signed_in()) as page:
         page.goto(address(server, study))
         assert "No case was opened yet" in page.inner_text("main")
         page.get_by_label("In which state is it?").select_option("2")
@@ -108,7 +108,7 @@ def test_what_is_not_agreed_to_is_not_recorded(
     server: Serving, study: grbp.Study, browser: Watched
 ) -> None:
     study.open_case(2)
-    with browser.page() as page:
+    with browser.page(storage_state=server.signed_in()) as page:
         page.goto(address(server, study, "/cases/1"))
         page.get_by_role("button", name="It moved up to state 3").click()
         page.get_by_role("button", name="No, go back").click()
@@ -124,7 +124,7 @@ def test_when_something_happened_is_told_by_the_own_clock(
     server: Serving, study: grbp.Study, browser: Watched
 ) -> None:
     study.open_case(2, observed="2026-01-01T00:00Z")
-    with browser.page(timezone_id="America/New_York") as page:
+    with browser.page(storage_state=server.signed_in(), timezone_id="America/New_York") as page:
         page.goto(address(server, study, "/cases/1"))
         page.get_by_text("It happened earlier than now").first.click()
         page.get_by_label("When was that?").first.fill("2026-02-03T04:05")
@@ -150,7 +150,7 @@ def test_a_broken_connection_records_once(
             route.fetch()
         route.abort()
 
-    with browser.page(meant=_LOST) as page:
+    with browser.page(storage_state=server.signed_in(), meant=_LOST) as page:
         page.route("**/steps", broken)
         page.clock.install(time="2026-11-16T08:00:00")
         page.clock.pause_at("2026-11-16T08:00:01")  # Nothing is sent again by itself.
@@ -166,6 +166,8 @@ def test_a_broken_connection_records_once(
         else:
             page.get_by_role("button", name="Try now").click()
         page.get_by_text("Step 1 is recorded.").wait_for()
+        twice = "This had been recorded before (event 3); nothing was recorded twice."
+        assert page.get_by_text(twice).count() == arrives
         assert not page.locator("#outbox").is_visible()
         assert page.evaluate("localStorage.getItem('grbp-outbox')") == "[]"
     assert kinds(study, 1) == ["open", "tell"]
@@ -175,7 +177,7 @@ def test_a_broken_connection_records_once(
 
 
 def test_a_double_click_records_once(server: Serving, study: grbp.Study, browser: Watched) -> None:
-    with browser.page() as page:
+    with browser.page(storage_state=server.signed_in()) as page:
         page.goto(address(server, study))
         page.get_by_label("In which state is it?").select_option("3")
         page.get_by_role("button", name="Open a case").dblclick()
@@ -193,7 +195,7 @@ def test_two_who_tell_the_same_step_are_told_apart(
     server: Serving, study: grbp.Study, browser: Watched
 ) -> None:
     study.open_case(2)
-    with browser.page(meant=_REFUSED) as page:
+    with browser.page(storage_state=server.signed_in(), meant=_REFUSED) as page:
         page.goto(address(server, study, "/cases/1"))
         study.tell(1, 1, who="somebody else")
         page.get_by_role("button", name="It moved up to state 3").click()
@@ -214,7 +216,7 @@ def test_the_keyboard_is_enough(server: Serving, study: grbp.Study, browser: Wat
                 return
         raise AssertionError(f"{name} cannot be reached")
 
-    with browser.page() as page:
+    with browser.page(storage_state=server.signed_in()) as page:
         page.goto(address(server, study))
         reach(page, "In which state is it?")
         page.keyboard.press("2")
@@ -275,11 +277,13 @@ def test_every_page_is_for_everybody(
     tmp_path: Path, browser: Watched, violations: Callable[..., list[str]]
 ) -> None:
     """Light and dark, at a desk and on a phone: no violation, and all fits in a wide font."""
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         tour = _tour(server)
         ways: Any = ((DESK, "light", "dark"), (PHONE, "dark", "light"))
         for size, first, then in ways:
-            with browser.page(viewport=size, color_scheme=first, font=WIDE) as page:
+            with browser.page(
+                storage_state=server.signed_in(), viewport=size, color_scheme=first, font=WIDE
+            ) as page:
                 for name, path in tour.items():
                     page.goto(server.url + path)
                     assert violations(page) == [], (name, size, first)
@@ -300,7 +304,10 @@ def test_every_page_is_for_everybody(
 def test_shadow_held_and_read_only_studies_say_so(
     tmp_path: Path, browser: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Serving(tmp_path) as server, browser.page() as page:
+    with (
+        Serving(tmp_path, asking="admin") as server,
+        browser.page(storage_state=server.signed_in()) as page,
+    ):
         tour = _tour(server)
         page.goto(server.url + tour["shadow"])
         assert "Shadow mode" in page.inner_text("main")
@@ -326,7 +333,7 @@ def test_why_and_how_sure_are_shown(server: Serving, study: grbp.Study, browser:
     study.open_case(1)
     basis = study.ask(1).basis
     assert basis is not None
-    with browser.page() as page:
+    with browser.page(storage_state=server.signed_in()) as page:
         page.goto(address(server, study, "/cases/1"))
         why = page.locator("section", has=page.locator("#title-why"))
         text = why.inner_text()
@@ -355,7 +362,7 @@ def test_who_did_what_when_is_found_and_taken_along(
     for case in range(1, 41):
         study.open_case(2, who="the ward")
         study.tell(case, 3, who=f"nurse {case}")
-    with browser.page() as page:
+    with browser.page(storage_state=server.signed_in()) as page:
         page.goto(address(server, study, "/log"))
         assert page.locator("tbody tr").count() == 50
         page.get_by_role("link", name="Older entries").click()
@@ -383,7 +390,7 @@ def test_who_did_what_when_is_found_and_taken_along(
 def test_whoever_has_a_token_signs_in_and_sees_what_the_role_allows(
     tmp_path: Path, browser: Watched
 ) -> None:
-    with Serving(tmp_path) as server, browser.page(meant=_REFUSED) as page:
+    with Serving(tmp_path, asking="admin") as server, browser.page(meant=_REFUSED) as page:
         study = grbp.Study.create(server.store, "ward", goal=4, who="ada")
         study.open_case(2)
         study.tell(1, 3)
@@ -419,7 +426,7 @@ def test_an_entry_waits_for_whoever_made_it(tmp_path: Path, browser: Watched) ->
         page.get_by_label("Token").fill(token)
         page.get_by_role("button", name="Sign in").click()
 
-    with Serving(tmp_path) as server, browser.page(meant=_REFUSED) as page:
+    with Serving(tmp_path, asking="admin") as server, browser.page(meant=_REFUSED) as page:
         study = grbp.Study.create(server.store, "ward", goal=4, who="ada")
         study.open_case(2)
         tokens = server.everybody()
@@ -451,7 +458,10 @@ def test_an_entry_never_gets_into_another_study_of_the_same_name(
         " done: '', then: '', said: 'Record it.', actor: document.body.dataset.actor, id: 'other',"
         " page: location.pathname, key: 'k'}]))"
     )
-    with Serving(tmp_path) as server, browser.page() as page:
+    with (
+        Serving(tmp_path, asking="admin") as server,
+        browser.page(storage_state=server.signed_in()) as page,
+    ):
         study = grbp.Study.create(server.store, "ward", goal=4, who="ada")
         study.open_case(2)
         page.goto(f"{server.url}/studies/ward/cases/1")
@@ -472,7 +482,7 @@ def test_a_slow_answer_keeps_the_question_open(
 ) -> None:
     study.open_case(2)
     held: list[Any] = []
-    with browser.page() as page:
+    with browser.page(storage_state=server.signed_in()) as page:
         page.route("**/steps", lambda route: held.append(route))  # noqa: PLW0108
         page.goto(address(server, study, "/cases/1"))
         page.get_by_role("button", name="It moved up to state 3").click()
@@ -487,7 +497,10 @@ def test_a_slow_answer_keeps_the_question_open(
 
 
 def test_a_first_study_is_made_on_the_page(tmp_path: Path, browser: Watched) -> None:
-    with Serving(tmp_path) as server, browser.page() as page:
+    with (
+        Serving(tmp_path, asking="admin") as server,
+        browser.page(storage_state=server.signed_in()) as page,
+    ):
         page.goto(server.url)
         assert "There is no study here yet" in page.inner_text("main")
         page.get_by_label("Name").fill("Nächte & <b>Tage")
@@ -506,7 +519,7 @@ def test_what_others_record_meanwhile_is_announced(
     server: Serving, study: grbp.Study, browser: Watched
 ) -> None:
     study.open_case(2)
-    with browser.page() as page:
+    with browser.page(storage_state=server.signed_in()) as page:
         page.clock.install()
         page.goto(address(server, study, "/cases/1"))
         study.tell(1, 3, who="somebody else")

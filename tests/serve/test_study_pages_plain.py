@@ -36,7 +36,7 @@ def _played(store: object, name: str, learner: str = "doorstep-lai", **more: obj
 
 
 def test_the_path_ends_where_the_study_stands(tmp_path: Path) -> None:
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         study = _played(server.store, "ward")
         status = study.status()
         for points in (1, 2, 7, 1_000):
@@ -61,7 +61,7 @@ def test_the_path_ends_where_the_study_stands(tmp_path: Path) -> None:
 
 def test_the_path_is_what_each_case_was_decided_from(tmp_path: Path) -> None:
     """The moment before a case was opened is the basis that the case keeps."""
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         study = _played(server.store, "ward", start="first")
         moments = {one.event: one for one in study.trajectory(1_000)}
         opened = [event for event in study.log(limit=1_000) if event.kind == "open"]
@@ -80,7 +80,7 @@ def test_the_path_is_what_each_case_was_decided_from(tmp_path: Path) -> None:
 def test_the_path_of_a_study_in_shadow_mode_says_no_threshold_but_to_statisticians(
     tmp_path: Path,
 ) -> None:
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         _played(server.store, "ward", shadow=True)
         tokens = server.everybody()
         for role, hidden in (("viewer", True), ("corrector", True), ("statistician", False)):
@@ -90,7 +90,7 @@ def test_the_path_of_a_study_in_shadow_mode_says_no_threshold_but_to_statisticia
 
 
 def test_pages_have_nothing_inline_and_load_nothing_from_elsewhere(tmp_path: Path) -> None:
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         _played(server.store, 'a "b" <i>&c')
         _played(server.store, "ward")
         paths = [
@@ -114,25 +114,24 @@ def test_pages_have_nothing_inline_and_load_nothing_from_elsewhere(tmp_path: Pat
 
 
 def test_browsers_get_pages_where_programs_get_problems(tmp_path: Path) -> None:
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         answer = server.ask("GET", "/studies/none", headers=HTML)
         assert answer.status_code == 404
         assert "there is none of this name" in answer.text
         assert answer.headers["x-frame-options"] == "DENY"
         refused(server.ask("GET", "/studies/none"), 404)
         refused(server.ask("GET", "/api/studies/none", headers=HTML), 404)
-        server.token("viewer")
-        answer = server.ask("GET", "/studies/a%2Fb/log?case=1", headers=HTML)
+        answer = server.ask("GET", "/studies/a%2Fb/log?case=1", "", headers=HTML)
         assert answer.status_code == 303
         where = answer.headers["location"]
         assert where.startswith("/sign-in?next=%2Fstudies%2F")
-        assert server.ask("GET", where, headers=HTML).status_code == 200
-        refused(server.ask("GET", "/studies/ward"), 401)
+        assert server.ask("GET", where, "", headers=HTML).status_code == 200
+        refused(server.ask("GET", "/studies/ward", ""), 401)
 
 
 @pytest.mark.parametrize("bad", ["//evil.example", "/\\evil.example", "https://evil.example", "x"])
 def test_the_sign_in_leads_nowhere_else(tmp_path: Path, bad: str) -> None:
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         text = server.http.get("/sign-in", params={"next": bad}).text
         assert 'data-next="/"' in text
         text = server.http.get("/sign-in", params={"next": "/studies/ward?case=1"}).text
@@ -140,7 +139,7 @@ def test_the_sign_in_leads_nowhere_else(tmp_path: Path, bad: str) -> None:
 
 
 def test_what_pages_load_is_theirs_alone_and_asked_for_anew(tmp_path: Path) -> None:
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         answer = server.ask("GET", "/static/page.css")
         assert answer.headers["content-type"].startswith("text/css")
         assert answer.headers["cache-control"] == "no-cache"
@@ -153,7 +152,7 @@ def test_what_pages_load_is_theirs_alone_and_asked_for_anew(tmp_path: Path) -> N
 
 
 def test_one_study_is_gone_to_at_once(tmp_path: Path) -> None:
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         assert server.ask("GET", "/").status_code == 200
         grbp.Study.create(server.store, "a b", 4)
         answer = server.ask("GET", "/")
@@ -190,7 +189,7 @@ def test_a_damaged_event_is_said_to_be_damaged() -> None:
 
 def test_forced_exploration_is_said_plainly(tmp_path: Path) -> None:
     poor = grbp.Counters(40, 6.0, 1.0, 60.0, 36.0, 0.0, 0.0, 0.0, 0.0)
-    with Serving(tmp_path) as server:
+    with Serving(tmp_path, asking="admin") as server:
         starts = {"forced": poor, "unseen": "first", "drawn": "drawn"}
         texts = {}
         for name, start in starts.items():

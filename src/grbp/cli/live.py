@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import grbp
+from grbp.cli import upkeep
+from grbp.cli.live_options import NEW_STUDY
 from grbp.cli.live_printing import (
     event_to_dict,
     show_advice,
@@ -16,7 +18,6 @@ from grbp.cli.live_printing import (
     show_verified,
 )
 from grbp.cli.options import (
-    TABLE_WORDS,
     add_json,
     parse_number,
     parse_pairs,
@@ -24,13 +25,12 @@ from grbp.cli.options import (
     parse_whole,
 )
 from grbp.cli.printing import print_json
-from grbp.errors import InvalidInput
+from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Verified
-from grbp.live.config import CONTINUE, DRAWN, FINISH, FIRST
+from grbp.live.config import CONTINUE, DRAWN, FINISH
 from grbp.live.export import read_log
 from grbp.live.schema import STATUSES
 from grbp.live.shadow import show
-from grbp.live.store import open_store
 from grbp.live.verify import replay_log
 
 STORE: Final = "grbp-live.sqlite"
@@ -126,7 +126,8 @@ def _init(options: argparse.Namespace) -> None:
 def _open(options: argparse.Namespace, study: grbp.Study) -> None:
     """Open a case."""
     state = parse_whole(options.state)
-    _show(options, study, study.open_case(state, key=options.key, observed=options.observed))
+    advice = study.open_case(state, key=options.key, observed=options.observed)
+    _show(options, study, advice)
 
 
 def _ask(options: argparse.Namespace, study: grbp.Study) -> None:
@@ -161,6 +162,18 @@ def _withdraw(options: argparse.Namespace, study: grbp.Study) -> None:
     _show(options, study, study.withdraw_case(case, options.why, key=options.key))
 
 
+def _archive(options: argparse.Namespace, study: grbp.Study) -> None:
+    """Close the study for entries."""
+    study.archive(options.why)
+    _status(options, study)
+
+
+def _unarchive(options: argparse.Namespace, study: grbp.Study) -> None:
+    """Open the study for entries again."""
+    study.unarchive(options.why)
+    _status(options, study)
+
+
 def _status(options: argparse.Namespace, study: grbp.Study) -> None:
     """Say how the study stands."""
     status = study.status()
@@ -173,7 +186,7 @@ def _status(options: argparse.Namespace, study: grbp.Study) -> None:
 
 def _studies(options: argparse.Namespace) -> None:
     """List the studies of the store."""
-    names = grbp.Study.names(store_of(options))
+    names = grbp.Study.names(store_of(options), archived=options.all)
     if options.json:
         print_json({"studies": names})
     else:
@@ -192,11 +205,19 @@ def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
         show_cases(cases, limit)
 
 
+def _is_shadow(study: grbp.Study) -> bool:
+    """Return whether nobody is advised; in a damaged study, in doubt nobody is."""
+    try:
+        return study.status().shadow
+    except Damaged:
+        return True
+
+
 def _log(options: argparse.Namespace, study: grbp.Study) -> None:
     """List events."""
     limit = parse_whole(options.limit)
     events = study.log(parse_whole(options.after), limit, parse_whole(options.case))
-    shadow = study.status().shadow
+    shadow = _is_shadow(study)
     events = [show(event, shadow=shadow) for event in events]
     if options.json:
         print_json({"events": [event_to_dict(event) for event in events]})
@@ -204,9 +225,12 @@ def _log(options: argparse.Namespace, study: grbp.Study) -> None:
         show_log(events, limit, study.goal, shadow=shadow)
 
 
-def _verify(options: argparse.Namespace, study: grbp.Study) -> int:
-    """Check the whole study."""
-    return _show_verified(options, study.verify())
+def _verify(options: argparse.Namespace) -> int:
+    """Check the whole study, or every study."""
+    if options.all or options.heads is not None:
+        return upkeep.verify_all(options, store_of(options))
+    with _open_study(options) as study:
+        return _show_verified(options, study.verify())
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -250,17 +274,9 @@ def _import(options: argparse.Namespace) -> None:
         _status(options, study)
 
 
-def _backup(options: argparse.Namespace) -> None:
+def _backup(options: argparse.Namespace) -> int:
     """Copy all studies of the store."""
-    store = open_store(store_of(options))
-    try:
-        store.backup(Path(options.file))
-    finally:
-        store.close()
-    if options.json:
-        print_json({"backup": options.file})
-    else:
-        print(options.file)
+    return upkeep.back_up(options, store_of(options))
 
 
 def _show(
@@ -284,7 +300,7 @@ def _show_verified(options: argparse.Namespace, found: Verified) -> int:
 
 
 _WHO: Final[_Options] = {"--who": {"help": "who records (your user name)"}}
-_KEY: Final[_Options] = {"--key": {"help": "with the same key, a request is recorded once"}}
+_KEY: Final[_Options] = {"--key": {"help": "a UUID; sent again, the request is recorded once"}}
 _OBSERVED: Final[_Options] = {
     "--observed": {"metavar": "TIME", "help": "when it happened, if not now: 2026-11-16T08:30"}
 }
@@ -294,34 +310,6 @@ _CASE: Final[_Options] = {
 _PAGE: Final[_Options] = {
     "--after": {"default": "0", "metavar": "N", "help": "begin after this number (0)"},
     "--limit": {"default": "100", "metavar": "N", "help": "list at most this many (100)"},
-}
-_INIT: Final[_Options] = {
-    "--goal": {"required": True, "help": "the state G that wins a case"},
-    "--learner": {
-        "default": grbp.DEFAULT_LEARNER,
-        "help": f"the learner, with constants if you like ({grbp.DEFAULT_LEARNER})",
-    },
-    "--seed": {
-        "default": "0",
-        "help": "seed of the learner's draws and of drawn first estimates (0)",
-    },
-    "--start": {
-        "choices": [DRAWN, FIRST],
-        "help": "drawn first estimates, or one first step of each action (drawn)",
-    },
-    "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
-    **TABLE_WORDS,
-    "--horizon": {
-        "metavar": "N",
-        "help": "how many cases there will be, for a learner that needs it",
-    },
-    "--window": {
-        "metavar": "ACTION=DAYS",
-        "action": "append",
-        "help": "count an outcome only after this many days: finish=30",
-    },
-    "--shadow": {"action": "store_true", "help": "advise nobody, learn by watching"},
-    "--level": {"default": "0.95", "help": "the level of the intervals (0.95)"},
 }
 _TELL: Final[_Options] = {
     "--state": {"required": True, "help": "the state it led to; 0 is the dead end"},
@@ -334,9 +322,8 @@ _VOID: Final[_Options] = {
     "--step": {"metavar": "N", "help": "the step that is meant, for safety"},
 }
 _STATE: Final[_Options] = {"--state": {"required": True, "help": "its state, from 1 to goal - 1"}}
-_WITHDRAW: Final[_Options] = {
-    "--why": {"required": True, "metavar": "TEXT", "help": "why it is withdrawn"}
-}
+_WHY: Final[_Options] = {"--why": {"required": True, "metavar": "TEXT", "help": "the reason"}}
+_ALL: Final[_Options] = {"--all": {"action": "store_true", "help": "also those that are archived"}}
 _STATUS: Final[_Options] = {
     "--status": {"choices": list(STATUSES), "help": "list those of one status"}
 }
@@ -355,7 +342,7 @@ def _file_option(line: str, **settings: str) -> _Options:
 
 
 _VERBS: Final = {
-    "init": _Verb("make a study", _INIT | _WHO, _init, opens=False),
+    "init": _Verb("make a study", NEW_STUDY | _WHO, _init, opens=False),
     "open": _Verb("open a case and say what to do", _STATE | _KEY | _OBSERVED | _WHO, _open),
     "ask": _Verb("say what to do next with a case, and why", _CASE, _ask),
     "tell": _Verb(
@@ -364,12 +351,14 @@ _VERBS: Final = {
         _tell,
     ),
     "void": _Verb("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
-    "withdraw": _Verb("withdraw a case", _CASE | _WITHDRAW | _KEY | _WHO, _withdraw),
-    "studies": _Verb("list the studies of the store", {}, _studies, opens=False),
+    "withdraw": _Verb("withdraw a case", _CASE | _WHY | _KEY | _WHO, _withdraw),
+    "archive": _Verb("close the study for entries, and keep it", _WHY | _WHO, _archive),
+    "unarchive": _Verb("open an archived study for entries again", _WHY | _WHO, _unarchive),
+    "studies": _Verb("list the studies of the store", _ALL, _studies, opens=False),
     "status": _Verb("say how the study stands", {}, _status),
     "cases": _Verb("list cases", _STATUS | _PAGE, _cases),
     "log": _Verb("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
-    "verify": _Verb("check that nothing was changed or lost", {}, _verify),
+    "verify": _Verb("check that nothing was changed or lost", upkeep.VERIFY, _verify, opens=False),
     "export": _Verb(
         "write the log, to take it elsewhere, or the steps as a table",
         _EXPORT,
@@ -390,7 +379,7 @@ _VERBS: Final = {
     ),
     "backup": _Verb(
         "copy all studies of the store to a new file",
-        _file_option("a file that does not exist yet"),
+        upkeep.BACKUP,
         _backup,
         opens=False,
     ),

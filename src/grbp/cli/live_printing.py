@@ -28,7 +28,9 @@ def _fill(text: str) -> None:
 def show_advice(advice: Advice, goal: int, done: str = "") -> None:
     """Say what to do, then what was recorded, then why."""
     _fill(_describe_advice(advice, goal))
-    if done:
+    if advice.replayed:
+        print(f"This was recorded before, as event {advice.event:,}; nothing was recorded now.")
+    elif done:
         print(done)
     if advice.basis is not None:
         print()
@@ -61,6 +63,8 @@ def show_study(status: Status) -> None:
     _fill(f"Study {status.study}: goal {status.goal:,}, {learner}")
     for action, days in status.windows.items():
         print(f"An outcome of {action.upper()} counts after {format_days(days)}.")
+    if status.archived:
+        print(f"ARCHIVED on {status.archived[:10]}: it takes no entries.")
     if status.read_only:
         _fill(f"READ-ONLY: {status.read_only}.")
     if not n["opened"]:
@@ -169,7 +173,7 @@ def event_to_dict(event: Event) -> dict[str, Any]:
     """Return an event for a program: what was asked and answered as objects."""
     fields = event._asdict()
     for name in ("request", "response"):
-        with suppress(ValueError):  # a damaged one stays text
+        with suppress(ValueError, RecursionError):  # a damaged one stays text
             fields[name] = json.loads(fields[name])
     return fields
 

@@ -5,16 +5,15 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
-from grbp.cli.live import add_store, store_of
-from grbp.cli.options import parse_number, parse_whole
-from grbp.cli.token import add_tokens, tokens_of
+from grbp.cli.live import STORE, add_store, store_of
+from grbp.cli.options import parse_number, parse_verbosity, parse_whole
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add where studies are, where to listen, and who may come in."""
     add_store(parser)
-    add_tokens(parser)
     add = parser.add_argument
+    add("--create", action="store_true", help="make the store that is named if it is not there")
     add("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
     add("--port", default="8000", help="the port; 0 lets the system choose (8000)")
     add(
@@ -26,6 +25,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--tls-key", metavar="FILE", type=Path, help="the key of the certificate")
     add(
         "--behind-proxy", metavar="URL", help="the address of a proxy that does the TLS"
+    )  # fmt: skip
+    add(
+        "--trust-proxy", metavar="ADDRESS", action="append", default=[],
+        help="an address or network of that proxy (127.0.0.1 and ::1)",
     )  # fmt: skip
     add(
         "--allow-host", metavar="NAME", action="append", default=[],
@@ -40,21 +43,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Serve until a signal comes."""
+    from grbp.serve.logs import write_lines  # noqa: PLC0415
     from grbp.serve.server import Endpoint, make_settings, run as serve  # noqa: PLC0415 (extras)
 
     where = Endpoint(
         options.host, parse_whole(options.port), options.tls_cert, options.tls_key,
-        options.behind_proxy, options.allow_host,
+        options.behind_proxy, options.allow_host, options.trust_proxy,
     )  # fmt: skip
-    tokens = tokens_of(options)
-    settings = make_settings(where, tokens, parse_number(options.rate))
+    settings = make_settings(where, parse_number(options.rate))
     settings = replace(settings, results=options.results)
+    store, log = store_of(options), logging.getLogger("grbp")
+    if "://" not in store and Path(f"{store}.tokens").exists():
+        log.info("%s.tokens is not used any more: tokens are kept in the store itself", store)
 
     def say(url: str) -> None:
         print(url, flush=True)
-        if not (settings.exposed or tokens.were_made):
-            logging.getLogger("grbp").info(
-                "every user of this machine may do everything there, until the first token is made"
+        if "#" not in url:
+            log.info(
+                "whoever has no token any more gets one by"
+                " `grbp token make --role admin --label ...`"
             )
 
-    serve(store_of(options), tokens, where, settings, say)
+    unnamed = options.store is None and store == STORE
+    with write_lines(**parse_verbosity(options)):
+        serve(store, where, settings, say, create=options.create or unnamed)

@@ -1,26 +1,13 @@
 """The command `token`: who may use a server, made, listed and revoked."""
 
 import argparse
-from pathlib import Path
+from contextlib import closing
 
 from grbp.cli.live import add_store, store_of
 from grbp.cli.options import add_json, parse_number
 from grbp.cli.printing import print_json
+from grbp.live.store import open_store
 from grbp.serve.tokens import DAYS, ROLES, Token, Tokens
-
-
-def add_tokens(parser: argparse.ArgumentParser) -> None:
-    """Add the option for where tokens are."""
-    parser.add_argument(
-        "--tokens", metavar="FILE", type=Path, help="the file with the tokens (beside the store)"
-    )
-
-
-def tokens_of(options: argparse.Namespace) -> Tokens:
-    """Return the tokens that the options name."""
-    store = store_of(options)
-    beside = "grbp-live.tokens" if "://" in store else f"{store}.tokens"
-    return Tokens(options.tokens or Path(beside))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -35,49 +22,56 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     make.set_defaults(verb=_make)
     listed = verbs.add_parser("list", help="list all tokens, without the secret parts")
     listed.set_defaults(verb=_list)
-    revoke = verbs.add_parser("revoke", help="end a token; a running server refuses it at once")
+    revoke = verbs.add_parser(
+        "revoke", help="end a token; servers that run refuse it within a second"
+    )
     revoke.add_argument("id", metavar="ID", help="its id, as list prints it")
     revoke.set_defaults(verb=_revoke)
     for verb in (make, listed, revoke):
         add_store(verb)
-        add_tokens(verb)
         add_json(verb)
+    for verb in (make, revoke):
+        verb.add_argument("--who", help="who does it (the user)")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run a verb."""
-    options.verb(options)
+    """Run a verb on the tokens of a store that is there."""
+    with closing(open_store(store_of(options))) as store:
+        options.verb(options, Tokens(store))
 
 
-def _make(options: argparse.Namespace) -> None:
+def _make(options: argparse.Namespace, tokens: Tokens) -> None:
     """Make a token."""
-    token, made = tokens_of(options).make(options.label, options.role, parse_number(options.days))
+    days = parse_number(options.days)
+    token, made = tokens.make(options.label, options.role, days, who=options.who)
     if options.json:
         print_json({**made.to_dict(), "token": token})
     else:
         print(token)
 
 
-def _list(options: argparse.Namespace) -> None:
+def _list(options: argparse.Namespace, tokens: Tokens) -> None:
     """List all tokens."""
-    found = tokens_of(options)
+    found = tokens.all()
     if options.json:
-        print_json({"items": [one.to_dict() for one in found.all()]})
+        print_json({"items": [one.to_dict() for one in found]})
         return
-    for one in found.all():
-        print(f"{one.id}  {one.role:<12}  {_end(one)}  {one.label}")
-    if not found.were_made:
+    for one in found:
+        print(f"{one.id}  {one.role:<12}  {_end(one)}  {one.label}  (made by {one.made_by})")
+    if not found:
         print("There is no token yet.")
 
 
 def _end(one: Token) -> str:
-    """Say when a token ends, or that it did."""
-    return f"revoked {one.revoked[:10]}" if one.revoked else f"until   {one.expires[:10]}"
+    """Say when a token ends, or that it did and by whom."""
+    if one.revoked:
+        return f"revoked {one.revoked[:10]} by {one.revoked_by}"
+    return f"until   {one.expires[:10]}"
 
 
-def _revoke(options: argparse.Namespace) -> None:
+def _revoke(options: argparse.Namespace, tokens: Tokens) -> None:
     """Revoke a token."""
-    one = tokens_of(options).revoke(options.id)
+    one = tokens.revoke(options.id, who=options.who)
     if options.json:
         print_json(one.to_dict())
     else:

@@ -35,6 +35,8 @@ class Advice:
         Whether the study advises nobody.
     event : int or None
         The number of the event that recorded the request; None after `Study.ask`.
+    replayed : bool
+        Whether that was before: the same was asked again, and nothing was recorded now.
     """
 
     study: str
@@ -46,6 +48,7 @@ class Advice:
     action: Action | None
     shadow: bool
     event: int | None
+    replayed: bool = field(compare=False)
     _explain: Callable[[], Basis] = field(repr=False, compare=False)
 
     @cached_property
@@ -73,7 +76,9 @@ class Advice:
         }
 
 
-def make_advice(config: Config, row: CaseRow, event: int | None) -> Advice:
+def make_advice(
+    config: Config, row: CaseRow, event: int | None, *, replayed: bool = False
+) -> Advice:
     """Return the advice on a case."""
     action = None if config.shadow else _ACTIONS[advise(row)]
     advice = object.__new__(Advice)
@@ -81,7 +86,7 @@ def make_advice(config: Config, row: CaseRow, event: int | None) -> Advice:
     vars(advice).update(
         study=config.name, case=row.case, rho=row.case, state=row.state, status=row.status,
         step=row.steps, action=action, shadow=config.shadow, event=event,
-        _explain=partial(case_basis, config, row),
+        replayed=replayed, _explain=partial(case_basis, config, row),
     )  # fmt: skip
     return advice
 
@@ -182,6 +187,8 @@ class Status:
         The threshold that a case would get now; None if it cannot be decided.
     basis : Basis
         What is known of both actions in state 1, where the policies differ.
+    archived : str or None
+        Since when the study is archived, and takes no entries; None if it is not.
     """
 
     study: str
@@ -199,6 +206,7 @@ class Status:
     read_only: str | None
     next_threshold: int | None
     basis: Basis
+    archived: str | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
@@ -219,5 +227,5 @@ def make_status(
     return Status(
         config.name, config.goal, config.learner_name, config.version, config.seed, start,
         config.days, config.shadow, cases, row.pending, row.seq, row.head, read_only, threshold,
-        basis,
+        basis, row.archived or None,
     )  # fmt: skip

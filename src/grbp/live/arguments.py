@@ -13,8 +13,15 @@ MOST_CASES: Final = 10**12
 _MOST_ROWS: Final = 1_000_000
 
 
+_TURNING: Final = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
+"""The characters that change the direction of what stands around them."""
+
+
 def check_text(name: str, value: object, most: int) -> str:
-    """Return a text in its one form, or refuse what is empty, too long or not to be printed."""
+    """Return a text in its one form, or refuse what is empty, too long or not to be printed.
+
+    What joins letters or marks their direction is allowed: some scripts need it.
+    """
     text = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
     # Reject control characters, lone surrogates and line separators.
     plain = all(unicodedata.category(letter) not in ("Cc", "Cs", "Zl", "Zp") for letter in text)
@@ -23,7 +30,26 @@ def check_text(name: str, value: object, most: int) -> str:
             f"{name} = {value!r} was given; it must be one line of 1 to {most:,} characters,"
             " without spaces at its ends"
         )
+    _refuse_letters(name, value, [letter for letter in text if letter in _TURNING])
     return text
+
+
+def check_label(name: str, value: object, most: int) -> str:
+    """Return a text by which something or somebody is known: all of it must be seen."""
+    text = check_text(name, value, most)
+    unseen = [one for one in text if unicodedata.category(one) in ("Cf", "Co", "Cn")]
+    _refuse_letters(name, value, unseen)
+    return text
+
+
+def _refuse_letters(name: str, value: object, letters: list[str]) -> None:
+    """Refuse a text with letters that nobody sees, of which two texts could look the same."""
+    for letter in letters:
+        known = unicodedata.name(letter, "which has no name").lower()
+        raise InvalidInput(
+            f"{name} = {value!a} was given; it has the character U+{ord(letter):04X}"
+            f" ({known}), which is not seen: leave it out"
+        )
 
 
 def check_reason(why: object) -> str:
@@ -34,9 +60,9 @@ def check_reason(why: object) -> str:
 def check_recorder(who: str | None) -> str:
     """Return who records: the one that is named, or the user."""
     if who is not None:
-        return check_text("who", who, 200)
+        return check_label("who", who, 200)
     with suppress(OSError, KeyError, ImportError):
-        return check_text("who", getpass.getuser(), 200)
+        return check_label("who", getpass.getuser(), 200)
     return "unknown"
 
 
@@ -52,7 +78,7 @@ def check_page(after: object, limit: object) -> tuple[int, int]:
 
 def check_observed(given: object) -> str:
     """Return when something was observed, or refuse what is not a time."""
-    with suppress(ValueError, OverflowError):  # The first and last years have no other zones.
+    with suppress(ValueError):  # The first and last years have no other zones.
         time = datetime.fromisoformat(given) if isinstance(given, str) else given
         if isinstance(time, datetime):
             return format_time(time)
@@ -68,5 +94,11 @@ def utc_now() -> datetime:
 
 def format_time(time: datetime) -> str:
     """Write a time in UTC, so that texts sort as times do."""
-    utc = time if time.tzinfo is UTC else time.astimezone(UTC)
+    try:
+        utc = time if time.tzinfo is UTC else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"the time {time} was given; in UTC it is not within the years 1 to 9999: correct the"
+            " clock"
+        ) from None
     return utc.isoformat(timespec="microseconds")

@@ -8,15 +8,15 @@ never changes. A step counts when it is told or, where its action has a window, 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from grbp.errors import Conflict, InvalidInput
+from grbp.errors import Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
 from grbp.live.arguments import MOST_CASES
-from grbp.live.config import CONTINUE, FINISH, Config, load_config
+from grbp.live.config import CONTINUE, FINISH, Config, check_config, load_config
 from grbp.live.history import standing_entries
 from grbp.live.projection import (
     advise,
@@ -28,12 +28,14 @@ from grbp.live.projection import (
     load_move,
     name_counts,
 )
-from grbp.live.recording import Answer, Call, Recording
+from grbp.live.recording import Answer, Call, Recording, refuse_archived
 from grbp.live.schema import (
+    ARCHIVE,
     CLOSED,
     LOST,
     NO_HASH,
     OPEN,
+    UNARCHIVE,
     WON,
     CaseRow,
     Event,
@@ -53,8 +55,10 @@ from grbp.numerics.rng import fold_in
 
 def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
     """Make a study, or configure one anew in which no case was opened yet."""
-    new, study = Config(**config), tx.study()
+    new, study = check_config(config), tx.study()
     text = new.text
+    if study is not None:
+        refuse_archived(study)
     if study is None:
         study = StudyRow(new.name, text, 0, NO_HASH, 0, 0, 0, 0, 0, "", 0, 0, 0, 0)
     elif load_config(study.config).equals(new):
@@ -67,12 +71,43 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
     after = study._replace(config=text, counters=dumps_numbers(new.first))
     # A study's row must be there before its events.
     tx.put_study(after)
+    return _record_of_study(tx, call, after, "study", dumps({"config": config}))
+
+
+def archive(tx: Transaction, call: Call, why: str) -> Event:
+    """Close a study for entries; it is kept, and can be opened again."""
+    study = _find_study(tx)
+    if study.archived:
+        return tx.events(study.seq - 1, 1)[0]
+    return _record_of_study(tx, call, study, ARCHIVE, dumps({"why": why}))
+
+
+def unarchive(tx: Transaction, call: Call, why: str) -> Event:
+    """Open a study for entries again."""
+    study = _find_study(tx)
+    if not study.archived:
+        raise Conflict(f"the study {study.name!r} was to be opened again; it is not archived")
+    return _record_of_study(tx, call, study, UNARCHIVE, dumps({"why": why}))
+
+
+def _find_study(tx: Transaction) -> StudyRow:
+    study = tx.study()
+    if study is None:
+        raise NotFound("there is no such study; make it first")
+    return study
+
+
+def _record_of_study(
+    tx: Transaction, call: Call, study: StudyRow, kind: str, request: str
+) -> Event:
+    """Write an event that is about a study, and about no case of it."""
     event = hashed_event(
-        study.seq + 1, "study", 0, 0, dumps({"config": config}), "{" + dumps_study(0, after[4:]),
-        call.who, call.now, call.observed, call.key, study.head,
+        study.seq + 1, kind, 0, 0, request, "{" + dumps_study(0, study[4:14]), call.who, call.now,
+        call.observed, call.key, study.head,
     )  # fmt: skip
+    archived = call.now if kind == ARCHIVE else ""
     tx.append(event)
-    tx.put_study(after._replace(seq=event.seq, head=event.hash))
+    tx.put_study(study._replace(seq=event.seq, head=event.hash, archived=archived))
     return event
 
 
@@ -220,6 +255,8 @@ COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "void": void,
     "close": withdraw_case,
     "mature": count_mature_step,
+    ARCHIVE: archive,
+    UNARCHIVE: unarchive,
 }
 """The command of each kind of event; an event's request has its arguments."""
 
@@ -228,7 +265,14 @@ _DECIDED: Final = re.compile(r'"threshold":([0-9]+),"version":"([^"]*)"')
 """What an opening answers of its decision; to read all of it takes longer."""
 
 
-def replay(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide: bool) -> Event:
+def replay(
+    tx: Transaction,
+    event: Event,
+    learner: LearnerLike | None,
+    *,
+    decide: bool,
+    commands: Mapping[str, Callable[..., Any]] = COMMANDS,
+) -> Event:
     """Record an event once more, elsewhere, from what was asked; decide anew or as it was."""
     version, threshold = "", None
     if event.kind == "open":
@@ -237,8 +281,8 @@ def replay(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide
             raise InvalidInput(f"event {event.seq} does not say what was decided")
         threshold, version = None if decide else int(then[1]), then[2]
     call = Call(event.who, event.recorded, event.key, event.observed, learner, version, threshold)
-    made = COMMANDS[event.kind](tx, call, **loads(event.request))
-    return made if event.kind == "study" else made.event  # type: ignore[no-any-return]
+    made: Event | Answer = commands[event.kind](tx, call, **loads(event.request))
+    return made if isinstance(made, Event) else made.event
 
 
 def _dumps_case(case: CaseRow) -> str:

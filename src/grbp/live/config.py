@@ -1,5 +1,6 @@
 """The configuration of a study: all that its decisions depend on beside what was observed."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
@@ -8,20 +9,26 @@ from typing import Any, Final
 import numpy as np
 
 from grbp import __version__
-from grbp.errors import InvalidInput
+from grbp.errors import Damaged, InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
-from grbp.learners.registry import LearnerLike, find_learner, learner_constants, learner_name
+from grbp.learners.registry import (
+    LearnerLike,
+    find_learner,
+    is_path,
+    learner_constants,
+    learner_name,
+)
 from grbp.learners.serialization import (
     check_constants,
     check_counters,
     learner_json,
     restore_learner,
 )
-from grbp.live.arguments import check_text
+from grbp.live.arguments import check_label, check_text
 from grbp.live.schema import dumps, loads
 from grbp.model.transition import Action
-from grbp.model.validation import as_seed, check_goal, check_positive
+from grbp.model.validation import as_seed, check_goal, check_positive, check_whole
 from grbp.numerics.intervals import check_level
 from grbp.numerics.rng import LEARNER, OPENING, replica_key, uniform
 
@@ -132,9 +139,86 @@ class Config:
 def load_config(text: str) -> Config:
     """Read a configuration."""
     try:
-        return Config(**loads(text))
-    except (TypeError, ValueError) as error:
-        raise InvalidInput("the configuration of the study is damaged; restore a backup") from error
+        return check_config(loads(text))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Damaged("the configuration of the study is damaged; restore a backup") from error
+
+
+def check_config(given: Any) -> Config:
+    """Return a configuration that was read, or refuse one that no study can have.
+
+    It is checked as that of a new study is, but for its learner, which may be one of the user's own
+    or of another version.
+    """
+    names = [one.name for one in fields(Config)]
+    if not isinstance(given, dict) or sorted(map(str, given)) != sorted(names):
+        raise InvalidInput(f"a configuration was given that has not exactly {', '.join(names)}")
+    config = Config(**given)
+    _check_plain(given)
+    check_text("name", config.name, 64)
+    check_goal(config.goal)
+    check_whole("seed", config.seed, 0, 2**128 - 1)
+    _check_shadow(config.shadow)
+    days = _check_windows(_to_days(config.windows))
+    check_level(config.level)
+    check_text("version", config.version, 64)
+    name = config.learner if isinstance(config.learner, str) else _custom_name(config.learner)
+    check_text("learner", name, 1_000)
+    if len(days) != len(config.windows) or not isinstance(config.constants, dict):
+        raise InvalidInput("constants or windows were given that are not a dict of numbers")
+    for constant, value in config.constants.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InvalidInput(f"the constant {constant} = {value!r} was given; it is no number")
+    if not (isinstance(config.start, str) and config.start in (DRAWN, FIRST)):
+        _check_kept_start(config.start)
+    return config
+
+
+def _to_days(windows: object) -> object:
+    """Return windows in days, from seconds, where they are windows at all."""
+    if not isinstance(windows, dict):
+        return windows
+    return {
+        action: seconds / _DAY if type(seconds) in (int, float) else seconds
+        for action, seconds in windows.items()
+    }
+
+
+def _custom_name(learner: object) -> object:
+    """Return the name of a learner of the user's own, as a file keeps it."""
+    return learner.get("name") if isinstance(learner, dict) else learner
+
+
+def _check_plain(value: object) -> None:
+    """Refuse what is in no configuration, at any depth: NaN, and what is not JSON."""
+    parts = [value]
+    for part in parts:
+        if isinstance(part, dict):
+            parts += [*part, *part.values()]
+        elif isinstance(part, list):
+            parts += part
+        elif isinstance(part, float) and math.isnan(part):
+            raise InvalidInput("a configuration was given with NaN; it must have numbers")
+
+
+def _check_kept_start(start: object) -> None:
+    """Refuse a start that is neither a word nor counters."""
+    if not isinstance(start, list) or len(start) != len(_EMPTY):
+        raise InvalidInput(
+            f"start = {start!r} was given; it must be 'drawn', 'first', or {len(_EMPTY)} counters"
+        )
+    check_counters(Counters(*start), find_learner("threshold-0", 2))
+    if any(count != int(count) for count in start):
+        raise InvalidInput(f"start = {start!r} was given; counts must be whole numbers")
+
+
+def check_imported(given: Any) -> Config:
+    """Return the configuration of a study that others send, or refuse it as `make_config` would."""
+    config = check_config(given)
+    check_label("name", config.name, 64)
+    if isinstance(config.learner, str) and not is_path(config.learner):
+        _check_thresholds(find_learner(config.learner, config.goal))
+    return config
 
 
 def make_config(
@@ -145,7 +229,7 @@ def make_config(
     learner = _add_horizon(learner, goal, horizon)
     found = _check_thresholds(find_learner(learner, goal))
     return Config(
-        name=check_text("name", name, 64),
+        name=check_label("name", name, 64),
         goal=goal,
         learner=learner_json(learner, goal),
         constants=found.constants._asdict(),

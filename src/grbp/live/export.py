@@ -2,36 +2,46 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import chain, islice
 from operator import methodcaller
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
 
 from grbp._io import reason
-from grbp.errors import Conflict, InvalidInput
+from grbp.errors import InvalidInput
+from grbp.live.arguments import check_text
 from grbp.live.commands import replay
-from grbp.live.config import FINISH
+from grbp.live.config import FINISH, check_imported
 from grbp.live.history import standing_entries
 from grbp.live.schema import Event, dumps
-from grbp.live.store.base import PAGE, Store, Transaction
+from grbp.live.store.base import Store
+from grbp.live.store.transaction import PAGE, Transaction, refuse_taken
+from grbp.live.store.witness import END
 from grbp.live.verify import replay_log
 from grbp.model.steps import STEP_COLUMNS
 
 _FORMAT: Final = "grbp live log"
 _FORMAT_VERSION: Final = 1
 
+_PART: Final = 2**16
+"""The bytes of a log that are written at a time."""
+
+_SMALL: Final = 2**19
+"""The bytes of a log, about 1,000 events, that are imported at once; longer, others would wait."""
+
 
 def dump_log(store: Store, name: str) -> Iterator[bytes]:
-    """Yield a log as lines: a head, then an event each, up to the last one there is now."""
+    """Yield a log, many lines at a time: a head, an event each, up to the last one there is now."""
     study = store.read(name, lambda tx: tx.study())
     assert study is not None  # noqa: S101 (whoever asks has found it)
     head = {"study": name, "events": study.seq, "head": study.head}
-    yield _dump_line({"format": _FORMAT, "format_version": _FORMAT_VERSION} | head)
-    after = 0
+    lines = [_dump_line({"format": _FORMAT, "format_version": _FORMAT_VERSION} | head)]
+    after, size = 0, 0
     while after < study.seq:
         limit = min(PAGE, study.seq - after)
         # The log only grows, so that pages read one after another fit together.
@@ -42,8 +52,12 @@ def dump_log(store: Store, name: str) -> Iterator[bytes]:
                     f"the log of {name!r} is damaged after event {after:,} of {study.seq:,}; verify"
                     " it, and restore a backup"
                 )
-            yield _dump_line(event._asdict())
-            after += 1
+            lines.append(_dump_line(event._asdict()))
+            after, size = after + 1, size + len(lines[-1])
+            if size >= _PART:
+                yield b"".join(lines)
+                lines, size = [], 0
+    yield b"".join(lines)
 
 
 def _dump_line(value: object) -> bytes:
@@ -53,7 +67,7 @@ def _dump_line(value: object) -> bytes:
 def check_target(path: Path | str, store: Store) -> Path:
     """Refuse to export to the files of the store itself, which would be replaced."""
     own = os.path.realpath(store.where)
-    if os.path.realpath(path) in {own + end for end in ("", "-wal", "-shm")}:
+    if os.path.realpath(path) in {own + end for end in ("", "-wal", "-shm", END)}:
         raise InvalidInput(f"{path} was given; it is the store itself: name another file")
     return Path(path)
 
@@ -73,7 +87,8 @@ def read_log(path: Path) -> tuple[str, Iterator[Event]]:
             f"{path} is written in format {head.get('format_version')}; this version reads format"
             f" {_FORMAT_VERSION}"
         )
-    return head["study"], _read_events(path, head)
+    # The names of the store's own logs are none of a study.
+    return check_text("name", head["study"], 64), _read_events(path, head)
 
 
 def _read_events(path: Path, head: dict[str, Any]) -> Iterator[Event]:
@@ -120,26 +135,50 @@ def _parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
 def import_log(store: Store, path: Path) -> str:
     """Record an exported study in a store, event by event, as the rules make it; return its name.
 
-    All of it is recorded, or nothing. Every event must come out as it was exported.
+    All of it is recorded, or nothing. Every event must come out as it was exported. A long log is
+    recorded in a file of its own first, so that nobody waits meanwhile.
     """
     name, events = read_log(path)
+    refuse_taken(name, store.read(name, lambda tx: tx.study()))
 
-    def replay_events(tx: Transaction) -> None:
-        if tx.study() is not None:
-            raise Conflict(
-                f"the study {name!r} was to be imported; the store has one already: name another"
-                " store"
-            )
-        for count, event in enumerate(events, 1):
-            # What has an idempotency key would be answered, and not recorded, twice.
-            if event.seq != count or _replay_event(tx, name, event) != event:
-                # Played once more, in memory, the log says what is wrong with it.
-                found, _ = replay_log(islice(read_log(path)[1], count), None, decide=False)
-                problem = next(iter(found.problems), f"its events are not those of {name!r}")
-                raise InvalidInput(f"{path} cannot be imported: {problem}")
+    def record(tx: Transaction) -> None:
+        _replay_events(tx, name, events, path)
 
-    store.write(name, replay_events)
+    if path.stat().st_size <= _SMALL or store.address is None:
+        store.write(name, record)
+        return name
+    from grbp.live.store.sqlite import SqliteStore  # noqa: PLC0415 (only this needs one)
+
+    with TemporaryDirectory() as folder:
+        draft = Path(folder) / "draft"
+        with closing(SqliteStore(draft, create=True, synchronous="OFF", watched=False)) as scratch:
+            scratch.write(name, record)
+            store.adopt(name, scratch)
     return name
+
+
+def _replay_events(tx: Transaction, name: str, events: Iterable[Event], path: Path) -> None:
+    """Record all events of a file once more; refuse it if one comes out otherwise."""
+    refuse_taken(name, tx.study())
+    for count, event in enumerate(events, 1):
+        if event.kind == "study":
+            _check_configuration(path, event)
+        # What has an idempotency key would be answered, and not recorded, twice.
+        if event.seq != count or _replay_event(tx, name, event) != event:
+            # Played once more, in memory, the log says what is wrong with it.
+            found, _ = replay_log(islice(read_log(path)[1], count), None, decide=False)
+            problem = next(iter(found.problems), f"its events are not those of {name!r}")
+            raise InvalidInput(f"{path} cannot be imported: {problem}")
+
+
+def _check_configuration(path: Path, event: Event) -> None:
+    """Refuse a configuration that no new study has; what cannot be read is named later."""
+    try:
+        check_imported(json.loads(event.request)["config"])
+    except InvalidInput as error:
+        raise InvalidInput(f"{path} cannot be imported: event {event.seq}: {error}") from error
+    except _DAMAGE:
+        pass
 
 
 def _replay_event(tx: Transaction, name: str, event: Event) -> Event | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from grbp.errors import CannotWrite
+from grbp.errors import Damaged
 from grbp.live.schema import CaseRow, Event, loads
 from grbp.live.store.base import Transaction
 
@@ -34,7 +34,7 @@ def case_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
         except _DAMAGE:
             event = None
         if event is None or event.case != case.case:
-            raise CannotWrite(
+            raise Damaged(
                 f"event {seq} of case {case.case} is missing or damaged; verify the study, and"
                 " restore a backup"
             )

@@ -4,12 +4,16 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from grbp.live.config import DRAWN, FIRST
-from grbp.live.schema import Event, loads
+from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
 
 HELD: Final = "does not count yet"
 _TAKEN_BACK: Final = "taken back"
 _DAMAGE: Final = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
 _DAY: Final = 86_400.0
+_OF_STUDY: Final = {
+    ARCHIVE: "Study archived: it takes no entries any more.",
+    UNARCHIVE: "Study opened again for entries.",
+}
 
 
 class EventLine(NamedTuple):
@@ -99,6 +103,8 @@ def _describe_readable(event: Event, goal: int, *, hidden: bool, advised: str) -
         what = f"Step {event.step:,} counts from now on: its window is over."
     elif event.kind == "void":
         what = f"{f'Step {event.step:,}' if event.step else 'The withdrawal'} was taken back."
+    elif event.kind in _OF_STUDY:
+        what = _OF_STUDY[event.kind]
     else:
         what = "Withdrawn."
     return EventLine(event, what, why, notes)

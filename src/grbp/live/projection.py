@@ -13,6 +13,7 @@ from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.counters import NOBODY, Counters, Totals, add_to, step_counts, with_pending
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import CONTINUE, FINISH, FIRST, Config
+from grbp.live.history import Entry
 from grbp.live.schema import (
     CLOSED,
     LOST,
@@ -20,8 +21,10 @@ from grbp.live.schema import (
     WON,
     CaseRow,
     Event,
+    HeldRow,
     Numbers,
     StudyRow,
+    dumps,
     dumps_numbers,
     loads,
 )
@@ -87,7 +90,13 @@ def due_time(config: Config, action: str, since: str, now: str) -> str:
     if action not in config.windows:
         return ""
     after = timedelta(seconds=config.windows[action])
-    due = (datetime.fromisoformat(since) + after).isoformat(timespec="microseconds")
+    try:
+        due = (datetime.fromisoformat(since) + after).isoformat(timespec="microseconds")
+    except OverflowError:
+        raise InvalidInput(
+            f"a window of {after.days:,} days that begins {since} was to be waited for; it ends"
+            " after the year 9999: correct the clock, or when it was observed"
+        ) from None
     return due if due > now else ""
 
 
@@ -159,7 +168,7 @@ def update_study(
     config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow
 ) -> tuple[Numbers, CaseRow]:
     """Return the numbers of a study, and a case, after the case was changed or opened."""
-    _, _, _, _, opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = study
+    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = study[4:14]
     settled = is_settled(new.status, new.held)
     if settled != new.settled:
         new = new._replace(settled=settled)
@@ -198,3 +207,59 @@ def _settle(n: Counters, case: CaseRow, sign: int) -> Counters:
     credit = case.threshold if ended and not case.overridden else NOBODY
     parts = (ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
     return add_to(n, credit, Totals(*[sign * part for part in parts]))
+
+
+def fold_case(config: Config, entries: list[Entry]) -> tuple[CaseRow, dict[int, HeldRow]]:
+    """Return the row of a case as its entries leave it, the first one first, and its held steps."""
+    (opening, said), *others = entries
+    first = loads(opening.request)["state"]
+    row = CaseRow(
+        opening.case, first, first, said["threshold"], OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        opening.recorded, entries[0].since, dumps(said["known"]), said["version"], opening.seq,
+    )  # fmt: skip
+    if opening.kind != "open":
+        raise ValueError(opening.kind)
+    told: list[tuple[Entry, CaseRow]] = []
+    held: dict[int, HeldRow] = {}
+    for entry in others:
+        event, said = entry
+        if event.kind == "tell":
+            told.append((entry, row))
+            due = due_time(config, said["took"], row.since, event.recorded)
+            if due:
+                held[event.step] = HeldRow(row.case, event.step, due, event.seq)
+            row = _count_said(config, row, said, 1, held=bool(due))._replace(
+                state=said["state"],
+                status=said["status"],
+                steps=event.step,
+                overridden=row.overridden + (said["took"] != said["advised"]),
+                since=entry.since,
+            )
+        elif event.kind == "void" and event.step:
+            done, before = told.pop()
+            waits = held.pop(event.step, None) is not None
+            row = _count_said(config, row, done.answer, -1, held=waits)._replace(
+                state=before.state,
+                status=OPEN,
+                steps=before.steps,
+                overridden=before.overridden,
+                since=before.since,
+            )
+        elif event.kind == "mature":
+            del held[event.step]
+            move = next(one.answer for one, _ in told if one.event.step == event.step)
+            row = _count_said(
+                config, _count_said(config, row, move, -1, held=True), move, 1, held=False
+            )
+        else:
+            row = row._replace(status={"close": CLOSED, "void": OPEN}[event.kind])
+        row = row._replace(last=event.seq)
+    return row._replace(settled=is_settled(row.status, row.held)), held
+
+
+def _count_said(
+    config: Config, row: CaseRow, said: dict[str, Any], sign: int, *, held: bool
+) -> CaseRow:
+    """Return a case with a step, or without it again."""
+    move = said["took"], said["from"], said["state"]
+    return row._replace(**name_counts(count_step(config, row, move, sign, held=held)))

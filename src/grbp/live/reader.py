@@ -1,6 +1,6 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import takewhile
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from grbp._io import write_whole
-from grbp.errors import GrbpError, InvalidInput
+from grbp.errors import Damaged, GrbpError, InvalidInput
 from grbp.learners.registry import LearnerLike
 from grbp.live.advice import Advice, Case, Status, case_basis, make_advice, make_case, make_status
 from grbp.live.arguments import check_case, check_page, check_recorder, check_text, utc_now
@@ -17,13 +17,14 @@ from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, dump_log, step_tables
 from grbp.live.history import case_entries
 from grbp.live.projection import decide_threshold, total_counters
-from grbp.live.reading import find_only_study, find_study, read_study
+from grbp.live.reading import find_only_study, find_study, list_current
 from grbp.live.recording import find_case
+from grbp.live.row_checks import check_types, find_checked, keep_checked
 from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
 from grbp.live.trajectory import Moment, make_moments, sample_events
-from grbp.live.verify import Verified, find_fault, verify_study
+from grbp.live.verify import Verified, find_fault, verify_stored
 from grbp.model.steps import steps_text
 from grbp.model.validation import check_whole
 
@@ -51,27 +52,44 @@ class StudyReader:
             self.name = (
                 find_only_study(self._store) if name is None else check_text("name", name, 64)
             )
-            study, last, cases = self._read(
-                lambda tx, study: (
-                    study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
-                )
-            )  # fmt: skip
-            self.goal = load_config(study.config).goal
-            fault = find_fault(study, last, cases, self._learner)
-            self.read_only = next(iter(self._store.checks()), fault)
+            self._reason = self._find_reason()
         except BaseException:
             if not isinstance(store, Store):
                 self._store.close()
             raise
 
+    def _find_reason(self) -> str | None:
+        """Say what speaks against writing, if something does; look at the rows as they are."""
+
+        def look(tx: Transaction) -> tuple[StudyRow, list[Event], list[CaseRow]]:
+            study = find_study(tx, self.name)
+            return study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
+
+        with find_checked(self._store, self.name):
+            study, last, cases = self._store.read(self.name, look)
+            self.goal = load_config(study.config).goal
+            fault = find_fault(study, last, cases, self._learner)
+            fault = fault or self._store.missing(self.name)
+            self._checked = keep_checked(self._store, self.name)
+            with suppress(Damaged):  # which is kept, and said from now on
+                self._read(lambda _, study: study)
+            return next(iter(self._store.checks()), fault)
+
+    @property
+    def read_only(self) -> str | None:
+        """Why the study cannot be written to; None if it can."""
+        return self._checked.damage or self._reason
+
     @staticmethod
-    def names(store: Where) -> list[str]:
+    def names(store: Where, *, archived: bool = False) -> list[str]:
         """List the studies of a store by their names.
 
         Parameters
         ----------
         store : str or Path
             See `Study`.
+        archived : bool, default False
+            Whether to list also those that are archived.
 
         Returns
         -------
@@ -84,7 +102,7 @@ class StudyReader:
         """
         opened = open_store(store)
         try:
-            return opened.studies()
+            return opened.studies() if archived else list_current(opened)
         finally:
             if opened is not store:
                 opened.close()
@@ -133,7 +151,7 @@ class StudyReader:
             study = find_study(tx, self.name)
             return make_advice(load_config(study.config), find_case(tx, study, number), None)
 
-        return self._store.read(self.name, advise)  # One call fewer: people wait for this one.
+        return self._checked.read(advise)  # One call fewer: people wait for this one.
 
     def case(self, case: int) -> Case:
         """Return a case.
@@ -172,7 +190,8 @@ class StudyReader:
     def trajectory(self, points: int = 100) -> list[Moment]:
         """Return what was known after some events, evenly spaced, and after the last one."""
         study, events = self._read(lambda tx, study: (study, sample_events(tx, study.seq, points)))
-        return make_moments(study, events, self._learner)
+        with self._checked:
+            return make_moments(study, events, self._learner)
 
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers.
@@ -233,15 +252,15 @@ class StudyReader:
         """
         page = after, limit = check_page(after, limit)
         if case is None:
-            return self._read(lambda tx, _: tx.events(*page))
+            return self._read_events(lambda tx: tx.events(*page))
         number = check_case(case)
 
-        def read_events(tx: Transaction, _: StudyRow) -> list[Event]:
+        def read_events(tx: Transaction) -> list[Event]:
             row = tx.case(number)
             events = (entry.event for entry in case_entries(tx, row)) if row else ()
             return list(takewhile(lambda event: event.seq > after, events))
 
-        return self._read(read_events)[::-1][:limit]
+        return self._read_events(read_events)[::-1][:limit]
 
     def status(self) -> Status:
         """Say how the study stands: its cases, what is known, and how sure that is.
@@ -259,9 +278,10 @@ class StudyReader:
         """
         study = self._read(lambda _, study: study)
         config, threshold = load_config(study.config), None
-        with suppress(GrbpError):
-            threshold = decide_threshold(config, study, self._learner)
-        return make_status(config, study, total_counters(study), threshold, self.read_only)
+        with self._checked:
+            with suppress(GrbpError):
+                threshold = decide_threshold(config, study, self._learner)
+            return make_status(config, study, total_counters(study), threshold, self.read_only)
 
     def verify(self) -> Verified:
         """Check the whole study: the chain of hashes, and that all rows follow from the log.
@@ -299,20 +319,20 @@ class StudyReader:
         return self._verify(decide=True)
 
     def _verify(self, *, decide: bool) -> Verified:
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (other verbs need none)
+        """Check the study; write again where all is well, and not where something is damaged."""
+        with self._checked:
+            found = verify_stored(self._store, self.name, self._learner, decide=decide)
+        if not (decide and found.problems):  # A decision that comes out differently may be sound.
+            self.note_check(found.problems)
+        return found
 
-        # The database's own check needs no Python, so that it takes no time beside ours.
-        with ThreadPoolExecutor(1) as beside:
-            damage = beside.submit(self._store.damage)
-            try:
-                found = self._store.read(
-                    self.name, lambda tx: verify_study(tx, self._learner, decide=decide)
-                )
-            except GrbpError as error:
-                if not damage.result():  # Somebody else's fault, such as that of a network.
-                    raise
-                found = Verified(0, "", 0, (str(error),), ())
-        return found._replace(problems=(*found.problems, *damage.result()))
+    def note_check(self, problems: Sequence[str]) -> None:
+        """Write again where a check found all well, and not where it found something wrong."""
+        if problems:
+            self._checked.damage = f"a check found that {problems[0]}; restore a backup"
+        else:
+            self._checked.trust()
+            self._reason = self._find_reason()
 
     def export(self, path: Path | str) -> Path:
         """Write the log to a file, a line of JSON for each event, whole or not at all.
@@ -325,7 +345,7 @@ class StudyReader:
         -------
         Path
         """
-        return write_whole(check_target(path, self._store), self.export_lines(), 0o600)
+        return write_whole(check_target(path, self._store), dump_log(self._store, self.name), 0o600)
 
     def export_lines(self) -> Iterator[bytes]:
         """Yield the lines that `export` writes.
@@ -335,7 +355,9 @@ class StudyReader:
         iterator of bytes
             A head, then the events, up to the last one there is now.
         """
-        return dump_log(self._store, self.name)
+        with self._checked:
+            for part in dump_log(self._store, self.name):
+                yield from part.splitlines(keepends=True)
 
     def export_steps(self, path: Path | str) -> Path:
         """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.
@@ -348,8 +370,11 @@ class StudyReader:
         -------
         Path
         """
-        lines = self._store.read(self.name, lambda tx: list(steps_text(step_tables(tx))))
-        return write_whole(check_target(path, self._store), lines, 0o600)
+        target = check_target(path, self._store)
+        with self._checked:
+            return self._store.read(
+                self.name, lambda tx: write_whole(target, steps_text(step_tables(tx)), 0o600)
+            )
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the store, as they are now, to a new SQLite file.
@@ -368,11 +393,17 @@ class StudyReader:
 
     def _find_case(self, case: object) -> tuple[Config, CaseRow]:
         """Return the configuration and a case, or refuse a number that no case has."""
-        number = check_case(case)
-        return self._read(
-            lambda tx, study: (load_config(study.config), find_case(tx, study, number))
-        )
+        at = check_case(case)
+        return self._read(lambda tx, study: (load_config(study.config), find_case(tx, study, at)))
 
     def _read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
-        """Run a script that reads this study."""
-        return read_study(self._store, self.name, script)
+        """Run a script that reads this study, whose rows are checked against its log."""
+        return self._checked.read(lambda tx: script(tx, find_study(tx, self.name)))
+
+    def _read_events(self, script: Callable[[Transaction], list[Event]]) -> list[Event]:
+        """Run a script that returns events as they are stored, changed or not."""
+        with self._checked:
+            events = self._store.read(self.name, script)
+            for event in events:
+                check_types(event, f"event {event.seq}")
+            return events

@@ -1,10 +1,12 @@
 """Read parts of a study from a store: its row, its configuration, the steps that are held."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
-from grbp.errors import NotFound
+from grbp.errors import GrbpError, NotFound
 from grbp.live.config import Config, load_config
+from grbp.live.row_checks import DAMAGE, find_checked
 from grbp.live.schema import StudyRow
 from grbp.live.store.base import LAST, Store, Transaction
 
@@ -23,8 +25,8 @@ def find_study(tx: Transaction, name: str) -> StudyRow:
 
 
 def read_study(store: Store, name: str, script: Callable[[Transaction, StudyRow], T]) -> T:
-    """Run a script that reads a study, or say that there is none."""
-    return store.read(name, lambda tx: script(tx, find_study(tx, name)))
+    """Run a script that reads a study, whose rows are checked, or say that there is none."""
+    return find_checked(store, name).read(lambda tx: script(tx, find_study(tx, name)))
 
 
 def read_config(store: Store, name: str) -> Config:
@@ -38,9 +40,23 @@ def read_held_steps(store: Store, name: str, case: int) -> list[tuple[int, str]]
     return sorted((row.step, row.due) for row in rows if row.case == case)
 
 
+def list_current(store: Store) -> list[str]:
+    """List the studies that are not archived; one that cannot be read is among them."""
+    return [name for name in store.studies() if not _is_archived(store, name)]
+
+
+def _is_archived(store: Store, name: str) -> bool:
+    """Return whether a study is archived, as far as that can be read."""
+    study = None
+    with suppress(GrbpError, *DAMAGE):
+        study = store.read(name, lambda tx: tx.study())
+    return study is not None and bool(study.archived)
+
+
 def find_only_study(store: Store) -> str:
     """Return the name of the only study in a store."""
     names = store.studies()
+    names = list_current(store) or names if len(names) > 1 else names
     if len(names) != 1:
         raise NotFound(f"no study was named for {store.where}; {describe_studies(names)}")
     return names[0]

@@ -13,6 +13,7 @@ from grbp.live.config import load_config
 from grbp.live.history import standing_entries
 from grbp.live.projection import count_step, load_move, name_counts, update_study
 from grbp.live.schema import (
+    OPEN,
     CaseRow,
     Event,
     HeldRow,
@@ -26,6 +27,16 @@ from grbp.live.store.base import Transaction
 
 _AHEAD: Final = timedelta(minutes=5)
 """How far in the future something may have been observed: clocks differ."""
+
+KEY_LASTS: Final = timedelta(days=1)
+"""How long a request can be sent again with its key; nobody asks again after that."""
+
+_DONE: Final = {
+    "open": "opened case {}",
+    "tell": "told a step of case {}",
+    "void": "took back an entry of case {}",
+    "close": "withdrew case {}",
+}
 
 
 class Call(NamedTuple):
@@ -54,11 +65,12 @@ class Call(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What was recorded, and the study and the case as they are then."""
+    """What was recorded, now or when the same was asked before, and the study and the case then."""
 
     event: Event
     study: StudyRow
     case: CaseRow
+    replayed: bool = False
 
 
 class Recording:
@@ -68,6 +80,7 @@ class Recording:
         study = tx.study()
         if study is None:
             raise NotFound("there is no such study; make it first")
+        refuse_archived(study)
         self.tx, self.call, self.study = tx, call, study
         self.config = load_config(study.config)
 
@@ -81,16 +94,31 @@ class Recording:
         return find_case(self.tx, self.study, case)
 
     def find_answer(self, kind: str, request: str) -> Answer | None:
-        """Return the answer that was given to the same key before, or refuse another request."""
-        event = self.tx.event_of_key(self.call.key) if self.call.key else None
+        """Return the answer that was given to the same key before; refuse another use of the key.
+
+        A key stands for one request: of one person, within a day, and of a case that is not over
+        if it opened one. Later, nobody means that request, and an old answer would mislead.
+        """
+        event, call = self.tx.event_of_key(self.call.key) if self.call.key else None, self.call
         if event is None:
             return None
-        if (event.kind, event.request, event.observed) != (kind, request, self.call.observed):
-            raise Conflict(
-                f"the key {self.call.key!r} was given with another request than in event"
-                f" {event.seq}; use a new key for a new request"
-            )
-        return self._repeat_answer(event)
+        age = datetime.fromisoformat(call.now) - datetime.fromisoformat(event.recorded)
+        if (event.kind, event.request, event.observed) != (kind, request, call.observed):
+            why = "with another request"
+        elif event.who != call.who:
+            why = "by somebody else"
+        elif age >= KEY_LASTS:
+            why = "more than a day ago"
+        elif kind == "open" and self.find_case(event.case).status != OPEN:
+            why = "for a case that is over"
+        else:
+            return self._repeat_answer(event)
+        what, who = _DONE[event.kind].format(event.case), "" if event.who == call.who else event.who
+        raise Conflict(
+            f"the key {call.key!r} was used {why}: event {event.seq} {what} with it on"
+            f" {event.recorded[:16].replace('T', ' at ')} UTC{f' for {who}' if who else ''}, and"
+            " nothing is recorded now; give a new key, such as a UUID, for a new request"
+        )
 
     def repeat_step(self, case: CaseRow, step: int, state: int, took: str | None) -> Answer:
         """Return the answer to a step that was told before, or refuse one that contradicts it."""
@@ -112,7 +140,7 @@ class Recording:
         """Return the answer of an event as it was given, whatever happened since."""
         case, then = self.find_case(event.case), loads(event.response)
         case = case._replace(state=then["state"], status=then["status"], steps=then["step"])
-        return Answer(event, self.study, case)
+        return Answer(event, self.study, case, replayed=True)
 
     def check_observed(self) -> None:
         """Refuse what is still to come; only now, since whoever asks again may ask earlier."""
@@ -172,6 +200,15 @@ class Recording:
         self.tx.put_study(self.study)
         self.tx.put_case(new)
         return Answer(event, self.study, new)
+
+
+def refuse_archived(study: StudyRow) -> None:
+    """Refuse to change a study that is archived."""
+    if study.archived:
+        raise Conflict(
+            f"something was to be recorded in the study {study.name!r}; it is archived since"
+            f" {study.archived[:10]} and takes no entries: `grbp live unarchive` opens it again"
+        )
 
 
 def find_case(tx: Transaction, study: StudyRow, case: int) -> CaseRow:

@@ -15,6 +15,9 @@ OPEN, WON, LOST, CLOSED = "open", "won", "lost", "closed"
 
 STATUSES: Final = (OPEN, WON, LOST, CLOSED)
 
+ARCHIVE, UNARCHIVE = "archive", "unarchive"
+"""The kinds of the events that close a study for entries, and open it again."""
+
 NO_HASH: Final = "0" * 64
 """The hash before the first event."""
 
@@ -27,7 +30,7 @@ class Event(NamedTuple):
     seq : int
         Its number in the study, from 1.
     kind : str
-        "study", "open", "tell", "mature", "void" or "close".
+        "study", "open", "tell", "mature", "void", "close", "archive" or "unarchive".
     case, step : int
         The case and the step that it is about; 0 for none.
     request, response : str
@@ -76,6 +79,8 @@ class StudyRow(NamedTuple):
         The counters of the cases that are over, as JSON.
     f, f_goal, c, c_up : int
         What was counted in cases that are not over.
+    archived : str
+        When it was archived, if its last event did that; else empty.
     """
 
     name: str
@@ -92,6 +97,7 @@ class StudyRow(NamedTuple):
     f_goal: int
     c: int
     c_up: int
+    archived: str = ""
 
 
 class CaseRow(NamedTuple):
@@ -189,12 +195,12 @@ def loads(text: str) -> Any:
 
 
 Numbers: TypeAlias = tuple[int, int, int, int, int, str, int, int, int, int]
-"""What an event changes in a study beside its head: the fields from opened on."""
+"""What an event changes in a study beside its head: the fields from opened to c_up."""
 
 
-def dumps_study(before: int, numbers: Numbers) -> str:
+def dumps_study(before: int, numbers: tuple[int | str, ...]) -> str:
     """Write the end of an answer: the event before in the case, and the study after this one."""
-    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = numbers
+    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = numbers[:10]
     return (
         f'"before":{before},"study":[{opened},{won},{lost},{closed},{pending},{f},{f_goal},{c},'
         f'{c_up}],"counters":{counters}}}'
@@ -207,12 +213,20 @@ def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
         # Whoever checks its hash names an event that is damaged.
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             then = loads(event.response)
-            opened, won, lost, closed, pending, f, f_goal, c, c_up = then["study"]
+            opened, won, lost, closed, pending, f, f_goal, c, c_up = map(_check_int, then["study"])
             return StudyRow(
                 name, config, events[0].seq, events[0].hash, opened, won, lost, closed, pending,
                 dumps(then["counters"]), f, f_goal, c, c_up,
+                events[0].recorded if events[0].kind == ARCHIVE else "",
             )  # fmt: skip
     return None
+
+
+def _check_int(value: object) -> int:
+    """Return a whole number; whatever else stands in its place is damaged."""
+    if type(value) is not int:
+        raise TypeError(type(value))
+    return value
 
 
 def hashed_event(*fields: int | str) -> Event:

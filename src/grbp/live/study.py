@@ -1,25 +1,18 @@
 """A study: cases opened, asked about, told and corrected, of which nothing is lost."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 
-from grbp.errors import ReadOnly
-from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live import arguments, commands
 from grbp.live.advice import Advice, make_advice
-from grbp.live.config import DRAWN, load_config, make_config, this_version
-from grbp.live.export import import_log, read_log
-from grbp.live.reader import StudyReader
+from grbp.live.config import load_config
+from grbp.live.keeping import StudyKeeper
 from grbp.live.recording import Answer, Call
-from grbp.live.schema import loads
-from grbp.live.store import Where, open_or_make_store
 from grbp.live.store.base import Transaction
 from grbp.model.transition import Action
 
 
-class Study(StudyReader):
+class Study(StudyKeeper):
     """A study that is kept: a learner that advises on one case after another, many at once.
 
     Parameters
@@ -77,84 +70,6 @@ class Study(StudyReader):
     True
     """
 
-    @classmethod
-    def create(  # noqa: PLR0913
-        cls,
-        store: Where,
-        name: str,
-        goal: int,
-        learner: LearnerLike = DEFAULT_LEARNER,
-        *,
-        seed: int = 0,
-        start: Any = DRAWN,
-        horizon: float | None = None,
-        windows: Mapping[str, float] | None = None,
-        shadow: bool = False,
-        level: float = 0.95,
-        who: str | None = None,
-        clock: Callable[[], datetime] = arguments.utc_now,
-    ) -> "Study":
-        """Make a study, and the SQLite file or the tables if they are missing.
-
-        As long as no case was opened, a study of the same name is configured anew; from then on
-        its configuration is locked.
-
-        Parameters
-        ----------
-        store : str or Path
-            A SQLite file, or the address of a PostgreSQL database (``"postgresql://..."``).
-        name : str
-            The name of the study: one line of up to 64 characters.
-        goal : int
-            The state in which a case is won.
-        learner : str or Learner, default "doorstep-lai"
-            The learner, with constants if they are to be others: ``"getbe-sm:gamma=30"``.
-        seed : int, default 0
-            The seed of the learner's draws and of the first estimates.
-        start : "drawn", "first", Counters or Fit, default "drawn"
-            Where the study begins: with first estimates that are drawn, as the paper's experiments
-            have them; with one first CONTINUE and one first FINISH, as Algorithm 1 says; or with
-            what past cases tell, as `fit` counted them.
-        horizon : float, optional
-            How many cases there will be, for a learner that wants to know.
-        windows : dict, optional
-            For "continue" or "finish", the days after which an outcome counts, however early it
-            is told. Where bad outcomes are known sooner than good ones, estimates are wrong
-            without it.
-        shadow : bool, default False
-            Whether to advise nobody and learn by watching.
-        level : float, default 0.95
-            The level of the intervals.
-        who : str, optional
-        clock : callable, optional
-            See `Study`.
-
-        Returns
-        -------
-        Study
-
-        Raises
-        ------
-        InvalidInput
-            If something is not allowed.
-        Conflict
-            If a study of this name has cases and another configuration.
-
-        Examples
-        --------
-        >>> import grbp
-        >>> grbp.Study.create("memory", "ward", 4, "getbe-sm", start="first")
-        <Study('memory', 'ward'): goal 4>
-        """
-        settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
-        config = make_config(name, goal, learner, horizon, settings | {"level": level})
-        call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
-        with open_or_make_store(store) as opened:
-            for reason in opened.checks():
-                raise ReadOnly(f"a study was to be made in {opened.where}: {reason}")
-            opened.write(config.name, lambda tx: commands.configure(tx, call, loads(config.text)))
-            return cls(opened, config.name, who=who, learner=learner, clock=clock)
-
     def open_case(
         self,
         state: int,
@@ -170,8 +85,10 @@ class Study(StudyReader):
         state : int
             The state of the case, from 1 to goal - 1.
         key : str, optional
-            An idempotency key: asked again with the same key and the same words, the study
-            returns the answer it gave, and records nothing.
+            An idempotency key of this one request, such as a UUID: asked again within a day, with
+            the same words and by the same person, the study returns the answer it gave, and
+            records nothing (`Advice.replayed`). Any other use of a key that is in the log is
+            refused, also a later one, and one for a case that is over by then.
         observed : datetime or str, optional
             When it happened, if not now.
         who : str, optional
@@ -187,14 +104,19 @@ class Study(StudyReader):
         InvalidInput
             If there is no such state.
         Conflict
-            If the key was used for something else.
+            If the key was used for something else, by somebody else, or more than a day ago; or
+            if the study is archived.
 
         Examples
         --------
         >>> import grbp
         >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> study.open_case(2, key="bed 7").case, study.open_case(2, key="bed 7").case
-        (1, 1)
+        >>> key = "0b1f7c9e-5d1c-4a53-9c0e-3d6f0a1c2b7e"
+        >>> study.open_case(2, key=key).case
+        1
+        >>> again = study.open_case(2, key=key)
+        >>> again.case, again.replayed
+        (1, True)
         """
         return self._record(commands.open_case, self._make_call(key, observed, who), state)
 
@@ -341,52 +263,11 @@ class Study(StudyReader):
         call, number = self._make_call(key, None, who), arguments.check_case(case)
         return self._record(commands.withdraw_case, call, number, arguments.check_reason(why))
 
-    @classmethod
-    def import_(cls, store: Where, path: Path | str, **options: Any) -> "Study":
-        """Record an exported study in a store, which may be of another kind; all of it or nothing.
-
-        Parameters
-        ----------
-        store : str or Path
-            See `Study.create`.
-        path : Path or str
-            What `export` wrote.
-        **options
-            As for `Study`.
-
-        Returns
-        -------
-        Study
-
-        Raises
-        ------
-        InvalidInput
-            If the file is not an export, or was changed.
-        Conflict
-            If the store has a study of this name.
-        """
-        read_log(Path(path))  # A file that is not an export makes no store.
-        with open_or_make_store(store) as opened:
-            return cls(opened, import_log(opened, Path(path)), **options)
-
     def _record(self, command: Callable[..., Answer], call: Call, *request: object) -> Advice:
         """Record something, and return the advice that follows."""
-        if self.read_only:
-            raise ReadOnly(f"the study {self.name!r} can only be read: {self.read_only}")
 
         def record(tx: Transaction) -> Advice:
-            event, study, row = command(tx, call, *request)
-            return make_advice(load_config(study.config), row, event.seq)
+            event, study, row, replayed = command(tx, call, *request)
+            return make_advice(load_config(study.config), row, event.seq, replayed=replayed)
 
-        return self._store.write(self.name, record)
-
-    def _make_call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
-        """Say who asks, and when."""
-        return Call(
-            self._who if who is None else arguments.check_recorder(who),
-            arguments.format_time(self._clock()),
-            "" if key is None else arguments.check_text("key", key, 200),
-            "" if observed is None else arguments.check_observed(observed),
-            self._learner,
-            this_version(),
-        )
+        return self._write(record)

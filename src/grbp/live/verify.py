@@ -1,7 +1,7 @@
 """Check a study against its log: the chain of hashes, and that every row follows from it."""
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -9,11 +9,12 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
-from grbp.live.commands import replay
+from grbp.live.commands import COMMANDS, replay
 from grbp.live.config import load_config
 from grbp.live.projection import UNDECIDED, decides_as_before
+from grbp.live.row_checks import DAMAGE, describe_damage
 from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
-from grbp.live.store.base import LAST, Transaction
+from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.store.memory import MemoryTransaction, StudyRows
 
 _MOST_PROBLEMS: Final = 20
@@ -93,6 +94,7 @@ def replay_log(
     *,
     decide: bool,
     log: Transaction | None = None,
+    commands: Mapping[str, Callable[..., Any]] = COMMANDS,
 ) -> tuple[Verified, MemoryTransaction]:
     """Play a log again in memory; return what was found, and the rows that follow from it.
 
@@ -112,7 +114,7 @@ def replay_log(
         folding = folding and event.seq == seq + 1
         if folding:
             try:
-                made = replay(tx, event, learner, decide=decide)
+                made = replay(tx, event, learner, decide=decide, commands=commands)
             except Exception as error:
                 fault = describe_error(error)
                 problems.append(f"event {event.seq} cannot be played again: {fault}")
@@ -132,10 +134,40 @@ def replay_log(
     return Verified(count, head, decisions, tuple(problems), notes), tx
 
 
-def verify_study(tx: Transaction, learner: LearnerLike | None, *, decide: bool) -> Verified:
+def verify_stored(
+    store: Store, name: str, learner: LearnerLike | None, *, decide: bool
+) -> Verified:
+    """Check a study in a store, and the store itself."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (other verbs need none)
+
+    # The database's own check needs no Python, so that it takes no time beside ours.
+    with ThreadPoolExecutor(1) as beside:
+        damage = beside.submit(store.damage)
+        missing = None
+        try:
+            missing = store.missing(name)
+            found = store.read(name, lambda tx: verify_study(tx, learner, decide=decide))
+        except (GrbpError, *DAMAGE) as error:
+            # It may be somebody else's fault, such as that of a network.
+            if isinstance(error, GrbpError) and not damage.result():
+                raise
+            what = str(error) if isinstance(error, GrbpError) else describe_damage(name, error)
+            found = Verified(0, "", 0, (what,), ())
+        first = [missing] if missing else []
+        return found._replace(problems=(*first, *found.problems, *damage.result()))
+
+
+def verify_study(
+    tx: Transaction,
+    learner: LearnerLike | None,
+    *,
+    decide: bool,
+    commands: Mapping[str, Callable[..., Any]] = COMMANDS,
+) -> Verified:
     """Check a study: its log, and that its rows are what the log makes of them."""
     with _pause_collector():
-        found, made = replay_log(tx.all_events(), learner, decide=decide, log=tx)
+        events = tx.all_events()
+        found, made = replay_log(events, learner, decide=decide, log=tx, commands=commands)
         problems = list(found.problems)
         if not problems:
             problems += _compare_rows("study", [tx.study()], [made.study()])

@@ -1,50 +1,39 @@
-"""The routes over the log of a study, over whole studies, and over tokens and sessions."""
+"""The routes over the log of a study, and over tokens and sessions."""
 
 import asyncio
-import json
 import time
-from collections.abc import AsyncIterator, Iterator
-from itertools import chain
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any, Final
-from urllib.parse import quote
 
+from anyio.to_thread import run_sync
 from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
-from grbp.errors import GrbpError, InvalidInput
+from grbp.errors import GrbpError
 from grbp.live.arguments import MOST_CASES
-from grbp.live.export import read_log
-from grbp.live.schema import Event, dumps
+from grbp.live.schema import dumps
 from grbp.live.study import Study
-from grbp.live.verify import Verified
 from grbp.serve import models
-from grbp.serve.http_errors import SENT, Refusal
-from grbp.serve.middleware import COOKIE, refuse_length
-from grbp.serve.roles import STUDY, admin, anybody, statistician, viewer
+from grbp.serve.http_errors import Refusal
+from grbp.serve.middleware import COOKIE, STREAM, report_refused_token
+from grbp.serve.roles import STUDY, admin, anybody, viewer
 from grbp.serve.settings import NDJSON
 from grbp.serve.state import (
+    ADDRESS,
     After,
     Limit,
     ServerState,
     StudyName,
-    check_learner,
-    check_name,
     describe_text,
     get_caller,
     json_response,
     server_state,
     show_all,
-    study_address,
 )
 
 _POLL: Final = 0.25
-_SQLITE: Final = "application/vnd.sqlite3"
-_LOG: Final = {
-    "requestBody": {"required": True, "content": {NDJSON: {"schema": {"type": "string"}}}}
-}
 
 
 @viewer.get(f"{STUDY}/events", response_model=models.EventPage, tags=["log"])
@@ -62,7 +51,7 @@ def list_events(
     return json_response({"items": [one._asdict() for one in shown], "next": more})
 
 
-@viewer.get(f"{STUDY}/events.ndjson", **describe_text(NDJSON), tags=["log"])
+@viewer.get(STREAM, **describe_text(NDJSON), tags=["log"])
 async def stream_events(
     request: Request,
     study: StudyName,
@@ -79,108 +68,20 @@ async def stream_events(
 async def _follow_events(
     request: Request, study: Study, after: int, until: float
 ) -> AsyncIterator[bytes]:
-    """Yield events as lines, and wait for more until the time is up."""
-    while True:
-        page = await run_in_threadpool(study.log, after, 1_000)
+    """Yield events as lines, and wait for more until the time is up or the token has ended."""
+    server, caller = server_state(request), get_caller(request)
+    while await server.still_lets_in(caller):
+        # In a few threads of their own, so that streams leave the others to everybody else.
+        page = await run_sync(partial(study.log, after, 1_000), limiter=server.stream_threads)
         if page:
-            shown = await run_in_threadpool(show_all, request, study.name, page)
+            show = partial(show_all, request, study.name, page)
+            shown = await run_sync(show, limiter=server.stream_threads)
             yield "".join(f"{dumps(one._asdict())}\n" for one in shown).encode()
             after = page[-1].seq
-        elif server_state(request).stopping or time.monotonic() >= until:
+        elif server.stopping or time.monotonic() >= until:
             return
         else:
             await asyncio.sleep(_POLL)
-
-
-def _respond_verified(found: Verified) -> Response:
-    """Answer with what a check found."""
-    return json_response(found._asdict() | {"ok": found.ok})
-
-
-@statistician.post(f"{STUDY}/verify", response_model=models.VerifiedModel, tags=["log"])
-def verify(request: Request, study: StudyName) -> Response:
-    """Check a whole study: the chain of hashes, and that all rows follow from the log."""
-    return _respond_verified(server_state(request).study(study).verify())
-
-
-@statistician.post(f"{STUDY}/replay", response_model=models.VerifiedModel, tags=["log"])
-def replay(request: Request, study: StudyName) -> Response:
-    """Check a whole study, and make every decision again."""
-    return _respond_verified(server_state(request).study(study).replay())
-
-
-def _respond_with_file(parts: Iterator[bytes], kind: str, name: str) -> Response:
-    """Answer with a file."""
-    saved = f"attachment; filename*=utf-8''{quote(name, '')}"
-    return StreamingResponse(parts, media_type=kind, headers={"Content-Disposition": saved})
-
-
-@statistician.get(f"{STUDY}/export", **describe_text(NDJSON), tags=["log"])
-def export(request: Request, study: StudyName) -> Response:
-    """Return the log as lines of JSON: a head, then the events."""
-    lines = server_state(request).study(study).export_lines()
-    return _respond_with_file(chain([next(lines)], lines), NDJSON, f"{study}.jsonl")
-
-
-@statistician.get(f"{STUDY}/steps.csv", **describe_text("text/csv"), tags=["log"])
-def export_steps(request: Request, study: StudyName) -> Response:
-    """Return all steps as CSV, as `grbp fit` reads them."""
-    server = server_state(request)
-    parts = server.stream_file(server.study(study).export_steps)
-    return _respond_with_file(parts, "text/csv", f"{study}.csv")
-
-
-@admin.get("/api/backup", **describe_text(_SQLITE), tags=["server"])
-def backup(request: Request) -> Response:
-    """Return a copy of all studies, as they are now, as a SQLite file."""
-    server = server_state(request)
-    parts = server.stream_file(server.store.backup)
-    return _respond_with_file(parts, _SQLITE, "grbp-backup.sqlite")
-
-
-@admin.post(
-    "/api/import", status_code=201, response_model=models.StatusModel, openapi_extra=_LOG,
-    tags=["studies"],
-)  # fmt: skip
-async def import_study(request: Request) -> Response:
-    """Record an exported study, all of it or nothing."""
-    server = server_state(request)
-    limit, size = server.settings.import_limit, 0
-    with TemporaryDirectory(prefix="grbp-") as folder:
-        path = Path(folder) / "log"
-        with path.open("wb") as file:
-            async for part in request.stream():
-                size += len(part)
-                if size > limit:
-                    raise refuse_length(limit)
-                await run_in_threadpool(file.write, part)
-        return await run_in_threadpool(_import_log, server, path)
-
-
-def _import_log(server: ServerState, path: Path) -> Response:
-    """Record a log that has arrived."""
-    try:
-        name, events = read_log(path)
-        check_name(name)
-        for event in events:
-            if event.kind == "study":
-                check_learner(_read_learner(event))
-        made = Study.import_(server.store, path, clock=server.clock)
-    except GrbpError as error:
-        error.args = (str(error).replace(str(path), SENT),)
-        raise
-    status = server.open_study(made.name).status().to_dict()
-    return json_response(status, 201, Location=study_address(made.name))
-
-
-def _read_learner(event: Event) -> Any:
-    """Return the learner that an event names."""
-    try:
-        return json.loads(event.request)["config"]["learner"]
-    except (LookupError, TypeError, ValueError):
-        raise InvalidInput(
-            f"{SENT} is damaged: event {event.seq} does not configure a study"
-        ) from None
 
 
 @admin.get("/api/tokens", response_model=models.TokenList, tags=["access"])
@@ -191,15 +92,16 @@ def list_tokens(request: Request) -> Response:
 
 @admin.post("/api/tokens", status_code=201, response_model=models.MadeToken, tags=["access"])
 def make_token(request: Request, body: models.NewToken) -> Response:
-    """Make a token, which is shown once; from the first one on, nobody gets in without one."""
-    token, made = server_state(request).tokens.make(**dict(body))
+    """Make a token, which is shown once."""
+    who = get_caller(request).actor
+    token, made = server_state(request).tokens.make(**dict(body), who=who)
     return json_response({**made.to_dict(), "token": token}, 201)
 
 
 @admin.delete("/api/tokens/{id}", status_code=204, tags=["access"])
 def revoke_token(request: Request, id: str) -> Response:  # noqa: A002
     """Revoke a token, and every session that began with it."""
-    server_state(request).tokens.revoke(id)
+    server_state(request).tokens.revoke(id, who=get_caller(request).actor)
     return Response(status_code=204)
 
 
@@ -207,16 +109,19 @@ def revoke_token(request: Request, id: str) -> Response:  # noqa: A002
 async def get_session(request: Request) -> Response:
     """Say who makes the request, and what that one may do."""
     actor, role, token, _ = get_caller(request)
-    expires = None if token is None else token.expires
-    return json_response({"actor": actor, "role": role, "expires": expires})
+    return json_response({"actor": actor, "role": role, "expires": token and token.expires})
 
 
 @anybody.post("/api/session", response_model=models.SessionModel, tags=["access"])
 async def begin_session(request: Request, body: models.Exchange) -> Response:
     """Exchange a token for a cookie, which this browser keeps and no script can read."""
     server = server_state(request)
-    token = server.tokens.find(str(body.token))
+    try:
+        token = await server.tokens.recognise(str(body.token))
+    except GrbpError as error:
+        raise Refusal(503, f"nobody can be let in: {error}") from error
     if token is None:
+        report_refused_token(request.scope[ADDRESS])
         raise Refusal(401, "the token is unknown, has expired or was revoked")
     answer = json_response({"actor": token.label, "role": token.role, "expires": token.expires})
     cookie, seconds = server.sessions.begin(token), server.sessions.seconds

@@ -17,14 +17,17 @@ from grbp.live.store.base import Store
 from grbp.serve import (  # noqa: F401 (modules of routes add them to the routers)
     admin,
     explorer_routes,
+    job_routes,
     models,
+    probes,
     roles,
     routes,
     static_routes,
     study_pages,
 )
+from grbp.serve.bodies import Receive, Scope, Send
 from grbp.serve.http_errors import Refusal, describe_mistake
-from grbp.serve.middleware import COOKIE, Guard, Receive, Scope, Send
+from grbp.serve.middleware import COOKIE, Guard
 from grbp.serve.settings import Settings
 from grbp.serve.state import ServerState
 from grbp.serve.tokens import Tokens

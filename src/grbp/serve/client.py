@@ -8,14 +8,13 @@ from typing import Any, Final, Self
 from urllib.parse import quote
 
 from grbp._io import check_writable, write_whole
-from grbp.errors import InvalidInput, NotFound
+from grbp.errors import InvalidInput
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.arguments import MOST_CASES, check_case, check_text
 from grbp.live.basis import Basis
 from grbp.live.config import DRAWN, make_config
 from grbp.live.export import read_log
-from grbp.live.reading import describe_studies
 from grbp.live.schema import Event
 from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
@@ -23,6 +22,8 @@ from grbp.model.transition import Action
 from grbp.model.validation import check_whole
 from grbp.serve.http_errors import SENT
 from grbp.serve.remote import (
+    find_only_study,
+    list_studies,
     read_basis,
     read_estimates,
     read_status,
@@ -42,11 +43,12 @@ class Client:
     Parameters
     ----------
     url : str
-        The address of the server, as it prints it: ``"http://127.0.0.1:8000"``.
+        The address of the server, as it prints it: ``"http://127.0.0.1:8000"``. The one that it
+        prints at its first start, which ends with ``/sign-in#token=...``, carries a token.
     name : str, optional
         The name of the study; it can be left out where there is one alone.
     token : str, optional
-        A token, where the server wants one. It also says who records.
+        A token, if the address carries none. It also says who records.
     who : str, optional
         Who is expected to record; refused if the token says somebody else.
     timeout : float, default 60
@@ -86,6 +88,8 @@ class Client:
 as https://ward.example.org or http://127.0.0.1:8000
     """
 
+    read_only: str | None = None
+
     def __init__(
         self,
         url: str,
@@ -100,7 +104,7 @@ as https://ward.example.org or http://127.0.0.1:8000
             self._actor = self._transport.actor()
             self._check_who(who)
             self.name = (
-                _find_only_study(self._transport) if name is None else check_text("name", name, 64)
+                find_only_study(self._transport) if name is None else check_text("name", name, 64)
             )
             self._path = f"/api/studies/{quote(self.name, '')}"
             status = self.status()
@@ -110,7 +114,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         self.goal, self.read_only = status.goal, status.read_only
 
     @staticmethod
-    def names(url: str, *, token: str | None = None, timeout: float = 60.0) -> list[str]:
+    def names(
+        url: str, *, token: str | None = None, timeout: float = 60.0, archived: bool = False
+    ) -> list[str]:
         """List the studies of a server by their names.
 
         Parameters
@@ -119,13 +125,15 @@ as https://ward.example.org or http://127.0.0.1:8000
         token : str, optional
         timeout : float, default 60
             See `Client`.
+        archived : bool, default False
+            Whether to list also those that are archived.
 
         Returns
         -------
         list of str
         """
         with closing(Transport(url, token, timeout)) as transport:
-            return _list_studies(transport)
+            return list_studies(transport, archived=archived)
 
     @classmethod
     def create(  # noqa: PLR0913
@@ -262,6 +270,18 @@ as https://ward.example.org or http://127.0.0.1:8000
         """Withdraw a case; see `Study.withdraw_case`."""
         return self._record(f"/cases/{check_case(case)}/withdraw", {"why": why}, key, who)
 
+    def archive(self, why: str, *, who: str | None = None) -> Status:
+        """Close the study for entries; see `Study.archive`."""
+        return self._keep({"archived": True, "why": why}, who)
+
+    def unarchive(self, why: str, *, who: str | None = None) -> Status:
+        """Open an archived study for entries again; see `Study.unarchive`."""
+        return self._keep({"archived": False, "why": why}, who)
+
+    def _keep(self, body: dict[str, Any], who: str | None) -> Status:
+        self._check_who(who)
+        return read_status(self._transport.post(f"{self._path}/archive", body))
+
     def ask(self, case: int) -> Advice:
         """Say what to do next with a case; see `Study.ask`."""
         return self._read_advice(
@@ -374,21 +394,3 @@ as https://ward.example.org or http://127.0.0.1:8000
 def _connect(url: str, options: dict[str, Any]) -> closing[Transport]:
     """Return a way to a server at which there is no study yet."""
     return closing(Transport(url, options.get("token"), options.get("timeout", 60.0)))
-
-
-def _find_only_study(transport: Transport) -> str:
-    """Return the name of the only study at a server."""
-    names = _list_studies(transport)
-    if len(names) != 1:
-        raise NotFound(f"no study was named for {transport.url}; {describe_studies(names)}")
-    return names[0]
-
-
-def _list_studies(transport: Transport) -> list[str]:
-    """List the studies of a server."""
-    names: list[str] = []
-    after: str | None = ""
-    while after is not None:
-        page = transport.get("/api/studies", after=after, limit=_PAGE)
-        names, after = names + page["items"], page["next"]
-    return names

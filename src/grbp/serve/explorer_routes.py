@@ -21,9 +21,10 @@ from grbp.explorer.verdicts import judge_claims
 from grbp.learners.base import Learner
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, find_learner
 from grbp.model.problem import Problem
+from grbp.serve.checks import check_learner
 from grbp.serve.http_errors import Refusal
 from grbp.serve.roles import anybody, viewer
-from grbp.serve.state import check_learner, get_caller, json_response, server_state
+from grbp.serve.state import get_caller, json_response, server_state
 from grbp.serve.tokens import VIEWER, may
 
 _FIRST: Final = (DEFAULT_LEARNER, "getbe-sm", "getbe-ps", "getbe-ucb")

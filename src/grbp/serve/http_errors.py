@@ -9,7 +9,16 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
-from grbp.errors import CannotWrite, Conflict, GrbpError, InvalidInput, NotFound, ReadOnly, TooLarge
+from grbp.errors import (
+    CannotWrite,
+    Conflict,
+    Damaged,
+    GrbpError,
+    InvalidInput,
+    NotFound,
+    ReadOnly,
+    TooLarge,
+)
 from grbp.live.schema import dumps
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -25,6 +34,7 @@ _ERRORS: Final[dict[str, tuple[type[GrbpError], int]]] = {
     "invalid-input": (InvalidInput, 422),
     "too-large": (TooLarge, 422),
     "read-only": (ReadOnly, 503),
+    "damaged": (Damaged, 503),
     "cannot-write": (CannotWrite, 503),
     "refused": (GrbpError, 500),
 }

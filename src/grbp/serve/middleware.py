@@ -1,44 +1,38 @@
-"""Check every request before anything is done: its host, rate, role, origin and size.
+"""Check every request before anything is done: its host, rate, role, origin, room and size.
 
 A refusal comes before the body is parsed or a study is touched, and every answer has the same
-headers that keep browsers strict.
+headers that keep browsers strict. Nothing stands before the two probes, `/health` and `/ready`.
 """
 
 import asyncio
-import logging
-import time
-from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
-from traceback import extract_tb
-from typing import Any, Final, TypeAlias
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack, asynccontextmanager, suppress
+from inspect import iscoroutinefunction
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
+from anyio.to_thread import current_default_thread_limiter
 from starlette.requests import cookie_parser
 from starlette.routing import BaseRoute, Match
 
 from grbp.errors import GrbpError
-from grbp.live.arguments import check_recorder
-from grbp.serve.http_errors import Refusal, describe_error
+from grbp.serve.bodies import Headers, Receive, Scope, Send, begin_log, read_body
+from grbp.serve.discretion import hide_places
+from grbp.serve.exchange import LOG, SAFE, Exchange, Unread, read_peer
+from grbp.serve.http_errors import ProblemDetail, Refusal, describe_error
+from grbp.serve.limits import Places, RateLimiter
+from grbp.serve.proxies import find_client, is_trusted
 from grbp.serve.refusals import respond_to_refusal
-from grbp.serve.roles import ROLE
-from grbp.serve.settings import NDJSON
-from grbp.serve.state import CALLER, NOBODY, Caller, ServerState
-from grbp.serve.tokens import ADMIN, VIEWER, Token, may
+from grbp.serve.roles import ROLE, STUDY
+from grbp.serve.state import ADDRESS, CALLER, NOBODY, Caller, ServerState
+from grbp.serve.tokens import ADMIN, VIEWER, may
 
-Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-Headers: TypeAlias = dict[str, str]
-
-LOG: Final = logging.getLogger("grbp.serve")
 
 COOKIE: Final = "grbp-session"
 IMPORT: Final = "/api/import"
-
-_SAFE: Final = ("GET", "HEAD", "OPTIONS")
-_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "via")
+STREAM: Final = f"{STUDY}/events.ndjson"
+PROBES: Final = ("/health", "/ready")
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src"
@@ -56,39 +50,16 @@ _HEADERS: Final = {
 """The headers of every answer that does not set them itself."""
 
 
-class RateLimiter:
-    """How many requests each caller may still make: a bucket that fills up at a rate."""
-
-    MOST: Final = 10_000
-
-    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate, self._clock = rate, clock
-        self._left: dict[str, tuple[float, float]] = {}
-
-    def take(self, who: str) -> None:
-        """Count a request of somebody, or refuse it."""
-        now, full = self._clock(), max(1.0, 2.0 * self._rate)
-        left, then = self._left.pop(who, (full, now))
-        left = min(full, left + (now - then) * self._rate)
-        self._left[who] = (left - 1.0 if left >= 1.0 else left), now
-        if len(self._left) > self.MOST:  # The bucket that was not used for longest is full again.
-            del self._left[next(iter(self._left))]
-        if left < 1.0:
-            wait = int((1.0 - left) / self._rate) + 1
-            raise Refusal(
-                429,
-                f"there were more than {self._rate:g} requests a second; wait for {wait} s",
-                {"Retry-After": str(wait)},
-            )
-
-
 class Guard:
     """Check each request, and pass it on to its route; answer what is refused."""
 
     def __init__(self, app: App, server: ServerState, routes: list[BaseRoute]) -> None:
         self.app, self._server, self._routes = app, server, routes
         self._settings, self._rates = server.settings, RateLimiter(server.settings.rate)
-        self._user, self._inside = check_recorder(None), 0
+        most, each = server.settings.most_at_once, server.settings.each_bodies
+        self._bodies = Places("bodies", most, each)
+        self._imports = Places("imports", *[server.settings.most_imports] * 2)
+        self._writes = asyncio.Semaphore(server.settings.most_writes)
         self._headers = list(_HEADERS.items())
         if server.settings.secure:
             self._headers.append((b"strict-transport-security", b"max-age=31536000"))
@@ -96,52 +67,100 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
+            current_default_thread_limiter().total_tokens = self._settings.most_threads
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        began, status, route, caller = time.perf_counter(), 0, "(none)", NOBODY
+        one = Exchange(scope, send, self._headers, self._settings.patience)
+        self._server.under_way[id(one)] = one.what
+        with ExitStack() as held:
+            try:
+                await self._handle(one, receive, held)
+            except Exception as error:
+                one.note(error)
+                await self._refuse(one, receive, error)
+            finally:
+                del self._server.under_way[id(one)]
+                took = one.finish()
+                self._server.metrics.count(scope["method"], one.route, one.status, took)
 
-        async def answer(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                there = [*message.get("headers", ())]
-                names = {name.lower() for name, _ in there}
-                more = (pair for pair in self._headers if pair[0] not in names)
-                message = {**message, "headers": [*there, *more]}
-            await send(message)
-
-        self._inside += 1
-        try:
-            # Of a header that is there twice, the last one counts: a proxy adds its own at the end.
-            headers = {
-                name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-            }
+    async def _handle(self, one: Exchange, receive: Receive, held: ExitStack) -> None:
+        """Check a request, take a place for it, and hand it to its route."""
+        scope = one.scope
+        # Of a header that is there twice, the last one counts: a proxy adds its own at the end.
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        one.route, needed = self._find_route(scope)
+        if one.route not in PROBES:
+            self._check_peer(one.address)
+            one.address = self._find_address(scope, headers)
             self._check_host(headers)
-            self._check_room()
-            route, needed = self._find_route(scope)
-            scope[CALLER] = caller = self._find_caller(scope, headers)
-            _check_role(caller, needed)
-            self._check_origin(scope, headers, caller)
-            if scope["method"] not in _SAFE:
-                receive = await self._read_body(route, headers, receive)
-            await self.app(scope, receive, answer)
-        except Exception as error:
-            if status or not isinstance(error, GrbpError):
-                _log_fault(error)
-            if not status:  # An answer that has begun is cut off, so that whoever reads it notices.
-                response = respond_to_refusal(
-                    scope, describe_error(error), getattr(error, "headers", {})
-                )
-                await response(scope, receive, answer)
+            scope[CALLER] = one.caller = await self._find_caller(scope, headers)
+            _check_role(one.caller, needed)
+            self._check_origin(scope, headers, one.caller)
+            receive = await self._admit(one, headers, receive, held)
+        async with self._limit_writes(one):
+            await self.app(scope, receive, one.answer)
+
+    async def _refuse(self, one: Exchange, receive: Receive, error: Exception) -> None:
+        """Answer what is refused; an answer that has begun ends, so that its reader notices."""
+        if isinstance(error, Unread):
+            await one.cut_off()
+        elif not one.status:
+            problem = self._describe(error, one.caller)
+            response = respond_to_refusal(one.scope, problem, getattr(error, "headers", {}))
+            with suppress(Unread):
+                await response(one.scope, receive, one.answer)
+
+    async def _admit(
+        self, one: Exchange, headers: Headers, receive: Receive, held: ExitStack
+    ) -> Receive:
+        """Take a place for a request, or refuse it; read its body, if it has one."""
+        who = one.caller.token.id if one.caller.token else one.address
+        places = self._server.streams if one.route == STREAM else self._server.requests
+        held.enter_context(places.take(who, one.caller.role))
+        if not one.recording:
+            return receive
+        if one.route == IMPORT:
+            held.enter_context(self._imports.take(who))
+            return begin_log(headers, receive, self._settings)
+        with self._bodies.take(who):
+            return await read_body(headers, receive, self._settings)
+
+    @asynccontextmanager
+    async def _limit_writes(self, one: Exchange) -> AsyncIterator[None]:
+        """Let only so many threads wait for the store to write, so that reading goes on."""
+        if not one.recording or iscoroutinefunction(one.scope.get("endpoint")):
+            yield
+            return
+        try:
+            async with asyncio.timeout(self._settings.patience):
+                await self._writes.acquire()
+        except TimeoutError:
+            raise Refusal(
+                503, "too many entries wait for the store; try again", {"Retry-After": "5"}
+            ) from None
+        try:
+            yield
         finally:
-            self._inside -= 1
-            took = time.perf_counter() - began
-            self._server.metrics.count(scope["method"], route, status, took)
-            what = scope["method"], ascii(scope["path"]), status, 1e3 * took
-            LOG.debug("%s %s %s %.1f ms %s", *what, caller.actor or "nobody")
+            self._writes.release()
+
+    def _describe(self, error: Exception, caller: Caller) -> ProblemDetail:
+        """Return the problem for an error; only an admin reads where the store is."""
+        problem = describe_error(error)
+        if may(caller.role, ADMIN):
+            return problem
+        return problem._replace(detail=hide_places(problem.detail, self._server.store))
+
+    def _check_peer(self, peer: str) -> None:
+        """Refuse whoever comes around the proxy."""
+        if self._settings.proxied and not is_trusted(peer, self._settings.trusted):
+            raise Refusal(
+                403, "this server takes requests from its proxies only; --trust-proxy names them"
+            )
 
     def _check_host(self, headers: Headers) -> None:
         """Refuse a host that is not ours: a page of another site may have led here by it."""
@@ -153,11 +172,6 @@ class Guard:
                 f" {', '.join(self._settings.hosts)}: --allow-host adds a name",
             )
 
-    def _check_room(self) -> None:
-        """Refuse one request too many at once."""
-        if self._inside > self._settings.most_at_once:
-            raise Refusal(503, "too many requests at once; try again", {"Retry-After": "1"})
-
     def _find_route(self, scope: Scope) -> tuple[str, str | None]:
         """Find the route of a request; return its path, and its role if it has one."""
         for route in self._routes:
@@ -168,78 +182,56 @@ class Guard:
                 return getattr(route, "path", "(none)"), described.get(ROLE)
         return "(none)", VIEWER  # A viewer may know that there is nothing here.
 
-    def _find_caller(self, scope: Scope, headers: Headers) -> Caller:
-        """Find out who makes a request."""
-        token = _read_bearer(headers)
+    async def _find_caller(self, scope: Scope, headers: Headers) -> Caller:
+        """Find out who makes a request; a token that is not known yet may be a new one."""
+        bearer, tokens = _read_bearer(headers), self._server.tokens
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
-        found: Token | None = None
+        address = scope[ADDRESS] = self._find_address(scope, headers)
+        found, counted = None, False
         try:
-            is_open = not (self._settings.exposed or self._server.tokens.were_made)
-            if token:
-                found = self._server.tokens.find(token)
+            if bearer or cookie:
+                await tokens.keep_up()
+            if bearer:
+                found = tokens.find(bearer)
+                if found is None:
+                    self._rates.take(address)  # first: whoever guesses must not keep the store busy
+                    found, counted = await tokens.recognise(bearer), True
             elif cookie:
                 found = self._server.sessions.find(cookie)
+        except Refusal:
+            raise
         except GrbpError as error:
             raise Refusal(503, f"nobody can be let in: {error}") from error
-        self._rates.take(found.id if found else self._find_address(scope, headers))
+        if not counted:
+            self._rates.take(found.id if found else address)
         if found:
-            return Caller(found.label, found.role, found, not token)
-        if token and not is_open:
+            return Caller(found.label, found.role, found, not bearer)
+        if bearer:
+            report_refused_token(address)
             raise _ask_for_token("the token is unknown, has expired or was revoked")
-        if is_open and any(name in headers for name in _FORWARDED):
-            raise Refusal(
-                403, "this request came through a proxy; start the server with --behind-proxy"
-            )
-        return Caller(self._user, ADMIN, None, True) if is_open else NOBODY
+        return NOBODY
 
-    def _find_address(self, scope: Scope, headers: Headers) -> str:
-        """Return the address of the client, which a proxy passes on if there is one."""
-        if self._settings.proxied and (seen := headers.get("x-forwarded-for")):
-            return seen.rpartition(",")[2].strip()[:100]
-        return str((scope.get("client") or ["unknown"])[0])
+    def _find_address(self, scope: Scope, _: Headers) -> str:
+        """Return the address of the client, which a trusted proxy passes on if there is one."""
+        peer = read_peer(scope)
+        if not self._settings.proxied:
+            return peer
+        seen = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        return find_client(peer, b",".join(seen).decode("latin-1"), self._settings.trusted)
 
     def _check_origin(self, scope: Scope, headers: Headers, caller: Caller) -> None:
         """Refuse what a page of another site makes a browser send."""
         site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
         scheme = "https" if self._settings.secure else "http"
         ours = f"{scheme}://{headers['host']}"
-        unsafe = scope["method"] not in _SAFE
+        unsafe = scope["method"] not in SAFE
         foreign = site not in ("", "same-origin", "none")
         if unsafe and origin and origin != ours:
             foreign = True
-        cookie = caller.ambient and caller.token is not None
-        if unsafe and cookie and not (origin or site):  # Every browser sends one of them.
+        if unsafe and caller.ambient and not (origin or site):  # Every browser sends one of them.
             foreign = True
         if foreign and (unsafe or scope["path"].startswith("/api/")):
             raise Refusal(403, f"this request came from a page of another site than {ours}")
-
-    async def _read_body(self, route: str, headers: Headers, receive: Receive) -> Any:
-        """Read the body, but leave a log to be read as it arrives; refuse what is too long."""
-        large = route == IMPORT
-        limit = self._settings.import_limit if large else self._settings.body_limit
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or len(length) > 18 or int(length) > limit:
-            raise refuse_length(limit)
-        wanted = NDJSON if large else "application/json"
-        if large:
-            _check_type(headers, wanted)
-            return receive
-        parts, size, more = [], 0, True
-        try:
-            async with asyncio.timeout(self._settings.patience):
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        return _replay_message(message, receive)
-                    parts.append(message.get("body", b""))
-                    size, more = size + len(parts[-1]), message.get("more_body", False)
-                    if size > limit:
-                        raise refuse_length(limit)
-        except TimeoutError:
-            raise Refusal(408, "the body did not arrive in time; send it again") from None
-        if size:
-            _check_type(headers, wanted)
-        return _replay_message({"type": "http.request", "body": b"".join(parts)}, receive)
 
 
 def _check_role(caller: Caller, needed: str | None) -> None:
@@ -253,31 +245,14 @@ def _check_role(caller: Caller, needed: str | None) -> None:
     raise Refusal(403, f"{caller.actor!a} has the role {caller.role}; this needs the role {needed}")
 
 
-def refuse_length(limit: int) -> Refusal:
-    """Return the refusal of a body that is too long."""
-    return Refusal(413, f"the body is too long; it must have at most {limit:,} bytes")
-
-
-def _replay_message(message: Message, receive: Receive) -> Receive:
-    """Return a function that receives a message which has arrived already, then the rest."""
-    left = [message]
-
-    async def give() -> Message:
-        return left.pop() if left else await receive()
-
-    return give
-
-
-def _check_type(headers: Headers, wanted: str) -> None:
-    """Refuse a body of another type."""
-    given = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given != wanted:
-        raise Refusal(415, f"a body of the type {given!a} was sent; it must be {wanted}")
-
-
 def _ask_for_token(why: str) -> Refusal:
     """Return the refusal of a request that needs a valid token."""
     return Refusal(401, why, {"WWW-Authenticate": 'Bearer realm="grbp"'})
+
+
+def report_refused_token(address: str) -> None:
+    """Log that somebody came with a token that is not valid, but nothing of the token."""
+    LOG.warning("sign-in refused: a token that is not valid came from %s", address)
 
 
 def _read_bearer(headers: Headers) -> str:
@@ -293,9 +268,3 @@ def _read_hostname(given: str) -> str:
         if parts.netloc == given and "@" not in given and parts.port != 0:
             return parts.hostname or ""
     return ""
-
-
-def _log_fault(error: Exception) -> None:
-    """Log what failed and where, but nothing that was sent."""
-    places = [f"{one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__)[-6:]]
-    LOG.error("%s at %s", type(error).__name__, " < ".join(reversed(places)))

@@ -39,7 +39,7 @@ _REASON: Final = {"minLength": 1, "maxLength": 1_000}
 
 Stage = Literal["open", "won", "lost", "closed"]
 Act = Literal["continue", "finish"]
-Kind = Literal["study", "open", "tell", "mature", "void", "close"]
+Kind = Literal["study", "open", "tell", "mature", "void", "close", "archive", "unarchive"]
 
 
 class Body(BaseModel):
@@ -105,6 +105,13 @@ class Voiding(Body):
 class Withdrawal(Body):
     """A case to be withdrawn."""
 
+    why: Any = _describe_field("string", **_REASON)
+
+
+class Archiving(Body):
+    """Whether a study takes no entries any more."""
+
+    archived: Any = _describe_field("boolean")
     why: Any = _describe_field("string", **_REASON)
 
 
@@ -200,7 +207,7 @@ StatusModel = _derive(
     "StatusModel", Status, start=Literal["drawn", "first", "records"], cases=Cases, basis=BasisModel
 )
 VerifiedModel = _derive("VerifiedModel", Verified, ok=bool)
-TokenModel = _derive("TokenModel", Token, revoked=str | None, hash=None)
+TokenModel = _derive("TokenModel", Token, revoked=str | None, revoked_by=str | None, hash=None)
 MadeToken = create_model(
     "MadeToken", __base__=TokenModel, __doc__="A token that was made, shown once.", token=(str, ...)
 )
@@ -219,7 +226,7 @@ class SessionModel(Body):
 
     actor: str
     role: str
-    expires: str | None = Field(description="when the token ends; null where none is needed")
+    expires: str = Field(description="when the token ends")
 
 
 class Well(Body):
@@ -237,12 +244,13 @@ def examples() -> dict[str, Any]:
     with Study.create(
         "memory", "ward", 4, who="nurse", clock=lambda: begin + timedelta(minutes=next(minutes))
     ) as study:
-        advice = study.open_case(2, key="bed 7").to_dict()
+        advice = study.open_case(2, key="0b1f7c9e-5d1c-4a53-9c0e-3d6f0a1c2b7e").to_dict()
         case, event = study.cases()[0].to_dict(), study.log()[-1]._asdict()
         status, found = study.status().to_dict(), study.verify()
         moment = study.trajectory(1)[0].to_dict()
     token = {"id": "5f0c11d2", "label": "nurse", "role": "recorder", "revoked": None}
-    token |= {"made": "2026-11-16T08:00:00+00:00", "expires": "2027-02-14T08:00:00+00:00"}
+    token |= {"made_by": "head-nurse", "revoked_by": None}
+    token |= {"made": "2026-11-16T08:00:00.000000+00:00", "expires": "2027-02-14T08:00:00+00:00"}
     detail = "state = 7 was given; it must be a whole number from 1 to 3"
     return {
         "NewStudy": {"name": "ward", "goal": 4, "learner": "doorstep-lai"},
@@ -250,6 +258,7 @@ def examples() -> dict[str, Any]:
         "Telling": {"state": 1, "step": 1},
         "Voiding": {"why": "it was the other bed"},
         "Withdrawal": {"why": "moved to another ward"},
+        "Archiving": {"archived": True, "why": "the ward was closed"},
         "NewToken": {"label": "nurse", "role": "recorder", "days": 90},
         "Exchange": {"token": "grbp_..."},
         "AdviceModel": advice,

@@ -3,13 +3,18 @@
 import math
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
+from grbp.errors import NotFound
 from grbp.live.advice import Status
 from grbp.live.basis import Basis
+from grbp.live.reading import describe_studies
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
+from grbp.serve.transport import Transport
 from grbp.theory.posterior import Estimate
+
+_PAGE: Final = 1_000
 
 
 def to_utc(observed: datetime | str | None) -> str | None:
@@ -53,3 +58,21 @@ def read_verified(said: dict[str, Any]) -> Verified:
     """Read what a check found."""
     lists = {name: tuple(said[name]) for name in ("problems", "notes")}
     return Verified(said["events"], said["head"], said["decisions"], **lists)
+
+
+def find_only_study(transport: Transport) -> str:
+    """Return the name of the only study at a server, or of the only one that is not archived."""
+    names = list_studies(transport) or list_studies(transport, archived=True)
+    if len(names) != 1:
+        raise NotFound(f"no study was named for {transport.url}; {describe_studies(names)}")
+    return names[0]
+
+
+def list_studies(transport: Transport, *, archived: bool = False) -> list[str]:
+    """List the studies of a server."""
+    names: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        page = transport.get("/api/studies", after=after, limit=_PAGE, all=int(archived))
+        names, after = names + page["items"], page["next"]
+    return names

@@ -13,20 +13,18 @@ from fastapi.responses import Response
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
 from grbp.live.advice import Advice
-from grbp.live.config import this_version
+from grbp.live.reading import list_current
 from grbp.live.schema import STATUSES
 from grbp.live.study import Study
-from grbp.serve import metrics, models
+from grbp.serve import models
+from grbp.serve.checks import check_learner, check_name
 from grbp.serve.http_errors import Refusal
-from grbp.serve.roles import CASE, STUDY, admin, anybody, corrector, recorder, viewer
+from grbp.serve.roles import CASE, STUDY, admin, corrector, recorder, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
     Limit,
     StudyName,
-    check_learner,
-    check_name,
-    describe_text,
     get_caller,
     json_response,
     server_state,
@@ -78,9 +76,10 @@ _OPENED, _TOLD = (
 def _respond_with_advice(
     request: Request, advice: Advice, *, basis: bool, status: int = 200, **headers: str
 ) -> Response:
-    """Answer with advice."""
+    """Answer with advice; a header says if nothing was recorded, as the same was sent before."""
     shown = show_to_caller(request, advice, shadow=advice.shadow)
-    return json_response(shown.to_dict(basis=basis), status, **headers)
+    replayed = {"Idempotency-Replayed": "true"} if advice.replayed else {}
+    return json_response(shown.to_dict(basis=basis), status, **headers, **replayed)
 
 
 def _sign(request: Request, key: str | None) -> dict[str, Any]:
@@ -92,36 +91,18 @@ def _sign(request: Request, key: str | None) -> dict[str, Any]:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
 
 
-@anybody.get("/health", response_model=models.Well, tags=["server"])
-async def health() -> Response:
-    """Say that the server runs."""
-    return json_response({"status": "ok", "version": this_version()})
-
-
-@viewer.get("/ready", response_model=models.Well, tags=["server"])
-def ready(request: Request) -> Response:
-    """Say whether studies can be written to."""
-    store = server_state(request).store
-    store.studies()
-    for reason in store.checks():
-        raise Refusal(503, reason, kind="read-only")
-    return json_response({"status": "ok", "version": this_version()})
-
-
-@viewer.get("/metrics", **describe_text("text/plain"), tags=["server"])
-async def get_metrics(request: Request) -> Response:
-    """Return counts of requests, as Prometheus reads them."""
-    return Response(server_state(request).metrics.text(), media_type=metrics.MEDIA_TYPE)
-
-
 @viewer.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
 def list_studies(
     request: Request,
     after: Annotated[str, Query(max_length=64, description="the name to begin after")] = "",
     limit: Limit = 100,
+    all: Annotated[bool, Query(description="whether to list archived ones as well")] = False,  # noqa: A002
 ) -> Response:
     """List the studies of the store by their names."""
-    names = sorted(name for name in server_state(request).store.studies() if name > after)
+    store = server_state(request).store
+    names = sorted(
+        name for name in (store.studies() if all else list_current(store)) if name > after
+    )
     more = names[limit - 1] if len(names) > limit else None
     return json_response({"items": names[:limit], "next": more})
 
@@ -143,6 +124,17 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
     return json_response(show_status(request, server_state(request).open_study(study).status()))
+
+
+@admin.post(f"{STUDY}/archive", response_model=models.StatusModel, tags=["studies"])
+def archive(request: Request, study: StudyName, body: models.Archiving) -> Response:
+    """Close a study for entries, or open it again; it is kept, and lists leave it out."""
+    if not isinstance(body.archived, bool):
+        raise InvalidInput(f"archived = {body.archived!r} was given; it must be true or false")
+    found = server_state(request).study(study)
+    keep = found.archive if body.archived else found.unarchive
+    status = keep(body.why, who=get_caller(request).actor)
+    return json_response(show_status(request, status))
 
 
 @viewer.get(f"{STUDY}/cases", response_model=models.CasePage, tags=["cases"])

@@ -1,22 +1,29 @@
 """Start and stop a server: where it may listen, and how others reach it."""
 
 import ipaddress
+import logging
 import os
 import signal
 import socket
 import ssl
+import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Final
 from urllib.parse import urlsplit
 
 from grbp._io import reason
-from grbp.errors import InvalidInput, MissingExtra, how_to_install
+from grbp.errors import InvalidInput, MissingExtra, NotFound, how_to_install
 from grbp.live.store import open_store
+from grbp.live.store.base import Store
 from grbp.model.validation import check_positive, check_whole
+from grbp.serve.proxies import THIS_MACHINE, read_networks
 from grbp.serve.settings import LOOPBACK, Settings
+from grbp.serve.stopping import GRACE, Watchdog
 from grbp.serve.tokens import Tokens
 
 try:
@@ -24,6 +31,8 @@ try:
     from fastapi import FastAPI
 
     from grbp.serve.app import create_app
+    from grbp.serve.connections import HttpConnection, TlsDoor
+    from grbp.serve.state import ServerState
 except ImportError as error:
     if isinstance(error, MissingExtra):
         raise
@@ -31,8 +40,10 @@ except ImportError as error:
         f"{error.name} is not installed; {how_to_install('serve')} installs it"
     ) from error
 
-_GRACE: Final = 10
-"""How many seconds requests may still take when the server has to stop."""
+_LOG: Final = logging.getLogger("grbp.serve")
+
+_PATIENCE: Final = 10.0
+"""How many seconds an entry waits for others that write to the store."""
 
 _KEEP_ALIVE: Final = 75
 """How many seconds an idle connection is kept."""
@@ -52,6 +63,8 @@ class Endpoint:
         The address of a proxy before it, as browsers see it.
     names : sequence of str
         Further names by which it is addressed.
+    trusted : sequence of str
+        The addresses and networks of the proxies that are believed; by default, this machine's.
     """
 
     host: str = LOOPBACK[0]
@@ -60,6 +73,7 @@ class Endpoint:
     key: Path | None = None
     proxy: str | None = None
     names: Sequence[str] = ()
+    trusted: Sequence[str] = ()
 
     @property
     def local(self) -> bool:
@@ -70,7 +84,7 @@ class Endpoint:
             return False
 
 
-def make_settings(where: Endpoint, tokens: Tokens, rate: object = 1_000.0) -> Settings:
+def make_settings(where: Endpoint, rate: object = 1_000.0) -> Settings:
     """Return the settings of a server, or refuse an endpoint that would not be safe."""
     if (where.certificate is None) != (where.key is None):
         raise InvalidInput("one of --tls-cert and --tls-key was given; TLS needs both of them")
@@ -81,11 +95,14 @@ def make_settings(where: Endpoint, tokens: Tokens, rate: object = 1_000.0) -> Se
             f"--host {where.host} was given, which others can reach; it needs --tls-cert and"
             " --tls-key, or --behind-proxy with the address of a proxy that does the TLS"
         )
-    exposed = not where.local or where.proxy is not None
-    if exposed and not any(tokens.find_valid(one.hash) for one in tokens.all()):
+    if where.proxy is None and where.trusted:
         raise InvalidInput(
-            f"others can reach this server, and {tokens.path} has no valid token; make one first"
-            " by `grbp token make`"
+            "--trust-proxy was given; it needs --behind-proxy with the address of the proxy"
+        )
+    if where.proxy is not None and not where.local and not where.trusted:
+        raise InvalidInput(
+            f"--behind-proxy was given with --host {where.host}, which others than the proxy can"
+            " reach; name the proxy's own address by --trust-proxy"
         )
     hosts = [*where.names, *LOOPBACK] if where.local else [*where.names]
     if where.proxy is not None:
@@ -100,8 +117,8 @@ def make_settings(where: Endpoint, tokens: Tokens, rate: object = 1_000.0) -> Se
     return Settings(
         hosts=tuple(dict.fromkeys(host.lower() for host in hosts)),
         secure=where.certificate is not None or where.proxy is not None,
-        exposed=exposed,
         proxied=where.proxy is not None,
+        trusted=read_networks(where.trusted) or THIS_MACHINE,
         rate=check_positive("rate", rate),
     )
 
@@ -123,40 +140,87 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+        self.state: ServerState = config.app.state.server  # type: ignore[union-attr]
+        self.watchdog = Watchdog(self._describe_work)
+
+    def _describe_work(self) -> list[str]:
+        return [*self.state.under_way.values(), *self.state.jobs.describe()]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.watchdog.start()
+        super().handle_exit(sig, frame)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.config.app.state.server.stopping = True  # type: ignore[union-attr]
+        _LOG.info("stopping; %d requests are under way", len(self.state.under_way))
+        self.state.stopping = True
+        self.state.jobs.end_all()
         await super().shutdown(sockets)
 
 
 def run(
     store: str,
-    tokens: Tokens,
     where: Endpoint,
     settings: Settings,
     say: Callable[[str], None],
+    *,
+    create: bool,
 ) -> None:
     """Serve a store until a signal comes; report the address when the server is ready.
 
-    If there is no file yet, it is made, but only when nothing else stands in the way.
+    A store is made only if that is asked for, and when nothing else stands in the way. At the first
+    start of all, the address carries a token for whoever reads it.
     """
-    files = _find_tls_files(where)
-    with listen(where) as listening, closing(open_store(store, create=True)) as opened:
+    context = _make_tls_context(where)
+    with listen(where) as listening, closing(_open_store(store, create)) as opened:
+        tokens = Tokens(opened)
+        first = tokens.make_first()
+        opened.patience = _PATIENCE
         app = create_app(opened, tokens, settings)
-        server = _make_server(app, where, listening, files, say)
+        end = "" if first is None else f"/sign-in#token={first}"
+        server = _make_server(app, where, listening, context, lambda url: say(url + end))
         with _ignore_signals():
             server.run(sockets=[listening])
+    _LOG.info("stopped")
+    server.watchdog.call_off()
+
+
+def _open_store(where: str, create: bool) -> Store:
+    """Open a store; refuse one that is not there, or that everybody on this machine can use."""
+    try:
+        store = open_store(where, create=create)
+    except NotFound as error:
+        what = str(error).partition(";")[0]
+        raise NotFound(f"{what}; --create makes one, or look at the name") from None
+    try:
+        _check_private(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _check_private(store: Store) -> None:
+    """Refuse a file that others than its owner and group can use: they would need no token."""
+    if store.address is None or "://" in store.address:
+        return
+    for name in (store.where, f"{store.where}-wal"):
+        with suppress(FileNotFoundError):
+            if Path(name).stat().st_mode & stat.S_IRWXO:
+                raise InvalidInput(
+                    f"everybody on this machine can read or write {name}, and needs no token for"
+                    f" that; run chmod o-rwx on it"
+                )
 
 
 def _make_server(
     app: FastAPI,
     where: Endpoint,
     listening: socket.socket,
-    files: dict[str, str],
+    context: ssl.SSLContext | None,
     say: Callable[[str], None],
 ) -> _Server:
     """Return a server that is not started yet."""
@@ -172,16 +236,22 @@ def _make_server(
         proxy_headers=False,  # The middleware reads them, and only behind a stated proxy.
         ws="none",
         timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=_GRACE,
-        **files,  # type: ignore[arg-type]
+        timeout_graceful_shutdown=GRACE,
+        # Whoever makes a connection for TLS and says nothing is counted as well.
+        http=HttpConnection if context is None else partial(TlsDoor, context),  # type: ignore[arg-type]
     )
-    return _Server(config, lambda: say(url))
+
+    def report() -> None:
+        say(url)
+        _LOG.info("started at %s", url.partition("#")[0])
+
+    return _Server(config, report)
 
 
-def _find_tls_files(where: Endpoint) -> dict[str, str]:
-    """Return the files for TLS, or refuse a certificate and a key that do not fit."""
+def _make_tls_context(where: Endpoint) -> ssl.SSLContext | None:
+    """Read the files for TLS, or refuse a certificate and a key that do not fit."""
     if where.certificate is None or where.key is None:
-        return {}
+        return None
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(where.certificate, where.key)
@@ -190,7 +260,7 @@ def _find_tls_files(where: Endpoint) -> dict[str, str]:
             f"--tls-cert {where.certificate} and --tls-key {where.key} were given; they cannot be"
             f" used ({reason(error)}): name a certificate and its key"
         ) from error
-    return {"ssl_certfile": str(where.certificate), "ssl_keyfile": str(where.key)}
+    return context
 
 
 def listen(where: Endpoint) -> socket.socket:

@@ -1,18 +1,18 @@
 """What all routes share: the store and its studies, tokens, counts, and who is asking."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated, Any, BinaryIO, Final, NamedTuple, TypeVar
+from functools import partial
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
+from anyio import CapacityLimiter
 from fastapi import Path as InPath, Query, Request
 from fastapi.responses import Response
 
-from grbp.errors import InvalidInput
+from grbp.errors import GrbpError
 from grbp.explorer.simulations import Simulations
-from grbp.learners.registry import is_path
 from grbp.live.advice import Status
 from grbp.live.arguments import MOST_CASES, utc_now
 from grbp.live.reading import read_config
@@ -20,13 +20,21 @@ from grbp.live.schema import dumps
 from grbp.live.shadow import show
 from grbp.live.store.base import Store
 from grbp.live.study import Study
+from grbp.serve.connections import Connections
+from grbp.serve.discretion import hide_places
+from grbp.serve.jobs import Jobs
+from grbp.serve.limits import Places
+from grbp.serve.logs import HANDLER
 from grbp.serve.metrics import Metrics
+from grbp.serve.proxies import is_trusted
+from grbp.serve.sessions import Sessions
 from grbp.serve.settings import Settings
-from grbp.serve.tokens import ANYBODY, STATISTICIAN, Sessions, Token, Tokens, may
+from grbp.serve.tokens import ADMIN, ANYBODY, STATISTICIAN, Token, Tokens, may
+from grbp.serve.upkeep import read_upkeep
+from grbp.serve.watches import Watch, find_problem
 
 T = TypeVar("T")
 
-_PART: Final = 2**16
 _PAGE: Final = 1_000
 
 StudyName = Annotated[str, InPath(min_length=1, max_length=64)]
@@ -38,6 +46,9 @@ Limit = Annotated[int, Query(ge=1, le=_PAGE, description="how many to return at 
 CALLER: Final = "grbp.caller"
 """The key of the caller in the scope of a request."""
 
+ADDRESS: Final = "grbp.address"
+"""The key of the address from which a request came."""
+
 
 class Caller(NamedTuple):
     """Who makes a request.
@@ -47,7 +58,7 @@ class Caller(NamedTuple):
     actor, role : str
         The name under which this caller records, and what the caller may do.
     token : Token or None
-        The token; None where the server is open.
+        The token; None for nobody.
     ambient : bool
         Whether a browser sends the credentials by itself, also for a page of another site.
     """
@@ -74,7 +85,32 @@ class ServerState:
         self.store, self.tokens, self.settings, self.clock = store, tokens, settings, clock
         self.sessions, self.metrics = Sessions(tokens, clock=clock), Metrics()
         self.simulations = Simulations()
+        self.jobs = Jobs(store, settings.most_jobs, settings.longest_job)
+        self.connections = Connections(
+            settings.most_connections, settings.each_connections,
+            partial(_is_proxy, settings),
+        )  # fmt: skip
+        most = self.connections.most
+        self.requests = Places(
+            "requests", min(settings.most_at_once, most // 2), settings.each_at_once
+        )
+        self.streams = Places(
+            "streams of events", min(settings.most_streams, most // 4), settings.each_streams
+        )
+        self.readiness = Watch(partial(find_problem, store))
+        self.upkeep = Watch(partial(read_upkeep, store))
+        self.under_way: dict[int, str] = {}
+        self.stream_threads = CapacityLimiter(settings.stream_threads)
         self.stopping = False
+        for name, what, count in (
+            ("connections", "Connections that are open.", lambda: len(self.connections)),
+            ("requests_at_once", "Requests under way.", lambda: self.requests.taken),
+            ("streams", "Streams of events under way.", lambda: self.streams.taken),
+            ("jobs", "Checks, exports, imports and backups under way.", lambda: len(self.jobs)),
+            ("sessions", "Browsers that have signed in.", lambda: len(self.sessions)),
+        ):
+            self.metrics.watch(name, what, count)
+        self.metrics.watch_total("log_lines_left_out", "Lines left out.", lambda: HANDLER.left_out)
         self._studies: dict[str, Study] = {}
 
     def study(self, name: str) -> Study:
@@ -88,35 +124,20 @@ class ServerState:
         self._studies[found.name] = found
         return found
 
-    def stream_file(self, write: Callable[[Path], object]) -> Iterator[bytes]:
-        """Have something written to a private file, remove the file, and return its contents."""
-        with TemporaryDirectory(prefix="grbp-") as folder:
-            path = Path(folder) / "answer"
-            write(path)
-            file = path.open("rb")
-        return _read_parts(file)
+    async def still_lets_in(self, caller: Caller) -> bool:
+        """Return whether the token of a caller who was let in is valid still."""
+        if caller.token is None:
+            return False
+        await self.tokens.keep_up()
+        try:
+            return self.tokens.find_valid(caller.token.hash) is not None
+        except GrbpError:
+            return False
 
 
-def _read_parts(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the parts of a file, one after another."""
-    with file:
-        while part := file.read(_PART):
-            yield part
-
-
-def check_name(name: object) -> None:
-    """Refuse a study's name that cannot be part of an address."""
-    if isinstance(name, str) and ("/" in name or name in (".", "..")):
-        raise InvalidInput(f"name = {name!r} was given; over HTTP it must not have a /")
-
-
-def check_learner(learner: object) -> None:
-    """Refuse a learner that would be imported: only this machine decides what runs here."""
-    if not isinstance(learner, str) or is_path(learner):
-        raise InvalidInput(
-            f"learner = {learner!r} was given; over HTTP it must be one of the package's, as"
-            " `grbp learners` lists them"
-        )
+def _is_proxy(settings: Settings, address: str) -> bool:
+    """Return whether an address is that of a proxy, which comes for many."""
+    return settings.proxied and is_trusted(address, settings.trusted)
 
 
 def server_state(request: Request) -> ServerState:
@@ -136,9 +157,19 @@ def may_examine(request: Request) -> bool:
     return may(get_caller(request).role, STATISTICIAN)
 
 
+def show_sentence(request: Request, sentence: str) -> str:
+    """Return a sentence as the caller may see it: only an admin sees where the store is."""
+    if may(get_caller(request).role, ADMIN):
+        return sentence
+    return hide_places(sentence, server_state(request).store)
+
+
 def show_to_caller(request: Request, value: T, *, shadow: bool) -> T:
     """Return an answer about a study as far as the caller may see it."""
-    return show(value, shadow=shadow, examiner=may_examine(request))
+    shown = show(value, shadow=shadow, examiner=may_examine(request))
+    if isinstance(shown, Status) and shown.read_only:
+        return replace(shown, read_only=show_sentence(request, shown.read_only))
+    return shown
 
 
 def show_status(request: Request, status: Status) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Status
 from grbp.live.narration import describe_events, describe_history, last_entry
-from grbp.live.reading import read_config, read_held_steps
+from grbp.live.reading import list_current, read_config, read_held_steps
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.study import Study
@@ -33,6 +33,7 @@ from grbp.serve.state import (
     may_examine,
     server_state,
     show_all,
+    show_sentence,
     show_to_caller,
 )
 from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
@@ -76,15 +77,17 @@ def _render_page(
 
 
 @viewer.get("/", include_in_schema=False)
-def home(request: Request, all: bool = False) -> Response:  # noqa: A002
+def home(request: Request, all: bool = False, archived: bool = False) -> Response:  # noqa: A002
     """Show the studies; where there is one alone, lead to it."""
     server = server_state(request)
-    names = sorted(server.store.studies())
+    every = server.store.studies()
+    names = sorted(every if archived else list_current(server.store))
     if len(names) == 1 and not all:
         return RedirectResponse(f"/studies/{quote(names[0], '')}", 303)
     studies = [(name, _find_status(request, name)) for name in names[:200]]
     return _render_page(
         request, "home.html", studies=studies, many=len(names),
+        left_out=len(every) - len(names),
         learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
         default_learner=DEFAULT_LEARNER,
     )  # fmt: skip
@@ -101,15 +104,15 @@ def _find_status(request: Request, name: str) -> Status | str:
     try:
         return _read_status(request, server_state(request).study(name))
     except GrbpError as error:
-        return str(error)
+        return show_sentence(request, str(error))
 
 
 @anybody.get("/sign-in", include_in_schema=False)
 async def sign_in(request: Request) -> Response:
     """Let somebody exchange a token for a session."""
-    return _render_page(
-        request, "sign_in.html", next=local_address(request.query_params.get("next", "/"))
-    )
+    wanted = local_address(request.query_params.get("next", "/"))
+    own = request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+    return _render_page(request, "sign_in.html", next=wanted, led="here" if own else "elsewhere")
 
 
 @viewer.get("/studies/{study}", include_in_schema=False)

@@ -1,33 +1,41 @@
-"""Who may use a server: roles, the tokens that carry them, and the sessions of browsers.
+"""Who may use a server: roles, and the tokens that carry them.
 
-A token is shown once, stored as a hash in a private file, and ends by itself or when it is revoked.
+A token is shown once. Its hash is recorded in the log of the store itself, with who made it and who
+revoked it, so that all servers of a store let the same people in.
 
 It is 32 random bytes, so SHA-256 is enough: slow hashes protect passwords, which can be guessed.
 """
 
+import asyncio
 import hashlib
-import json
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
-from grbp._io import make_private, reason, write_whole
-from grbp.errors import CannotWrite, InvalidInput, NotFound
-from grbp.live.arguments import check_text, utc_now
+from grbp.errors import CannotWrite, Damaged, InvalidInput, NotFound
+from grbp.live.arguments import check_recorder, check_text, format_time, utc_now
+from grbp.live.house import GRANT, KINDS, REVOKE, append, read_log
+from grbp.live.recording import Call
+from grbp.live.schema import NO_HASH, Event, loads
+from grbp.live.store.base import HOUSE, Store, Transaction
 from grbp.model.validation import check_positive
 
-try:
-    import fcntl
-except ImportError:  # Another system than Unix: two programs that make tokens are not kept apart.
-    fcntl = None  # type: ignore[assignment]
+T = TypeVar("T")
 
-_FORMAT: Final = "grbp tokens"
 _MOST_DAYS: Final = 3_660.0
+_LONGEST_LABEL: Final = 64
 DAYS: Final = 90.0
 """How many days a token is valid by default."""
+
+_FRESH, _STALE, _PATIENCE = 0.25, 0.75, 5.0
+"""After how many seconds the store is looked at again, after how many one waits for that, and for
+how long at most."""
 
 ROLES: Final = ("viewer", "recorder", "corrector", "statistician", "admin")
 """The roles; each may do what those before it may."""
@@ -57,6 +65,8 @@ class Token(NamedTuple):
     role : str
     made, expires, revoked : str
         Times in UTC; `revoked` is empty as long as it is not.
+    made_by, revoked_by : str
+        Who did that; `revoked_by` is empty as long as it is not revoked.
     hash : str
         SHA-256 of the token.
     """
@@ -65,36 +75,62 @@ class Token(NamedTuple):
     label: str
     role: str
     made: str
+    made_by: str
     expires: str
     revoked: str
+    revoked_by: str
     hash: str
 
     def to_dict(self) -> dict[str, str | None]:
         """Return all of it but the hash."""
         seen: dict[str, str | None] = self._asdict()
         del seen["hash"]
-        return seen | {"revoked": self.revoked or None}
+        return seen | {"revoked": self.revoked or None, "revoked_by": self.revoked_by or None}
+
+    def is_valid(self, now: datetime) -> bool:
+        """Return whether it lets somebody in at a time."""
+        return not (self.revoked or self.expires <= _format_time(now))
+
+
+class _Known(NamedTuple):
+    """The tokens as the store's log has them up to one of its events, by their ids and hashes."""
+
+    seq: int
+    head: str
+    by_id: dict[str, Token]
+    by_hash: dict[str, Token]
+
+
+_NOTHING: Final = _Known(0, NO_HASH, {}, {})
+
+
+class _Look(NamedTuple):
+    """A look at the store that is under way, and when it began."""
+
+    done: "Future[None]"
+    began: float
 
 
 class Tokens:
-    """The tokens in a file, read again whenever it has changed."""
+    """The tokens of a store, as they were when it was last looked at.
 
-    def __init__(self, path: Path, clock: Callable[[], datetime] = utc_now) -> None:
-        self.path, self._clock = path, clock
-        self._mark: object = None
-        self._by_hash: dict[str, Token] = {}
-        self._ever = False
+    Whoever asks for one never waits for a database that hangs. If the store cannot be read, what
+    was last seen counts, since nothing can be recorded then. If its log is damaged, or was never
+    read, nobody is let in. Threads may share it.
+    """
 
-    @property
-    def were_made(self) -> bool:
-        """Whether a token was ever made; from then on, nobody gets in without one."""
-        self._reload()
-        return self._ever
+    def __init__(self, store: Store, clock: Callable[[], datetime] = utc_now) -> None:
+        self._store, self._clock = store, clock
+        self._lock = threading.Lock()
+        self._known, self._fault = _NOTHING, "the store cannot be read; try again later"
+        self._looks, self._adopted = 0, 0
+        self._looked, self._failing = float("-inf"), False
+        self._look: _Look | None = None
 
     def all(self) -> list[Token]:
-        """Return all tokens, the oldest first."""
-        self._reload()
-        return list(self._by_hash.values())
+        """Return all tokens, the oldest first, as the store has them now."""
+        self.refresh()
+        return list(self._known.by_id.values())
 
     def find(self, token: str) -> Token | None:
         """Return what is known of a token, if it is valid now."""
@@ -102,98 +138,219 @@ class Tokens:
 
     def find_valid(self, digest: str) -> Token | None:
         """Return the token with a hash, if it is valid now."""
-        self._reload()
-        found = self._by_hash.get(digest)
-        if found is None or found.revoked or found.expires <= _format_time(self._clock()):
-            return None
-        return found
+        if self._fault:
+            raise CannotWrite(self._fault)
+        found = self._known.by_hash.get(digest)
+        return found if found is not None and found.is_valid(self._clock()) else None
 
-    def make(self, label: str, role: str, days: float = DAYS) -> tuple[str, Token]:
+    async def recognise(self, token: str) -> Token | None:
+        """Return what is known of a token, if it is valid; one that is new is looked for."""
+        await self.keep_up()
+        if not self._fault and hash_token(token) not in self._known.by_hash:
+            under_way = self._look
+            if under_way is not None:  # It may have begun before the token was made.
+                await _wait_for(under_way)
+            await _wait_for(self._begin_look())
+        return self.find(token)
+
+    async def keep_up(self) -> None:
+        """Have the store looked at if that was not done of late; wait only if it was long ago."""
+        age = time.monotonic() - self._looked
+        if age >= _FRESH:
+            look = self._begin_look()
+            if age >= _STALE and not self._failing:
+                await _wait_for(look)
+
+    def _begin_look(self) -> _Look:
+        """Return the look that is under way, or begin one, which holds up nobody."""
+        with self._lock:
+            if self._look is None or self._look.done.done():
+                self._look = _Look(Future(), time.monotonic())
+                # At the end of the program nobody waits for a database that hangs.
+                threading.Thread(target=self._run_look, args=(self._look,), daemon=True).start()
+            return self._look
+
+    def _run_look(self, look: _Look) -> None:
+        try:
+            self.refresh()
+        except Exception:  # noqa: S110 (what it was is kept for those who ask)
+            pass
+        finally:
+            look.done.set_result(None)
+
+    def refresh(self) -> None:
+        """Read what was recorded since the last time."""
+        with self._lock:
+            self._looks += 1
+            look, known, began = self._looks, self._known, time.monotonic()
+        try:
+            found = self._store.read(HOUSE, partial(_read_tokens, known))
+        except Exception as error:
+            with self._lock:
+                self._looked, self._failing = time.monotonic(), True
+                if isinstance(error, Damaged) and look > self._adopted:
+                    # Whoever is not let in does not learn where the store is.
+                    self._fault = str(error).replace(self._store.where, "the store")
+            raise
+        with self._lock:
+            if look > self._adopted:  # Of two looks, the one that began later has seen more.
+                self._adopted, self._known, self._fault = look, found, ""
+                self._looked, self._failing = began, False
+
+    def make(
+        self, label: str, role: str, days: float = DAYS, *, who: str | None = None
+    ) -> tuple[str, Token]:
         """Make a token; return its text, which is shown only here, and what is kept of it."""
-        label = check_text("label", label, 64)
+        label = check_text("label", label, _LONGEST_LABEL)
         if role not in ROLES:
             raise InvalidInput(f"role = {role!r} was given; it must be one of {', '.join(ROLES)}")
+        call, expires = self._call(who), self._find_end(days)
+        token, now = _draw_token(), self._clock()
+
+        def grant(tx: Transaction) -> tuple[_Known, Token]:
+            known = _read_tokens(self._known, tx)
+            _check_label(label, known, now)
+            return _grant(tx, call, known, label, role, expires, hash_token(token))
+
+        return token, self._write(grant)
+
+    def make_first(self, who: str | None = None) -> str | None:
+        """Make a token for an administrator if none was ever made; return its text."""
+        call, expires, token = self._call(who), self._find_end(DAYS), _draw_token()
+        label = call.who if len(call.who) <= _LONGEST_LABEL and call.who != "unknown" else ""
+
+        def grant(tx: Transaction) -> tuple[_Known, Token | None]:
+            known = _read_tokens(self._known, tx)
+            if known.by_id:
+                return known, None
+            digest = hash_token(token)
+            return _grant(tx, call, known, label or "first-admin", ADMIN, expires, digest)
+
+        return None if self._write(grant) is None else token
+
+    def revoke(self, name: str, *, who: str | None = None, why: str = "") -> Token:
+        """End a token by its id: here at once, at other servers of the store within a second."""
+        call = self._call(who)
+
+        def end(tx: Transaction) -> tuple[_Known, Token]:
+            known = _read_tokens(self._known, tx)
+            if name not in known.by_id:
+                raise NotFound(f"the token {name!r} was to be revoked; there is none with this id")
+            if not known.by_id[name].revoked:
+                more = {"why": why} if why else {}
+                known = _fold(known, [append(tx, call, REVOKE, id=name, **more)])
+            return known, known.by_id[name]
+
+        return self._write(end)
+
+    def _call(self, who: str | None) -> Call:
+        return Call(check_recorder(who), format_time(self._clock()))
+
+    def _find_end(self, days: object) -> str:
+        """Return when a token ends that is valid for some days from now."""
         number = check_positive("days", days)
         if number > _MOST_DAYS:
             raise InvalidInput(f"days = {days!r} was given; it must be at most {_MOST_DAYS:,.0f}")
-        token, now = f"grbp_{secrets.token_urlsafe(32)}", self._clock()
-        made, expires = _format_time(now), _format_time(now + timedelta(number))
-        one = Token(secrets.token_hex(4), label, role, made, expires, "", hash_token(token))
-        with self._edit_file() as kept:
-            kept.append(one)
-        return token, one
-
-    def revoke(self, name: str) -> Token:
-        """End a token by its id; a running server refuses it from now on."""
-        with self._edit_file() as kept:
-            for place, one in enumerate(kept):
-                if one.id == name:
-                    kept[place] = one._replace(revoked=one.revoked or _format_time(self._clock()))
-                    return kept[place]
-        raise NotFound(f"the token {name!r} was to be revoked; there is none with this id")
-
-    @contextmanager
-    def _edit_file(self) -> Iterator[list[Token]]:
-        """Lock the file, yield its tokens, and write back what became of them."""
-        lock = self.path.with_name(f"{self.path.name}.lock")
-        make_private(lock)
-        with lock.open("rb+") as held:
-            if fcntl is not None:
-                fcntl.flock(held, fcntl.LOCK_EX)
-            kept = self.all()
-            yield kept
-            data = {"format": _FORMAT, "tokens": [one._asdict() for one in kept]}
-            write_whole(self.path, json.dumps(data, indent=1).encode() + b"\n", 0o600)
-
-    def _reload(self) -> None:
-        """Read the file if it has changed."""
         try:
-            found = self.path.stat()
-        except FileNotFoundError:
-            # Taking the file away does not open the server to everybody.
-            self._mark, self._by_hash = None, {}
-            return
-        except OSError as error:
-            raise CannotWrite(f"{self.path} cannot be read ({reason(error)})") from error
-        mark = found.st_ino, found.st_size, found.st_mtime_ns
-        if mark == self._mark:
-            return
-        before, self._by_hash, self._ever = self._ever, {}, True  # A damaged file lets nobody in.
-        if found.st_mode & 0o077:
-            raise InvalidInput(f"{self.path} can be read or written by others; run chmod 600 on it")
-        self._by_hash = {one.hash: one for one in _read_tokens(self.path)}
-        self._mark, self._ever = mark, before or bool(self._by_hash)
+            return _format_time(self._clock() + timedelta(number))
+        except OverflowError:
+            raise InvalidInput(
+                f"days = {days!r} was given; the token would end after the year 9999: give fewer"
+            ) from None
+
+    def _write(self, script: Callable[[Transaction], tuple[_Known, T]]) -> T:
+        """Run a script on the store's log; what it knows then is known here at once."""
+        known, result = self._store.write(HOUSE, script)
+        with self._lock:
+            if known.seq > self._known.seq:
+                self._looks += 1  # Whoever began to look before may not have seen this.
+                self._adopted, self._known, self._fault = self._looks, known, ""
+        return result
 
 
-class Sessions:
-    """Browsers that have signed in, by the hash of their cookie; a restart forgets them all."""
+async def _wait_for(look: _Look) -> None:
+    """Wait for a look at the store, but not for one that takes too long."""
+    left = look.began + _PATIENCE - time.monotonic()
+    if left > 0:
+        await asyncio.wait([asyncio.wrap_future(look.done)], timeout=left)
 
-    MOST: Final = 10_000
 
-    def __init__(
-        self, tokens: Tokens, hours: float = 12.0, clock: Callable[[], datetime] = utc_now
-    ) -> None:
-        self.seconds = int(hours * 3600)
-        self._tokens, self._clock = tokens, clock
-        self._sessions: dict[str, tuple[str, datetime]] = {}
+def _read_tokens(known: _Known, tx: Transaction) -> _Known:
+    """Return what is known after the events that have come; after a restored one, read all."""
+    try:
+        return _fold(known, read_log(tx, known.seq, known.head))
+    except Damaged:
+        if not known.seq:
+            raise
+        return _fold(_NOTHING, read_log(tx))
 
-    def begin(self, token: Token) -> str:
-        """Return a new cookie for a token."""
-        cookie, now = secrets.token_urlsafe(32), self._clock()
-        self._sessions = {k: (t, end) for k, (t, end) in self._sessions.items() if end > now}
-        while len(self._sessions) >= self.MOST:
-            del self._sessions[next(iter(self._sessions))]
-        self._sessions[hash_token(cookie)] = token.hash, now + timedelta(seconds=self.seconds)
-        return cookie
 
-    def find(self, cookie: str) -> Token | None:
-        """Return the token of a cookie, if both are still valid."""
-        digest, end = self._sessions.get(hash_token(cookie), ("", None))
-        return self._tokens.find_valid(digest) if end is not None and self._clock() < end else None
+def _fold(known: _Known, events: Iterable[Event]) -> _Known:
+    """Return what is known of tokens after some more events."""
+    tokens, seq, head = dict(known.by_id), known.seq, known.head
+    for event in events:
+        seq, head = event.seq, event.hash
+        try:
+            _apply(tokens, event)
+        except (LookupError, TypeError, ValueError):
+            raise Damaged(
+                f"event {seq} of the store's own log cannot be understood: a newer version wrote"
+                " it, or it was changed; install that version, or restore a backup"
+            ) from None
+    if seq == known.seq:
+        return known
+    return _Known(seq, head, tokens, {one.hash: one for one in tokens.values()})
 
-    def end(self, cookie: str) -> None:
-        """Forget a cookie."""
-        self._sessions.pop(hash_token(cookie), None)
+
+def _apply(tokens: dict[str, Token], event: Event) -> None:
+    """Add what an event says to the tokens by their ids."""
+    what = loads(event.request)
+    if event.kind == GRANT:
+        name, label, role = what["id"], what["label"], what["role"]
+        if name in tokens or role not in ROLES:
+            raise ValueError(name)
+        tokens[name] = Token(
+            name, label, role, event.recorded, event.who, what["expires"], "", "", what["hash"]
+        )
+    elif event.kind == REVOKE:
+        one = tokens[what["id"]]
+        if not one.revoked:
+            tokens[one.id] = one._replace(revoked=event.recorded, revoked_by=event.who)
+    elif event.kind not in KINDS:
+        raise ValueError(event.kind)
+
+
+def _grant(  # noqa: PLR0913, PLR0917 (the parts of a token)
+    tx: Transaction, call: Call, known: _Known, label: str, role: str, expires: str, digest: str
+) -> tuple[_Known, Token]:
+    """Record a token under an id that no other has."""
+    name = secrets.token_hex(4)
+    while name in known.by_id:
+        name = secrets.token_hex(4)
+    event = append(
+        tx, call, GRANT, id=name, label=label, role=role, expires=expires, hash=digest
+    )  # fmt: skip
+    known = _fold(known, [event])
+    return known, known.by_id[name]
+
+
+def _check_label(label: str, known: _Known, now: datetime) -> None:
+    """Refuse a label that a valid token has: nobody could tell who recorded what."""
+    for one in known.by_id.values():
+        if one.is_valid(now) and _simplify(one.label) == _simplify(label):
+            raise InvalidInput(
+                f"label = {label!r} was given; the token {one.id}, which is valid, has the label"
+                f" {one.label!r}: revoke that one, or take another label"
+            )
+
+
+def _simplify(label: str) -> str:
+    """Return what labels have in common that look alike."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold())
+
+
+def _draw_token() -> str:
+    return f"grbp_{secrets.token_urlsafe(32)}"
 
 
 def hash_token(token: str) -> str:
@@ -201,17 +358,6 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-def _read_tokens(path: Path) -> list[Token]:
-    """Read the tokens of a file, or refuse it."""
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        data = json.loads(path.read_bytes())
-        if data["format"] == _FORMAT:
-            return [Token(**one) for one in data["tokens"]]
-    raise InvalidInput(
-        f"{path} was given; it is not a file of tokens, or it is damaged: name another"
-    )
-
-
-def _format_time(time: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     """Write a time in UTC, to the second."""
-    return time.astimezone(UTC).isoformat(timespec="seconds")
+    return moment.astimezone(UTC).isoformat(timespec="seconds")

@@ -29,7 +29,8 @@ class Transport:
     """Requests to one server, with one token. Threads may share it."""
 
     def __init__(self, url: str, token: str | None, timeout: float) -> None:
-        self.url, self._timeout = url, timeout
+        url, carried = _split_token(url)
+        self.url, self._timeout, token = url, timeout, carried if token is None else token
         parts, port = urlsplit(url if isinstance(url, str) else ""), None
         with suppress(ValueError):
             port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -188,6 +189,15 @@ class Transport:
             f"the connection to {self.url} was lost while this was being written ({why}), so it may"
             " be stored or not; give it again with the same key, and it will be stored once"
         )
+
+
+def _split_token(url: str) -> tuple[str, str | None]:
+    """Return an address as it is shown, and the token that it carries behind a # if it does."""
+    if not isinstance(url, str) or "#" not in url:
+        return url, None
+    plain, _, end = url.partition("#")
+    plain = plain.removesuffix("/").removesuffix("/sign-in")
+    return plain, end.removeprefix("token=") if end.startswith("token=") else None
 
 
 def _to_plain(value: object) -> Any:

@@ -8,56 +8,34 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
-from grbp.live.schema import CaseRow, Event, HeldRow, StudyRow
+from grbp.live.store.transaction import LAST, PAGE, Transaction, check_storable, refuse_taken
+
+__all__ = ["HIDDEN", "HOUSE", "LAST", "PAGE", "STAGED", "Reader", "Store", "Transaction"]
 
 T = TypeVar("T")
 
-
-def check_storable(values: Iterable[int | str]) -> None:
-    """Refuse what not every database keeps to the last bit."""
-    for value in values:
-        if type(value) is str:
-            if "\0" in value or not (value.isascii() or _is_unicode(value)):
-                raise InvalidInput(
-                    f"{value!r} was given; text must be valid Unicode without the character NUL"
-                )
-        elif type(value) is not int:
-            raise InvalidInput(f"{value!r} was given; it must be a whole number or text")
-        elif not -_LARGE <= value < _LARGE:
-            raise InvalidInput(f"{value} was given; a number must be less than 2^63")
-
-
-_LARGE: Final = 2**63
-
-
-def _is_unicode(text: str) -> bool:
-    with suppress(UnicodeEncodeError):
-        text.encode()
-        return True
-    return False
-
-
-_CUT_OFF: Final = (
-    "this was being written when the program was interrupted, so it may be stored or not; give it"
-    " again with the same key, and it will be stored once"
+UNKNOWN: Final = (
+    "so it may be stored or not; give it again with the same key, and it will be stored once"
 )
+"""What whoever writes is told where nobody knows how it ended."""
 
-PAGE: Final = 1_000
-"""The rows that are read at a time."""
+_CUT_OFF: Final = f"this was being written when the program was interrupted, {UNKNOWN}"
 
 _MOMENT: Final = 2e-5
 """How many seconds one waits at a time for others to be committed together with."""
 
-LAST: Final = "a"
-"""A time after all times, which begin with a digit."""
+_CLOSING: Final = 5.0
+"""How many seconds whoever closes a store waits for a thread that writes."""
+
+_KEPT: Final = 8
+"""The readers that are kept for whoever reads next."""
 
 HIDDEN: Final = "\x01"
 """How the name of a log begins that is the store's own; no name of a study has it."""
@@ -65,95 +43,28 @@ HIDDEN: Final = "\x01"
 HOUSE: Final = f"{HIDDEN}house"
 """The log of the store itself: who may use a server, and when it was verified and backed up."""
 
+STAGED: Final = f"{HIDDEN}import "
+"""How the name of a log begins that is being imported, and has not got its own name yet."""
 
-class Transaction(ABC):
-    """What a script can read and write: the rows of one study."""
 
-    @abstractmethod
-    def study(self) -> StudyRow | None:
-        """Return the study, if there is one; a script that writes asks for it first."""
-
-    @abstractmethod
-    def case(self, case: int) -> CaseRow | None:
-        """Return a case, if there is one."""
+class Reader(ABC):
+    """A connection that reads, for one thread at a time."""
 
     @abstractmethod
-    def held(self, case: int, step: int) -> HeldRow | None:
-        """Return a step that does not count yet, if there is such a one."""
+    def begin(self) -> None:
+        """Hold everything still, as it is at this moment."""
 
     @abstractmethod
-    def event_of_key(self, key: str) -> Event | None:
-        """Return the event that was recorded with an idempotency key, if there is one."""
-
-    def event(self, seq: int) -> Event | None:
-        """Return the event of a number, if there is one."""
-        return next((one for one in self.events(seq - 1, 1) if one.seq == seq), None)
+    def bind(self, name: str) -> Transaction:
+        """Return the transaction that has begun, bound to a study."""
 
     @abstractmethod
-    def events(self, after: int, limit: int) -> list[Event]:
-        """Return the next events after a number in the log."""
+    def end(self) -> bool:
+        """Let go of that moment; return whether this reader can be used again."""
 
     @abstractmethod
-    def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
-        """Return the next cases after a number, of one status if one is given."""
-
-    @abstractmethod
-    def due(self, now: str) -> list[HeldRow]:
-        """Return the held steps that are mature by now, by due time, case and step."""
-
-    @abstractmethod
-    def append(self, event: Event) -> None:
-        """Add an event to the log."""
-
-    @abstractmethod
-    def put_study(self, row: StudyRow) -> None:
-        """Write the study's row, new or not; all but its configuration is in its last event."""
-
-    @abstractmethod
-    def put_case(self, row: CaseRow) -> None:
-        """Write a case's row, new or not."""
-
-    @abstractmethod
-    def put_held(self, row: HeldRow) -> None:
-        """Write the row of a held step."""
-
-    @abstractmethod
-    def drop_held(self, case: int, step: int) -> None:
-        """Remove the row of a held step."""
-
-    def copy_to(self, other: "Transaction") -> None:
-        """Write all rows of this study to another, empty one."""
-        study = self.study()
-        if study is None:
-            return
-        other.put_study(study)
-        for event in self.all_events():
-            other.append(event)
-        for case in self.all_cases():
-            other.put_case(case)
-        for held in self.due(LAST):
-            other.put_held(held)
-
-    def all_events(self, after: int = 0) -> Iterator[Event]:
-        """Yield every event after a number."""
-        return _read_pages(lambda last: self.events(last, PAGE), after, attrgetter("seq"))
-
-    def all_cases(self, status: str = "") -> Iterator[CaseRow]:
-        """Yield every case, of one status if one is given."""
-        return _read_pages(lambda last: self.cases(last, PAGE, status), 0, attrgetter("case"))
-
-
-def _read_pages(
-    page_after: Callable[[Any], list[T]], after: Any, key: Callable[[T], Any]
-) -> Iterator[T]:
-    """Yield rows page by page, as long as their keys go on; in a damaged file they may not."""
-    while page := page_after(after):
-        yield from page
-        before, after = after, key(page[-1])
-        with suppress(TypeError):  # A damaged key need not even be a number.
-            if after > before:
-                continue
-        return
+    def close(self) -> None:
+        """Let go of the connection."""
 
 
 class Job(Generic[T]):
@@ -180,7 +91,7 @@ class Store(ABC):
 
     One thread at a time runs all scripts that wait, each within a savepoint, and commits them
     together: one write to the disk serves them all. Then it lets one of those run the next that has
-    come meanwhile.
+    come meanwhile. Whoever reads has a connection of their own, and waits for nobody.
     """
 
     where: str
@@ -189,44 +100,73 @@ class Store(ABC):
     address: str | None = None
     """The whole path or address, by which another process opens it; None if none can."""
 
+    patience: float = 60.0
+    """How many seconds to wait for others, or for an answer of the database, before giving up."""
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._readers: list[Reader] = []
+        self._closed = False
         self._gate = threading.Lock()
         self._waiting: list[Job[Any]] = []
         self._leader: Job[Any] | None = None
         self._served = 1
         self._process = os.getpid()
+        self.remembered: dict[str, Any] = {}
+        """What those who read here know of a study, by its name, while the store is open."""
 
     def write(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes on a study; return when what it wrote is safe."""
         check_storable([name])
+        self._check_open()
         job = Job(name, script)
         with self._gate:
             self._waiting.append(job)
             self._leader = self._leader or job
             waits = self._leader is not job
         try:
-            if waits:
-                job.turn.acquire()
+            if waits and not job.turn.acquire(timeout=self.patience):
+                self._leave(job)
             if not job.done:
-                self._lead()
+                self._lead(job)
         finally:
             self._hand_over(job)
         return job.result()
 
-    def _lead(self) -> None:
+    def _leave(self, job: Job[Any]) -> None:
+        """Wait no longer; say what became of a script, unless it is done by now."""
+        with self._gate:
+            waits = job in self._waiting
+            if waits:
+                self._waiting.remove(job)
+        if waits:
+            raise CannotWrite(
+                f"{self.where} cannot be written (others of this program have been writing for"
+                f" {self.patience:g} seconds), so nothing was written; try again"
+            )
+        if not job.done:
+            raise CannotWrite(
+                f"{self.where} has not answered for {self.patience:g} seconds while this was being"
+                f" written, {UNKNOWN}"
+            )
+
+    def _lead(self, job: Job[Any]) -> None:
         """Run all that waits, and tell those who asked for it."""
         batch: list[Job[Any]] = []
+        if not self._lock.acquire(timeout=self.patience):
+            return self._leave(job)
         try:
-            with self._lock:
-                self._gather()
-                with self._gate:
-                    batch, self._waiting = self._waiting, []
-                self._served = len(batch)
-                self._run(batch)
+            self._check_open()
+            self._gather()
+            self._run(batch)
         finally:
-            for job in batch:
-                job.turn.release()
+            try:
+                if self._closed:  # Whoever closed it did not wait so long.
+                    self._disconnect()
+            finally:
+                self._lock.release()
+                for one in batch:
+                    one.turn.release()
 
     def _gather(self) -> None:
         """Wait for those who were served together, as long as one after another asks again."""
@@ -246,17 +186,65 @@ class Store(ABC):
                     self._leader.turn.release()
 
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
-        """Run a script that reads a study, as it is at one moment."""
+        """Run a script that reads a study, as it is at one moment; it waits for no other thread."""
         check_storable([name])
-        with self._lock, self._read_transaction():
-            return script(self._bind(name))
+        reader = self._take_reader()
+        try:
+            reader.begin()
+            return script(reader.bind(name))
+        except Exception as error:
+            said = self._translate_error(error, reader)
+            if said is error:
+                raise
+            raise said from error
+        finally:
+            self._give_back(reader)
+
+    def _take_reader(self) -> Reader:
+        """Return a reader that nobody uses, or a new one."""
+        self._check_open()
+        try:
+            return self._readers.pop()
+        except IndexError:
+            return self._make_reader()
+
+    def _give_back(self, reader: Reader) -> None:
+        """Keep a reader for whoever reads next, unless there are enough, or it is broken."""
+        if reader.end() and len(self._readers) < _KEPT:
+            self._readers.append(reader)
+        else:
+            reader.close()
+        if self._closed:
+            self._close_readers()
+
+    def _close_readers(self) -> None:
+        """Close the readers that nobody uses; the others are closed when they are given back."""
+        if os.getpid() != self._process:  # They are another's, who still uses them.
+            return
+        with suppress(IndexError):
+            while True:
+                self._readers.pop().close()
+
+    def _check_open(self) -> None:
+        """Refuse a store that was closed, or was opened in another process."""
+        self._check_process()
+        if self._closed:
+            raise InvalidInput(f"{self.where} was closed; open it again")
 
     def _run(self, batch: list[Job[Any]]) -> None:
-        """Run scripts in one transaction; none of them is done before it is committed."""
-        # Two processes that lock several studies must do it in the same order.
-        batch.sort(key=lambda job: job.name)
+        """Run the scripts that wait in one transaction; none is done before it is committed.
+
+        They wait until it has begun, so that whoever gives up before that knows that nothing was
+        written. Where it cannot begin, that is said to the one who tried; the next tries again.
+        """
         try:
             self._begin()
+            with self._gate:
+                batch += self._waiting
+                self._waiting.clear()
+            self._served = len(batch)
+            # Two processes that lock several studies must do it in the same order.
+            batch.sort(key=lambda job: job.name)
             if len(batch) == 1:
                 batch[0].value = batch[0].script(self._bind(batch[0].name))
             else:
@@ -264,16 +252,17 @@ class Store(ABC):
                     self._run_one(job)
             self._commit()
         except BaseException as error:
-            with suppress(Exception):
-                self._rollback()
             # An interruption is meant for this thread alone; the others only lose its help.
             stopped = isinstance(error, Exception)
+            with suppress(Exception):
+                self._rollback()
+            said = self._translate_error(error) if stopped else CannotWrite(_CUT_OFF)
             for job in batch:
-                job.error = job.error or (
-                    self._translate_error(error) if stopped else CannotWrite(_CUT_OFF)
-                )
+                job.error = job.error or said
             if not stopped:
                 raise
+            if not batch:
+                raise said from (None if said is error else error)
         finally:
             for job in batch:
                 job.done = True
@@ -312,9 +301,21 @@ class Store(ABC):
         """Return the names of all studies, sorted."""
         return [name for name in self.logs() if not name.startswith(HIDDEN)]
 
-    @abstractmethod
     def logs(self) -> list[str]:
         """Return the names of all logs, sorted: the store's own, and those of its studies."""
+        return [name for name in self.names() if not name.startswith(STAGED)]
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return the names of all logs, sorted, with those that are being imported."""
+
+    def missing(self, name: str) -> str | None:  # noqa: ARG002
+        """Say what was acknowledged of a study and is not there; None if nothing is known of."""
+        return None
+
+    def adopt(self, name: str, source: "Store") -> None:
+        """Copy a study of another store, all of it or nothing; refuse a name that is taken."""
+        source.read(name, partial(_copy_study, self, name))
 
     def backup(self, path: Path) -> None:
         """Write a copy of every study, each as it is at one moment, to a new SQLite file."""
@@ -324,18 +325,31 @@ class Store(ABC):
             for name in self.logs():
                 self.read(name, partial(_copy_study, copy, name))
 
-    @abstractmethod
     def close(self) -> None:
-        """Let go of the file or the connection."""
+        """Let go of the file or the connection; wait for whoever writes, but not for long."""
+        self._closed = True
+        self._close_readers()
+        if self._lock.acquire(timeout=_CLOSING):
+            try:
+                self._disconnect()
+            finally:
+                self._lock.release()
 
-    def _translate_error(self, error: BaseException) -> BaseException:
+    def _translate_error(
+        self,
+        error: BaseException,
+        reader: Reader | None = None,  # noqa: ARG002
+    ) -> BaseException:
         """Return an error of the database as one of this package's, where it is one."""
         return error
 
-    @contextmanager
-    def _read_transaction(self) -> Iterator[None]:
-        """Hold everything still while something is read."""
-        yield
+    @abstractmethod
+    def _make_reader(self) -> Reader:
+        """Open a connection that reads."""
+
+    @abstractmethod
+    def _disconnect(self) -> None:
+        """Let go of what is written through, once or again."""
 
     @abstractmethod
     def _bind(self, name: str) -> Transaction:
@@ -362,4 +376,9 @@ class Store(ABC):
 
 def _copy_study(store: Store, name: str, tx: Transaction) -> None:
     """Copy a study to another store."""
-    store.write(name, tx.copy_to)
+
+    def copy(other: Transaction) -> None:
+        refuse_taken(name, other.study())
+        tx.copy_to(other)
+
+    store.write(name, copy)

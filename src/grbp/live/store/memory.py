@@ -1,12 +1,16 @@
 """A store in memory, for trying a study out, and for playing a log again."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from grbp.errors import CannotWrite
 from grbp.live.schema import CaseRow, Event, HeldRow, StudyRow
-from grbp.live.store.base import Store, Transaction, check_storable
+from grbp.live.store.base import Store
+from grbp.live.store.transaction import Transaction, check_storable
+
+T = TypeVar("T")
 
 _NOTHING: Final = object()
 
@@ -110,12 +114,34 @@ class MemoryStore(Store):
         self._undo: Undo = []
         self._savepoints: list[int] = []
 
-    def logs(self) -> list[str]:
+    def names(self) -> list[str]:
         """Return the names of all logs."""
-        return sorted(name for name, rows in self._rows.items() if rows.study)
+        return sorted(name for name, rows in list(self._rows.items()) if rows.study)
+
+    def read(self, name: str, script: Callable[[Transaction], T]) -> T:
+        """Run a script that reads a study while nobody writes."""
+        check_storable([name])
+        if not self._lock.acquire(timeout=self.patience):
+            raise CannotWrite(
+                f"{self.where} cannot be read (others of this program have been writing for"
+                f" {self.patience:g} seconds); try again"
+            )
+        try:
+            return script(self._bind(name))
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Do nothing: the rows go with the program."""
+
+    def _check_open(self) -> None:
+        """Allow everything: a process that was forked has rows of its own."""
+
+    def _make_reader(self) -> NoReturn:
+        raise NotImplementedError  # All read the same rows.
+
+    def _disconnect(self) -> None:
+        """Do nothing."""
 
     def _bind(self, name: str) -> MemoryTransaction:
         return MemoryTransaction(name, self._rows[name], self._undo)

@@ -4,19 +4,13 @@ A script that writes locks its study's row first and takes the number of its eve
 events are committed in the order of their numbers. Commits wait for the server's disk.
 """
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, cast
 
 from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
-from grbp.live.store.base import Store
+from grbp.live.store.base import UNKNOWN, Reader, Store
+from grbp.live.store.postgres_connection import PostgresTransaction, Session
 from grbp.live.store.sql import (
-    STUDIES,
-    STUDY,
     TABLES,
-    CachedStudy,
     Dialect,
     SqlTransaction,
     migration,
@@ -25,6 +19,7 @@ from grbp.live.store.sql import (
     schema,
     unused_name,
 )
+from grbp.live.store.staging import adopt_study
 
 try:
     import psycopg
@@ -33,22 +28,6 @@ except ImportError as error:
 
 # The same order of texts as everywhere else, whatever the language of the database.
 DIALECT: Final = Dialect("bigint", 'text collate "C"', "")
-
-_SETTINGS: Final = """
-    set search_path to grbp;
-    set client_encoding to 'UTF8';
-    set synchronous_commit to on;
-    set lock_timeout to '60s'
-"""
-
-# Whoever is cut off from the server while it has locked a study lets go of it after a minute.
-_WRITING: Final = """
-    begin isolation level read committed read write;
-    set local idle_in_transaction_session_timeout to '60s';
-    select version from meta
-"""
-
-_READING: Final = "begin isolation level repeatable read read only; select version from meta"
 
 _WANTED: Final = {
     "fsync": "on",
@@ -59,43 +38,13 @@ _WANTED: Final = {
 }
 
 
-_SAVEPOINT: Final[tuple[bytes, Sequence[int | str]]] = (b"savepoint job", ())
-
-Cursor: TypeAlias = psycopg.Cursor[tuple[Any, ...]]
-
-
-class PostgresTransaction(SqlTransaction):
-    """The rows of one study in PostgreSQL."""
-
-    def __init__(self, name: str, store: "PostgresStore") -> None:
-        super().__init__(name, store.cache)
-        self._store = store
-
-    def _select_study(self) -> list[tuple[Any, ...]]:
-        """Return the study's row; a script that writes has it for itself until it is committed."""
-        if not self._store.writes:
-            return super()._select_study()
-        statement = f"{STUDY} for update"
-        found = self._query(statement, self._name)
-        if not found:
-            # There is no row to lock yet: one of several that create it does, the others wait.
-            self._query("select pg_advisory_xact_lock(hashtextextended('grbp studies', 0))")
-            found = self._query(statement, self._name)
-        return found
-
-    def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
-        return self._store.run(_convert_marks(statement), values)
-
-
 class PostgresStore(Store):
     """A store in a database of PostgreSQL; its tables are made where `create` says so."""
 
     def __init__(self, dsn: str, *, create: bool = False) -> None:
         super().__init__()
-        self._dsn, self.writes, self._committing, self._closed = dsn, False, False, False
-        self.cache: dict[str, CachedStudy] = {}
-        self._unsent: list[tuple[bytes, Sequence[int | str]]] = []
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self.dsn, self.hurries, self.process = dsn, False, self._process
+        self._writer = Session(self)
         try:
             given = psycopg.conninfo.conninfo_to_dict(dsn)
         except psycopg.Error:
@@ -106,7 +55,7 @@ class PostgresStore(Store):
             ) from None
         self.where, self.address = _show_address(given), dsn
         try:
-            self._connect(create)
+            self.prepare(self._writer, create=create)
         except psycopg.Error as error:
             translated = self._translate_error(error)
             self.close()
@@ -115,31 +64,37 @@ class PostgresStore(Store):
             self.close()
             raise
 
-    def logs(self) -> list[str]:
+    def names(self) -> list[str]:
         """Return the names of all logs."""
-        with self._lock, self._read_transaction():
-            return [name for (name,) in self._require_connection().execute(STUDIES)]
+        return self.read("", lambda tx: cast("SqlTransaction", tx).names())
+
+    def adopt(self, name: str, source: Store) -> None:
+        """Copy a study of another store, a little at a time."""
+        adopt_study(self, name, source)
 
     def close(self) -> None:
-        """Close the connection, when no other thread uses it."""
-        with self._lock:
-            self._closed = True
-            self._disconnect()
+        """Close the connections; give up what the server does not answer within seconds."""
+        super().close()
+        self.hurries = True
+
+    def _make_reader(self) -> Session:
+        return Session(self)
 
     def _disconnect(self) -> None:
-        # A process that was forked must not say goodbye for the one that is still connected.
-        if self._connection is not None and self._process == os.getpid():
-            self._connection.close()
-        self._connection = None
+        self._writer.close()
 
     def checks(self) -> list[str]:
         """Return what speaks against writing to this server."""
-        with self._lock, self._read_transaction():
-            run = self._require_connection()
-            if run.execute("select pg_is_in_recovery()").fetchone() == (True,):
-                return [f"{self.where} is a standby, which can only be read; name its primary"]
-            asked = "select name, setting from pg_settings where name = any(%s)"
-            values = dict(run.execute(asked, [list(_WANTED)]).fetchall())
+
+        def look(tx: Any) -> tuple[bool, dict[str, str]]:
+            marks = ", ".join("?" * len(_WANTED))
+            asked = f"select name, setting from pg_settings where name in ({marks})"  # noqa: S608
+            ((standby,),) = tx._query("select pg_is_in_recovery()::int")
+            return bool(standby), dict(tx._query(asked, *_WANTED))
+
+        standby, values = self.read("", look)
+        if standby:
+            return [f"{self.where} is a standby, which can only be read; name its primary"]
         return [
             f"{self.where} says {name}={values[name]}, where {wanted} is needed so that nothing is"
             " lost"
@@ -147,24 +102,29 @@ class PostgresStore(Store):
             if values[name] != wanted
         ]
 
-    def _connect(self, create: bool = False) -> None:
+    def prepare(self, session: Session, *, create: bool = False) -> None:
         """Connect, make the tables of a new database, and migrate those of an old one."""
-        self._disconnect()
-        self._connection = run = psycopg.connect(
-            self._dsn, autocommit=True, connect_timeout=10, fallback_application_name="grbp"
-        )
-        run.execute(_SETTINGS)
-        version = self._version()
+        run = session.connect()
+        version = self._version(session)
         if not (version or create):
             raise NotFound(f"there is no store in {self.where}; `grbp live init` makes one")
-        if version == newest_version():
-            return
+        if version != newest_version():
+            run.store = None  # To copy and to change tables may take long.
+            try:
+                self._make_tables(session)
+            finally:
+                run.store = self
+
+    def _make_tables(self, session: Session) -> None:
+        """Make the tables of a new database, or migrate those of an old one."""
+        run = session.connection
         with run.transaction():
+            run.execute("set local statement_timeout to 0")
             # One of several does it, the others wait.
             run.execute("select pg_advisory_xact_lock(hashtextextended('grbp', 0))")
-            version = self._version()
+            version = self._version(session)
             if version not in (0, newest_version()):
-                self._copy_tables(version)
+                _copy_tables(session, version)
             if not version:
                 # Whoever may not make a schema can be given one.
                 if not run.execute("select 1 from pg_namespace where nspname = 'grbp'").fetchall():
@@ -175,9 +135,9 @@ class PostgresStore(Store):
                 run.execute(statement.encode())
             run.execute("update meta set version = %s", [newest_version()])
 
-    def _version(self) -> int:
+    def _version(self, session: Session) -> int:
         """Return the schema of the tables, 0 if there are none; refuse a newer one."""
-        run = self._require_connection()
+        run = session.connection
         # Functions such as to_regclass may not see what another process has just made.
         there = "select 1 from pg_tables where schemaname = 'grbp' and tablename = 'meta'"
         if not run.execute(there).fetchall():
@@ -186,129 +146,65 @@ class PostgresStore(Store):
         refuse_newer(self.where, version)
         return int(version)
 
-    def _copy_tables(self, version: int) -> None:
-        """Copy the tables into a schema of its own, named after their version."""
-        run = self._require_connection()
-        there = {name for (name,) in run.execute("select nspname from pg_namespace")}
-        name = unused_name(f"grbp-schema-{version}", there.__contains__)
-        run.execute(f'create schema "{name}"'.encode())
-        for table in ("meta", *TABLES):
-            run.execute(f'create table "{name}".{table} as table {table}'.encode())
-
-    def _require_connection(self) -> psycopg.Connection[tuple[Any, ...]]:
-        """Return the connection that is there."""
-        if self._connection is None:
-            raise psycopg.OperationalError("the store is closed")
-        return self._connection
-
-    def _start_transaction(self, statement: str) -> None:
-        """Begin a transaction; if the connection was lost since the last one, connect again."""
-        self._check_process()
-        if self._closed:
-            raise InvalidInput(f"{self.where} was closed; open it again")
-        self._committing = False
-        self.cache.clear()
-        message, cursor = statement.encode(), None
-        if self._connection is not None:
-            with suppress(psycopg.OperationalError):
-                cursor = self._connection.execute(message)
-        if cursor is None:
-            self._connect()
-            cursor = self._require_connection().execute(message)
-        while cursor.nextset():
-            pass
-        # A newer version may have changed the tables since the store was opened.
-        for (version,) in cursor:
-            refuse_newer(self.where, version)
-
-    def run(self, statement: bytes, values: Sequence[int | str]) -> list[tuple[Any, ...]]:
-        """Run a statement and return its rows; one that has none waits until the next one has."""
-        if statement.startswith(b"select"):
-            return self._send(statement, values).fetchall()
-        self._unsent.append((statement, values))
-        return []
-
-    def _send(self, statement: bytes, values: Sequence[int | str] = ()) -> Cursor:
-        """Run a statement after those that wait, all of them in one message to the server."""
-        run = self._require_connection()
-        unsent, self._unsent = self._unsent, []
-        if not unsent:
-            return run.execute(statement, values)
-        with run.pipeline():
-            for before in unsent:
-                run.execute(*before)
-            return run.execute(statement, values)
-
-    def _translate_error(self, error: BaseException) -> BaseException:
+    def _translate_error(self, error: BaseException, reader: Reader | None = None) -> BaseException:
         """Say an error of PostgreSQL in a sentence."""
-        if not isinstance(error, psycopg.Error):
-            return error
-        lost = self._connection is None or self._connection.closed
-        if lost and self._committing:
+        session = reader if isinstance(reader, Session) else self._writer
+        lost = session.lost and isinstance(error, psycopg.Error)
+        if lost and session.committing:
             return CannotWrite(
                 f"the connection to {self.where} was lost while this was being written"
-                f" ({_first_line(error)}), so it may be stored or not; give it again with the same"
-                " key, and it will be stored once"
+                f" ({_first_line(error)}), {UNKNOWN}"
             )
+        if lost and self._closed:
+            return InvalidInput(f"{self.where} was closed; open it again")
         if lost:
             return CannotWrite(
                 f"{self.where} cannot be reached ({_first_line(error)}), so nothing was written;"
                 " look at the address, or try again later"
             )
-        if isinstance(error, psycopg.errors.LockNotAvailable):
-            return CannotWrite(
-                f"{self.where} cannot be written (another process has been writing for a minute);"
-                " try again"
-            )
-        if isinstance(error, psycopg.IntegrityError):
-            return CannotWrite(f"{self.where} cannot be written (this contradicts what is stored)")
-        return CannotWrite(f"{self.where} cannot be read or written ({_first_line(error)})")
-
-    @contextmanager
-    def _read_transaction(self) -> Iterator[None]:
-        try:
-            self.writes = False
-            self._start_transaction(_READING)
-            yield
-        except psycopg.Error as error:
-            raise self._translate_error(error) from error
-        finally:
-            with suppress(psycopg.Error):
-                self._rollback()
+        waited = f"{self.patience:g} seconds"
+        for kind, what in {
+            psycopg.errors.LockNotAvailable: "cannot be written (another process has been writing"
+            f" for {waited}); try again",
+            psycopg.errors.QueryCanceled: f"has not answered for {waited}, so nothing was written;"
+            " try again later",
+            psycopg.IntegrityError: "cannot be written (this contradicts what is stored)",
+            psycopg.Error: f"cannot be read or written ({_first_line(error)})",
+        }.items():
+            if isinstance(error, kind):
+                return CannotWrite(f"{self.where} {what}")
+        return error
 
     def _bind(self, name: str) -> PostgresTransaction:
-        return PostgresTransaction(name, self)
+        return self._writer.bind(name)
 
     def _begin(self) -> None:
-        self.writes = True
-        self._start_transaction(_WRITING)
+        self._writer.start(writes=True)
 
     def _commit(self) -> None:
-        self._committing = True
-        # PostgreSQL answers otherwise where a statement failed and the script went on nevertheless.
-        if self._send(b"commit").statusmessage != "COMMIT":
-            raise psycopg.DatabaseError("a statement of the transaction failed")
+        self._writer.commit()
 
     def _rollback(self) -> None:
-        self._unsent.clear()
-        self._send(b"rollback")
+        self._writer.rollback()
 
     def _savepoint(self) -> None:
-        self._unsent.append(_SAVEPOINT)
+        self._writer.savepoint()
 
     def _rollback_to_savepoint(self) -> None:
-        self.cache.clear()
-        self._unsent = [one for one in self._unsent if one is _SAVEPOINT]
-        self._send(b"rollback to job")
+        self._writer.rollback_to_savepoint()
 
     def _release(self) -> None:
-        self._send(b"release job")
+        self._writer.release()
 
 
-@lru_cache(maxsize=512)
-def _convert_marks(statement: str) -> bytes:
-    """Return a statement with PostgreSQL's marks for values."""
-    return statement.replace("?", "%s").encode()
+def _copy_tables(session: Session, version: int) -> None:
+    """Copy the tables into a schema of its own, named after their version."""
+    run = session.connection
+    there = {name for (name,) in run.execute("select nspname from pg_namespace")}
+    name = unused_name(f"grbp-schema-{version}", there.__contains__)
+    run.execute(f'create schema "{name}"'.encode())
+    for table in ("meta", *TABLES):
+        run.execute(f'create table "{name}".{table} as table {table}'.encode())
 
 
 def _first_line(error: BaseException) -> str:

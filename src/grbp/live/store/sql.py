@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.live.schema import NO_HASH, CaseRow, Event, HeldRow, StudyRow, load_study
-from grbp.live.store.base import Transaction, check_storable
+from grbp.live.store.transaction import Transaction, check_storable, refuse_taken
 
 MIGRATIONS: list[tuple[str, ...]] = []
 """The statements that lead from schema 1 to 2, from 2 to 3 and so on.
@@ -128,6 +128,9 @@ _NEW_STUDY: Final = (
     " select coalesce(max(id), 0) + 1, ?, ? from studies where true"
     " on conflict (study) do update set config = excluded.config"
 )
+_RENAME: Final = "update studies set study = ? where id = ?"
+_REMOVE_HELD: Final = "delete from held where study = ?"
+_REMOVE_STUDY: Final = "delete from studies where id = ?"
 _EVENT: Final = _select(Event, "events")
 EVENTS: Final = f"{_EVENT} id > ? and id <= ? order by id limit ?"
 LAST: Final = f"{_EVENT} id > ? and id <= ? order by id desc limit ?"
@@ -142,6 +145,7 @@ CASES_OF: Final = (
 _PUT_CASE: Final = f"{_insert(CaseRow, 'cases')} on conflict (id) do update set " + ", ".join(
     f"{column} = excluded.{column}" for column in map(_quote, CaseRow._fields[1:])
 )
+_COUNT_HELD: Final = "select coalesce(sum(held), 0) from cases where id > ? and id <= ?"
 _HELD: Final = 'select "case", step, due, seq from held where study = ?'
 HELD_STEP: Final = f'{_HELD} and "case" = ? and step = ?'
 DUE: Final = f'{_HELD} and due <= ? order by due, "case", step'
@@ -184,13 +188,13 @@ class SqlTransaction(Transaction):
         check_storable(values)
         return self._execute(statement, values)
 
-    def _select_study(self) -> list[tuple[Any, ...]]:
-        return self._query(STUDY, self._name)
+    def _select_study(self, name: str) -> list[tuple[Any, ...]]:
+        return self._query(STUDY, name)
 
     def _find_study(self) -> CachedStudy | None:
         """Return what is known of the study; None if there is none."""
         if self._name not in self._cache:
-            for number, config in self._select_study():
+            for number, config in self._select_study(self._name):
                 self._cache[self._name] = CachedStudy(
                     number, self._load_study(number << _BITS, config)
                 )
@@ -243,6 +247,12 @@ class SqlTransaction(Transaction):
         """Return the held steps that are mature."""
         return self._query_study(HeldRow, DUE, now)
 
+    def count_held(self) -> int:
+        """Return how many held steps there should be."""
+        cached = self._require_study()
+        ((number,),) = self._query(_COUNT_HELD, cached.first, cached.first + MOST)
+        return int(number)
+
     def _query_study(
         self, kind: Callable[..., Any], statement: str, *values: int | str
     ) -> list[Any]:
@@ -277,6 +287,42 @@ class SqlTransaction(Transaction):
         values = (_make_identity(self._require_study(), event.seq), *event[1:])
         check_storable(values)
         self._execute(APPEND, values)
+
+    def names(self) -> list[str]:
+        """Return the names of all logs of the store, whatever this one is."""
+        return [name for (name,) in self._query(STUDIES)]
+
+    def number(self) -> int | None:
+        """Return the number of the study, by which its rows are found; None if there is none."""
+        cached = self._find_study()
+        return None if cached is None else cached.number
+
+    def rename(self, name: str) -> None:
+        """Give the study another name; refuse one that is taken."""
+        number = self._require_study().number
+        refuse_taken(name, self._select_study(name))
+        self._query(_RENAME, name, number)
+        for known in (self._name, name):
+            self._cache.pop(known, None)
+
+    def remove(self, most: int) -> bool:
+        """Remove some of its rows, and the study itself when no more than these are left."""
+        cached = self._require_study()
+        for table in ("events", "cases"):
+            within = f"select id from {table} where id > ? and id <= ? order by id limit ?"  # noqa: S608
+            bounds = cached.first, cached.first + MOST
+            if len(self._query(within, *bounds, most)) == most:
+                self._query(f"delete from {table} where id in ({within})", *bounds, most)  # noqa: S608
+                return False
+            self._query(f"delete from {table} where id > ? and id <= ?", *bounds)  # noqa: S608
+        self._query(_REMOVE_HELD, cached.number)
+        self._query(_REMOVE_STUDY, cached.number)
+        self._forget(cached.number)
+        self._cache.pop(self._name, None)
+        return True
+
+    def _forget(self, number: int) -> None:
+        """Do what a database needs beside when a study is removed."""
 
     def put_study(self, row: StudyRow) -> None:
         """Write the study's configuration; the rest is in its last event."""

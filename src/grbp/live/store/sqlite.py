@@ -1,7 +1,9 @@
 """A store in one SQLite file, used as SQLite must be where nothing may be lost.
 
 The log is written ahead (WAL) and every commit waits for the disk (``synchronous=FULL``).
-Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another.
+Transactions that write lock at once (BEGIN IMMEDIATE) and wait for one another. Whoever reads has a
+connection of their own. Beside the file there are SQLite's own two (-wal, -shm) while it is open,
+and a witness of what was acknowledged (-head).
 """
 
 import os
@@ -9,31 +11,23 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from grbp._io import (
     check_file_name,
     check_writable,
     make_folder,
     make_private,
-    reason,
     sync_folder,
+    take_name,
 )
 from grbp._marks import STUDIES as MARK, lock_free_address, refuse_others
-from grbp.errors import (
-    CannotWrite,
-    GrbpError,
-    InvalidInput,
-    NotFound,
-    missing_extra,
-)
+from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
 from grbp.live.store.base import Store
+from grbp.live.store.files import Files
 from grbp.live.store.mounts import NETWORKED, file_system
 from grbp.live.store.sql import (
-    STUDIES,
-    CachedStudy,
     Dialect,
     SqlTransaction,
     migration,
@@ -42,6 +36,14 @@ from grbp.live.store.sql import (
     schema,
     unused_name,
 )
+from grbp.live.store.sqlite_connection import (
+    PAUSE,
+    SqliteConnection,
+    SqliteTransaction,
+    translate_error,
+)
+from grbp.live.store.staging import adopt_study
+from grbp.live.store.witness import END, Witness, describe_gone, describe_loss, is_noted
 
 try:
     import apsw
@@ -53,74 +55,38 @@ DIALECT: Final = Dialect("integer", "text", " strict")
 SAFE: Final = (3, 51, 3)
 """The first SQLite that loses nothing when one connection checkpoints while another writes."""
 
+FILES: Final = ("", "-wal", "-shm", END)
+"""What follows the store's name in the names of the files that belong to it."""
+
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
-_SENTENCES: Final = {
-    apsw.NotADBError: "was given; it is not a SQLite file",
-    apsw.ConnectionClosedError: "was closed; open it again",
-    apsw.CursorClosedError: "was closed; open it again",
-    apsw.FullError: "cannot be written (the disk is full); make room",
-    apsw.BusyError: "cannot be written (another process has been writing for a minute); try again",
-    apsw.ReadOnlyError: "cannot be written (the file or its folder is read-only); change that",
-    apsw.CantOpenError: "cannot be opened; see who may read and write it and its folder",
-    apsw.CorruptError: "cannot be read or written (it is damaged); restore a backup",
-    apsw.ConstraintError: "cannot be written (this contradicts what is stored)",
-}
-
 _NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
-
-_PATIENCE: Final = 60.0
-"""How many seconds to wait for another process that writes."""
-
-_PAUSE: Final = 0.002
-"""How many seconds to wait at a time; SQLite's own pauses grow, and leave somebody behind."""
-
-
-class SqliteTransaction(SqlTransaction):
-    """The rows of one study in a SQLite file."""
-
-    def __init__(self, name: str, cache: dict[str, CachedStudy], cursor: "apsw.Cursor") -> None:
-        super().__init__(name, cache)
-        self._cursor = cursor
-
-    def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
-        try:
-            return self._cursor.execute(statement, values).fetchall()
-        except UnicodeDecodeError:
-            return self._execute_leniently(statement, values)
-
-    def _execute_leniently(
-        self, statement: str, values: tuple[int | str, ...]
-    ) -> list[tuple[Any, ...]]:
-        """Read rows with text that is damaged, so that a check can say which they are."""
-        run = self._cursor.connection.execute
-        columns = run(statement, values).description
-        parts = [
-            f'case typeof("{name}") when \'text\' then cast("{name}" as blob) else "{name}" end'
-            for name, *_ in columns
-        ]
-        rows = run(f"select {', '.join(parts)} from ({statement})", values)  # noqa: S608 (our names)
-        return [
-            tuple(one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in row)
-            for row in rows
-        ]
 
 
 class SqliteStore(Store):
     """A store in a SQLite file, which is made where there is none and `create` says so."""
 
     def __init__(
-        self, path: Path, *, create: bool = False, vfs: str | None = None, synchronous: str = "FULL"
+        self,
+        path: Path,
+        *,
+        create: bool = False,
+        vfs: str | None = None,
+        synchronous: str = "FULL",
+        watched: bool = True,
     ) -> None:
         super().__init__()
         check_file_name(path)
         self.where, self._vfs = str(path), vfs
-        self._cache: dict[str, CachedStudy] = {}
-        self._content = -1
         # Whole, as SQLite takes names such as :memory: otherwise, and the folder may be changed.
         self.address = self._whole = os.path.abspath(path)  # noqa: PTH100
         self._path = path = Path(self._whole)
-        if not self._exists():
+        self._files = Files(self._whole, self.where)
+        self._witness = Witness(os.path.realpath(path), self.where) if watched else None
+        self._settings: dict[str, Any] = {}
+        self._lost: list[str] = []
+        new = not self._exists()
+        if new:
             if not create:
                 raise NotFound(_NO_STORE.format(self.where))
             make_folder(path.parent)
@@ -129,10 +95,11 @@ class SqliteStore(Store):
             raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
         self._check_mark()
         try:
-            self._connection, self._file = self._connect(), self._file_identity()
-            self._cursor = self._connection.cursor()
+            self._writer = self._connect()
+            self._connection = self._writer.raw
+            self._files.remember_main()
             try:
-                self._prepare(create, synchronous)
+                self._prepare(create, new, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
                 # that one only reads, others would commit to a file without a name after a cut.
                 sync_folder(path.parent)
@@ -140,10 +107,25 @@ class SqliteStore(Store):
                 self.close()
                 raise
         except (apsw.Error, OSError) as error:
-            raise self._translate_error(error) from error
+            raise translate_error(self.where, self.patience, error) from error
 
-    def _connect(self) -> "apsw.Connection":
-        return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
+    def _connect(self) -> SqliteConnection:
+        raw = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
+        return SqliteConnection(raw, self.where, self._files.check, self._may_wait, self._forget)
+
+    def _make_reader(self) -> SqliteConnection:
+        # A new connection would make a log anew that was removed.
+        self._files.check()
+        try:
+            made = self._connect()
+            made.raw.pragma("query_only", True)
+        except apsw.Error as error:
+            raise self._translate_error(error) from error
+        return made
+
+    def _may_wait(self) -> float:
+        """Return how many seconds to wait for another process."""
+        return 0.0 if self._closed else self.patience
 
     def _check_mark(self) -> None:
         """Refuse a file of another kind; whatever else is wrong is said when it is opened."""
@@ -160,32 +142,35 @@ class SqliteStore(Store):
         except OSError as error:  # a folder that nobody may look into
             raise self._translate_error(error) from error
 
-    def _file_identity(self) -> tuple[int, int] | None:
-        """Return which file the path leads to; None if there is none."""
-        try:
-            found = os.stat(self._whole)  # noqa: PTH116 (for every entry, and twice as quick)
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
-
-    def _prepare(self, create: bool, synchronous: str) -> None:
+    def _prepare(self, create: bool, new: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
         run = self._connection
-        run.set_busy_handler(_wait_for_writer)
         version = self._version()
         if not (version or create):
+            self._refuse_emptied(new)
             raise NotFound(_NO_STORE.format(self.where))
         run.pragma("foreign_keys", True)
         self._write_ahead()
         run.pragma("synchronous", synchronous)
-        if version == newest_version():
-            return
+        if version != newest_version():
+            self._make_tables(new)
+        self._version()  # By now the log is there.
+        self._files.remember_log()
+        self._look_for_lost_logs()
+        self._look_at_settings()
+
+    def _make_tables(self, new: bool) -> None:
+        """Make the tables of a new file, or migrate those of an old one."""
+        run = self._connection
         run.execute("begin immediate")
         try:
             # Another process may have been quicker.
             version = self._version()
             if version not in (0, newest_version()):
                 self.backup(Path(unused_name(f"{self.where}.schema-{version}", os.path.exists)))
+            if not version and self._witness is not None:
+                self._refuse_emptied(new)
+                self._witness.clear()
             for statement in migration(version, DIALECT) if version else schema(DIALECT):
                 run.execute(statement)
             run.pragma("application_id", MARK.number)
@@ -196,14 +181,21 @@ class SqliteStore(Store):
                 run.execute("rollback")
             raise
 
+    def _refuse_emptied(self, new: bool) -> None:
+        """Refuse a file that is empty, but had studies."""
+        if self._witness is not None and not new and self._witness.read() and not self._version():
+            raise CannotWrite(f"{self.where} is empty, but had studies: {self._witness.advice}")
+
     def _write_ahead(self) -> None:
         """Switch to WAL; SQLite itself does not wait there while others open the file, too."""
-        for attempt in count():
+        until = time.monotonic() + self.patience
+        while True:
             try:
                 self._connection.pragma("journal_mode", "wal")
             except apsw.BusyError:
-                if not _wait_for_writer(attempt):
+                if time.monotonic() > until:
                     raise
+                time.sleep(PAUSE)
             else:
                 return
 
@@ -229,47 +221,83 @@ class SqliteStore(Store):
                 f"{self.where} is on a network file system ({kind}), on which SQLite can lose what"
                 " is written; keep it on a disk of this machine, or use PostgreSQL"
             )
-        with self._lock:  # A connection serves one thread at a time.
-            read_only = self._connection.readonly("main")
-            values = {name: self._connection.pragma(name) for name in _WANTED}
-        if read_only:
+        self._look_at_settings()
+        if self._settings["read_only"]:
             found.append(f"{self.where} can only be read; change that, or copy it elsewhere")
         for name, wanted in _WANTED.items():
-            value = values[name]
+            value = self._settings[name]
             if value != wanted:
                 found.append(
                     f"SQLite says {name}={value} for {self.where}, where {wanted} is needed so that"
                     " nothing is lost"
                 )
-        return found
+        return [*found, *self._lost]
+
+    def _look_at_settings(self) -> None:
+        """Look at the connection that writes, unless it is busy; only we change its settings."""
+        if self._lock.acquire(blocking=False):
+            try:
+                settings = {name: self._connection.pragma(name) for name in _WANTED}
+                self._settings = settings | {"read_only": self._connection.readonly("main")}
+            finally:
+                self._lock.release()
+
+    def _look_for_lost_logs(self) -> None:
+        """Find the logs of which something was acknowledged, and of which nothing is there."""
+        if self._witness is not None and (noted := self._witness.read()):
+            there = {number for (number,) in self._connection.execute("select id from studies")}
+            # Somebody may have removed one meanwhile, and then it is noted no more.
+            if gone := len(self._witness.read().keys() & (noted.keys() - there)):
+                self._lost = [f"{describe_gone(self.where, gone)}: {self._witness.advice}"]
+
+    def missing(self, name: str) -> str | None:
+        """Say what was acknowledged of a study and is not there."""
+        if self._witness is None:
+            return None
+        number = self.read(name, lambda tx: cast("SqlTransaction", tx).number())
+        # Before the log is read, as somebody may be adding to it.
+        noted = self._witness.read()
+        if number not in noted:
+            return None
+        seq, head = noted[number]
+        event, study = self.read(name, lambda tx: (tx.event(seq), tx.study()))
+        if event is not None and is_noted(head, event.hash):
+            return None
+        said = describe_loss(name, seq, study.seq if study else seq)
+        return f"{said}: {self._witness.advice}"
 
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with the file."""
         try:
             # Through a connection of its own: others need not wait.
-            with closing(self._connect()) as run:
-                found: list[tuple[Any, ...]] = run.execute("pragma integrity_check(20)").fetchall()
+            with closing(self._make_reader()) as own:
+                run = own.raw.execute
+                found: list[tuple[Any, ...]] = run("pragma integrity_check(20)").fetchall()
         except apsw.CorruptError as error:
             found = [(error,)]
         except apsw.Error as error:
             raise self._translate_error(error) from error
         lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
-        return [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
+        said = [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
+        return [*self._lost, *said]
 
-    def logs(self) -> list[str]:
+    def names(self) -> list[str]:
         """Return the names of all logs."""
-        with self._lock, self._read_transaction():
-            return [name for (name,) in self._connection.execute(STUDIES)]
+        return self.read("", lambda tx: cast("SqlTransaction", tx).names())
+
+    def adopt(self, name: str, source: Store) -> None:
+        """Copy a study of another store, a little at a time."""
+        adopt_study(self, name, source)
 
     def backup(self, path: Path) -> None:
         """Copy everything that is committed to a new file, by SQLite's own backup."""
-        self._check_file()
+        self._check_open()
         with new_file(path) as copy:
             try:
                 # Through a connection of its own: the other may be writing.
                 with (
-                    closing(self._connect()) as source,
-                    copy._connection.backup("main", source, "main") as work,
+                    closing(self._make_reader()) as source,
+                    copy._connection.backup("main", source.raw, "main") as work,
                 ):
                     work.step()
             except apsw.Error as error:
@@ -283,109 +311,73 @@ class SqliteStore(Store):
         except apsw.Error as error:
             raise self._translate_error(error) from error
 
-    def close(self) -> None:
-        """Close the connection, when no other thread uses it."""
-        with self._lock:
-            self._connection.close()
+    def _disconnect(self) -> None:
+        # A process that was forked must leave alone what the other still uses.
+        if self._process == os.getpid():
+            self._writer.close()
+            if self._witness is not None:
+                self._witness.close()
 
-    def _translate_error(self, error: BaseException) -> BaseException:
+    def _translate_error(self, error: BaseException, _: object = None) -> BaseException:
         """Say an error of SQLite or of the system in a sentence."""
-        if isinstance(error, GrbpError):
-            return error
-        for kind, what in _SENTENCES.items():
-            if isinstance(error, kind):
-                given = what.startswith("was ")
-                return (InvalidInput if given else CannotWrite)(f"{self.where} {what}")
-        if isinstance(error, apsw.Error):
-            return CannotWrite(f"{self.where} cannot be read or written ({error})")
-        if isinstance(error, OSError):
-            return CannotWrite(f"{self.where} cannot be written ({reason(error)})")
-        return error
-
-    @contextmanager
-    def _read_transaction(self) -> Iterator[None]:
-        try:
-            self._connection.execute("begin")
-            # The first statement that reads also says at which moment.
-            self._connection.execute("pragma user_version").get  # noqa: B018
-            self._refresh()
-            yield
-        except apsw.Error as error:
-            raise self._translate_error(error) from error
-        finally:
-            with suppress(apsw.Error):
-                self._connection.execute("rollback")
+        if self._closed and isinstance(error, apsw.BusyError):
+            return InvalidInput(f"{self.where} was closed; open it again")
+        return translate_error(self.where, self.patience, error)
 
     def _bind(self, name: str) -> SqliteTransaction:
-        return SqliteTransaction(name, self._cache, self._cursor)
+        return self._writer.bind(name)
 
     def _begin(self) -> None:
-        self._cursor.execute("begin immediate")
-        self._refresh()
-
-    def _refresh(self) -> None:
-        """Forget what was seen if another connection has written since.
-
-        Refuse a file that was moved, and tables that a newer version has changed.
-        """
-        self._check_process()
-        self._check_file()
-        content = self._connection.data_version("main")
-        if content != self._content:
-            self._cache.clear()
-            refuse_newer(self.where, self._connection.execute("pragma user_version").get)
-            self._content = content
-
-    def _check_file(self) -> None:
-        """Refuse a file that has gone: SQLite would write to it, where nobody finds it."""
-        if self._file_identity() != self._file:
-            raise CannotWrite(
-                f"{self.where} was moved, removed or replaced while it was open, so nothing was"
-                " written; put it back, and move it only when nobody has it open"
-            )
+        self._writer.begin_writing()
 
     def _commit(self) -> None:
-        self._cursor.execute("commit")
-        self._content = self._connection.data_version("main")
+        self._writer.commit()
+        if self._witness is not None:
+            for number, last in self._writer.tails.items():
+                self._witness.note(number, *last)
+
+    def _forget(self, number: int) -> None:
+        """Note nothing of a log that is being removed: the next one may get its number."""
+        if self._witness is not None:
+            self._witness.forget(number)
 
     def _rollback(self) -> None:
-        self._cache.clear()
-        self._connection.execute("rollback")
+        self._writer.rollback()
 
     def _savepoint(self) -> None:
-        self._connection.execute("savepoint job")
+        self._writer.savepoint()
 
     def _rollback_to_savepoint(self) -> None:
-        self._cache.clear()
-        self._connection.execute("rollback to job; release job")
+        self._writer.rollback_to_savepoint()
 
     def _release(self) -> None:
-        self._connection.execute("release job")
-
-
-def _wait_for_writer(attempts: int) -> bool:
-    """Wait for another process that writes, unless that was done for long enough."""
-    time.sleep(_PAUSE)
-    return attempts * _PAUSE < _PATIENCE
+        self._writer.release()
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[SqliteStore]:
     """Make a store that gets its name when it is complete; refuse a name that is taken."""
     check_writable(path)
-    if path.exists():
-        raise InvalidInput(f"a copy to {path} was asked for; it exists already: name a new file")
+    for rest in FILES:
+        # SQLite would take what is left of another file for a part of this one.
+        if (other := path.with_name(path.name + rest)).exists():
+            raise _refuse_name(other)
     draft = path.with_name(f".grbp-{secrets.token_hex(6)}")  # Two copies are not in one's way.
     try:
-        copy = SqliteStore(draft, create=True)
+        copy = SqliteStore(draft, create=True, watched=False)
         copy.where = str(path)  # as messages show it
         try:
             yield copy
             copy.checkpoint()
         finally:
             copy.close()
-        draft.rename(path)
+        if not take_name(draft, path):
+            raise _refuse_name(path)
         sync_folder(path.parent)
     finally:
-        for rest in ("", "-wal", "-shm"):
+        for rest in FILES:
             draft.with_name(draft.name + rest).unlink(missing_ok=True)
+
+
+def _refuse_name(path: Path) -> InvalidInput:
+    return InvalidInput(f"a copy to {path} was asked for; it exists already: name a new file")

@@ -162,7 +162,8 @@ async function send(entry) {
     find("confirm-no").focus();
     return;
   }
-  const done = filled(entry.done, answer);
+  const twice = answer.replayed ? ` This had been recorded before (event ${answer.event}); nothing was recorded twice.` : "";
+  const done = filled(entry.done, answer) + twice;
   const target = { case: `${entry.page}/cases/${answer.case}`, study: `/studies/${encodeURIComponent(answer.study)}` };
   if (entry.page === location.pathname) leave(target[entry.then] ?? entry.page, done);
   else {
@@ -215,24 +216,42 @@ addEventListener("pageshow", (event) => {
 });
 
 // Sign in and out.
-find("sign-in")?.addEventListener("submit", async (event) => {
-  event.preventDefault();
+async function signIn(token) {
   const place = find("sign-in-error");
   place.hidden = true;
   try {
     const answer = await fetch("/api/session", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ token: find("token").value.trim() }),
+      body: JSON.stringify({ token }),
     });
     const said = await answer.json();
-    if (answer.ok) return location.assign(event.target.dataset.next);
+    if (answer.ok) return location.replace(find("sign-in").dataset.next);
     place.textContent = answer.status === 401 ? "This token is unknown, has expired or was revoked." : said.detail;
   } catch {
     place.textContent = "The server cannot be reached. Try again.";
   }
   place.hidden = false;
   find("token").focus();
+}
+
+// The address that a server prints at its first start carries a token. It does not stay in the
+// address bar; and where a page of another site has led here, somebody has to press the button.
+function takeToken() {
+  const carried = "#token=";
+  if (!location.hash.startsWith(carried)) return;
+  const token = location.hash.slice(carried.length);
+  history.replaceState(null, "", location.pathname + location.search);
+  find("token").value = token;
+  if (find("sign-in").dataset.led === "here") signIn(token);
+}
+if (find("sign-in")) {
+  takeToken();
+  addEventListener("hashchange", takeToken);
+}
+find("sign-in")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  signIn(find("token").value.trim());
 });
 find("sign-out")?.addEventListener("click", async () => {
   const answer = await fetch("/api/session", { method: "DELETE" });

@@ -1,0 +1,210 @@
+"""The part of a study that is about it as a whole: it is made, brought in, archived."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from grbp.errors import ReadOnly
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
+from grbp.live import arguments, commands
+from grbp.live.advice import Status
+from grbp.live.config import DRAWN, make_config, this_version
+from grbp.live.export import import_log, read_log
+from grbp.live.reader import StudyReader
+from grbp.live.recording import Call
+from grbp.live.row_checks import find_checked
+from grbp.live.schema import Event, loads
+from grbp.live.store import Where, open_or_make_store
+from grbp.live.store.base import Transaction
+
+T = TypeVar("T")
+
+
+class StudyKeeper(StudyReader):
+    """A study that is made and archived; `grbp.Study` also records cases."""
+
+    @classmethod
+    def create(  # noqa: PLR0913
+        cls,
+        store: Where,
+        name: str,
+        goal: int,
+        learner: LearnerLike = DEFAULT_LEARNER,
+        *,
+        seed: int = 0,
+        start: Any = DRAWN,
+        horizon: float | None = None,
+        windows: Mapping[str, float] | None = None,
+        shadow: bool = False,
+        level: float = 0.95,
+        who: str | None = None,
+        clock: Callable[[], datetime] = arguments.utc_now,
+    ) -> Self:
+        """Make a study, and the SQLite file or the tables if they are missing.
+
+        As long as no case was opened, a study of the same name is configured anew; from then on
+        its configuration is locked.
+
+        Parameters
+        ----------
+        store : str or Path
+            A SQLite file, or the address of a PostgreSQL database (``"postgresql://..."``).
+        name : str
+            The name of the study: one line of up to 64 characters.
+        goal : int
+            The state in which a case is won.
+        learner : str or Learner, default "doorstep-lai"
+            The learner, with constants if they are to be others: ``"getbe-sm:gamma=30"``.
+        seed : int, default 0
+            The seed of the learner's draws and of the first estimates.
+        start : "drawn", "first", Counters or Fit, default "drawn"
+            Where the study begins: with first estimates that are drawn, as the paper's experiments
+            have them; with one first CONTINUE and one first FINISH, as Algorithm 1 says; or with
+            what past cases tell, as `fit` counted them.
+        horizon : float, optional
+            How many cases there will be, for a learner that wants to know.
+        windows : dict, optional
+            For "continue" or "finish", the days after which an outcome counts, however early it
+            is told. Where bad outcomes are known sooner than good ones, estimates are wrong
+            without it.
+        shadow : bool, default False
+            Whether to advise nobody and learn by watching.
+        level : float, default 0.95
+            The level of the intervals.
+        who : str, optional
+        clock : callable, optional
+            See `Study`.
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        InvalidInput
+            If something is not allowed.
+        Conflict
+            If a study of this name has cases and another configuration.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> grbp.Study.create("memory", "ward", 4, "getbe-sm", start="first")
+        <Study('memory', 'ward'): goal 4>
+        """
+        settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
+        config = make_config(name, goal, learner, horizon, settings | {"level": level})
+        call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
+        with open_or_make_store(store) as opened:
+            for reason in opened.checks():
+                raise ReadOnly(f"a study was to be made in {opened.where}: {reason}")
+            checked = find_checked(opened, config.name)
+            checked.write(lambda tx: commands.configure(tx, call, loads(config.text)))
+            return cls(opened, config.name, who=who, learner=learner, clock=clock)
+
+    @classmethod
+    def import_(cls, store: Where, path: Path | str, **options: Any) -> Self:
+        """Record an exported study in a store, which may be of another kind; all of it or nothing.
+
+        Parameters
+        ----------
+        store : str or Path
+            See `Study.create`.
+        path : Path or str
+            What `export` wrote.
+        **options
+            As for `Study`.
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        InvalidInput
+            If the file is not an export, or was changed.
+        Conflict
+            If the store has a study of this name.
+        """
+        read_log(Path(path))  # A file that is not an export makes no store.
+        with open_or_make_store(store) as opened:
+            return cls(opened, import_log(opened, Path(path)), **options)
+
+    def archive(self, why: str, *, who: str | None = None) -> Status:
+        """Close the study for entries: it is kept and can be read, and lists leave it out.
+
+        Parameters
+        ----------
+        why : str
+            Why it is closed; the log keeps it.
+        who : str, optional
+            Who records, if not the one of the study.
+
+        Returns
+        -------
+        Status
+            With `archived`. One that is archived already stays as it is.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> study.archive("the ward was closed").archived is None
+        False
+        >>> study.open_case(2)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        grbp.errors.Conflict: something was to be recorded in the study 'ward'; it is archived ...
+        """
+        return self._keep(commands.archive, why, who)
+
+    def unarchive(self, why: str, *, who: str | None = None) -> Status:
+        """Open an archived study for entries again.
+
+        Parameters
+        ----------
+        why : str
+        who : str, optional
+            See `archive`.
+
+        Returns
+        -------
+        Status
+
+        Raises
+        ------
+        Conflict
+            If it is not archived.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.archive("the ward was closed")
+        >>> study.unarchive("it opens again").archived is None
+        True
+        """
+        return self._keep(commands.unarchive, why, who)
+
+    def _keep(self, command: Callable[..., Event], why: str, who: str | None) -> Status:
+        """Record something about the whole study, and say how it stands."""
+        call, why = self._make_call(None, None, who), arguments.check_reason(why)
+        self._write(lambda tx: command(tx, call, why))
+        return self.status()
+
+    def _write(self, script: Callable[[Transaction], T]) -> T:
+        """Run a script that writes, unless something speaks against it."""
+        if self.read_only:
+            raise ReadOnly(f"the study {self.name!r} can only be read: {self.read_only}")
+        return self._checked.write(script)
+
+    def _make_call(self, key: str | None, observed: datetime | str | None, who: str | None) -> Call:
+        """Say who asks, and when."""
+        return Call(
+            self._who if who is None else arguments.check_recorder(who),
+            arguments.format_time(self._clock()),
+            "" if key is None else arguments.check_text("key", key, 200),
+            "" if observed is None else arguments.check_observed(observed),
+            self._learner,
+            this_version(),
+        )

@@ -1,0 +1,273 @@
+"""How many connections a server holds, and for how long it holds one that says nothing.
+
+A connection must send a whole request head soon after it was made, and soon after each request has
+begun. When the house is full, the oldest connection without a request under way makes room for a
+new one, so that silent connections lock nobody out.
+"""
+
+import asyncio
+import logging
+import ssl
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+try:
+    import resource
+except ImportError:  # Another system than Unix, where this limit is not known.
+    resource = None  # type: ignore[assignment]
+
+CONNECTION: Final = "grbp.connection"
+"""The key of the connection in the state of a request's scope."""
+
+_LOG: Final = logging.getLogger("grbp.serve.connections")
+
+_HTTP: Final = logging.getLogger("grbp.serve.http")
+_HTTP.setLevel(logging.ERROR)  # What clients send wrongly is said by us, in one line.
+
+_FILES: Final = 128
+"""How many open files are left for everything else."""
+
+
+class Counted(Protocol):
+    """A connection as far as it is counted."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is under way."""
+        ...
+
+    @property
+    def served(self) -> bool:
+        """Whether a request was answered."""
+        ...
+
+    def abort(self) -> None:
+        """Close at once, whatever is still to be sent."""
+
+
+class Connections:
+    """The connections that are open, the oldest first.
+
+    Parameters
+    ----------
+    most, each : int
+        How many there may be in all, and from one address.
+    is_exempt : callable
+        Whether an address may have as many as it likes, as a proxy for all its clients must.
+    """
+
+    def __init__(self, most: int, each: int, is_exempt: Callable[[str], bool]) -> None:
+        self.most, self._each, self._is_exempt = _fit_to_files(most), each, is_exempt
+        self._addresses: dict[Counted, str] = {}
+        self._by_address: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._addresses)
+
+    def admit(self, one: Counted, address: str) -> bool:
+        """Take in a connection, if need be in the place of an idle one; say whether there is room.
+
+        Too many from one address make room among themselves.
+        """
+        crowded = self._by_address[address] >= self._each and not self._is_exempt(address)
+        if crowded and not self._make_room(address):
+            return False
+        if len(self._addresses) >= self.most and not self._make_room(None):
+            return False
+        self._addresses[one] = address
+        self._by_address[address] += 1
+        return True
+
+    def leave(self, one: Counted) -> None:
+        """Forget a connection that was closed or never taken in."""
+        address = self._addresses.pop(one, None)
+        if address is not None:
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
+
+    def _make_room(self, address: str | None) -> bool:
+        """Close the oldest idle connection, of an address if one is given; say if there was one."""
+        idle = [
+            one
+            for one, its in self._addresses.items()
+            if one.idle and (address is None or its == address)
+        ]
+        # One that was of use before may be so again.
+        chosen = next((one for one in idle if not one.served), next(iter(idle), None))
+        if chosen is None:
+            return False
+        self.leave(chosen)
+        chosen.abort()
+        return True
+
+
+class HttpConnection(H11Protocol):
+    """A connection that does not wait for its client for long."""
+
+    def __init__(self, config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        server = config.app.state.server
+        self._house, self._patience = server.connections, server.settings.head_patience
+        self._timer: asyncio.TimerHandle | None = None
+        self.logger, self._served = _HTTP, False
+        self.app_state = {**app_state, CONNECTION: self}
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is under way."""
+        return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def served(self) -> bool:
+        """Whether a request was answered."""
+        return self._served
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, or refuse to."""
+        super().connection_made(transport)
+        if self._house.admit(self, self._address):
+            self._watch()
+        else:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._house.leave(self)
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read what has come, and see how long to wait for more."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, but not for a client who does not read."""
+        self._served = True
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self.loop.call_later(self._patience, self.transport.abort)
+        else:
+            self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        _LOG.info("%s sent what is not HTTP", self._address)
+        try:
+            super().send_400_response(msg)
+        except h11.LocalProtocolError:  # An answer is under way already.
+            self.transport.abort()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a connection that was not used for long."""
+        self._end()
+
+    def abort(self) -> None:
+        """Close at once, whatever is still to be sent."""
+        self.transport.abort()
+
+    def _watch(self) -> None:
+        """Run the clock while a request is awaited or has begun to arrive, and at no other time."""
+        if self.transport.is_closing() or not self.idle:
+            self._stop_timer()
+        elif self.served and self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]:
+            self._stop_timer()  # It is kept for a while.
+            if self.timeout_keep_alive_task is None:
+                self.timeout_keep_alive_task = self.loop.call_later(
+                    self.timeout_keep_alive, self.timeout_keep_alive_handler
+                )
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self._patience, self._end)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _end(self) -> None:
+        """Close, without waiting for a client who does not read."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+
+class TlsDoor(asyncio.Protocol):
+    """A connection before its TLS is agreed on, which is counted and not waited for as others are.
+
+    Parameters
+    ----------
+    context : SSLContext
+        The certificate and its key.
+    **options
+        What the connection behind it is made with.
+    """
+
+    idle, served = True, False
+
+    def __init__(self, context: ssl.SSLContext, **options: Any) -> None:
+        self._context, self._options = context, options
+        server = options["config"].app.state.server
+        self._house, self._patience = server.connections, server.settings.head_patience
+        self._early: list[bytes] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin the handshake, or refuse to."""
+        self._transport = transport
+        transport.pause_reading()
+        peer = transport.get_extra_info("peername") or [""]
+        if self._house.admit(self, str(peer[0])):
+            self._task = asyncio.get_running_loop().create_task(self._agree())
+        else:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Keep what comes together with the end of the handshake."""
+        self._early.append(data)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Forget the connection."""
+        self._house.leave(self)
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._transport.abort()
+
+    async def _agree(self) -> None:
+        """Do the handshake, and hand the connection on."""
+        begin = asyncio.get_running_loop().start_tls
+        try:
+            secure = await begin(
+                self._transport, self, self._context, server_side=True,
+                ssl_handshake_timeout=self._patience,
+            )  # fmt: skip
+        except OSError:
+            secure = None
+        self._house.leave(self)
+        if secure is None or secure.is_closing():
+            self._transport.abort()
+            return
+        behind = HttpConnection(**self._options)
+        secure.set_protocol(behind)
+        behind.connection_made(secure)
+        for data in self._early:
+            behind.data_received(data)
+
+
+def _fit_to_files(most: int) -> int:
+    """Return how many connections there can be by the system's limit of open files."""
+    if resource is not None:
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if files != resource.RLIM_INFINITY:
+            most = min(most, max(files - _FILES, files // 2))
+    return most
