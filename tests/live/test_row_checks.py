@@ -247,7 +247,7 @@ def test_what_was_not_kept_is_not_remembered(tmp_path: Path, monkeypatch: Any) -
         with pytest.raises(GrbpError):
             study.tell(2, 2)
         monkeypatch.undo()
-        assert known.study != rows(study)[0] or known.study == before
+        assert known.study in (None, before)
         assert known.cases.get(2) in (None, cases[2])
         known.damage = None
         assert study.tell(2, 2).step == 2

@@ -205,12 +205,12 @@ def test_one_damaged_study_is_no_reason_to_fail_for_all(server: Serving) -> None
     opened(server, 2)
     for change, words in (
         (
-            f"update cases set threshold = 3 where {OF_WARD}",
+            f"update cases set threshold = 3 where {OF_WARD}",  # noqa: S608 (ours)
             "the row of case 1 in the study 'ward' does not follow",
         ),
         ("update studies set config = '{}' where study = 'ward'", "configuration of the study is"),
         (
-            f"update events set response = '{{' where {OF_WARD}",
+            f"update events set response = '{{' where {OF_WARD}",  # noqa: S608 (ours)
             "damaged",
         ),
     ):

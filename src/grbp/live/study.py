@@ -34,13 +34,17 @@ class Study(StudyKeeper):
     name : str
     goal : int
     read_only : str or None
-        Why the study cannot be written to, if a check failed when it was opened; whatever would
-        write raises `ReadOnly` then.
+        Why the study cannot be written to: a check failed when it was opened, or what is stored
+        was found to be damaged since. Whatever would write raises `ReadOnly` then, until `verify`
+        finds all well.
 
     Raises
     ------
     NotFound
         If there is no such store or study.
+    Damaged
+        If what is stored cannot be read, or does not follow from the log: nobody is advised, and
+        nothing is recorded, from a row that was damaged or changed.
 
     See Also
     --------

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 from grbp.errors import CannotWrite, Damaged, InvalidInput, NotFound
-from grbp.live.arguments import check_recorder, check_text, format_time, utc_now
+from grbp.live.arguments import check_label, check_recorder, format_time, utc_now
 from grbp.live.house import GRANT, KINDS, REVOKE, append, read_log
 from grbp.live.recording import Call
 from grbp.live.schema import NO_HASH, Event, loads
@@ -201,7 +201,7 @@ class Tokens:
         self, label: str, role: str, days: float = DAYS, *, who: str | None = None
     ) -> tuple[str, Token]:
         """Make a token; return its text, which is shown only here, and what is kept of it."""
-        label = check_text("label", label, _LONGEST_LABEL)
+        label = check_label("label", label, _LONGEST_LABEL)
         if role not in ROLES:
             raise InvalidInput(f"role = {role!r} was given; it must be one of {', '.join(ROLES)}")
         call, expires = self._call(who), self._find_end(days)
@@ -209,7 +209,7 @@ class Tokens:
 
         def grant(tx: Transaction) -> tuple[_Known, Token]:
             known = _read_tokens(self._known, tx)
-            _check_label(label, known, now)
+            _refuse_equal_label(label, known, now)
             return _grant(tx, call, known, label, role, expires, hash_token(token))
 
         return token, self._write(grant)
@@ -334,7 +334,7 @@ def _grant(  # noqa: PLR0913, PLR0917 (the parts of a token)
     return known, known.by_id[name]
 
 
-def _check_label(label: str, known: _Known, now: datetime) -> None:
+def _refuse_equal_label(label: str, known: _Known, now: datetime) -> None:
     """Refuse a label that a valid token has: nobody could tell who recorded what."""
     for one in known.by_id.values():
         if one.is_valid(now) and _simplify(one.label) == _simplify(label):
