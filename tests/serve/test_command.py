@@ -352,3 +352,19 @@ def test_the_server_is_ready_when_it_says_its_address() -> None:
         asked = Request(f"{place}/ready", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
         with urlopen(asked) as answer:  # noqa: S310
             assert json.load(answer)["status"] == "ok"
+
+
+def test_an_older_copy_of_a_store_lets_nobody_in_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with closing(open_store("s.sqlite", create=True)) as store:
+        _, token = Tokens(store).make("thief", "admin")
+    before = Path("s.sqlite").read_bytes()
+    with closing(open_store("s.sqlite")) as store:
+        Tokens(store).revoke(token.id)
+    Path("s.sqlite").write_bytes(before)
+    assert main(["serve", "--store", "s.sqlite", "--port", "0"]) == 2
+    said = capsys.readouterr().err
+    assert "nobody can be let in: event 2 of the store's own log" in said
+    assert "an older copy was put in place" in " ".join(said.split())

@@ -12,10 +12,11 @@ from grbp.live.advice import Status
 from grbp.live.config import DRAWN, make_config, this_version
 from grbp.live.export import import_log, read_log
 from grbp.live.reader import StudyReader
+from grbp.live.reading import list_current
 from grbp.live.recording import Call
 from grbp.live.row_checks import find_checked
 from grbp.live.schema import Event, loads
-from grbp.live.store import Where, open_or_make_store
+from grbp.live.store import Where, open_or_make_store, open_store
 from grbp.live.store.base import Transaction
 
 T = TypeVar("T")
@@ -23,6 +24,33 @@ T = TypeVar("T")
 
 class StudyKeeper(StudyReader):
     """A study that is made and archived; `grbp.Study` also records cases."""
+
+    @staticmethod
+    def names(store: Where, *, archived: bool = False) -> list[str]:
+        """List the studies of a store by their names.
+
+        Parameters
+        ----------
+        store : str or Path
+            See `Study`.
+        archived : bool, default False
+            Whether to list also those that are archived.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        NotFound
+            If there is no such store.
+        """
+        opened = open_store(store)
+        try:
+            return opened.studies() if archived else list_current(opened)
+        finally:
+            if opened is not store:
+                opened.close()
 
     @classmethod
     def create(  # noqa: PLR0913

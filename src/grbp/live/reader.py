@@ -17,7 +17,7 @@ from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, dump_log, step_tables
 from grbp.live.history import case_entries
 from grbp.live.projection import decide_threshold, total_counters
-from grbp.live.reading import find_only_study, find_study, list_current
+from grbp.live.reading import find_only_study, find_study
 from grbp.live.recording import find_case
 from grbp.live.row_checks import check_types, find_checked, keep_checked
 from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow
@@ -79,33 +79,6 @@ class StudyReader:
     def read_only(self) -> str | None:
         """Why the study cannot be written to; None if it can."""
         return self._checked.damage or self._reason
-
-    @staticmethod
-    def names(store: Where, *, archived: bool = False) -> list[str]:
-        """List the studies of a store by their names.
-
-        Parameters
-        ----------
-        store : str or Path
-            See `Study`.
-        archived : bool, default False
-            Whether to list also those that are archived.
-
-        Returns
-        -------
-        list of str
-
-        Raises
-        ------
-        NotFound
-            If there is no such store.
-        """
-        opened = open_store(store)
-        try:
-            return opened.studies() if archived else list_current(opened)
-        finally:
-            if opened is not store:
-                opened.close()
 
     def __repr__(self) -> str:
         note = f", read-only: {self.read_only}" if self.read_only else ""

@@ -24,7 +24,7 @@ from grbp._io import (
 )
 from grbp._marks import STUDIES as MARK, lock_free_address, refuse_others
 from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
-from grbp.live.store.base import Store
+from grbp.live.store.base import HOUSE, Store
 from grbp.live.store.files import Files
 from grbp.live.store.mounts import NETWORKED, file_system
 from grbp.live.store.sql import (

@@ -117,8 +117,8 @@ def describe_gone(where: str, count: int) -> str:
     return f"{which} of {where} cannot be found"
 
 
-def describe_loss(name: str, seq: int, end: int) -> str:
+def describe_loss(log: str, seq: int, end: int) -> str:
     """Say that a log, which ends with an event, does not have the one that was noted."""
     if end < seq:
-        return f"event {seq} of {name!r} was acknowledged, but its log ends with event {end}"
-    return f"event {seq} of {name!r} is not the one that was acknowledged"
+        return f"event {seq} of {log} was acknowledged, but its log ends with event {end}"
+    return f"event {seq} of {log} is not the one that was acknowledged"
