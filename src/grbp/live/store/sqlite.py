@@ -263,7 +263,8 @@ class SqliteStore(Store):
         event, study = self.read(name, lambda tx: (tx.event(seq), tx.study()))
         if event is not None and is_noted(head, event.hash):
             return None
-        said = describe_loss(name, seq, study.seq if study else seq)
+        log = "the store's own log" if name == HOUSE else repr(name)
+        said = describe_loss(log, seq, study.seq if study else seq)
         return f"{said}: {self._witness.advice}"
 
     def damage(self) -> list[str]:
