@@ -1,6 +1,6 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from itertools import takewhile
@@ -296,16 +296,10 @@ class StudyReader:
         with self._checked:
             found = verify_stored(self._store, self.name, self._learner, decide=decide)
         if not (decide and found.problems):  # A decision that comes out differently may be sound.
-            self.note_check(found.problems)
-        return found
-
-    def note_check(self, problems: Sequence[str]) -> None:
-        """Write again where a check found all well, and not where it found something wrong."""
-        if problems:
-            self._checked.damage = f"a check found that {problems[0]}; restore a backup"
-        else:
-            self._checked.trust()
+            self._checked.note_check(found.problems)
+        if found.ok:
             self._reason = self._find_reason()
+        return found
 
     def export(self, path: Path | str) -> Path:
         """Write the log to a file, a line of JSON for each event, whole or not at all.

@@ -5,7 +5,7 @@ else, and would give wrong advice that then stands in the log. What was found to
 log, and what this process wrote itself, is remembered, so that it is looked at once.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
@@ -59,6 +59,12 @@ class CheckedRows:
         self.cases: dict[int, CaseRow] = {}
         self.held: dict[tuple[int, int], HeldRow] = {}
         self.knows_held = False
+
+    def note_check(self, problems: Sequence[str]) -> None:
+        """Trust the rows where a check of the whole found all well, else let nobody write."""
+        self.trust()
+        if problems:
+            self.damage = f"a check found that {problems[0]}; restore a backup"
 
     def read(self, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads rows which follow from the log."""

@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from grbp.live.house import VERIFIED
+from grbp.live.row_checks import keep_checked
 from grbp.serve import models
 from grbp.serve.bodies import refuse_length
 from grbp.serve.jobs import JobResponse
@@ -50,7 +51,7 @@ def _note_check(server: ServerState, who: str, verb: str, study: str, found: Any
     One study that is well does not say that all are, as the last check of the whole store did.
     """
     if verb == "verify" or found["ok"]:
-        server.study(study).note_check(found["problems"])
+        keep_checked(server.store, study).note_check(found["problems"])
     if not found["ok"]:
         record_upkeep(server.store, VERIFIED, who, server.clock(), study=study, ok=False)
 
