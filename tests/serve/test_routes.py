@@ -190,7 +190,10 @@ def test_an_archived_study_is_left_out_of_lists(server: Serving) -> None:
     assert ("/studies/other" in page.text, "/studies/ward" in page.text) == (True, False)
     assert "1 archived study</a> left out" in page.text
     assert "/studies/ward" in server.ask("GET", "/?all=1&archived=1").text
-    assert "This study is archived" in server.ask("GET", "/studies/ward").text
+    shown = server.ask("GET", "/studies/ward").text
+    assert "This study is archived" in shown
+    assert "Nothing can be recorded now." in shown
+    assert "<form data-send" not in shown
     opened = server.ask("POST", where, json={"archived": False, "why": "so"})
     assert opened.json()["archived"] is None
     assert server.ask("GET", "/api/studies").json()["items"] == ["other", "ward"]

@@ -63,6 +63,7 @@ def _render_page(
         what |= {"home": f"/studies/{name}", "api": f"/api/studies/{name}"}
         # No other study of this name began then; a hash would cover what shadow mode hides.
         what["id"] = f"{study.name} {study.log(limit=1)[0].recorded}"
+        what["closed"] = bool(what["status"].read_only or what["status"].archived)
     rights = {
         "record": may(caller.role, RECORDER),
         "correct": may(caller.role, CORRECTOR),
