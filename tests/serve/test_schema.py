@@ -58,13 +58,13 @@ def described(tmp_path: Path) -> Iterator[Any]:
     store.close()
 
 
-# Whoever asks for the health, or what can be simulated, can do nothing wrong.
+# Whoever asks how the server is, or what can be simulated, can do nothing wrong.
 CASES = [
     (*route, mode)
     for route in sorted(ROLES_BY_ROUTE)
     if re.match("/(api/|health|ready|metrics)", route[1])
     for mode in schemathesis.GenerationMode
-    if route[1] not in ("/health", "/api/explore") or mode.value != "negative"
+    if route[1] not in ("/health", "/ready", "/api/explore") or mode.value != "negative"
 ]
 
 
