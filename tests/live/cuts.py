@@ -73,11 +73,11 @@ def witnessed(disk: Disk, synchronous: str = "FULL") -> Iterator[None]:
     """Record what a store notes beside itself, which nobody syncs; not where commits are not."""
     note = Witness.note
 
-    def record(self: Witness, number: int, seq: int, head: str) -> None:
-        note(self, number, seq, head)
+    def record(self: Witness, number: int, line: bytes) -> None:
+        note(self, number, line)
         file, place = Path(self._path), 64 * number
-        line = file.read_bytes()[place : place + 64]
-        disk.trace.append(Write(disk.number(file.name, False), place, line))
+        noted = file.read_bytes()[place : place + 64]
+        disk.trace.append(Write(disk.number(file.name, False), place, noted))
 
     with patch.object(Witness, "note", record if synchronous == "FULL" else note):
         yield

@@ -22,7 +22,7 @@ from grbp.errors import CannotWrite, InvalidInput, ReadOnly
 from grbp.live.store import open_store, sql
 from grbp.live.store.base import STAGED, Store, Transaction
 from grbp.live.store.sqlite import FILES, SqliteStore
-from grbp.live.store.witness import Witness, _parse_line
+from grbp.live.store.witness import Witness, _parse_line, make_line
 
 NAME = "live.sqlite"
 
@@ -324,12 +324,12 @@ def test_a_witness_never_goes_back(tmp_path: Path) -> None:
     """Whoever writes to an older copy does not remove the trace of what is missing there."""
     for seq in (1, 9, 10, 2, 99, 100, 11):
         with closing(witness := Witness(str(tmp_path / NAME), "")):
-            witness.note(3, seq, f"{seq:064}")
+            witness.note(3, make_line(3, seq, f"{seq:064}"))
     assert witness.read() == {3: (100, f"{100:064}"[:40])}
     with closing(witness):
         witness.forget(3)
         assert witness.read() == {}
-        witness.note(3, 1, "f" * 64)
+        witness.note(3, make_line(3, 1, "f" * 64))
         assert witness.read() == {3: (1, "f" * 40)}
 
 

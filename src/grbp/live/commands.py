@@ -166,8 +166,8 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
         raise Conflict(f"step {row.steps + 1} of case {case} was told; {_describe_end(row)}")
     action = _check_action(config, row, took, after, why)
     recording.check_observed()
-    recording.count_due_steps()
-    row = recording.find_case(case)
+    if recording.count_due_steps():
+        row = recording.find_case(case)
     due, step = due_time(config, action, row.since, call.now), row.steps + 1
     status = WON if after == config.goal else LOST if after == DEAD_END else OPEN
     counts = count_step(config, row, (action, row.state, after), 1, held=bool(due))
@@ -206,8 +206,8 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
             f"step {step} of case {case} was to be taken back; only the last entry can be, which"
             f" is {entry}"
         )
-    recording.count_due_steps()
-    row = recording.find_case(case)
+    if recording.count_due_steps():
+        row = recording.find_case(case)
     new = row._replace(status=OPEN, last=recording.next_seq)
     if last:
         done, before = islice(standing_entries(tx, row), 2)
@@ -234,8 +234,8 @@ def withdraw_case(tx: Transaction, call: Call, case: int, why: str) -> Answer:
         return answered
     if row.status != OPEN:
         raise Conflict(f"case {case} was to be withdrawn; {_describe_end(row)}")
-    recording.count_due_steps()
-    row = recording.find_case(case)
+    if recording.count_due_steps():
+        row = recording.find_case(case)
     new = row._replace(status=CLOSED, last=recording.next_seq)
     return recording.record("close", 0, request, _dumps_case(new), row, new)
 

@@ -153,14 +153,15 @@ class Recording:
                     f" {now}"
                 )
 
-    def count_due_steps(self) -> None:
-        """Count what has become mature, each step by an event of its own."""
+    def count_due_steps(self) -> bool:
+        """Count what has become mature, each step by an event of its own; return if any could."""
         if not self.config.windows:
-            return
+            return False
         call, self.call = self.call, self.call._replace(key="", observed="")
         for held in self.tx.due(call.now):
             self.count_held_step(held)
         self.call = call
+        return True
 
     def count_held_step(self, held: HeldRow) -> Answer:
         """Count a step that is mature."""

@@ -334,8 +334,8 @@ class SqliteStore(Store):
     def _commit(self) -> None:
         self._writer.commit()
         if self._witness is not None:
-            for number, last in self._writer.tails.items():
-                self._witness.note(number, *last)
+            for number, line in self._writer.tails.items():
+                self._witness.note(number, line)
 
     def _forget(self, number: int) -> None:
         """Note nothing of a log that is being removed: the next one may get its number."""

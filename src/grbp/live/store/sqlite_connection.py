@@ -10,6 +10,7 @@ from grbp.errors import CannotWrite, Damaged, GrbpError, InvalidInput, missing_e
 from grbp.live.schema import Event
 from grbp.live.store.base import Reader
 from grbp.live.store.sql import CachedStudy, SqlTransaction, refuse_newer
+from grbp.live.store.witness import make_line
 
 try:
     import apsw
@@ -31,8 +32,8 @@ _SENTENCES: Final[dict[type[Exception], str]] = {
 PAUSE: Final = 0.002
 """How many seconds to wait at a time; SQLite's own pauses grow, and leave somebody behind."""
 
-Tails = dict[int, tuple[int, str]]
-"""The last event that a transaction appends to each log, by its number."""
+Tails = dict[int, bytes]
+"""What is to be noted of the last event that a transaction appends to each log, by its number."""
 
 
 class SqliteTransaction(SqlTransaction):
@@ -52,7 +53,9 @@ class SqliteTransaction(SqlTransaction):
     def append(self, event: Event) -> None:
         """Add an event."""
         super().append(event)
-        self._tails[self._require_study().number] = event.seq, event.hash
+        # Made here, since after a commit the processor has forgotten how, and takes longer.
+        number = self._require_study().number
+        self._tails[number] = make_line(number, event.seq, event.hash)
 
     def _forget(self, number: int) -> None:
         self._tails.pop(number, None)

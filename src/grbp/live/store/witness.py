@@ -37,11 +37,10 @@ class Witness:
             " what is missing is given up"
         )
 
-    def note(self, number: int, seq: int, head: str) -> None:
+    def note(self, number: int, line: bytes) -> None:
         """Note the last event of a log, unless a later one was noted before; fail in silence."""
-        line, place = _make_line(number, seq, head), number * _LENGTH
-        with suppress(OSError):
-            file = self._open()
+        try:
+            file, place = self._file or self._open(), number * _LENGTH
             if number not in self._ours:
                 before = os.pread(file, _LENGTH, place)
                 # Numbers are written with all their zeros, so that lines compare as they do.
@@ -49,6 +48,8 @@ class Witness:
                     return
                 self._ours.add(number)
             os.pwrite(file, line, place)
+        except OSError:  # (`suppress` takes longer, for every entry)
+            pass
 
     def forget(self, number: int) -> None:
         """Remove what is noted of a log that is to be removed itself, and wait for the disk.
@@ -91,7 +92,7 @@ class Witness:
         return self._file
 
 
-def _make_line(number: int, seq: int, head: str) -> bytes:
+def make_line(number: int, seq: int, head: str) -> bytes:
     """Write a line: the number of an event, the first digits of its hash, and a checksum."""
     noted = f"{seq:013} {head[:_DIGITS]:{_DIGITS}} ".encode()
     return b"%b%08x\n" % (noted, crc32(noted, number))
@@ -101,7 +102,7 @@ def _parse_line(number: int, line: bytes) -> tuple[int, str] | None:
     """Read a line, if it is whole."""
     with suppress(ValueError):
         seq, head, _ = line.decode("ascii").split()
-        if line == _make_line(number, int(seq), head):
+        if line == make_line(number, int(seq), head):
             return int(seq), head
     return None
 
