@@ -36,6 +36,7 @@ class Decision:
     sentence: str
     firm: bool
     probabilities: tuple[float, float] | None
+    doubts: tuple[str, ...] = ()
 
 
 class Evidence(NamedTuple):

@@ -194,6 +194,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         value_1=value_1,
         pending=pending,
         cusum=_cusum(moves),
+        labels=records.labels,
     )
 
 

@@ -15,6 +15,7 @@ from grbp.fitting.summary import summarize
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
+from grbp.records.labels import Labels
 from grbp.theory.posterior import Estimate, Posterior
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class Fit(Decision, Displayable):
     probabilities : tuple of float or None
         The probabilities that never finishing, and that finishing in state 1 alone, is right; None
         without a decision.
+    doubts : tuple of str
+        What speaks against the model of one p_C and one p_F, in sentences, the gravest first.
     difference : Estimate or None
         p_f - B(p_c): how much FINISH is better in state 1; a hidden bias of that size in p_f would
         reverse the decision.
@@ -152,6 +155,8 @@ class Fit(Decision, Displayable):
         The share of goals if all open cases are lost, and if all are won.
     cusum : Cusum or None
         The running sum for the picture of drift.
+    labels : Labels
+        What the table calls its states and actions.
     """
 
     goal: int
@@ -179,6 +184,7 @@ class Fit(Decision, Displayable):
     pending: tuple[float, float] | None
     cusum: Cusum | None = field(repr=False)
     by_group: Mapping[str, "Fit"] = field(default_factory=dict)
+    labels: Labels = Labels()  # noqa: RUF009 (it cannot be changed)
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:

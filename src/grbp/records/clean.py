@@ -9,6 +9,7 @@ import numpy as np
 
 from grbp.model.transition import DEAD_END
 from grbp.numerics.arrays import Bools, Ints
+from grbp.records.labels import Labels
 
 OPEN: Final = -1
 """The next state of a row that leaves it empty: what came of the action is not known yet."""
@@ -57,6 +58,8 @@ class Records:
         The line, or row of a frame, of the first row that was left out by each rule.
     notes : tuple of str
         Warnings, in whole sentences.
+    labels : Labels
+        What the table calls its states and actions.
     """
 
     goal: int
@@ -76,6 +79,7 @@ class Records:
     dropped: Mapping[str, int] = field(default_factory=lambda: _NONE)
     first_lines: Mapping[str, int] = field(default_factory=lambda: _NONE)
     notes: tuple[str, ...] = ()
+    labels: Labels = Labels()  # noqa: RUF009 (it cannot be changed)
 
     def __post_init__(self) -> None:
         for name in _COLUMNS:
