@@ -142,7 +142,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
     p_c = Proportion(ups, ups + downs, level, adaptive)
     p_f = Proportion(won, won + lost, level, adaptive)
     chain = solve_statewise(moves)
-    direct = direct_value(moves, level)
+    direct = direct_value(moves, level, adaptive)
     ways = {
         "boundary": _boundary(records.goal, p_c),
         "general": None if chain is None else _quantiles(chain.continue_value[:, 0], level),
