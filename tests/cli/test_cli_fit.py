@@ -80,7 +80,9 @@ def check_answer(answer: dict[str, Any]) -> None:
     for name, successes in (("p_c", "ups"), ("p_f", "wins")):
         share = answer[name]
         if share is not None:
-            assert share.keys() == {successes, "tries", "estimate", *INTERVALS}
+            assert share.keys() == {
+                successes, "tries", "estimate", *INTERVALS, "effective", "by_case"
+            }  # fmt: skip
             ends = [end for interval in INTERVALS for end in share[interval]]
             assert 0.0 <= min(ends) <= max(ends) <= 1.0
         if share is not None and share["tries"]:

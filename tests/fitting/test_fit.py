@@ -45,6 +45,7 @@ def test_its_dictionary_is_json_with_every_key(fit: grbp.Fit) -> None:
     assert told["open"].keys() == {"empty_next", "no_row"}
     assert told["p_c"].keys() == {
         "ups", "tries", "estimate", "wilson", "jeffreys", "clopper_pearson", "anytime",
+        "effective", "by_case",
     }  # fmt: skip
     assert told["ways"].keys() == {"boundary", "general", "direct"}
     assert all(way.keys() == {"estimate", "low", "high"} for way in told["ways"].values())

@@ -10,6 +10,7 @@ import numpy as np
 from grbp.errors import InvalidInput
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.decide import Evidence, decide
+from grbp.fitting.dependence import with_dependence
 from grbp.fitting.estimates import Proportion, include_estimate
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
 from grbp.fitting.sensitivity import Sensitivity
@@ -139,7 +140,8 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
     moves = Transitions(records)
     ups, downs = int(moves.ups.sum()), int(moves.downs.sum())
     won, lost = int(moves.wins.sum()), int(moves.losses.sum())
-    p_c = Proportion(ups, ups + downs, level, adaptive)
+    made = assumption_tests(moves)
+    p_c = with_dependence(Proportion(ups, ups + downs, level, adaptive), moves, made)
     p_f = Proportion(won, won + lost, level, adaptive)
     chain = solve_statewise(moves)
     direct = direct_value(moves, level, adaptive)
@@ -149,8 +151,8 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         "direct": direct,
     }
     sensitivity = Sensitivity(moves, direct, chain)
-    tests = tuple(sensitivity.judge(test) for test in assumption_tests(moves))
-    posterior = Posterior(records.goal, ups, downs, won, lost)
+    tests = tuple(sensitivity.judge(test) for test in made)
+    posterior = Posterior(records.goal, *p_c.counts, won, lost)
     decision = decide(
         Evidence(
             goal=records.goal,
@@ -271,7 +273,8 @@ def _values(
 
 def _with_draws(share: Proportion, draws: int, random: np.random.Generator) -> Floats:
     """Return the estimate, and draws from its posterior."""
-    drawn = random.beta(share.successes + 0.5, share.failures + 0.5, draws)
+    won, lost = share.counts
+    drawn = random.beta(won + 0.5, lost + 0.5, draws)
     return np.append(share.successes / share.tries, drawn)
 
 

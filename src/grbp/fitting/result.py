@@ -201,7 +201,7 @@ class Fit(Decision, Displayable):
     def posterior(self) -> Posterior:
         """The posterior of the two probabilities, with Jeffreys' prior."""
         c, f = self.p_c, self.p_f or Proportion(0, 0)
-        return Posterior(self.goal, c.successes, c.failures, f.successes, f.failures)
+        return Posterior(self.goal, *c.counts, *f.counts)
 
     @property
     def probability_threshold_1(self) -> float | None:
@@ -364,4 +364,6 @@ def _plain_share(share: Proportion, successes: str) -> dict[str, Any]:
         "tries": share.tries,
         "estimate": share.estimate,
         **{kind: list(getattr(share, kind)) for kind in kinds},
+        "effective": share.effective,
+        "by_case": None if share.by_case is None else list(share.by_case),
     }

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from grbp._format import plural
@@ -60,12 +61,7 @@ def _estimates(fit: "Fit") -> Iterator[str]:
     kind = "anytime" if fit.adaptive else "Wilson"
     yield ""
     yield f"  {'':<34}{'estimate':>10}{f'{100.0 * fit.level:g} % interval':>22}{'tries':>10}"
-    for name, share in (("p_C, CONTINUE moves up", fit.p_c), ("p_F, FINISH wins", fit.p_f)):
-        estimate = None if share is None else share.as_estimate
-        if share is None or estimate is None:
-            yield f"  {name:<34}{'never tried':>10}"
-        else:
-            yield _line(f"{name} ({kind})", estimate, share.tries)
+    yield from _shares(fit, kind)
     if any(fit.ways.values()):
         yield "  Continuing in state 1 reaches the goal"
     for name, way in fit.ways.items():
@@ -74,6 +70,17 @@ def _estimates(fit: "Fit") -> Iterator[str]:
     if fit.difference is not None:
         yield _line("p_F - B(p_C), which decides", fit.difference)
     yield from _goals(fit)
+
+
+def _shares(fit: "Fit", kind: str) -> Iterator[str]:
+    for name, share in (("p_C, CONTINUE moves up", fit.p_c), ("p_F, FINISH wins", fit.p_f)):
+        estimate = None if share is None else replace(share, effective=None).as_estimate
+        if share is None or estimate is None:
+            yield f"  {name:<34}{'never tried':>10}"
+            continue
+        yield _line(f"{name} ({kind})", estimate, share.tries)
+        if share.effective is not None and share.as_estimate is not None:
+            yield _line("  by case, since cases differ", share.as_estimate, round(share.effective))
 
 
 def _goals(fit: "Fit") -> Iterator[str]:
