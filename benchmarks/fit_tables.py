@@ -43,7 +43,7 @@ def settings(*sizes: int) -> list[Setting]:
     return [Setting(*truth[:3], cases, *truth[3:]) for truth in TRUTHS for cases in sizes]
 
 
-def table_of(setting: Setting, seed: int, kind: str = "model", **more: Any) -> Records:
+def table_of(setting: Setting, seed: int, kind: Any = "model", **more: Any) -> Records:
     """Draws a table and reads it."""
     goal = setting.goal
     finish = [setting.finish, *[setting.above] * (goal - 2)]
