@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from grbp.fitting.transitions import Transitions
+from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.special import chi2_tail
 
@@ -81,6 +82,7 @@ NO_DRIFT_F: Final = "p_F does not drift from case to case"
 SAME_F_BY_STATE: Final = "p_F is the same in all states"
 SAME_C_BY_GROUP: Final = "p_C is the same in all groups"
 SAME_F_BY_GROUP: Final = "p_F is the same in all groups"
+SAME_CHOICE: Final = "FINISH is chosen alike in all groups"
 AT_RANDOM: Final = "open cases are like the others"
 
 _NEEDS_CASES: Final = "The rows are aggregated, and the test needs to know which belong together."
@@ -285,6 +287,22 @@ def same_by_group(moves: Transitions) -> list[AssumptionTest]:
             "FINISH must have been tried in two groups.",
         ),
     ]  # fmt: skip
+
+
+def same_choice_by_group(moves: Transitions) -> AssumptionTest:
+    """Compare between groups how often cases finish when they first stand in state 1."""
+    records = moves.records
+    first = records.state == 1
+    if not records.aggregated:
+        rows = np.flatnonzero(first)
+        first = np.zeros_like(first)
+        first[rows[np.unique(records.case[rows], return_index=True)[1]]] = True
+    finishes = records.action == Action.FINISH
+    count = moves.count_by_group
+    return _compare_shares(
+        SAME_CHOICE, count(first & finishes), count(first & ~finishes),
+        "Both actions must have been tried in state 1, and two groups must have stood there.",
+    )  # fmt: skip
 
 
 def _compare_shares(assumption: str, won: Ints, lost: Ints, why: str) -> AssumptionTest:

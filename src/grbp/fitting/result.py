@@ -10,8 +10,10 @@ from grbp._display import Displayable, Rows
 from grbp._format import as_plain, format_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.decide import Decision
-from grbp.fitting.estimates import Proportion, include_estimate
+from grbp.fitting.estimates import Proportion
+from grbp.fitting.groups import Standardized
 from grbp.fitting.summary import summarize
+from grbp.fitting.support import FINISH, say_support, support_of
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
@@ -71,6 +73,13 @@ class StateRow(NamedTuple):
     action: str
     probability: float | None
 
+    @property
+    def finish_probability(self) -> float | None:
+        """How probable it is that FINISH is right."""
+        if self.probability is None:
+            return None
+        return self.probability if self.action == FINISH else 1.0 - self.probability
+
 
 class Cusum(NamedTuple):
     """The running sum of what cases were above the model, in their order.
@@ -123,10 +132,10 @@ class Fit(Decision, Displayable):
     ways : dict of Estimate
         What continuing in state 1 is worth in three ways: by the boundary, by the general chain,
         and directly. A way that the records do not allow is None.
-    decision : {"threshold-0", "threshold-1", "by-state", "none"}
-        The policy that is right, as far as the records say.
+    decision : {"threshold-0", "threshold-1", "by-state", "by-group", "none"}
+        The policy that is right, as far as the records say. A tie is "none": both are equally good.
     reason : str or None
-        Why there is no decision, or why it is one by state.
+        Why there is no decision, or why it is one by state or by group.
     sentence : str
         What the records say, how sure that is, and what would settle it.
     firm : bool
@@ -136,9 +145,12 @@ class Fit(Decision, Displayable):
         without a decision.
     doubts : tuple of str
         What speaks against the model of one p_C and one p_F, in sentences, the gravest first.
+    way : {"boundary", "direct", "general", "standardized"}
+        The way to value state 1 that the sentence rests on: the boundary, unless the records speak
+        against it or groups differ.
     difference : Estimate or None
-        p_f - B(p_c): how much FINISH is better in state 1; a hidden bias of that size in p_f would
-        reverse the decision.
+        p_f less the value of continuing in state 1: B(p_c), or the first way that stands where the
+        records speak against that. A hidden bias of that size in p_f would reverse the decision.
     tests : tuple of AssumptionTest
         The assumptions of the model, tested.
     by_state : tuple of StateRow
@@ -150,13 +162,18 @@ class Fit(Decision, Displayable):
         one stood there.
     practice, value_0, value_1 : Estimate or None
         The share of ended cases that reached the goal, and what the thresholds 0 and 1 would have
-        reached from the same first states.
+        reached from the same first states; by the chain state by state where the records speak
+        against B(p_c), and None where they speak against that too.
     pending : tuple of float or None
         The share of goals if all open cases are lost, and if all are won.
     cusum : Cusum or None
         The running sum for the picture of drift.
     labels : Labels
         What the table calls its states and actions.
+    standardized : Standardized or None
+        The estimates standardised over groups; None without groups.
+    threshold_gain : Estimate or None
+        What `gain` returns.
     """
 
     goal: int
@@ -185,6 +202,8 @@ class Fit(Decision, Displayable):
     cusum: Cusum | None = field(repr=False)
     by_group: Mapping[str, "Fit"] = field(default_factory=dict)
     labels: Labels = Labels()  # noqa: RUF009 (it cannot be changed)
+    standardized: Standardized | None = None
+    threshold_gain: Estimate | None = None
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -230,12 +249,23 @@ class Fit(Decision, Displayable):
         Returns
         -------
         Estimate or None
-            With first states as in the records; None where there is no decision.
+            With first states as in the records; None where there is no decision, or no way to
+            value state 1 stands from which it follows.
         """
-        if self.probabilities is None:
-            return None
-        shares = [count / sum(self.first_states) for count in self.first_states]
-        return include_estimate(*self.posterior.gain(shares, self.level))
+        return self.threshold_gain
+
+    @property
+    def support(self) -> dict[str, tuple[int, ...]]:
+        """The states in which the records support "finish", or "continue", at the level of the fit.
+
+        The others are "undecided", or "unknown" where one of the actions was never tried.
+        """
+        return support_of((row.finish_probability for row in self.by_state), self.level)
+
+    @property
+    def support_sentence(self) -> str:
+        """The same as a sentence."""
+        return f"State by state, the records support: {say_support(self.support)}."
 
     @property
     def counters(self) -> Counters | None:
@@ -268,13 +298,14 @@ class Fit(Decision, Displayable):
         dict
         """
         plain = {name: as_plain(value) for name, value in vars(self).items()}
-        for name in ("first_lines", "cusum", "probabilities"):
+        for name in ("first_lines", "cusum", "probabilities", "threshold_gain"):
             del plain[name]
         return plain | {
             "p_c": _plain_share(self.p_c, "ups"),
             "p_f": None if self.p_f is None else _plain_share(self.p_f, "wins"),
             "probability_threshold_1": self.probability_threshold_1,
             "gain": as_plain(self.gain()),
+            "support": as_plain(self.support),
             "tests": [asdict(test) for test in self.tests],
             "counters": as_plain(self.counters),
         }

@@ -4,8 +4,10 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from grbp._format import plural
+from grbp._format import percent, plural
 from grbp.fitting.assumptions import AssumptionTest
+from grbp.fitting.groups import Standardized
+from grbp.fitting.support import write_list
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:
@@ -23,6 +25,14 @@ WAYS: Final = {
     "direct": "as observed",
 }
 
+_DECIDES: Final = {
+    "boundary": "p_F - B(p_C), which decides",
+    "direct": "p_F less that as observed",
+    "general": "p_F less that state by state",
+    "standardized": "p_F less that, over the groups",
+}
+"""What the difference is that the answer rests on."""
+
 
 def summarize(fit: "Fit") -> str:
     """Return the sentence, the estimates, the tests, the states and the groups."""
@@ -33,6 +43,8 @@ def summarize(fit: "Fit") -> str:
         "\n".join(_tests(fit)),
         "\n".join(_states(fit)),
     ]
+    if fit.standardized is not None:
+        parts.append("\n".join(_standardized(fit.standardized)))
     if fit.by_group:
         parts.append("\n".join(_groups(fit)))
     return "\n\n".join(parts)
@@ -72,7 +84,7 @@ def _estimates(fit: "Fit") -> Iterator[str]:
         if way is not None:
             yield _line(f"  {WAYS[name]}", way)
     if fit.difference is not None:
-        yield _line("p_F - B(p_C), which decides", fit.difference)
+        yield _line(_DECIDES[fit.way], fit.difference)
     yield from _goals(fit)
 
 
@@ -135,6 +147,28 @@ def _states(fit: "Fit") -> Iterator[str]:
         c, c_up, f, f_goal = map(_short, (row.c, row.c_up, row.f, row.f_goal))
         counts = f"  {row.state:>5}{c:>10}{c_up:>9}{f:>10}{f_goal:>9}"
         yield f"{counts}   {row.action:<10}{sure:>8}".rstrip()
+
+
+def _standardized(whole: Standardized) -> Iterator[str]:
+    yield "Standardised over the groups, by their cases that stood in state 1"
+    shown = {
+        "p_F, FINISH wins": whole.p_f,
+        "Continuing in state 1, by p_C": whole.value,
+        "Continuing in state 1, as observed": whole.direct,
+        "p_F less continuing": whole.difference,
+    }
+    for name, number in shown.items():
+        if number is not None:
+            yield _line(name, number)
+    if whole.uncovered:
+        share = percent(whole.uncovered_share)
+        names = write_list(whole.uncovered)
+        yield _wrap(
+            f"not in it: {names}, with {share} of these cases, where an action was never tried in"
+            " state 1",
+            "  ",
+            "    ",
+        )
 
 
 def _groups(fit: "Fit") -> Iterator[str]:
