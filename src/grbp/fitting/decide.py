@@ -7,17 +7,17 @@ from typing import Final
 from grbp._format import percent
 from grbp.fitting.doubts import Doubt, find_doubts
 from grbp.fitting.evidence import (
-    OF_GROUPS,
     OF_STATES,
     WAYS,
     Evidence,
+    begin,
     say_rejected,
     say_values,
     share_text,
 )
 from grbp.fitting.grounds import Ground, are_apart, chance_above, spread_out
 from grbp.fitting.more_tries import Need, boundary_variance, find_need, say_need
-from grbp.fitting.support import disagrees, say_support, support_of, write_list
+from grbp.fitting.support import disagrees, say_support, write_list
 
 POLICY: Final = {
     "threshold-0": "never finish",
@@ -115,7 +115,7 @@ def _find_grounds(seen: Evidence) -> list[Ground]:
     ground = Ground("standardized", whole.p_f, value, whole.probability)
     pooled = _find_agreement(grounds)
     other = pooled is None or (pooled >= 0.5) != (ground.probability >= 0.5)
-    return [ground] if other or seen.rejects(*OF_GROUPS) else [*grounds, ground]
+    return [ground] if other or seen.groups_differ else [*grounds, ground]
 
 
 def _find_agreement(grounds: list[Ground]) -> float | None:
@@ -134,8 +134,8 @@ def _least_sure(grounds: list[Ground]) -> Ground:
 
 def _decide_by_group(seen: Evidence, one: float | None) -> Decision | None:
     """Decide group by group where groups surely differ and do not lie on the same side."""
-    whole, differ = seen.standardized, seen.rejects(*OF_GROUPS)
-    if whole is None or not differ:
+    whole, differ = seen.standardized, seen.groups_differ
+    if whole is None or not differ or one is None or seen.right_for(int(one >= 0.5)) >= seen.level:
         return None
     sure: dict[str, list[str]] = {policy: [] for policy in POLICY}
     others = []
@@ -146,8 +146,7 @@ def _decide_by_group(seen: Evidence, one: float | None) -> Decision | None:
         else:
             surely = percent(min(max(side, 1.0 - side), 1.0 - 1e-12))
             sure[group.decision].append(f"{name} ({surely} sure)")
-    sides = {side >= 0.5 for side in whole.sides.values()}
-    if not any(sure.values()) or len(sides) < 2:
+    if not any(sure.values()):
         return None
     parts = [
         f"{words} at {write_list(sure[policy])}"
@@ -160,9 +159,9 @@ def _decide_by_group(seen: Evidence, one: float | None) -> Decision | None:
     return Decision(
         decision="by-group",
         reason=differ,
-        sentence=f"{told}. {differ[0].upper()}{differ[1:]}, so that no one policy is right for all.",
+        sentence=f"{told}. {begin(differ)}, and no one policy is surely right for all.",
         firm=all(sure.values()),
-        probabilities=None if one is None else (1.0 - one, one),
+        probabilities=(1.0 - one, one),
         way="standardized",
     )
 
@@ -172,14 +171,14 @@ def _decide_by_state(seen: Evidence, threshold: int | None) -> Decision | None:
     chain, differ = seen.chain, seen.rejects(*OF_STATES)
     if chain is None or not differ:
         return None
-    support = support_of(chain.finish.tolist(), seen.level)
+    support = seen.support
     neither = 1.0 - sum(chain.threshold)
     surely, belied = neither >= seen.level, seen.chain_is_belied
     if belied and not (threshold is not None and disagrees(support, threshold)):
         return None
     if not surely and (threshold is None or not disagrees(support, threshold)):
         return None
-    told = f"Decide state by state: {say_support(support)}. {differ[0].upper()}{differ[1:]}"
+    told = f"Decide state by state: {say_support(support)}. {begin(differ)}"
     if surely:
         # Draws that all agree make it no certainty.
         told += f", and the records are {percent(min(neither, 1.0 - 1e-12))} sure that neither"
@@ -249,13 +248,12 @@ def _say_break_even(seen: Evidence) -> str:
             f"Finishing there pays off if p_F is at least {even.estimate:.3g}"
             f" ({100.0 * seen.level:g} % interval {even.low:.3g} to {even.high:.3g})."
         )
-    shares = [
-        f"{way.estimate:.3g} ({WAYS[name]}; {100.0 * seen.level:g} % interval {way.low:.3g} to"
-        f" {way.high:.3g})"
-        for name, way in values.items()
-    ]
+    shares = [f"{share_text(way)} {WAYS[name]}" for name, way in values.items()]
     where = f"between {' and '.join(shares)}" if len(shares) > 1 else f"of {shares[0]}"
-    return f"Finishing there pays off from a p_F {where} on; {say_rejected(seen)}"
+    return (
+        f"Finishing there pays off from a p_F {where} on ({100.0 * seen.level:g} % intervals in"
+        f" brackets); {say_rejected(seen)}"
+    )
 
 
 # The sentence.

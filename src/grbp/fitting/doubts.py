@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from grbp._format import percent
 from grbp.fitting import assumptions as a
-from grbp.fitting.evidence import BROKEN, OF_GROUPS, Evidence, say_rejected, say_values
+from grbp.fitting.evidence import OF_GROUPS, Evidence, begin, say_broken, say_rejected, say_values
 from grbp.fitting.grounds import Ground
-from grbp.fitting.support import disagrees, say_support, support_of, write_list
+from grbp.fitting.support import disagrees, say_support, write_list
 from grbp.theory.posterior import Estimate
 
 
@@ -47,9 +47,8 @@ def find_doubts(seen: Evidence, grounds: list[Ground], threshold: int | None) ->
 def _doubt_states(seen: Evidence, threshold: int | None) -> Iterator[Doubt]:
     if seen.chain is None or threshold is None:
         return
-    support = support_of(seen.chain.finish.tolist(), seen.level)
-    if disagrees(support, threshold):
-        yield Doubt(f"State by state, the records support: {say_support(support)}.")
+    if disagrees(seen.support, threshold):
+        yield Doubt(f"State by state, the records support: {say_support(seen.support)}.")
 
 
 def _doubt_assumptions(seen: Evidence) -> Iterator[Doubt]:
@@ -61,9 +60,9 @@ def _doubt_assumptions(seen: Evidence) -> Iterator[Doubt]:
         done |= {a.SAME_BY_STATE, a.TREND_BY_STATE, a.NO_MEMORY, a.CASES_ALIKE}
     for test in seen.tests:
         if test.changes_answer and test.rejected_at(seen.level) and test.assumption not in done:
-            broken = BROKEN[test.assumption]
+            broken = say_broken(test.assumption)
             yield Doubt(
-                f"{broken[0].upper()}{broken[1:]}: the records speak against the assumption that"
+                f"{begin(broken)}: the records speak against the assumption that"
                 f" {test.assumption}, and without it the answer would be different."
             )
 
@@ -81,12 +80,11 @@ def _doubt_groups(seen: Evidence, threshold: int | None) -> Iterator[Doubt]:
     whole = seen.standardized
     if whole is None:
         return
-    differ = seen.rejects(*OF_GROUPS)
-    on_the_other = [n for n, side in whole.sides.items() if int(side >= 0.5) != threshold]
-    if differ and threshold is not None and on_the_other:
+    differ = seen.groups_differ
+    if differ and threshold is not None and seen.right_for(threshold) < seen.level:
         yield Doubt(
-            f"{differ[0].upper()}{differ[1:]}, and {write_list(on_the_other)}"
-            f" {'lies' if len(on_the_other) == 1 else 'lie'} on the other side."
+            f"{begin(differ)}, and the policy is expected to be right in groups"
+            f" with {percent(seen.right_for(threshold))} of the cases that stood in state 1."
         )
     depends = whole.choice_p is not None and whole.choice_p < 1.0 - seen.level
     if whole.uncovered and (depends or whole.p_f is None):

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol
 
-from grbp._format import format_interval
+from grbp._format import format_interval, percent
 from grbp.fitting import assumptions as a
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.grounds import are_apart
 from grbp.fitting.groups import Standardized
 from grbp.fitting.statewise import StatewiseChain
+from grbp.fitting.support import Support, support_of
 from grbp.theory.posterior import Estimate, Posterior
 
 WAYS: Final = {
@@ -19,7 +20,7 @@ WAYS: Final = {
     "standardized": "standardised over the groups",
 }
 
-BROKEN: Final = {
+_BROKEN: Final = {
     a.SAME_BY_STATE: "p_C differs between states",
     a.TREND_BY_STATE: "p_C changes from state to state",
     a.NO_MEMORY: "a move depends on the one before",
@@ -77,12 +78,37 @@ class Evidence(NamedTuple):
         """Return what is the case instead of the first assumption that is rejected, if any."""
         return next(
             (
-                BROKEN[test.assumption]
+                say_broken(test.assumption)
                 for test in self.tests
                 if test.assumption in assumption and test.rejected_at(self.level)
             ),
             "",
         )
+
+    @property
+    def groups_differ(self) -> str:
+        """How groups surely differ, if they do, and the answer can be standardised over them."""
+        whole = self.standardized
+        return "" if whole is None or whole.p_f is None else self.rejects(*OF_GROUPS)
+
+    @property
+    def support(self) -> Support:
+        """What the records support state by state.
+
+        Where groups differ, states look different because of who gets there; and state 1 is
+        judged by the groups.
+        """
+        if self.chain is None:
+            return support_of((), self.level)
+        finish = self.chain.finish.tolist()
+        return support_of([0.5, *finish[1:]] if self.groups_differ else finish, self.level)
+
+    def right_for(self, threshold: int) -> float:
+        """Return for which share of cases a threshold is expected to be right, if groups differ."""
+        whole = self.standardized
+        if not self.groups_differ or whole is None or whole.right_share is None:
+            return 1.0
+        return whole.right_share if threshold else 1.0 - whole.right_share
 
     @property
     def chain_is_belied(self) -> bool:
@@ -91,11 +117,20 @@ class Evidence(NamedTuple):
         return direct is not None and general is not None and are_apart(direct, general)
 
 
+def say_broken(assumption: str) -> str:
+    """Say what is the case where an assumption does not hold."""
+    return _BROKEN.get(assumption, f"it does not hold that {assumption}")
+
+
 def say_rejected(seen: Evidence) -> str:
     """Say what the model claims that the records speak against."""
     even = seen.ways["boundary"]
-    claim = "" if even is None else f" says {even.estimate:.3g}, and"
-    return f"the model of one p_C for all states{claim} is what these records speak against."
+    if even is None:
+        return ""
+    return (
+        f"the model of one p_C for all states says {percent(even.estimate)}, and these records"
+        " speak against it."
+    )
 
 
 def say_values(values: list[tuple[str, Estimate]]) -> str:
@@ -109,3 +144,8 @@ def say_values(values: list[tuple[str, Estimate]]) -> str:
 def share_text(share: Estimate) -> str:
     """Write an estimated share with its interval, in the letters of any terminal."""
     return format_interval(*share).replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")
+
+
+def begin(sentence: str) -> str:
+    """Begin a sentence with a capital letter; p_C and p_F keep theirs."""
+    return sentence if sentence.startswith("p_") else sentence[0].upper() + sentence[1:]

@@ -50,6 +50,9 @@ class Standardized(NamedTuple):
         continuing are apart, else by p_C.
     probability : float or None
         How probable it is that the difference is not below 0.
+    right_share : float or None
+        The share of cases in state 1 for which finishing there is expected to be right, if each
+        group is judged beside the others.
     sides : dict of float
         For each group that tried both actions in state 1, how probable it is that finishing there
         is right: the less sure of what the group says alone and of what it says among the others.
@@ -69,6 +72,7 @@ class Standardized(NamedTuple):
     direct: Estimate | None
     difference: Estimate | None
     probability: float | None
+    right_share: float | None
     sides: dict[str, float]
     uncovered: tuple[str, ...]
     uncovered_share: float
@@ -85,7 +89,7 @@ def standardize(moves: Transitions, level: float, finishes: Bools) -> Standardiz
     uncovered = tuple(dict.fromkeys(strata.names[k] for k in lost.tolist()))
     test = same_choice_by_group(moves)
     told = Standardized(
-        None, None, None, None, None, {}, uncovered, float(weight[lost].sum()),
+        None, None, None, None, None, None, {}, uncovered, float(weight[lost].sum()),
         len(strata.names), test.p,
     )  # fmt: skip
     if not len(covered):
@@ -99,13 +103,15 @@ def standardize(moves: Transitions, level: float, finishes: Bools) -> Standardiz
     if direct is not None and are_apart(direct, by_p_c):
         difference = subtract(by_finish, direct)
         probability = _chance_positive(by_finish, direct, level)
+    among = strata.judge_groups(covered, p_f - value)
     return told._replace(
         p_f=by_finish,
         value=by_p_c,
         direct=direct,
         difference=difference,
         probability=probability,
-        sides=strata.find_sides(covered, p_f - value),
+        right_share=float(among[strata.group[covered]] @ shares),
+        sides=strata.find_sides(covered, among),
     )
 
 
@@ -143,10 +149,15 @@ class _Strata:
         keys, stratum = np.unique(key, return_inverse=True)
         return keys // records.goal, stratum.ravel()
 
+    @property
+    def group(self) -> Ints:
+        """The group of each stratum."""
+        return self._numbers[0]
+
     @cached_property
     def names(self) -> list[str]:
         """The name of the group of each stratum."""
-        return [self.moves.records.groups[k] for k in self._numbers[0].tolist()]
+        return [self.moves.records.groups[k] for k in self.group.tolist()]
 
     def _count(self, rows: Bools) -> Ints:
         stratum, count = self._numbers[1], self.moves.records.count
@@ -208,18 +219,22 @@ class _Strata:
             high += (share * (seen.high - seen.estimate)) ** 2
         return Estimate(total, max(0.0, total - low**0.5), min(1.0, total + high**0.5))
 
-    def find_sides(self, chosen: Ints, gain: Floats) -> dict[str, float]:
-        """Return how probable it is that finishing in state 1 is right, by group."""
-        group = self._numbers[0]
+    def judge_groups(self, chosen: Ints, gain: Floats) -> Floats:
+        """Compute how probable it is that finishing is right in each group, beside the others."""
+        groups, weight = self.group[chosen], self.weight[chosen]
+        among = np.full(len(self.moves.records.groups), np.nan)
+        for k in np.unique(groups).tolist():
+            own = groups == k
+            among[k] = (gain[:, own] @ weight[own] >= 0.0).mean()
+        return among
+
+    def find_sides(self, chosen: Ints, among: Floats) -> dict[str, float]:
+        """Return the less sure of what each group says alone, and beside the others."""
+        goal, names = self.moves.records.goal, self.moves.records.groups
         sides = {}
-        for k in np.unique(group[chosen]).tolist():
-            own = group[chosen] == k
-            won, lost, up, down = (int(count[group == k].sum()) for count in self.counts)
-            if not up or not down:
-                continue
-            among = float((gain[:, own] @ self.weight[chosen][own] >= 0.0).mean())
-            alone = Posterior(self.moves.records.goal, up, down, won, lost).probability
-            sides[self.moves.records.groups[k]] = min(
-                (among, alone), key=lambda one: abs(one - 0.5)
-            )
+        for k in np.unique(self.group[chosen]).tolist():
+            won, lost, up, down = (int(count[self.group == k].sum()) for count in self.counts)
+            if up and down:
+                alone = Posterior(goal, up, down, won, lost).probability
+                sides[names[k]] = min(alone, float(among[k]), key=lambda one: abs(one - 0.5))
         return sides

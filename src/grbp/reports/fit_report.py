@@ -20,6 +20,7 @@ _DECISIONS: Final = {
     "threshold-1": ("held", "✓", "finish in state 1"),
     "threshold-0": ("held", "✓", "never finish"),
     "by-state": ("open", "↕", "it depends on the state"),
+    "by-group": ("open", "↕", "it depends on the group"),
     "none": ("open", "?", "no decision"),
 }
 """Of every decision: its look, its sign and its words."""
