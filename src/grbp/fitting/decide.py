@@ -7,7 +7,6 @@ from typing import Final
 from grbp._format import percent
 from grbp.fitting.doubts import Doubt, find_doubts
 from grbp.fitting.evidence import (
-    OF_STATES,
     WAYS,
     Evidence,
     begin,
@@ -168,7 +167,7 @@ def _decide_by_group(seen: Evidence, one: float | None) -> Decision | None:
 
 def _decide_by_state(seen: Evidence, threshold: int | None) -> Decision | None:
     """Decide state by state where states surely differ and no threshold is right."""
-    chain, differ = seen.chain, seen.rejects(*OF_STATES)
+    chain, differ = seen.chain, seen.states_differ
     if chain is None or not differ:
         return None
     support = seen.support

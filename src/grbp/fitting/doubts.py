@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from grbp._format import percent
 from grbp.fitting import assumptions as a
-from grbp.fitting.evidence import OF_GROUPS, Evidence, begin, say_broken, say_rejected, say_values
+from grbp.fitting.evidence import Evidence, begin, say_broken, say_rejected, say_values
 from grbp.fitting.grounds import Ground
 from grbp.fitting.support import disagrees, say_support, write_list
 from grbp.theory.posterior import Estimate
@@ -53,7 +53,9 @@ def _doubt_states(seen: Evidence, threshold: int | None) -> Iterator[Doubt]:
 
 def _doubt_assumptions(seen: Evidence) -> Iterator[Doubt]:
     """Yield assumptions that surely do not hold, and without which the answer is another."""
-    done = {*OF_GROUPS} if seen.standardized is not None else set()
+    done = set()
+    if seen.standardized is not None:
+        done |= {a.SAME_C_BY_GROUP, a.SAME_F_BY_GROUP}
     if seen.in_state_1:
         done.add(a.SAME_F_BY_STATE)
     if seen.stand != ("boundary",):

@@ -33,9 +33,6 @@ _BROKEN: Final = {
 }
 """What is the case where an assumption does not hold."""
 
-OF_STATES: Final = (a.SAME_F_BY_STATE, a.SAME_BY_STATE, a.TREND_BY_STATE)
-OF_GROUPS: Final = (a.SAME_F_BY_GROUP, a.SAME_C_BY_GROUP)
-
 
 class Answer(Protocol):
     """What a group says by itself: a `Fit`."""
@@ -74,22 +71,29 @@ class Evidence(NamedTuple):
     among_groups: float | None = None
     """Of one group, how probable it is that finishing is right, beside what the others say."""
 
-    def rejects(self, *assumption: str) -> str:
-        """Return what is the case instead of the first assumption that is rejected, if any."""
-        return next(
-            (
-                say_broken(test.assumption)
-                for test in self.tests
-                if test.assumption in assumption and test.rejected_at(self.level)
-            ),
-            "",
+    def _say_difference(self, between: str, of_c: tuple[str, ...], of_f: str) -> str:
+        """Say which of p_C and p_F surely differ between groups or states, if any."""
+        broken = {test.assumption for test in self.tests if test.rejected_at(self.level)}
+        names = [
+            name for name, tests in (("p_C", of_c), ("p_F", (of_f,))) if broken.intersection(tests)
+        ]
+        verb = "differ" if len(names) > 1 else "differs"
+        return f"{' and '.join(names)} {verb} between {between}" if names else ""
+
+    @property
+    def states_differ(self) -> str:
+        """How states surely differ, if they do."""
+        return self._say_difference(
+            "states", (a.SAME_BY_STATE, a.TREND_BY_STATE), a.SAME_F_BY_STATE
         )
 
     @property
     def groups_differ(self) -> str:
         """How groups surely differ, if they do, and the answer can be standardised over them."""
         whole = self.standardized
-        return "" if whole is None or whole.p_f is None else self.rejects(*OF_GROUPS)
+        if whole is None or whole.p_f is None:
+            return ""
+        return self._say_difference("groups", (a.SAME_C_BY_GROUP,), a.SAME_F_BY_GROUP)
 
     @property
     def support(self) -> Support:

@@ -83,34 +83,34 @@ class Standardized(NamedTuple):
 def standardize(moves: Transitions, level: float, finishes: Bools) -> Standardized:
     """Standardise over groups; `finishes` are the rows of FINISH that tell of state 1."""
     strata = _Strata(moves, finishes)
-    covered = np.flatnonzero(strata.covered & (strata.weight > 0))
-    lost = np.flatnonzero(~strata.covered & (strata.weight > 0))
-    weight = strata.weight / max(1, strata.weight.sum())
-    uncovered = tuple(dict.fromkeys(strata.names[k] for k in lost.tolist()))
-    test = same_choice_by_group(moves)
+    shares = strata.weight / max(1, strata.weight.sum())
+    stood = strata.weight > 0
+    covered, bare = (np.flatnonzero(stood & rows) for rows in (strata.covered, ~strata.covered))
     told = Standardized(
-        None, None, None, None, None, None, {}, uncovered, float(weight[lost].sum()),
-        len(strata.names), test.p,
+        None, None, None, None, None, None, {},
+        tuple(dict.fromkeys(strata.names[k] for k in bare.tolist())),
+        float(shares[bare].sum()), len(strata.names), same_choice_by_group(moves).p,
     )  # fmt: skip
     if not len(covered):
         return told
-    p_f, value = strata.draw(covered)
-    shares = weight[covered] / weight[covered].sum()
+    # Groups that lack an action, or never stood in state 1, are drawn too: to leave them out would
+    # choose groups by how their cases went. What they lack is drawn from what the others have.
+    p_f, value = strata.draw()
     gain = (p_f - value) @ shares
     by_p_c, by_finish = (summarize_draws(x @ shares, level) for x in (value, p_f))
-    direct = strata.observe(covered, shares, level)
+    direct = strata.observe(np.flatnonzero(stood), shares, level)
     difference, probability = summarize_draws(gain, level), float((gain >= 0.0).mean())
     if direct is not None and are_apart(direct, by_p_c):
         difference = subtract(by_finish, direct)
         probability = _chance_positive(by_finish, direct, level)
-    among = strata.judge_groups(covered, p_f - value)
+    among = strata.judge_groups(p_f - value)
     return told._replace(
         p_f=by_finish,
         value=by_p_c,
         direct=direct,
         difference=difference,
         probability=probability,
-        right_share=float(among[strata.group[covered]] @ shares),
+        right_share=float(among[strata.group] @ shares),
         sides=strata.find_sides(covered, among),
     )
 
@@ -195,11 +195,11 @@ class _Strata:
         tried: Bools = np.minimum.reduce([finished, continued, won + lost, up + down]) > 0
         return tried
 
-    def draw(self, chosen: Ints) -> tuple[Floats, Floats]:
+    def draw(self) -> tuple[Floats, Floats]:
         """Draw p_F and B(p_C) of strata from their posterior."""
         random = np.random.default_rng(0)
-        draws = max(200, min(_DRAWS, _MOST_CELLS // len(chosen)))
-        won, lost, up, down = (count[chosen] for count in self.counts)
+        draws = max(200, min(_DRAWS, _MOST_CELLS // len(self.names)))
+        won, lost, up, down = self.counts
         p_f = draw_shares(won, lost, draws, random)
         p_c = draw_shares(up, down, draws, random)
         value = hit(1, self.moves.records.goal, log_failure_ratio(p_c).ravel())
@@ -210,7 +210,8 @@ class _Strata:
         records = self.moves.records
         apart = replace(records, group=self._numbers[1], groups=tuple(self.names))
         low = high = total = 0.0
-        for k, share in zip(chosen.tolist(), shares.tolist(), strict=True):
+        for k in chosen.tolist():
+            share = float(shares[k])
             seen = direct_value(Transitions(apart.in_group(k)), level)
             if seen is None:
                 return None
@@ -219,13 +220,10 @@ class _Strata:
             high += (share * (seen.high - seen.estimate)) ** 2
         return Estimate(total, max(0.0, total - low**0.5), min(1.0, total + high**0.5))
 
-    def judge_groups(self, chosen: Ints, gain: Floats) -> Floats:
+    def judge_groups(self, gain: Floats) -> Floats:
         """Compute how probable it is that finishing is right in each group, beside the others."""
-        groups, weight = self.group[chosen], self.weight[chosen]
-        among = np.full(len(self.moves.records.groups), np.nan)
-        for k in np.unique(groups).tolist():
-            own = groups == k
-            among[k] = (gain[:, own] @ weight[own] >= 0.0).mean()
+        begin = np.flatnonzero(np.diff(self.group, prepend=-1))  # strata are sorted by group
+        among: Floats = (np.add.reduceat(gain * self.weight, begin, axis=1) >= 0.0).mean(axis=0)
         return among
 
     def find_sides(self, chosen: Ints, among: Floats) -> dict[str, float]:
