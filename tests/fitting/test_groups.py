@@ -9,6 +9,7 @@ from fits import joined, two_sites
 from paths import columns_of
 
 import grbp
+from grbp._format import percent
 from grbp.fitting.groups import Standardized
 
 Cell = tuple[int, int]
@@ -185,6 +186,21 @@ def test_small_groups_make_no_firm_statement() -> None:
     assert min(sides) > 0.05
 
 
+def test_a_small_group_is_no_surer_than_beside_the_others() -> None:
+    """In c, 15 of 18 moves went up and FINISH never won in 6 tries; elsewhere it is right."""
+    fit = counted_groups(
+        a=((225, 500), (60, 200)), b=((228, 500), (62, 200)), c=((5, 6), (0, 6))
+    )  # fmt: skip
+    assert grbp.Posterior(4, 15, 3, 0, 6).probability < 0.001
+    side = standardized_of(fit).sides["c"]
+    assert side > 0.05
+    small = fit.by_group["c"]
+    assert small.decision == "threshold-0"
+    assert not small.firm
+    assert f"that is only {percent(1.0 - side)} probable" in small.sentence
+    assert fit.decision == "threshold-1"
+
+
 def _counts(fits: Any) -> list[Sequence[int]]:
     return [
         (fit.p_c.successes, fit.p_c.failures, fit.p_f.successes, fit.p_f.failures)
@@ -198,3 +214,18 @@ def test_one_group_is_the_whole() -> None:
     fit = grbp.fit(table, 4, group="site")
     assert fit.standardized is None
     assert fit.by_group["only"].sentence == fit.sentence
+
+
+def test_policies_are_valued_in_each_group_where_groups_differ() -> None:
+    """Cases of two groups, with the p_C and p_F that the other does not have."""
+    fit = counted_groups(a=((225, 500), (160, 200)), b=((350, 500), (20, 200)))
+    assert fit.way == "standardized"
+    parts = fit.by_group.values()
+    weights = [sum(one.first_states) for one in parts]
+    for name in ("value_0", "value_1", "threshold_gain"):
+        own = [getattr(one, name) for one in parts]
+        whole = getattr(fit, name)
+        mean = np.average([one.estimate for one in own], weights=weights)
+        assert whole.estimate == pytest.approx(mean)
+        widths = np.array(weights) / sum(weights) * [one.high - one.estimate for one in own]
+        assert whole.high - whole.estimate == pytest.approx(np.sqrt((widths**2).sum()))

@@ -41,7 +41,7 @@ def decide(seen: Evidence) -> Decision:
     """Decide which policy the records speak for."""
     lacking = _find_lacking_records(seen)
     if lacking:
-        return _decide_nothing(seen, lacking, [])
+        return _decide_nothing(seen, lacking, [*find_doubts(seen, [], None)])
     grounds = _find_grounds(seen)
     one = _find_agreement(grounds)
     threshold = None if one is None else int(one >= 0.5)

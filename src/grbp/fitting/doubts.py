@@ -29,8 +29,9 @@ def find_doubts(seen: Evidence, grounds: list[Ground], threshold: int | None) ->
         )
     yield from _doubt_states(seen, threshold)
     yield from _doubt_assumptions(seen)
-    yield from _doubt_groups(seen, threshold)
-    if seen.untried:
+    if grounds:
+        yield from _doubt_groups(seen, threshold)
+    if seen.untried and threshold is not None:
         yield Doubt(
             f"{' and '.join(seen.untried)} {'were' if seen.untried[1:] else 'was'} never tried in"
             " state 1, so that the answer rests on what other states suggest."
@@ -73,11 +74,11 @@ def _doubt_groups(seen: Evidence, threshold: int | None) -> Iterator[Doubt]:
     """Yield groups on another side, and where who finishes depends on the group."""
     if seen.among_groups is not None and threshold is not None:
         one = seen.among_groups
-        if (one if threshold else 1.0 - one) < seen.level:
-            sure = percent(one if threshold else 1.0 - one)
+        chance = one if threshold else 1.0 - one
+        if chance < seen.level:
             yield Doubt(
-                "The group has few cases: beside what the other groups say, it is only"
-                f" {sure} sure."
+                "The group has few cases: beside what the other groups say, that is only"
+                f" {percent(chance)} probable."
             )
     whole = seen.standardized
     if whole is None:

@@ -12,7 +12,7 @@ from grbp.fitting.assumptions import SAME_F_BY_STATE, assumption_tests
 from grbp.fitting.decide import decide
 from grbp.fitting.estimates import Proportion, include_estimate
 from grbp.fitting.evidence import Evidence
-from grbp.fitting.grounds import find_ways_that_stand, subtract, summarize_draws
+from grbp.fitting.grounds import average, find_ways_that_stand, subtract, summarize_draws
 from grbp.fitting.groups import Standardized, standardize
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
 from grbp.fitting.sensitivity import Sensitivity
@@ -191,7 +191,9 @@ def fit_records(
     )
     practice, pending = _practice(moves, level)
     values = _Values(None, None, None)
-    if stand == ("boundary",):
+    if decision.way == "standardized":
+        values = _value_by_group(parts.values())
+    elif stand == ("boundary",):
         values = _value_by_model(moves, p_c, f, posterior, level)
     elif "general" in stand and chain is not None:
         values = _value_by_chain(moves, chain, level)
@@ -328,6 +330,15 @@ def _value_by_chain(moves: Transitions, chain: StatewiseChain, level: float) -> 
     if np.isnan(one).any():
         return _Values(value_0, None, None)
     return _Values(value_0, *(summarize_draws(draws, level) for draws in (one, one - zero)))
+
+
+def _value_by_group(parts: Iterable[Fit]) -> _Values:
+    """Value the thresholds in each group by itself, weighed by where its cases began."""
+    groups = [*parts]
+    weights = np.array([sum(one.first_states) for one in groups], dtype=np.float64)
+    weights /= weights.sum()
+    columns = zip(*((one.value_0, one.value_1, one.threshold_gain) for one in groups), strict=True)
+    return _Values(*(average(column, weights.tolist()) for column in columns))
 
 
 def _with_draws(share: Proportion, draws: int, random: np.random.Generator) -> Floats:

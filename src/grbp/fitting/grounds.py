@@ -1,7 +1,7 @@
 """On which value of continuing in state 1 a decision can rest, and how sure it is then."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -82,6 +82,18 @@ def subtract(one: Estimate, other: Estimate) -> Estimate:
     below = math.hypot(one.estimate - one.low, other.high - other.estimate)
     above = math.hypot(one.high - one.estimate, other.estimate - other.low)
     return Estimate(difference, difference - below, difference + above)
+
+
+def average(estimates: Iterable[Estimate | None], weights: Sequence[float]) -> Estimate | None:
+    """Average estimates that are independent of each other; None where one is not known."""
+    mean = below = above = 0.0
+    for one, weight in zip(estimates, weights, strict=True):
+        if one is None:
+            return None
+        mean += weight * one.estimate
+        below = math.hypot(below, weight * (one.estimate - one.low))
+        above = math.hypot(above, weight * (one.high - one.estimate))
+    return Estimate(mean, mean - below, mean + above)
 
 
 def chance_above(f: Proportion, values: Floats) -> float:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from grbp.fitting.assumptions import same_choice_by_group
-from grbp.fitting.grounds import are_apart, spread_out, subtract, summarize_draws
+from grbp.fitting.grounds import are_apart, average, spread_out, subtract, summarize_draws
 from grbp.fitting.statewise import draw_shares
 from grbp.fitting.transitions import Transitions
 from grbp.fitting.value_estimators import direct_value
@@ -98,7 +98,7 @@ def standardize(moves: Transitions, level: float, finishes: Bools) -> Standardiz
     p_f, value = strata.draw()
     gain = (p_f - value) @ shares
     by_p_c, by_finish = (summarize_draws(x @ shares, level) for x in (value, p_f))
-    direct = strata.observe(np.flatnonzero(stood), shares, level)
+    direct = strata.observe(shares, level)
     difference, probability = summarize_draws(gain, level), float((gain >= 0.0).mean())
     if direct is not None and are_apart(direct, by_p_c):
         difference = subtract(by_finish, direct)
@@ -205,20 +205,14 @@ class _Strata:
         value = hit(1, self.moves.records.goal, log_failure_ratio(p_c).ravel())
         return p_f, value.reshape(p_c.shape)
 
-    def observe(self, chosen: Ints, shares: Floats, level: float) -> Estimate | None:
-        """Return what continuing from state 1 reached as observed; None if unknown of one."""
-        records = self.moves.records
-        apart = replace(records, group=self._numbers[1], groups=tuple(self.names))
-        low = high = total = 0.0
-        for k in chosen.tolist():
-            share = float(shares[k])
-            seen = direct_value(Transitions(apart.in_group(k)), level)
-            if seen is None:
-                return None
-            total += share * seen.estimate
-            low += (share * (seen.estimate - seen.low)) ** 2
-            high += (share * (seen.high - seen.estimate)) ** 2
-        return Estimate(total, max(0.0, total - low**0.5), min(1.0, total + high**0.5))
+    def observe(self, shares: Floats, level: float) -> Estimate | None:
+        """Return what continuing from state 1 reached as observed; None if unknown of a stratum."""
+        records = replace(
+            self.moves.records, group=self._numbers[1], groups=tuple(self.names)
+        )  # fmt: skip
+        stood = np.flatnonzero(shares).tolist()
+        seen = (direct_value(Transitions(records.in_group(k)), level) for k in stood)
+        return average(seen, shares[stood].tolist())
 
     def judge_groups(self, gain: Floats) -> Floats:
         """Compute how probable it is that finishing is right in each group, beside the others."""
