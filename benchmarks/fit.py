@@ -39,6 +39,7 @@ SHORT = {
     assumptions.NO_MEMORY: "memory",
     assumptions.CASES_ALIKE: "cases",
     assumptions.NO_DRIFT: "drift",
+    assumptions.NO_SHIFT: "shift",
     assumptions.NO_DRIFT_F: "drift, F",
     assumptions.SAME_F_BY_STATE: "F, states",
 }

@@ -8,7 +8,12 @@ from typing import Any, Final
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.fitting.assumptions import assumption_tests
+from grbp.fitting.assumptions import (
+    AssumptionTest,
+    assumption_tests,
+    shift_limit,
+    sum_over_cases,
+)
 from grbp.fitting.decide import Evidence, decide
 from grbp.fitting.estimates import Proportion, include_estimate
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
@@ -21,12 +26,9 @@ from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
 from grbp.records.clean import Records
 from grbp.records.reading import read_records
-from grbp.theory.posterior import Estimate, Posterior
+from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior, check_prior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
-
-_BRIDGE: Final = 1.358
-"""What the largest value of a Brownian bridge stays below in 95 of 100 (Kolmogorov)."""
 
 _DRAWS: Final = 4000
 """Draws from the posterior for the values of the two thresholds."""
@@ -52,6 +54,8 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
     adaptive: bool = False,
     skip_bad_rows: bool = False,
     level: float = 0.95,
+    prior_c: tuple[float, float] = JEFFREYS,
+    prior_f: tuple[float, float] = JEFFREYS,
 ) -> Fit:
     """Fit records of past cases: estimate, test the assumptions, and decide.
 
@@ -79,6 +83,10 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
         refusing the table.
     level : float
         The level of all intervals, and how sure a firm sentence must be: from 0.5 to 0.9999.
+    prior_c, prior_f : pair of float
+        What is assumed of p_c and p_f before any record, as the two numbers of a Beta law: so many
+        ups and downs, or wins and losses. How sure the answer is rests on it; the estimates, their
+        intervals and the chain state by state do not. By default it is Jeffreys' (0.5, 0.5).
 
     Returns
     -------
@@ -125,17 +133,24 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
         group=group if isinstance(group, str) or not isinstance(group, Iterable) else [*group],
         skip_bad_rows=skip_bad_rows,
     )
-    whole = fit_records(read, level, adaptive)
+    priors = check_prior("prior_c", prior_c), check_prior("prior_f", prior_f)
+    whole = fit_records(read, level, adaptive, priors)
     if not read.groups:
         return whole
     parts = {
-        name: fit_records(read.in_group(k), level, adaptive) for k, name in enumerate(read.groups)
+        name: fit_records(read.in_group(k), level, adaptive, priors)
+        for k, name in enumerate(read.groups)
     }
     return replace(whole, by_group=parts)
 
 
-def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -> Fit:
-    """Fit clean records."""
+def fit_records(
+    records: Records,
+    level: float = 0.95,
+    adaptive: bool = False,
+    priors: tuple[Prior, Prior] = (JEFFREYS, JEFFREYS),
+) -> Fit:
+    """Fit clean records; the priors are those of p_C and p_F."""
     moves = Transitions(records)
     ups, downs = int(moves.ups.sum()), int(moves.downs.sum())
     won, lost = int(moves.wins.sum()), int(moves.losses.sum())
@@ -150,7 +165,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
     }
     sensitivity = Sensitivity(moves, direct, chain)
     tests = tuple(sensitivity.judge(test) for test in assumption_tests(moves))
-    posterior = Posterior(records.goal, ups, downs, won, lost)
+    posterior = Posterior(records.goal, ups, downs, won, lost, *priors)
     decision = decide(
         Evidence(
             goal=records.goal,
@@ -166,7 +181,7 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         )
     )
     practice, pending = _practice(moves, level)
-    value_0, value_1 = _values(moves, p_c, p_f, level)
+    value_0, value_1 = _values(moves, p_c, p_f, level, priors)
     known = p_c.tries and p_f.tries
     return Fit(
         **vars(decision),
@@ -193,8 +208,10 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         value_0=value_0,
         value_1=value_1,
         pending=pending,
-        cusum=_cusum(moves),
+        cusum=_cusum(moves, tests, level),
         labels=records.labels,
+        prior_c=priors[0],
+        prior_f=priors[1],
     )
 
 
@@ -250,7 +267,11 @@ def _practice(
 
 
 def _values(
-    moves: Transitions, p_c: Proportion, p_f: Proportion, level: float
+    moves: Transitions,
+    p_c: Proportion,
+    p_f: Proportion,
+    level: float,
+    priors: tuple[Prior, Prior],
 ) -> tuple[Estimate | None, Estimate | None]:
     """Return the goals that the thresholds 0 and 1 would have reached from the first states."""
     if not p_c.tries:
@@ -260,18 +281,18 @@ def _values(
     weights = starts[states - 1] / starts.sum()
     random = np.random.default_rng(0)
     draws = min(_DRAWS, _MOST_CELLS // len(states))
-    log_r = log_failure_ratio(_with_draws(p_c, draws, random))[:, None]
+    log_r = log_failure_ratio(_with_draws(p_c, priors[0], draws, random))[:, None]
     value_0 = _estimate_and_draws(hit(states, goal, log_r) @ weights, level)
     if not p_f.tries:
         return value_0, None
     up = hit(states - 1, goal - 1, log_r) @ weights
-    value_1 = up + (1.0 - up) * _with_draws(p_f, draws, random)
+    value_1 = up + (1.0 - up) * _with_draws(p_f, priors[1], draws, random)
     return value_0, _estimate_and_draws(value_1, level)
 
 
-def _with_draws(share: Proportion, draws: int, random: np.random.Generator) -> Floats:
+def _with_draws(share: Proportion, prior: Prior, draws: int, random: np.random.Generator) -> Floats:
     """Return the estimate, and draws from its posterior."""
-    drawn = random.beta(share.successes + 0.5, share.failures + 0.5, draws)
+    drawn = random.beta(share.successes + prior[0], share.failures + prior[1], draws)
     return np.append(share.successes / share.tries, drawn)
 
 
@@ -280,14 +301,10 @@ def _estimate_and_draws(values: Floats, level: float) -> Estimate:
     return include_estimate(float(values[0]), *_quantiles(values[1:], level)[1:])
 
 
-def _cusum(moves: Transitions) -> Cusum | None:
-    """Sum up what the moves of each case were above the share of their states, case by case."""
-    if moves.records.aggregated:
+def _cusum(moves: Transitions, tests: tuple[AssumptionTest, ...], level: float) -> Cusum | None:
+    """Return the sum over cases, with the limits beyond which its test speaks against no shift."""
+    total = sum_over_cases(moves)
+    if total is None:
         return None
-    steps, cases = moves.steps, moves.records.cases
-    parts = steps.sum_by_case(steps.residual, cases)
-    spread = float((parts * parts).sum())
-    if spread <= 0.0:
-        return None
-    x: Ints = np.arange(1, cases + 1)
-    return Cusum(x.astype(np.float64), np.cumsum(parts) / math.sqrt(spread), _BRIDGE)
+    x: Ints = np.arange(1, len(total) + 1)
+    return Cusum(x.astype(np.float64), total, shift_limit(tests, level))

@@ -1,22 +1,25 @@
 """The result of a fit: what the records say, how sure that is, and what it rests on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from grbp._display import Displayable, Rows
+import numpy as np
+
+from grbp._display import Displayable, Rows, make_frame
 from grbp._format import as_plain, format_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.decide import Decision
 from grbp.fitting.estimates import Proportion, include_estimate
+from grbp.fitting.frames import interval_table, known_estimates, make_table
 from grbp.fitting.summary import summarize
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
 from grbp.records.labels import Labels
-from grbp.theory.posterior import Estimate, Posterior
+from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,15 +85,23 @@ class Cusum(NamedTuple):
     y : ndarray
         The sum up to it, in units of its standard deviation at the end.
     limit : float
-        What the largest distance from 0 stays below in 95 of 100 tables without a drift.
+        How far from 0 it may come before its test, adjusted for all others, says that p_c shifted.
     """
 
     x: Floats
     y: Floats
     limit: float
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cusum) or self.limit != other.limit:
+            return False
+        return np.array_equal(self.x, other.x) and np.array_equal(self.y, other.y)
 
-@dataclass(frozen=True, eq=False)
+    def __hash__(self) -> int:
+        return hash((len(self.x), self.limit))
+
+
+@dataclass(frozen=True)
 class Fit(Decision, Displayable):
     """What records of past cases say: estimates, the decision, and whether to believe it.
 
@@ -157,6 +168,8 @@ class Fit(Decision, Displayable):
         The running sum for the picture of drift.
     labels : Labels
         What the table calls its states and actions.
+    prior_c, prior_f : tuple of float
+        The priors with which probabilities of decisions were computed, as Beta laws.
     """
 
     goal: int
@@ -185,6 +198,8 @@ class Fit(Decision, Displayable):
     cusum: Cusum | None = field(repr=False)
     by_group: Mapping[str, "Fit"] = field(default_factory=dict)
     labels: Labels = Labels()  # noqa: RUF009 (it cannot be changed)
+    prior_c: Prior = JEFFREYS
+    prior_f: Prior = JEFFREYS
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -194,14 +209,21 @@ class Fit(Decision, Displayable):
         mappings = {name: dict(getattr(self, name)) for name in _MAPPINGS}
         return partial(Fit, **(vars(self) | mappings)), ()
 
+    def __hash__(self) -> int:
+        return hash((self.goal, self.rows, self.cases, self.sentence))
+
+    def __str__(self) -> str:
+        return self.summary()
+
     def __repr__(self) -> str:
         return f"<Fit of {self.rows:,} rows, {self.cases:,} cases: {self.sentence}>"
 
     @property
     def posterior(self) -> Posterior:
-        """The posterior of the two probabilities, with Jeffreys' prior."""
+        """The posterior of the two probabilities, with the priors of the fit."""
         c, f = self.p_c, self.p_f or Proportion(0, 0)
-        return Posterior(self.goal, c.successes, c.failures, f.successes, f.failures)
+        counts = (c.successes, c.failures, f.successes, f.failures)
+        return Posterior(self.goal, *counts, self.prior_c, self.prior_f)
 
     @property
     def probability_threshold_1(self) -> float | None:
@@ -301,32 +323,69 @@ class Fit(Decision, Displayable):
 
         return fit_report(self, facts or {})
 
+    def to_frame(self, library: str | None = None, *, of: str = "estimates") -> Any:
+        """Return numbers of the result as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            The library whose data frame is made; by default pandas, or else Polars, whichever is
+            installed.
+        of : {"estimates", "states", "groups", "tests"}
+            What has a row: each estimate, of all cases and of each group; each action in each
+            state; each action in each group; or each assumption that was tested.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+
+        Raises
+        ------
+        MissingExtra
+            If the library is not installed.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> result = grbp.fit(grbp.example_records(cases=500, seed=1), goal=4)
+        >>> tests = result.to_frame(of="tests").set_index("name")
+        >>> tests.loc["memory", ["effect_unit", "test"]].tolist()
+        ['odds ratio', 'Cochran-Mantel-Haenszel']
+        """
+        return make_frame(make_table(self, of), library)
+
+    def conf_int(self, level: float | None = None, *, library: str | None = None) -> Any:
+        """Return the intervals of what decides, at this level or another, as a data frame.
+
+        Parameters
+        ----------
+        level : float, optional
+            The level, between 0 and 1; by default that of the fit.
+        library : {"pandas", "polars"}, optional
+            As for `to_frame`.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+            A row for p_c, p_f, the boundary and their difference, each with its method.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> result = grbp.fit(grbp.example_records(cases=500, seed=1), goal=4)
+        >>> narrow = result.conf_int(level=0.8).set_index("quantity")
+        >>> narrow.loc["p_f", ["low", "high"]].round(3).tolist()
+        [0.266, 0.348]
+        """
+        return make_frame(interval_table(self, self.level if level is None else level), library)
+
     def _table(self) -> Rows:
-        fits = {"": self, **self.by_group}
-        return ("group", "quantity", "estimate", "low", "high"), (
-            (group, name, *number) for group, fit in fits.items() for name, number in fit._known()
-        )
+        return make_table(self, "estimates")
 
     def _summary(self) -> Rows:
         return ("", "estimate, with its interval"), (
-            (name, format_interval(*number)) for name, number in self._known()
+            (name, format_interval(*number)) for name, number in known_estimates(self)
         )
-
-    def _known(self) -> Iterator[tuple[str, Estimate]]:
-        """Yield every estimate that the records allow, with its name."""
-        estimates = {
-            "p_c": self.p_c.as_estimate,
-            "p_f": None if self.p_f is None else self.p_f.as_estimate,
-            "boundary": self.boundary,
-            "general": self.ways["general"],
-            "direct": self.ways["direct"],
-            "difference": self.difference,
-            "practice": self.practice,
-            "value_0": self.value_0,
-            "value_1": self.value_1,
-            "gain": self.gain(),
-        }
-        yield from ((name, number) for name, number in estimates.items() if number is not None)
 
     def _draw(self, ax: "Axes | None") -> "Figure":
         return self.plot_boundary(ax)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from grbp._format import plural
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.theory.posterior import Estimate
+from grbp.theory.posterior import JEFFREYS, Estimate
 
 if TYPE_CHECKING:
     from grbp.fitting.result import Fit
@@ -38,6 +38,13 @@ def summarize(fit: "Fit") -> str:
     return "\n\n".join(parts)
 
 
+def given_priors(fit: "Fit") -> Iterator[tuple[str, str]]:
+    """Yield the priors that are not Jeffreys', each with what it is of."""
+    for name, (a, b) in (("p_C", fit.prior_c), ("p_F", fit.prior_f)):
+        if (a, b) != JEFFREYS:
+            yield name, f"Beta({a:g}, {b:g})"
+
+
 def _wrap(text: str, first: str = "", indent: str = "") -> str:
     return textwrap.fill(
         text, _WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
@@ -57,6 +64,7 @@ def _estimates(fit: "Fit") -> Iterator[str]:
     if fit.stays or fit.jumps:
         stays, jumps = plural(fit.stays, "time"), plural(fit.jumps, "time")
         yield f"CONTINUE stayed {stays} and jumped {jumps}"
+    yield from (f"prior of {name}: {law}, as it was given" for name, law in given_priors(fit))
     kind = "anytime" if fit.adaptive else "Wilson"
     yield ""
     yield f"  {'':<34}{'estimate':>10}{f'{100.0 * fit.level:g} % interval':>22}{'tries':>10}"

@@ -28,7 +28,7 @@ COLUMNS: Final = (
 """The columns of a plan as a table: an estimate is followed by the ends of its interval."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Plan(Displayable):
     """What can be expected of learning, over a range of plausible truths; `plan` makes it.
 
@@ -94,6 +94,9 @@ class Plan(Displayable):
     stop_at: float | None
     past_cases: int
     weights: tuple[float, ...] | None = None
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def __repr__(self) -> str:
         truths = plural(len(self.truths), "truth")

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.polynomial import legendre, polynomial
@@ -42,8 +42,11 @@ _MOST = 10**15
 _PRIORS = (1e-4, 1e15)
 """The least and the largest number of a prior: the quadrature has its digits between them."""
 
-JEFFREYS = (0.5, 0.5)
-"""Jeffreys' prior of a probability, as the two numbers of a Beta law."""
+Prior: TypeAlias = tuple[float, float]
+"""The two numbers of a Beta law."""
+
+JEFFREYS: Final[Prior] = (0.5, 0.5)
+"""Jeffreys' prior of a probability."""
 
 _HIGHEST_LEVEL = 1.0 - 1e-9
 """The highest level of an interval: further out, the quadrature has no digits."""
@@ -75,7 +78,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-def check_prior(name: str, prior: object) -> tuple[float, float]:
+def check_prior(name: str, prior: object) -> Prior:
     """Return a prior as two positive numbers, or refuse it by its name."""
     with suppress(TypeError, ValueError, InvalidInput):
         a, b = (check_positive(name, number) for number in prior)  # type: ignore[attr-defined]
@@ -139,8 +142,8 @@ class Posterior:
     c_down: float
     f_goal: float
     f_lost: float
-    prior_c: tuple[float, float] = JEFFREYS
-    prior_f: tuple[float, float] = JEFFREYS
+    prior_c: Prior = JEFFREYS
+    prior_f: Prior = JEFFREYS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", check_goal(self.goal))
@@ -343,7 +346,7 @@ class Posterior:
 class _LogOdds:
     """The law of the log-odds of a Beta variable, counted from its mode."""
 
-    def __init__(self, won: float, lost: float, prior: tuple[float, float]) -> None:
+    def __init__(self, won: float, lost: float, prior: Prior) -> None:
         self.a, self.b = won + prior[0], lost + prior[1]
         self.n = self.a + self.b
         self.centre = math.log(self.a / self.b)
