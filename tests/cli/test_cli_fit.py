@@ -314,3 +314,28 @@ def test_a_page_is_written_though_nobody_reads_the_text(tmp_path: Path) -> None:
         running.stdin.close()
         running.wait()
     assert "</html>" in page.read_text("utf-8")
+
+
+def test_a_prior_is_given_as_two_numbers(capsys: pytest.CaptureFixture[str], table: str) -> None:
+    answer = answered(capsys, table, "--goal", 4, "--prior-f", "2,3.5", "--prior-c", "1,1")
+    expected = grbp.fit(table, goal=4, prior_f=(2, 3.5), prior_c=(1, 1))
+    assert answer == json.loads(json.dumps(expected.to_dict()))
+    for given in ("2", "2,x", "0,1", "1,2,3", "inf,1", ""):
+        said_no = refused(capsys, table, "--goal", 4, "--prior-f", given)
+        assert "it must be two positive numbers" in said_no
+        assert said_no.count("\n") == 1
+
+
+def test_the_page_says_when_and_how_it_was_made(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    page = tmp_path / "page.html"
+    pages = []
+    for _ in range(2):
+        assert main(["fit", table, "--goal", "4", "--report", str(page)]) == 0
+        pages.append(page.read_bytes())
+    assert pages[0] == pages[1]
+    told = [e.text for e in Page(pages[0].decode()).all("dd")]
+    assert "2023-11-14 22:13 UTC" in told
+    assert f"grbp fit {table} --goal 4 --report {page}" in told

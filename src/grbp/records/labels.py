@@ -53,6 +53,7 @@ class Labels(NamedTuple):
         go, end = self.actions
         meant = {
             "B(p_C)": "the break-even",
+            "a p_F": f"a chance to win by {end}",
             "p_C": f"the chance that {go} moves up",
             "p_F": f"the chance that {end} wins",
             "threshold 0": f"never {end}",
@@ -79,7 +80,7 @@ class Labels(NamedTuple):
 
         verbs = "|".join(form for verb in _VERBS for form in verb)
         pattern = (
-            r"\bB\(p_C\)|\bp_[CF]\b|\bneither threshold\b|\bthreshold [01]\b"
+            r"\bB\(p_C\)|\b(?:a p_F|p_[CF])\b|\bneither threshold\b|\bthreshold [01]\b"
             rf"|\bstate (?P<state>[0-9]+)\b|\b(?:CONTINUE|FINISH)\b|\b(?i:{verbs})\b"
         )
         return re.sub(pattern, say, text)
