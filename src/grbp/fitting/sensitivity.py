@@ -7,6 +7,7 @@ it what the decision would be without the assumption.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -33,6 +34,9 @@ from grbp.records.clean import OPEN
 from grbp.theory.dynprog import solve_many
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
+
+_SMALL_SIDE: Final = 0.1
+"""A stretch with a smaller share of the cases than that has no answer of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +146,11 @@ class Sensitivity:
         total = sum_over_cases(self.moves)
         if total is None:
             return None
-        late: Bools = self.moves.records.case > int(np.abs(total).argmax())
-        return self._that_differs([self._from_rows(c=late), self._from_rows(c=~late)])
+        last = int(np.abs(total).argmax())
+        late: Bools = self.moves.records.case > last
+        sides = [(late, len(total) - last - 1), (~late, last + 1)]
+        large = [rows for rows, cases in sides if cases > _SMALL_SIDE * len(total)]
+        return self._that_differs([self._from_rows(c=rows) for rows in large])
 
     def _of_a_group(self, threshold: Callable[[Bools], int | None]) -> int | None:
         """Return the threshold of a group that differs from that of all, if there is one."""
