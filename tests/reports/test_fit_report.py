@@ -49,7 +49,7 @@ def test_the_sentence_comes_first_then_the_map_then_the_tests(html: str, fit: Fi
         "What 150 past cases say: continue, or finish?",
         "State by state",
         "Which side of the break-even?",
-        "Three ways to value state 1",
+        "Three ways to value state\xa01",
         "Can the model be trusted here?",
         "Further down",
         "What the words mean",
@@ -157,7 +157,7 @@ def test_a_decision_by_state_says_where_what_is_right() -> None:
     ("decision", "other"),
     [
         ("threshold-1", "never FINISH."),
-        ("threshold-0", "FINISH when a case stands in state 1, one"),
+        ("threshold-0", "FINISH when a case stands in state\xa01, one"),
     ],
 )
 def test_a_policy_is_named_beside_the_other(fit: Fit, decision: str, other: str) -> None:

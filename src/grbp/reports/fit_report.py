@@ -93,7 +93,7 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
         goal=fit.goal,
         go=go,
         end=end,
-        one=fit.labels.state(1),
+        one=_keep_number(fit.labels.state(1)),
         look=look,
         sign=sign,
         support=say_support(fit),
@@ -179,6 +179,11 @@ def say_support(fit: "Fit") -> str:
     return f"State by state, the records support: {'; '.join(parts)}."
 
 
+def _keep_number(state: str) -> str:
+    """Keep the number of a state on the line of the word before it."""
+    return "\N{NO-BREAK SPACE}".join(state.rsplit(" ", 1))
+
+
 def _begin(words: str) -> str:
     """Let words begin a sentence."""
     return words[:1].upper() + words[1:]
@@ -206,8 +211,7 @@ def _state_row(row: "StateRow", fit: "Fit", moved: bool) -> tuple[str, ...]:
     else:
         sure = row.probability is not None and row.probability >= fit.level
         right = f"{'' if sure else 'perhaps '}{end if row.action == 'finish' else go}"
-    state = fit.labels.state(row.state).replace(" ", "\N{NO-BREAK SPACE}")
-    cells = [state, right, _sure(row.probability)]
+    cells = [_keep_number(fit.labels.state(row.state)), right, _sure(row.probability)]
     for wins, tries in ((row.c_up, row.c), (row.f_goal, row.f)):
         share = format_share(Proportion(wins, tries, fit.level, fit.adaptive))
         cells.append(f"{wins:,} of {tries:,}, {share}" if tries else "never tried")
