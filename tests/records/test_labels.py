@@ -19,6 +19,7 @@ def test_a_state_has_its_word_and_its_number() -> None:
     [
         ("FINISH was tried.", "FINISH was tried.", "Surgery was tried."),
         ("Never finish.", "Never finish.", "Never choose surgery."),
+        ("So: Finish there.", "So: Finish there.", "So: Choose surgery there."),
         ("Finishing or continuing?", "Finishing or continuing?",
          "Choosing surgery or choosing medication?"),
         ("In state 1, p_C is low. p_F too.",

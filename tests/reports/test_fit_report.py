@@ -153,6 +153,13 @@ def test_a_decision_by_state_says_where_what_is_right() -> None:
     assert "hatched" not in told
 
 
+def test_what_is_not_sure_of_a_state_is_not_supported(fit: Fit) -> None:
+    unsure = replace(fit, by_state=(fit.by_state[0]._replace(probability=0.9), *fit.by_state[1:]))
+    told = text_of(fit_report(unsure, FACTS))
+    assert "the records support: no sure answer in state 1; nothing in states 2 and 3" in told
+    assert "perhaps FINISH" in told
+
+
 @pytest.mark.parametrize(
     ("decision", "other"),
     [
