@@ -164,7 +164,8 @@ def test_what_only_a_prior_says_is_told() -> None:
     fit = counted(USUAL, ((10, 130), (0, 0), (0, 5)), prior_f=(5000, 5000))
     assert fit.decision == "threshold-1"
     assert not fit.firm
-    assert "it is the prior, what was assumed before any record, that does" in fit.sentence
+    told = " ".join((fit.sentence, *fit.doubts))
+    assert "it is the prior, what was assumed before any record, that does" in told
 
 
 def test_a_prior_that_is_none_is_refused() -> None:

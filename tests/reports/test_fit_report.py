@@ -293,6 +293,12 @@ def test_what_was_never_tried_in_state_1_has_no_probability() -> None:
     assert "P(threshold 1)" not in told
 
 
+def test_wins_in_state_1_are_told_apart_where_there_are_others(html: str) -> None:
+    elsewhere = text_of(fit_report(counted(USUAL, AT_ONE), FACTS))
+    assert "43 of 135 tries of FINISH won. In state\xa01, 40 of 130 did." in elsewhere
+    assert "tries of FINISH won. In state" not in text_of(html)
+
+
 def test_no_probability_is_certain() -> None:
     fit = counted(((1, 2000), (400, 800), (400, 800)), ((1900, 2000), (0, 0), (0, 0)))
     assert fit.probability(1) == 1.0

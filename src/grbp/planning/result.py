@@ -95,6 +95,9 @@ class Plan(Displayable):
     past_cases: int
     weights: tuple[float, ...] | None = None
 
+    def __hash__(self) -> int:
+        return hash((self.goal, self.learner, self.cases, self.replicas, self.seed))
+
     def __str__(self) -> str:
         return self.summary()
 
