@@ -150,7 +150,7 @@ def test_standard_input_is_read(
 def test_a_page_is_written_beside_the_answer(
     capsys: pytest.CaptureFixture[str], table: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "new" / "fit.html"
+    path = tmp_path / "fit.html"
     assert main(["fit", table, "--goal", "4", "--json", "--report", str(path)]) == 0
     out, err = capsys.readouterr()
     answer = json.loads(out)

@@ -55,7 +55,7 @@ def test_csv_has_a_row_for_every_truth_and_number_of_cases(
 
 
 def test_pictures_and_pages_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    page, picture = tmp_path / "new" / "plan.html", tmp_path / "plan.svg"
+    page, picture = tmp_path / "plan.html", tmp_path / "plan.svg"
     assert main(["plan", *ASKED, *SIZE, "--plot", str(picture), "--report", str(page)]) == 0
     out, err = capsys.readouterr()
     assert out == f"{picture}\n"

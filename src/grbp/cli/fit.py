@@ -4,7 +4,7 @@ import argparse
 
 import grbp
 from grbp.cli.options import TABLE_WORDS, add_json, parse_number, parse_table_words, parse_whole
-from grbp.cli.outputs import add_report, check_report, write_report
+from grbp.cli.outputs import add_report, check_outputs, write_report
 from grbp.cli.printing import print_json
 
 
@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit the records and say what they say."""
-    check_report(options)
+    check_outputs(options, [options.records])
     result = grbp.fit(
         options.records,
         parse_whole(options.goal),

@@ -16,7 +16,6 @@ from grbp.cli.outputs import (
     add_outputs,
     add_report,
     check_outputs,
-    check_report,
     write_answer,
     write_report,
 )
@@ -60,8 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Plan and say what to expect."""
-    check_outputs(options)
-    check_report(options)
+    check_outputs(options, [options.records] if options.records else [], columns=COLUMNS)
     with progress_bar(None, **parse_verbosity(options)) as progress:
         result = grbp.plan(
             parse_whole(options.goal),
