@@ -331,3 +331,50 @@ def test_wide_numbers_of_frames() -> None:
     for case in (ids, small):
         table: dict[str, Any] = TABLE | {"case": case, "step": np.array(TABLE["step"])}
         assert read_records(table, GOAL).case.tolist() == EXPECTED["case"]
+
+
+WORDS: dict[str, Any] = {
+    "map_state": {"dead": 0, "gone": 0, "severe": 1, "very-bad": 1, "home": 4, "mild": 3},
+    "map_action": {"drug": "continue", "cut": "finish", "operate": "finish"},
+}
+ROWS = "a,1,severe,drug,2 a,2,2,drug,3 a,3,3,drug,home b,1,very-bad,operate,dead"
+
+
+def test_a_table_has_its_own_words(tmp_path: Path) -> None:
+    labels = read(tmp_path, ROWS, **WORDS).labels
+    # Of two words for a state the first that was given, of those that occur; 3 has none.
+    assert labels.states == ("dead", "severe", "", "", "home")
+    assert labels.actions == ("drug", "operate")
+    assert labels.state(1) == "severe (1)"
+    assert labels.state(3) == "state 3"
+    turned = dict(reversed(WORDS["map_state"].items()))
+    assert read(tmp_path, ROWS, **WORDS | {"map_state": turned}).labels.states[1] == "very-bad"
+
+
+def test_a_word_for_an_action_is_its_name_if_nothing_else_is(tmp_path: Path) -> None:
+    for plain in ("continue", "C", "0"):
+        labels = read(tmp_path, f"{ROWS} c,1,2,{plain},3", **WORDS).labels
+        assert labels.actions == ("CONTINUE", "operate")
+    # A word of the user's own for 0 is no plain one.
+    zero = {**WORDS, "map_action": {"0": "continue", **WORDS["map_action"]}}
+    assert read(tmp_path, f"{ROWS} c,1,2,0,3", **zero).labels.actions == ("drug", "operate")
+    # A number is no word at all.
+    turned = {"1": "continue", "0": "finish"}
+    assert not read(tmp_path, "a,1,2,1,3 a,2,3,0,4", map_action=turned).labels.own
+
+
+def test_words_that_do_not_occur_are_no_labels(tmp_path: Path) -> None:
+    labels = read(tmp_path, "a,1,1,c,2 b,1,1,f,0", **WORDS).labels
+    assert not labels.own
+    assert labels.states == ()
+    assert not read(tmp_path, "a,1,1,c,2 b,1,1,f,0").labels.own
+    # Nor the number itself.
+    assert read(tmp_path, "a,1,1,c,2", map_state={"1": 1}).labels.states == ()
+
+
+def test_a_label_is_short_and_stands_on_one_line() -> None:
+    long = "w" * 39 + "x" * 5
+    table = {"case": ["a", "b"], "state": [long, " odd\n\ttext\x07 "], "action": ["c", "c"]}
+    words = {long: 1, " odd\n\ttext\x07 ": 2}
+    labels = read_records(table | {"next_state": [2, 3]}, GOAL, map_state=words).labels
+    assert labels.states[1:3] == ("w" * 37 + "...", "odd text")

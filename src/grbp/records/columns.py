@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
+import numpy as np
+
 from grbp.errors import InvalidRecords, Irregularity, did_you_mean
 from grbp.model.steps import STEP_COLUMNS
 from grbp.numerics.arrays import Bools, Ints
@@ -48,6 +50,11 @@ class Table:
     groups: list[Column]
     places: Ints
     uneven: Bools
+
+    def list_texts(self, role: str) -> set[str]:
+        """Return the different texts of a column, without the blanks around them."""
+        column = self.columns[role]
+        return {column.texts[k].strip() for k in np.flatnonzero(np.bincount(column.codes))}
 
 
 class ColumnChoice(NamedTuple):

@@ -1,6 +1,7 @@
 """From a table to clean records: the columns read, the rules applied, the rows sorted."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ from grbp.records.columns import (
     Table,
     refuse,
 )
+from grbp.records.labels import ACTIONS, Labels, find_words
 from grbp.records.rules import DUPLICATE, REST, Rows, cut_cases
 from grbp.records.table import read_table
 
@@ -109,7 +111,8 @@ def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
         rows.refuse()
     elif rows.findings:
         order = _skip_bad_rows(rows, order, left_out, np.flatnonzero(~has_case))
-    return _build_records(rows, order, left_out)
+    labels = _find_labels(table, goal, named_states, named_actions)
+    return replace(_build_records(rows, order, left_out), labels=labels)
 
 
 def _check_choice(columns: object, group: object) -> ColumnChoice:
@@ -302,6 +305,24 @@ def _build_records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Record
             {rule: int(table.places[those].min()) for rule, those in left_out.items()}
         ),
         notes=tuple(notes),
+    )
+
+
+def _find_labels(
+    table: Table, goal: int, named_states: dict[str, int], named_actions: dict[str, int]
+) -> Labels:
+    """Return the words of the table for its states and actions, as far as they occur in it."""
+    states = find_words(named_states, table.list_texts(STATE) | table.list_texts(NEXT_STATE))
+    texts = table.list_texts(ACTION)
+    actions = find_words(named_actions, {text for text in texts if not text.isdigit()})
+    # A word that stands beside our own for the same action is not what it is called.
+    plain = parse_actions([text for text in texts if text not in named_actions], {}).values
+    return Labels(
+        tuple(states.get(state, "") for state in range(goal + 1)) if states else (),
+        tuple(
+            ours if action in plain else actions.get(action, ours)
+            for action, ours in enumerate(ACTIONS)
+        ),  # type: ignore[arg-type]
     )
 
 
