@@ -1,6 +1,7 @@
 """Reading a table: files, frames and mappings, the names of columns, cases as exact text."""
 
 import io
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -76,6 +77,32 @@ def test_a_problem_in_a_frame_is_told_by_its_row(frame: Callable[..., Any]) -> N
     ]  # fmt: skip
     assert "Row 3, column action: 'punt' was given" in str(refused.value)
     assert "Row 5, column action: the cell is empty" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([f"p{k}" for k in range(6)], ["'p2' (number 3)", "'p4' (number 5)", "'p3' (number 4)"]),
+        ([7, 5, 3, 1, 0, 2], ["3 (number 3)", "0 (number 5)", "1 (number 4)"]),
+        (range(6), ["3", "5", "4"]),
+        (range(1, 7), ["3 (number 3)", "5 (number 5)", "4 (number 4)"]),
+        (["x" * 99] * 6, [f"'{'x' * 37}...' (number {k})" for k in (3, 5, 4)]),
+    ],
+)
+def test_rows_of_a_frame_are_named_by_their_labels(labels: Any, names: list[str]) -> None:
+    frame = pandas_frame(TABLE | {"action": ["c", "c", "punt", "c", "kick", "f"]})
+    frame.index = labels
+    with pytest.raises(InvalidRecords) as refused:
+        read_records(frame, GOAL)
+    for name, one in zip(names, refused.value.problems, strict=False):
+        assert one.sentence.startswith(f"row {name}, column action:")
+    # So is the row that a row contradicts, and one that is left out.
+    frame["action"], frame["state"] = "c", [2, 3, 2, 1, 1, 1]
+    with pytest.raises(InvalidRecords, match=re.escape(f"the next state in row {names[2]}, the")):
+        read_records(frame, GOAL)
+    frame.iloc[4] = frame.iloc[3]
+    (note,) = read_records(frame, GOAL).notes
+    assert f"the first is row {names[1]}." in note
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -43,6 +43,8 @@ class Table:
         The place of each row.
     uneven : ndarray of bool
         Which rows have too few or too many cells.
+    index : sequence, optional
+        The labels of the rows of a frame, where they are not simply counted.
     """
 
     unit: str
@@ -50,6 +52,15 @@ class Table:
     groups: list[Column]
     places: Ints
     uneven: Bools
+    index: Sequence[object] | None = None
+
+    def name_place(self, place: int) -> str:
+        """Name the place of a row; a row of a frame also by its label."""
+        if self.index is None:
+            return f"{self.unit} {place}"
+        label = self.index[place - 1]
+        name = repr(shorten(label)) if isinstance(label, str) else shorten(str(label))
+        return f"{self.unit} {name} (number {place})"
 
     def list_texts(self, role: str) -> set[str]:
         """Return the different texts of a column, without the blanks around them."""

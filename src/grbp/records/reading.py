@@ -364,8 +364,8 @@ def _write_notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
         one = len(places) == 1
         notes.append(
             f"{len(places):,} {'row repeats' if one else 'rows repeat'} an earlier one of the same"
-            f" case and step, and {'was' if one else 'were'} left out; the first is {table.unit}"
-            f" {places.min():,}."
+            f" case and step, and {'was' if one else 'were'} left out; the first is"
+            f" {table.name_place(int(places.min()))}."
         )
     if COUNT in rows.values and (nothing := rows.values[COUNT] == 0).any():
         notes.append(f"{np.count_nonzero(nothing):,} rows have a count of 0 and add nothing.")

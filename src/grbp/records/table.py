@@ -218,7 +218,15 @@ def _read_frame(source: Any, choice: ColumnChoice) -> Table:
         read[len(found) :],
         np.arange(1, rows + 1),
         np.zeros(rows, dtype=np.bool_),
+        _read_index(source, rows),
     )
+
+
+def _read_index(source: Any, rows: int) -> list[object] | None:
+    """Return the labels of a frame's rows, if there are any and they are not counted from 0."""
+    index: Any = getattr(source, "index", None)
+    labels = index.tolist() if hasattr(index, "tolist") else None
+    return None if labels == list(range(rows)) else labels
 
 
 def _frame_column(name: str, values: Any) -> Column:
