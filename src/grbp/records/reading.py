@@ -63,13 +63,14 @@ def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
     Parameters
     ----------
     source : str, Path, data frame or mapping
-        The path of a CSV file in UTF-8 with commas (``"-"`` is standard input), a pandas or
-        Polars frame, or a mapping from names to columns. There is one row for each step.
+        The path of a CSV file in UTF-8 with commas, also packed by gzip, or of an Excel workbook
+        (``"-"`` is standard input), a pandas or Polars frame, or a mapping from names to columns.
+        There is one row for each step.
     goal : int
         The state in which a case is won.
     columns : mapping of str to str, optional
         The names of columns that are not called case, step, state, action, next_state (or next),
-        order or count: ``{"case": "patient"}``.
+        order or count, in any spelling: ``{"case": "patient"}``.
     map_state : mapping, optional
         The states that other texts stand for, such as ``{"mild": 3}``; all others are whole
         numbers from 0 to the goal.
@@ -352,7 +353,8 @@ def _name_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...]
 
 def _write_notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
     """Say in whole sentences what a user should know of a table that was read."""
-    table, notes = rows.table, []
+    table = rows.table
+    notes = list(table.notes)
     if CASE in table.columns and STEP not in table.columns:
         notes.append("There is no column of steps: the rows of a case keep their order.")
     if CASE in table.columns and COUNT in table.columns:
