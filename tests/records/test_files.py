@@ -203,12 +203,12 @@ def test_cells_of_a_workbook_are_exact() -> None:
         b'<c AT t="e"><v>#N/A</v></c>', b'<c AT t="n"><v>1E2</v></c>', 0.1,
         b"<c AT><v>0.10000000000000001</v></c>",
         (45123, DATE), (45123.5, OWN_DATE), (3, DAYS), b'<c AT t="d"><v>2024-01-02</v></c>', 2**60,
-        "a\nb <&> \u00fc",
+        "a\nb <&> \u00fc", "a_x000D_b_x005F_x0041__x0041_",
     ]  # fmt: skip
     names = [
         "007", "7", "7.0", "7", "7 ", "007", "=007", "TRUE", "#N/A", "100", "0.1", "0.1",
         "2023-07-16", "2023-07-16T12:00:00", "3", "2024-01-02", repr(float(2**60)),
-        "a\nb <&> \u00fc",
+        "a\nb <&> \u00fc", "a\rb_x0041__x0041_",
     ]  # fmt: skip
     with sheets.open_workbook(io.BytesIO(workbook(*([cell] for cell in cells)))) as sheet:
         assert list(sheet.rows) == [(k, {0: name}) for k, name in enumerate(names, start=1)]

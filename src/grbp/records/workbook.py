@@ -34,6 +34,8 @@ _DATE_FORMATS: Final = frozenset((*range(14, 23), *range(27, 37), *range(45, 48)
 _UNPRINTED: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
 """Parts of the description of a format that say nothing of what is shown."""
 
+_ESCAPED: Final = re.compile("_x(00(?:[01][0-9A-F]|5F))_", re.IGNORECASE)
+
 _SAVE: Final = "save the table as CSV in UTF-8"
 
 Row: TypeAlias = tuple[int, dict[int, str]]
@@ -167,8 +169,13 @@ def _read_shared(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
         elif name == "t" and not begins and not aside:
             text += characters
         elif name == "si" and not begins:
-            yield text
+            yield _unescape(text)
             text = ""
+
+
+def _unescape(text: str) -> str:
+    """Return a text with the characters that XML cannot hold, which Excel writes as _x000D_."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def _list_date_styles(archive: zipfile.ZipFile, part: str) -> Iterator[int]:
@@ -239,7 +246,7 @@ class _Cells(NamedTuple):
         if kind == "b":
             return "TRUE" if value == "1" else "FALSE"
         if kind != "n":
-            return value
+            return _unescape(value)
         number = float(value)
         last = (datetime.max - self.epoch).days
         if int(cell.get("s", 0)) in self.dates and 1 <= number <= last:
