@@ -244,6 +244,7 @@ SAME = {
 OTHER = [
     b"case,step,state,action,next_state\n1,1,2,c,3\n", b"<!doctype html><title>mine</title>",
     b"mine", b"a b,c,d\n", b"a b,c", b"\xff\xd8\xff\xe0", b"PK\x03\x04", b"<?xml ?><rss/>",
+    b"<!---->" * 500,
     b"SQLite format 3\0", b"\n", b"x" * 5000 + b'<meta name="generator" content="grbp">',
 ]  # fmt: skip
 

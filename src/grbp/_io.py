@@ -47,7 +47,7 @@ CASES: Final = Kind(re.compile(rb"(?!)"), "it may be somebody's records")
 PICTURES: Final = {
     "png": Kind(re.compile(rb"\x89PNG\r\n\x1a\n"), "it is not a PNG picture"),
     "svg": Kind(
-        re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype )?svg\b", re.I | re.S),
+        re.compile(rb"\s*(<\?xml[^>]*>\s*)?(?>(<!--.*?-->\s*)*)<(!doctype )?svg\b", re.I | re.S),
         "it is not an SVG picture",
     ),
     "pdf": Kind(re.compile(rb"%PDF-"), "it is not a PDF"),

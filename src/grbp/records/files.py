@@ -39,7 +39,7 @@ _CHUNK: Final = 20_000
 _LONGEST: Final = 1 << 24
 """More characters than a line of a table has; what is not a table may have lines without an end."""
 
-_MOST_UNPACKED: Final = 1 << 30
+_MOST_UNPACKED: Final = 1 << 28
 """The largest number of characters that a file is unpacked to."""
 
 _MOST_PIPED: Final = 1 << 28
