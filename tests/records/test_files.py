@@ -338,6 +338,10 @@ def test_what_a_workbook_is_unpacked_to_has_a_limit(
     monkeypatch.setattr(sheets, "MOST_UNPACKED", len(BOOK[SHEET]) - 1)
     error = refusal(tmp_path, packed(BOOK))
     assert error.problems[0].rule == "too-large"
+    monkeypatch.undo()
+    monkeypatch.setattr(sheets, "_MOST_EVENTS", BOOK[SHEET].count("<") - 2)
+    assert "too many cells" in str(refusal(tmp_path, packed(BOOK)))
+    monkeypatch.undo()
     monkeypatch.setattr(files, "_MOST_PIPED", 100)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Pipe(packed(BOOK)), encoding="ascii"))
     with pytest.raises(InvalidRecords, match="over 100 bytes; name its file"):

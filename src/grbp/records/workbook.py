@@ -22,6 +22,9 @@ from grbp.records.columns import refuse
 MOST_UNPACKED: Final = 1 << 29
 """The largest number of bytes that a part is unpacked to."""
 
+_MOST_EVENTS: Final = 1 << 25
+"""The largest number of begins and ends of elements in a part: a full sheet of seven columns."""
+
 _LONGEST: Final = 1 << 20
 """More characters than a cell has; Excel allows 32,767."""
 
@@ -151,9 +154,13 @@ def _read_events(archive: zipfile.ZipFile, part: str) -> Iterator[_Event]:
     if info.file_size > MOST_UNPACKED:
         sentence = f"the workbook has over {MOST_UNPACKED:,} bytes when it is unpacked; {_SAVE}"
         refuse(1, "too-large", sentence)
+    left = _MOST_EVENTS
     with archive.open(info) as stream:
         while chunk := stream.read(1 << 16):
             parser.Parse(chunk)
+            left -= len(events)
+            if left < 0:
+                refuse(1, "too-large", f"the workbook has too many cells; {_SAVE}")
             yield from events
             events.clear()
         parser.Parse(b"", True)
