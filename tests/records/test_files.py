@@ -312,6 +312,8 @@ ENTITIES = (
         ({SHEET: BOOK[SHEET].replace('<row r="3"', '<row r="1"', 1)}, "not in their order"),
         ({SHEET: BOOK[SHEET].replace('<row r="7"', '<row r="9999999"', 1)}, "not in their order"),
         ({SHEET: BOOK[SHEET].replace("<v>1</v>", f"<v>{'1' * (1 << 21)}</v>", 1)}, "characters"),
+        ({SHEET: BOOK[SHEET].replace("<v>", f"<!--{'-x' * (1 << 21)}--><v>", 1)}, "too long cells"),
+        ({SHEET: BOOK[SHEET].replace("<v>", f"<v a='{'x' * (1 << 22)}'>", 1)}, "too long cells"),
         ({SHEET: "<worksheet/>"}, "the first sheet is empty"),
     ],
 )
@@ -340,7 +342,7 @@ def test_what_a_workbook_is_unpacked_to_has_a_limit(
     assert error.problems[0].rule == "too-large"
     monkeypatch.undo()
     monkeypatch.setattr(sheets, "_MOST_EVENTS", BOOK[SHEET].count("<") - 2)
-    assert "too many cells" in str(refusal(tmp_path, packed(BOOK)))
+    assert "too many or too long cells" in str(refusal(tmp_path, packed(BOOK)))
     monkeypatch.undo()
     monkeypatch.setattr(files, "_MOST_PIPED", 100)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Pipe(packed(BOOK)), encoding="ascii"))

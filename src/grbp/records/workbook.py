@@ -154,13 +154,15 @@ def _read_events(archive: zipfile.ZipFile, part: str) -> Iterator[_Event]:
     if info.file_size > MOST_UNPACKED:
         sentence = f"the workbook has over {MOST_UNPACKED:,} bytes when it is unpacked; {_SAVE}"
         refuse(1, "too-large", sentence)
-    left = _MOST_EVENTS
+    left, stuck = _MOST_EVENTS, 0
     with archive.open(info) as stream:
         while chunk := stream.read(1 << 16):
             parser.Parse(chunk)
+            # What is read again and again until it ends must end soon.
+            stuck = 0 if events or text else stuck + len(chunk)
             left -= len(events)
-            if left < 0:
-                refuse(1, "too-large", f"the workbook has too many cells; {_SAVE}")
+            if left < 0 or stuck > _LONGEST:
+                refuse(1, "too-large", f"the workbook has too many or too long cells; {_SAVE}")
             yield from events
             events.clear()
         parser.Parse(b"", True)
