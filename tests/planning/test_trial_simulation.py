@@ -26,6 +26,7 @@ from grbp.planning.records import NO_RECORDS
 from grbp.planning.trial_simulation import Design, Log, make_study_loop
 from grbp.theory.gaps import gap
 from grbp.theory.posterior import Posterior
+from grbp.theory.values import boundary
 
 CASES, REPLICAS, SEED = 60, 8, 5
 QUICK = {"doorstep-lai"}
@@ -114,7 +115,12 @@ class Plain:
         known = Posterior(self.problem.goal, t.c_up, t.c - t.c_up, t.f_goal, t.f - t.f_goal)
         chance = known.probability
         assert abs(abs(chance - 0.5) - (self.design.level - 0.5)) > 2e-4  # no close call
-        return 1 if chance > self.design.level else 0 if 1 - chance > self.design.level else None
+        if not t.c or not t.f:
+            return None
+        more = t.f_goal / t.f - boundary(self.problem.goal, t.c_up / t.c)
+        if chance > self.design.level:
+            return 1 if more > 0.0 else None
+        return 0 if 1 - chance > self.design.level and more < 0.0 else None
 
     def play(self, rho: int, threshold: int) -> None:
         problem, design, credit = self.problem, self.design, threshold
