@@ -23,7 +23,6 @@ from grbp.cli.outputs import (
 from grbp.cli.progress import progress_bar
 from grbp.figures.canvas import save
 from grbp.planning.plan import CASES, REPLICAS
-from grbp.planning.result import COLUMNS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +33,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             option, metavar="RANGE", help=f"chance that {line}: .45, .4:.5 or .4:.5:5"
         )
     usual = ",".join(map(str, CASES))
-    parser.add_argument("--cases", default=usual, help=f"numbers of cases ({usual})")
+    parser.add_argument("--cases", help=f"numbers of cases ({usual})")
+    for option, does in (("--known", "know"), ("--right", "play")):
+        parser.add_argument(
+            option,
+            metavar="SHARE",
+            help=f"how many cases until SHARE of studies {does} what is right",
+        )
     parser.add_argument("--learner", help=f"who decides ({grbp.DEFAULT_LEARNER})")
     parser.add_argument("--start", help="first state: uniform, 2, or 1=.9,2=.1 (uniform)")
     parser.add_argument("--overlap", default="1", metavar="N", help="cases under way at once (1)")
@@ -67,8 +72,10 @@ def run(options: argparse.Namespace) -> None:
             parse_whole(options.goal),
             _parse_range(options.p_c),
             _parse_range(options.p_f),
-            parse_wholes(options.cases),
+            None if options.cases is None else parse_wholes(options.cases),
             options.learner,
+            known=parse_number(options.known),
+            right=parse_number(options.right),
             start=None if options.start is None else parse_start(options.start),
             overlap=parse_whole(options.overlap),
             late_wins=parse_whole(options.late_wins),
@@ -88,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
         result.cells(),
         lambda path: save(result.plot(), path),
         lambda: print(result.summary()),
-        COLUMNS,
+        result.columns,
     )
 
 
