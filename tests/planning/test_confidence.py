@@ -112,8 +112,8 @@ def test_a_box_never_hides_that_one_is_sure(p_c: float, p_f: float, level: float
         for threshold, right in ((1, chance), (0, 1.0 - chance)):
             skips = is_inside_box(seen, threshold, box)
             answer = not skips and is_sure(4, seen, level, threshold, box)
-            expected = right >= level and side == threshold
-            assert answer == expected or abs(right - level) < 2 * ENOUGH
+            surely = right >= level and side == threshold
+            assert answer == surely or abs(right - level) < 2 * ENOUGH
             skipped += skips
             sure += answer
         expected = side if (1.0 - chance, chance, 0.0)[side] >= level else -1

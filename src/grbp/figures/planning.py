@@ -26,6 +26,9 @@ _ROW: Final = 0.34
 
 _MOST_ROWS: Final = 12
 
+_MOST_TICKS: Final = 5
+"""Powers of ten at an axis, beside the first."""
+
 _THREE: Final[tuple[tuple[str, Dashes], ...]] = (
     (FINISH, SOLID), (CONTINUE, DASHED), (INK, DOTTED),
 )  # fmt: skip
@@ -161,10 +164,12 @@ def _draw_needs(
     axes.set_ylim(len(truths) - 0.5, -0.5)
     axes.set_yticks(rows, [f"{truth.p_c:.3g}, {truth.p_f:.3g}" for truth in truths])
     axes.set_title(f"{what}, by truth ($p_C$, $p_F$)", size=11, loc="left")
-    # Whole powers of ten, so that there are ticks with numbers.
-    drawn = [x for one, trial in pairs for x in (*one, trial) if 0.0 < x < math.inf]
-    low, high = math.floor(math.log10(min(drawn, default=1.0))), math.log10(max(drawn, default=1.0))
-    axes.set_xlim(0.8 * 10.0**low, 1.2 * 10.0 ** max(low + 1, math.ceil(high)))
+    drawn = [x for one, trial in pairs for x in (*one, trial) if 0.0 < x < math.inf] or [1.0]
+    low, high = math.floor(math.log10(min(drawn))), math.ceil(math.log10(max(drawn)))
+    high = max(low + 1, high)
+    axes.set_xlim(0.8 * 10.0**low, 1.2 * 10.0**high)
+    ticks = range(low, high + 1, 1 + (high - low) // _MOST_TICKS)
+    axes.set_xticks([10.0**k for k in ticks])
     axes.xaxis.set_major_formatter(lambda x, _: format_tick(x) if x >= 1.0 else f"{x:g}")
     axes.xaxis.set_minor_formatter("")
     axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
