@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             option, metavar="RANGE", help=f"chance that {line}: .45, .4:.5 or .4:.5:5"
         )
     usual = ",".join(map(str, CASES))
-    parser.add_argument("--cases", help=f"numbers of cases ({usual})")
+    parser.add_argument("--cases", help=f"numbers of cases ({usual}, or as many as needed)")
     for option, does in (("--known", "know"), ("--right", "play")):
         parser.add_argument(
             option,
@@ -53,13 +53,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--look-from", default="1", metavar="N", help="the case after which one first looks (1)"
     )
-    parser.add_argument("--from", dest="records", metavar="FIT.json", help="begin with past cases")
+    parser.add_argument("--from", dest="records", metavar="FIT.json", help="begin with past cases, not with drawn estimates")
     parser.add_argument(
         "--replicas", default=str(REPLICAS), help=f"studies of each truth ({REPLICAS:,})"
     )
     parser.add_argument("--seed", default="0", help="a whole number; same seed, same result (0)")
     add_threads(parser)
-    add_outputs(parser, "write a table, one row per truth and number of cases", "draw both curves")
+    add_outputs(parser, "write a table, one row per truth and number of cases", "draw what to expect")
     add_report(parser)
 
 
