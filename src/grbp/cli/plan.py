@@ -53,13 +53,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--look-from", default="1", metavar="N", help="the case after which one first looks (1)"
     )
-    parser.add_argument("--from", dest="records", metavar="FIT.json", help="begin with past cases, not with drawn estimates")
+    parser.add_argument(
+        "--from",
+        dest="records",
+        metavar="FIT.json",
+        help="begin with past cases, not with drawn estimates",
+    )
     parser.add_argument(
         "--replicas", default=str(REPLICAS), help=f"studies of each truth ({REPLICAS:,})"
     )
     parser.add_argument("--seed", default="0", help="a whole number; same seed, same result (0)")
     add_threads(parser)
-    add_outputs(parser, "write a table, one row per truth and number of cases", "draw what to expect")
+    add_outputs(
+        parser, "write a table, one row per truth and number of cases", "draw what to expect"
+    )
     add_report(parser)
 
 

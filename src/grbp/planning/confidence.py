@@ -115,8 +115,7 @@ def find_sure_threshold(goal: int, seen: Ints, level: float, box: Ints) -> int:
     """Return the threshold that is right with probability `level` or more; -1 if there is none."""
     for threshold in range(2):
         if not is_inside_box(seen, threshold, box):
-            f = seen[WINS if threshold == 1 else LOSSES]
-            c = seen[DOWNS if threshold == 1 else UPS]
+            f, c = _speaks_for(threshold, seen)
             if _chance_of_threshold(threshold, goal, seen, f, c) >= level:
                 return threshold
     return -1
@@ -125,10 +124,16 @@ def find_sure_threshold(goal: int, seen: Ints, level: float, box: Ints) -> int:
 @inlined
 def is_inside_box(seen: Ints, threshold: int, box: Ints) -> bool:
     """Return whether what speaks for a threshold is within the box in which one is not sure."""
-    return bool(
-        seen[WINS if threshold == 1 else LOSSES] <= box[threshold, 0]
-        and seen[DOWNS if threshold == 1 else UPS] <= box[threshold, 1]
-    )
+    f, c = _speaks_for(threshold, seen)
+    return bool(f <= box[threshold, 0] and c <= box[threshold, 1])
+
+
+@inlined
+def _speaks_for(threshold: int, seen: Ints) -> tuple[int, int]:
+    """Return how often FINISH and CONTINUE did what speaks for a threshold."""
+    if threshold == 1:
+        return int(seen[WINS]), int(seen[DOWNS])
+    return int(seen[LOSSES]), int(seen[UPS])
 
 
 @kernel
@@ -142,8 +147,7 @@ def is_sure(goal: int, seen: Ints, level: float, threshold: int, box: Ints) -> b
     (FINISH, CONTINUE) and how wide the next one is tried. Counts never fall, so that nothing is
     computed until they leave it.
     """
-    f = seen[WINS if threshold == 1 else LOSSES]
-    c = seen[DOWNS if threshold == 1 else UPS]
+    f, c = _speaks_for(threshold, seen)
     width = box[threshold, 2]
     more_f, more_c = ((f + 4) << width) >> 6, ((c + 4) << width) >> 6
     chance = _chance_of_threshold(threshold, goal, seen, f + more_f, c + more_c)
