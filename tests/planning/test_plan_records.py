@@ -37,11 +37,12 @@ def test_doubts_come_first() -> None:
     fit = replace(walked(120), doubts=(ALIKE, "Cases drift."))
     plan = grbp.plan(records=fit, **SIZE)
     assert plan.doubts == (ALIKE, "Cases drift.")
-    start = f"The records speak against the model on which this plan rests. {ALIKE} What is planned"
+    lead = "The records raise doubts about the model on which this plan rests."
+    start = f"{lead} {ALIKE} What is planned holds if"
     assert plan.sentence.startswith(start)
     assert "does not say how long learning takes" in plan.sentence
     assert " ".join(plan.summary().split()).startswith(start)
-    assert "speak against the model" in repr(plan)
+    assert "raise doubts about the model" in repr(plan)
     told = plan.to_dict()
     assert told["doubts"] == [ALIKE, "Cases drift."]
     assert told["sentence"] == plan.sentence

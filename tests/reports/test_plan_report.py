@@ -96,7 +96,7 @@ def test_doubts_of_the_records_are_the_first_answer(plan: grbp.Plan) -> None:
     page = check_report(doubted.report())
     (answer,) = (e for e in page.all("p") if e.attributes.get("class") == "answer")
     assert answer.text == (
-        "The records speak against the model on which this plan rests. Cases & more drift."
+        "The records raise doubts about the model on which this plan rests. Cases & more drift."
     )
     told = page.all("html")[0].text.replace("\xa0", " ")
     assert "the better threshold loses 2 goals in 100 cases against it." in told

@@ -23,7 +23,7 @@ def warnings(plan: "Plan") -> list[str]:
     """Say what the records hold against the plan, the gravest first; nothing if they do not."""
     if not (plan.doubts or plan.by_group or plan.decision == "by-state"):
         return []
-    said = ["The records speak against the model on which this plan rests.", *plan.doubts[:1]]
+    said = ["The records raise doubts about the model on which this plan rests.", *plan.doubts[:1]]
     if plan.decision == "by-state":
         sentence = (
             "The records ask for a policy state by state, which no learner of thresholds learns"
