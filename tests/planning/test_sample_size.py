@@ -136,7 +136,7 @@ def test_after_records_the_cases_are_further_ones() -> None:
     (truth,) = plan.truths
     assert truth.needed is not None
     assert truth.needed.cases.estimate == 1.0 < fresh.cases.estimate
-    assert plan.sentence.startswith("About 1 more case (1) until")
+    assert plan.sentence.startswith("From the first case on, 80 % of studies know the right policy")
 
 
 def test_many_truths_show_the_hardest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,26 +50,27 @@ def needs(plan: "Plan") -> list[str]:
         return []
     decided = [truth for truth in plan.truths if truth.right is not None]
     verb = "know" if plan.target.what == "known" else "play"
-    until = f"until {100.0 * plan.target.share:.4g} % of studies {verb} the right policy"
+    enough = f"{100.0 * plan.target.share:.4g} % of studies {verb} the right policy"
     said = []
     if len(decided) < len(plan.truths):
-        enough = "no number of cases is enough" if verb == "know" else "none is wrong to play"
-        said = [f"Where both policies are equally good, {enough}."]
+        then = "no number of cases is enough" if verb == "know" else "none is wrong to play"
+        said = [f"Where both policies are equally good, {then}."]
     if not decided:
         return said
     hardest, needed = rank_needs(plan)[0]
-    more = "more case" if plan.past_cases else "case"
+    more = "more cases" if plan.past_cases else "cases"
     where = f", if p_C = {hardest.p_c:.3g} and p_F = {hardest.p_f:.3g}"
     where += ", the hardest of these truths" if len(decided) > 1 else ""
     loses = f"needs {write_cases(needed.trial_cases)} and loses {_goals(needed.trial_goals_lost)}"
+    until = f"More than {write_cases(needed.cases.low)} {more} until"
     if math.isfinite(needed.cases.estimate):
         number = write_cases(needed.cases.estimate)
-        about = f"About {number} {more}{'' if number == '1' else 's'} ({write_ends(needed.cases)})"
+        until = f"About {number} {more} ({write_ends(needed.cases)}) until"
+        if needed.cases.high == 1.0:
+            until = "From the first case on,"
         loses += f", where learning loses {_goals(needed.goals_lost.estimate)}"
-    else:
-        about = f"More than {write_cases(needed.cases.low)} {more}s"
     trial = [f"A trial with two arms {loses}."] if math.isfinite(needed.trial_cases) else []
-    return [f"{about} {until}{where}.", *trial, *said]
+    return [f"{until} {enough}{where}.", *trial, *said]
 
 
 def rank_needs(plan: "Plan") -> list[tuple[Truth, Needed]]:
