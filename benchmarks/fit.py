@@ -8,15 +8,16 @@ Tables of past cases are drawn from a known truth, each with a seed of its own, 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import grbp
 from columns import Columns
+from fit_designs import cases_differ, designs, learners, other_chains, sites
+from fit_tables import OUTCOMES, Setting, cells, judge_decision, settings, shares, table_of
 from grbp.fitting import assumptions
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.fit import fit_records
@@ -29,7 +30,7 @@ from sections import Sections, run
 
 LEGEND = (
     "Every interval is meant to hold the truth in 95 % of tables, and every test to reject in 5 %"
-    " of those that satisfy the model. A share of 4,000 tables has a standard error of .3 points,"
+    " of those that satisfy the model. A share of 2,000 tables has a standard error of .5 points,"
     " one of 400 of 1.1."
 )
 
@@ -39,68 +40,12 @@ SHORT = {
     assumptions.NO_MEMORY: "memory",
     assumptions.CASES_ALIKE: "cases",
     assumptions.NO_DRIFT: "drift",
+    assumptions.NO_SHIFT: "shift",
     assumptions.NO_DRIFT_F: "drift, F",
     assumptions.SAME_F_BY_STATE: "F, states",
 }
 
 FAMILY = "family"
-Judge = Callable[[int], Mapping[str, bool]]
-
-
-class Setting(NamedTuple):
-    """A truth, the number of cases, and how often FINISH is taken in state 1, and above."""
-
-    goal: int
-    p_c: float
-    p_f: float
-    cases: int
-    finish: float = 0.5
-    above: float = 0.0
-
-    def __str__(self) -> str:
-        """Name it in a few words."""
-        return f"{self.goal}: {self.p_c:g}, {self.p_f:g}; {self.cases:,} cases"
-
-
-TRUTHS = [
-    (4, 0.45, 0.3, 0.5, 0.0),
-    (4, 0.65, 0.3, 0.5, 0.1),
-    (4, 0.3, 0.1, 0.2, 0.0),
-    (3, 0.5, 0.5, 0.5, 0.3),
-    (10, 0.55, 0.2, 0.5, 0.0),
-    (10, 0.4, 0.7, 0.3, 0.05),
-]
-
-
-def settings(*sizes: int) -> list[Setting]:
-    """Every truth with tables of several sizes."""
-    return [Setting(*truth[:3], cases, *truth[3:]) for truth in TRUTHS for cases in sizes]
-
-
-def table_of(setting: Setting, seed: int, kind: str = "model", **more: Any) -> Records:
-    """Draws a table and reads it."""
-    goal = setting.goal
-    finish = [setting.finish, *[setting.above] * (goal - 2)]
-    made = grbp.example_records(
-        kind, goal, setting.p_c, setting.p_f, setting.cases, seed, finish=finish, **more
-    )
-    return read_records(made, goal)
-
-
-def shares(judge: Judge, tables: int) -> dict[str, float]:
-    """Counts over tables how often each thing is true, among the tables that have it."""
-    true, seen = Counter[str](), Counter[str]()
-    with ProcessPoolExecutor() as pool:
-        for answer in pool.map(judge, range(tables), chunksize=20):
-            seen.update(answer.keys())
-            true.update(name for name, holds in answer.items() if holds)
-    # What few tables have says little.
-    return {name: true[name] / seen[name] for name in seen if seen[name] >= 0.2 * tables}
-
-
-def cells(found: Mapping[str, float], names: Sequence[str]) -> list[str]:
-    """The shares in percent."""
-    return [f"{100.0 * found[name]:.1f} %" if name in found else "" for name in names]
 
 
 # Intervals of the two probabilities.
@@ -131,7 +76,7 @@ def intervals(effort: Effort) -> list[Columns]:
     names = [f"{method} {letter}" for method in METHODS for letter in "CF"]
     heads = ["G: p_C, p_F; size", "Wilson C", "F", "Jeffreys C", "F", "Clopper-Pearson C", "F",
              "anytime C", "F"]  # fmt: skip
-    tables = effort.choose(200, 4000)
+    tables = effort.choose(200, 2000)
     table = Columns(
         "Intervals of p_C and p_F", heads, notes=[f"{tables:,} tables in each setting."]
     )
@@ -169,18 +114,12 @@ def decision_of(setting: Setting, kind: str, seed: int) -> Mapping[str, bool]:
         name: one.low <= truth[name] <= one.high for name, one in found.items() if one is not None
     }
     right = "threshold-1" if truth["difference"] >= 0.0 else "threshold-0"
-    if fit.decision in ("threshold-0", "threshold-1"):
-        answer["right"] = fit.decision == right
-        answer["firm"] = fit.firm
-        answer["firm and wrong"] = fit.firm and fit.decision != right
-    answer["no decision"] = fit.decision in ("none", "by-state")
-    return answer
+    return answer | judge_decision(fit, right)
 
 
 def decisions(effort: Effort) -> list[Columns]:
     """The three ways, differences, values, and how often a firm sentence is wrong."""
     names = ["boundary", "general", "direct", "difference", "gain", "value 0", "value 1"]
-    outcomes = ["right", "firm", "firm and wrong", "no decision"]
     tables = effort.choose(40, 400)
     note = (
         f"{tables:,} tables in each setting. B is the interval of B(p_C), general that of the chain"
@@ -193,13 +132,13 @@ def decisions(effort: Effort) -> list[Columns]:
     )
     chosen = Columns(
         "Decisions",
-        ["G: p_C, p_F; size", *outcomes],
+        ["G: p_C, p_F; size", *OUTCOMES],
         notes=["Right, firm and firm-and-wrong are shares of the tables with a decision."],
     )
-    for setting in settings(50, 200, 1000):
+    for setting in settings(50, 1000):
         found = shares(partial(decision_of, setting, "model"), tables)
         held.rows.append([str(setting), *cells(found, names)])
-        chosen.rows.append([str(setting), *cells(found, outcomes)])
+        chosen.rows.append([str(setting), *cells(found, OUTCOMES)])
         say(str(setting))
     return [held, chosen]
 
@@ -257,7 +196,7 @@ def open_cases(effort: Effort) -> list[Columns]:
 
 
 def adaptive(effort: Effort) -> list[Columns]:
-    """Records of learners: bias, and intervals."""
+    """Records of learners: bias, intervals, and what is decided from them."""
     replicas = effort.choose(400, 4000)
     names = [f"{method} {letter}" for method in ("wilson", "anytime") for letter in "CF"]
     table = Columns(
@@ -283,7 +222,7 @@ def adaptive(effort: Effort) -> list[Columns]:
                 [f"{learner}; {setting}", f"{np.mean(bias):.3f}", *cells(found, names)]
             )
             say(table.rows[-1][0])
-    return [table]
+    return [table, learners(effort)]
 
 
 def steered(
@@ -319,7 +258,7 @@ def tests_of(setting: Setting, kind: str, size: float | None, seed: int) -> Mapp
 
 def size(effort: Effort) -> list[Columns]:
     """How often tests reject what is true."""
-    tables = effort.choose(200, 4000)
+    tables = effort.choose(200, 2000)
     table = Columns(
         "Tables that satisfy the model: how often tests reject at 5 %",
         ["G: p_C, p_F; size", *SHORT.values(), FAMILY],
@@ -362,8 +301,12 @@ def power(effort: Effort) -> list[Columns]:
 SECTIONS: Sections = {
     "intervals": ("The two probabilities", intervals),
     "decisions": ("What follows from them", decisions),
+    "designs": ("Trials and practice", designs),
     "open": ("Open cases", open_cases),
     "adaptive": ("Records of learners", adaptive),
+    "chains": ("Where the model is wrong", other_chains),
+    "cases": ("Cases that differ", cases_differ),
+    "sites": ("Two sites", sites),
     "size": ("Size of the tests", size),
     "power": ("Power of the tests", power),
 }

@@ -60,3 +60,25 @@ AT_ONE: Counts = ((40, 130), (0, 0), (3, 5))
 """Tries of FINISH, none of them in state 2."""
 
 NEVER: Counts = ((0, 0),) * 3
+
+
+def joined(**tables: Any) -> dict[str, Any]:
+    """Join tables of cases into one, whose column `site` names the table that a row is of."""
+    parts, begin = [], 0
+    for site, table in tables.items():
+        columns = {name: np.asarray(column) for name, column in table.items()}
+        _, case = np.unique(columns["case"], return_inverse=True)
+        columns["case"] = begin + case
+        columns["site"] = np.full(len(case), site)
+        begin += int(case.max()) + 1
+        parts.append(columns)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def two_sites(cases: int, seed: int, p_f: tuple[float, float] = (0.45, 0.45)) -> dict[str, Any]:
+    """Draw cases of two sites; at A, which finishes most often in state 1, that is not right."""
+    random = np.random.default_rng(seed)
+    return joined(
+        A=grbp.example_records("model", 4, 0.65, p_f[0], cases // 2, random, finish=0.8),
+        B=grbp.example_records("model", 4, 0.45, p_f[1], cases // 2, random, finish=0.05),
+    )

@@ -13,7 +13,21 @@ from typing import Any
 import pytest
 from runs import one_sentence
 
-from grbp._io import check_writable, make_folder, write_table, write_together, write_whole
+from grbp._io import (
+    CASES,
+    JSON,
+    PAGE,
+    PICTURES,
+    Kind,
+    Output,
+    check_outputs,
+    check_writable,
+    make_folder,
+    table_kind,
+    write_table,
+    write_together,
+    write_whole,
+)
 from grbp.errors import CannotWrite, InvalidInput
 
 
@@ -37,16 +51,17 @@ def contents(folder: Path) -> dict[str, bytes | None]:
 def test_a_file_is_written_whole_and_readable_by_whoever_may_read_new_files(
     tmp_path: Path,
 ) -> None:
-    path = tmp_path / "new" / "folder" / "file"
+    path = tmp_path / "file"
     assert write_whole(path, b"first") == path
     assert write_whole(path, b"again") == path
-    assert contents(path.parent) == {"file": b"again"}
+    assert contents(tmp_path) == {"file": b"again"}
     plain = tmp_path / "plain"
     plain.touch()
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
 def test_several_are_written_and_named_in_order(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
     files = {tmp_path / "b": b"1", tmp_path / "a" / "c": b"2"}
     assert write_together(files) == list(files)
     assert [path.read_bytes() for path in files] == [b"1", b"2"]
@@ -130,16 +145,33 @@ def test_a_file_that_is_printed_to_is_not_replaced(name: str, tmp_path: Path) ->
 
 def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    for bad in (tmp_path, tmp_path / "file" / "x", tmp_path / ("x" * 999), Path("/proc/no/x")):
+    (tmp_path / "link").symlink_to(tmp_path / "gone" / "target")
+    for bad in (
+        tmp_path, tmp_path / "file" / "x", tmp_path / ("x" * 999), Path("/proc/no/x"),
+        tmp_path / "a" / "b", tmp_path / "link",
+    ):  # fmt: skip
         with pytest.raises(CannotWrite) as caught:
             check_writable(bad)
         assert str(bad) in one_sentence(caught.value)
     for nameless in (Path(), Path("/")):
         with pytest.raises(InvalidInput, match="must end with a file name"):
             check_writable(nameless)
-    for good in (tmp_path / "file", tmp_path / "new", tmp_path / "a" / "b" / "c"):
+    for good in (tmp_path / "file", tmp_path / "new"):
         check_writable(good)
-    assert contents(tmp_path) == {"file": b"mine"}
+    assert contents(tmp_path) == {"file": b"mine", "link": None}
+
+
+def test_a_folder_is_not_made_for_a_file_unless_it_is_to_be_made(tmp_path: Path) -> None:
+    path = tmp_path / "slip" / "file"
+    for refuse in (lambda: write_whole(path, b"1"), lambda: check_writable(path)):
+        with pytest.raises(CannotWrite, match=r"there is no folder .*slip\); make it") as caught:
+            refuse()
+        assert str(path) in one_sentence(caught.value)
+    for made in (tmp_path, path):
+        with pytest.raises(CannotWrite, match="there is no folder"):
+            check_writable(path, made)
+    check_writable(path, path.parent)
+    assert contents(tmp_path) == {}
 
 
 @pytest.mark.parametrize("method", ["write_bytes", "replace"])
@@ -196,3 +228,106 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
 def test_a_path_without_a_name_is_refused() -> None:
     with pytest.raises(InvalidInput, match="must end with a file name"):
         write_whole(Path(), b"1")
+
+
+SAME = {
+    "page": (PAGE, b'<!DOCTYPE html>\n<head>\n<meta name="generator" content="grbp">\n'),
+    "json": (JSON, b'{"a": 1}'),
+    "table": (table_kind(["a b", "c"]), b"a b,c\r\n1,2\r\n"),
+    "png": (PICTURES["png"], b"\x89PNG\r\n\x1a\n..."),
+    "svg": (
+        PICTURES["svg"],
+        b'<?xml version="1.0"?>\n<!-- x -->\n<!DOCTYPE svg PUBLIC "x">\n<svg>',
+    ),
+    "pdf": (PICTURES["pdf"], b"%PDF-1.4\n"),
+}
+OTHER = [
+    b"case,step,state,action,next_state\n1,1,2,c,3\n", b"<!doctype html><title>mine</title>",
+    b"mine", b"a b,c,d\n", b"a b,c", b"\xff\xd8\xff\xe0", b"PK\x03\x04", b"<?xml ?><rss/>",
+    b"<!---->" * 500,
+    b"SQLite format 3\0", b"\n", b"x" * 5000 + b'<meta name="generator" content="grbp">',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "content"), SAME.values(), ids=SAME)
+def test_a_file_is_replaced_by_one_of_its_kind_and_no_other(
+    kind: Kind, content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    (tmp_path / "link").symlink_to(path)
+    for fine in (None, b"", content):
+        if fine is not None:
+            path.write_bytes(fine)
+        check_outputs([Output(path, kind)])
+        check_outputs([Output(tmp_path / "link", kind)])
+    others = [data for other, data in SAME.values() if other is not kind]
+    for data in [*others, *OTHER, b"mine: " + content]:
+        path.write_bytes(data)
+        for name in (path, tmp_path / "link"):
+            with pytest.raises(InvalidInput, match="is there already, and it is not") as caught:
+                check_outputs([Output(name, kind)])
+            assert str(name) in one_sentence(caught.value)
+            check_outputs([Output(name, kind)], force=True)
+        assert path.read_bytes() == data
+
+
+def test_a_file_that_cannot_be_read_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"{")
+    locked = PermissionError(errno.EACCES, "Permission denied")
+    monkeypatch.setattr(Path, "open", fails(1, locked, Path.open))
+    with pytest.raises(InvalidInput, match="it is not JSON"):
+        check_outputs([Output(path, JSON)])
+
+
+def test_a_table_of_cases_replaces_nothing_unasked(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    check_outputs([Output(path, CASES)])
+    path.write_text("case,step,state,action,next_state\n")
+    with pytest.raises(InvalidInput, match="it may be somebody's records"):
+        check_outputs([Output(path, CASES)])
+    check_outputs([Output(path, CASES)], force=True)
+
+
+def test_no_output_is_an_input_or_another_output_by_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    read = Path("read")
+    read.write_bytes(b"{")
+    Path("folder").symlink_to(tmp_path)
+    Path("link").symlink_to("folder/read")
+    Path("hard").hardlink_to(read)
+    names = [read, Path("folder/read"), Path("link"), Path("hard"), tmp_path / "x" / ".." / "read"]
+    (tmp_path / "x").mkdir()
+    for name in names:
+        for source in ("read", read, "link"):
+            with pytest.raises(InvalidInput, match="is to be written, but it is also read"):
+                check_outputs([Output(name, JSON)], [source], force=True)
+        if name != read:
+            with pytest.raises(InvalidInput, match="are the same file"):
+                check_outputs([Output(read, JSON), Output(name, JSON)], force=True)
+    # Nor where no file is there yet.
+    with pytest.raises(InvalidInput, match="are the same file"):
+        check_outputs([Output(Path("new"), JSON), Output(Path("folder/x/../new"), JSON)])
+    check_outputs([Output(Path("new"), JSON), Output(Path("newer"), JSON)], ["read", "no\0file"])
+    # A device holds nothing, however often it is named.
+    check_outputs([Output(Path("/dev/null"), JSON), Output(Path("/dev/null"), PAGE)], ["/dev/null"])
+
+
+def test_standard_input_is_an_input(tmp_path: Path) -> None:
+    path = tmp_path / "read"
+    path.write_bytes(b"{")
+    code = (
+        "from pathlib import Path; from grbp._io import *;"
+        "check_outputs([Output(Path('read'), JSON)], ['-'])"
+    )
+    for name in (path, Path(os.devnull)):
+        with name.open("rb") as stdin:
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                stdin=stdin, cwd=tmp_path, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+        assert ("it is also read" in done.stderr) == (name == path), done.stderr

@@ -246,7 +246,7 @@ def test_a_saved_session_goes_on_bit_for_bit(name: str, told: int, tmp_path: Pat
     session = Session(4, name, seed=2**100 + 5, replica=3)
     draws = Draws(9)
     some_cases(session, draws, told)
-    again = Session.load(session.save(tmp_path / "new" / "ward.json"))
+    again = Session.load(session.save(tmp_path / "ward.json"))
     assert repr(again) == repr(session)
     other = Draws(9)
     other._index = draws._index

@@ -125,6 +125,7 @@ from grbp.paper.reproduce import (
 )
 from grbp.paper.verdict import Verdict as Verdict, short_lines as short_lines, verdicts as verdicts
 from grbp.planning.operating_characteristics import (
+    Needed as Needed,
     Outlook as Outlook,
     Truth as Truth,
 )

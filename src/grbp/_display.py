@@ -60,19 +60,7 @@ class Displayable(ABC):
         MissingExtra
             If the library is not installed.
         """
-        if library not in (*_LIBRARIES, None):
-            raise InvalidInput(f"library = {library!r} was given; it must be 'pandas' or 'polars'")
-        wanted = _LIBRARIES if library is None else (library,)
-        found = next((name for name in wanted if find_spec(name) is not None), None)
-        if found is None:
-            raise MissingExtra(
-                f"a data frame needs {' or '.join(wanted)}, which is not installed; install it"
-            )
-        columns, rows = self._table()
-        by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
-        return import_module(found).DataFrame(
-            {name: list(column) for name, column in zip(columns, by_column, strict=True)}
-        )
+        return make_frame(self._table(), library)
 
     def plot(self, ax: "Axes | None" = None) -> "Figure":
         """Draw a picture; it needs Matplotlib.
@@ -117,6 +105,23 @@ class Displayable(ABC):
             style = f"max-width: min(100%, {width}px)"
             return f'<img alt="{words}" style="{style}" src="data:image/png;base64,{data}">'
         return ""
+
+
+def make_frame(table: Rows, library: str | None) -> Any:
+    """Return a table as a data frame of a library, or of whichever is installed."""
+    if library not in (*_LIBRARIES, None):
+        raise InvalidInput(f"library = {library!r} was given; it must be 'pandas' or 'polars'")
+    wanted = _LIBRARIES if library is None else (library,)
+    found = next((name for name in wanted if find_spec(name) is not None), None)
+    if found is None:
+        raise MissingExtra(
+            f"a data frame needs {' or '.join(wanted)}, which is not installed; install it"
+        )
+    columns, rows = table
+    by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
+    return import_module(found).DataFrame(
+        {name: list(column) for name, column in zip(columns, by_column, strict=True)}
+    )
 
 
 def _format_cell(cell: object) -> str:

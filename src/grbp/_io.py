@@ -1,21 +1,101 @@
-"""Files written whole or not at all; but for a database, nothing else here writes a file."""
+"""Files written whole or not at all, and never over what is somebody's own.
+
+But for a database, nothing else here writes a file.
+"""
 
 import csv
 import errno
 import io
 import os
+import re
 import secrets
 import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from grbp.errors import CannotWrite, InvalidInput
 
 Data: TypeAlias = bytes | Iterable[bytes]
 """The content of a file, or parts of it that are made while it is written."""
+
+
+class Kind(NamedTuple):
+    """A kind of file: how one begins that may be replaced, and what is wrong with any other."""
+
+    begins: re.Pattern[bytes]
+    otherwise: str
+
+
+class Output(NamedTuple):
+    """A file that a command is going to write."""
+
+    path: Path
+    kind: Kind
+
+
+PAGE: Final = Kind(
+    re.compile(rb'<!doctype html>.*?<meta name="generator" content="grbp">', re.I | re.S),
+    "it is not a page that grbp has made",
+)
+JSON: Final = Kind(re.compile(rb"\s*\{"), "it is not JSON")
+CASES: Final = Kind(re.compile(rb"(?!)"), "it may be somebody's records")
+"""A table of cases looks like the user's own ones, so it replaces none of them."""
+
+PICTURES: Final = {
+    "png": Kind(re.compile(rb"\x89PNG\r\n\x1a\n"), "it is not a PNG picture"),
+    "svg": Kind(
+        re.compile(rb"\s*(<\?xml[^>]*>\s*)?(?>(<!--.*?-->\s*)*)<(!doctype )?svg\b", re.I | re.S),
+        "it is not an SVG picture",
+    ),
+    "pdf": Kind(re.compile(rb"%PDF-"), "it is not a PDF"),
+}
+
+_BEGINNING: Final = 4096
+"""Bytes of a file that say of what kind it is."""
+
+
+def table_kind(*heads: Sequence[str]) -> Kind:
+    """Return the kind of the tables that have one of these rows of columns."""
+    begins = b"|".join(re.escape(table_text(head, ()).rstrip().encode()) for head in heads)
+    return Kind(re.compile(rb"(?:" + begins + rb")\r?\n"), "it is not a table with these columns")
+
+
+def check_outputs(
+    outputs: Iterable[Output],
+    inputs: Iterable[Path | str] = (),
+    *,
+    folder: Path | None = None,
+    force: bool = False,
+) -> None:
+    """Refuse what cannot be written, or would replace what is the user's own; leave no trace.
+
+    No output is an input ("-" is standard input) or another output, whatever names and links lead
+    to it. Its folder is there, or is the one that the command makes. A file that is there is
+    replaced if it is empty or of the same kind, and any other by force alone.
+    """
+    read = {_identify(path) for path in inputs}
+    written: dict[object, Path] = {}
+    for path, kind in outputs:
+        check_writable(path, folder)
+        file = _identify(path)
+        if file is None:  # A device or a pipe is written to and never replaced.
+            continue
+        if file in read:
+            raise InvalidInput(f"{path} is to be written, but it is also read; name another file")
+        if file in written:
+            raise InvalidInput(
+                f"{written[file]} and {path} are the same file, and both are to be written; they"
+                " must name two"
+            )
+        written[file] = path
+        if not (force or _is_stream(path) or _may_replace(path, kind)):
+            raise InvalidInput(
+                f"{path} is there already, and {kind.otherwise}; name another file, or replace it"
+                " with --force"
+            )
 
 
 def write_whole(path: Path, data: Data, mode: int = 0o666) -> Path:
@@ -39,9 +119,9 @@ def table_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
     """Write several files, all of them or none; on failure what was there before stays.
 
-    The folders are made when they are missing. The data first go into files of other names in
-    the same folders, which then take the places of the old ones. The mode says who may read and
-    write them, as far as the user's umask allows.
+    The folders must be there. The data first go into files of other names in the same folders,
+    which then take the places of the old ones. The mode says who may read and write them, as far
+    as the user's umask allows.
 
     A symbolic link stays, and the file that it leads to is written. What is not a file, such as
     a device or a pipe, is never replaced but written to, as is a file that the program prints to.
@@ -51,8 +131,8 @@ def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
     streams = [path for path in files if _is_stream(path)]
     # Of a link the place that it leads to.
     places = {path: Path(os.path.realpath(path)) for path in files if path not in streams}
-    for place in places.values():
-        make_folder(place.parent)
+    for path, place in places.items():
+        _check_folder(path, place.parent)
     # Short names: a name that is just short enough for the file system stays so.
     drafts = {path: _draft(place.parent) for path, place in places.items()}
     before: dict[Path, bytes | None] = {}
@@ -82,10 +162,11 @@ def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
     return list(files)
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, made: Path | None = None) -> None:
     """Refuse a path that cannot be written to, before there is anything to write; leave no trace.
 
-    What goes wrong only later, such as a disk that fills up, `write_together` reports.
+    Its folder must be there, unless it is one that is going to be made. What goes wrong only
+    later, such as a disk that fills up, `write_together` reports.
     """
     check_file_name(path)
     try:
@@ -96,11 +177,15 @@ def check_writable(path: Path) -> None:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             return
         folder = Path(os.path.realpath(path)).parent
+        if made is None or folder != Path(os.path.realpath(made)):
+            _check_folder(path, folder)
         while not folder.exists():
             folder = folder.parent
         draft = _draft(folder)
         draft.touch(0o600, exist_ok=False)
         draft.unlink()
+    except CannotWrite:
+        raise
     except OSError as error:
         raise _cannot_write(str(path), error) from error
 
@@ -157,6 +242,37 @@ def check_file_name(path: Path) -> None:
 def reason(error: OSError) -> str:
     """Say in a few words why the system refused."""
     return error.strerror or str(error)
+
+
+def _identify(path: Path | str) -> object:
+    """Return what all names of a file have in common, and None for what is not a file."""
+    try:
+        found = os.fstat(0) if str(path) == "-" else Path(path).stat()
+    except OSError:
+        return os.path.realpath(path)
+    except ValueError:  # a name that no file can have
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _may_replace(path: Path, kind: Kind) -> bool:
+    """Return whether a file is not there, is empty, or is of a kind."""
+    try:
+        with path.open("rb") as stream:
+            beginning = stream.read(_BEGINNING)
+    except FileNotFoundError:
+        return True
+    except OSError:  # What it holds is not known.
+        return False
+    return not beginning or kind.begins.match(beginning) is not None
+
+
+def _check_folder(path: Path, folder: Path) -> None:
+    """Refuse to write to a folder that is not there: its name may be a slip."""
+    if not folder.exists():
+        raise CannotWrite(
+            f"{path} cannot be written (there is no folder {folder}); make it, or name another"
+        )
 
 
 def _cannot_write(names: str, error: OSError) -> CannotWrite:

@@ -18,7 +18,7 @@ Every message is one sentence: what was given, what is allowed, what to do.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class GrbpError(Exception):
@@ -45,6 +45,10 @@ class InvalidInput(GrbpError, ValueError):
     Traceback (most recent call last):
     grbp.errors.InvalidInput: p_c = 1.5 was given; it must be a number from 0 to 1
     """
+
+
+_MOST_CAUSES: Final = 20
+"""Causes that are listed in a message."""
 
 
 class Irregularity(NamedTuple):
@@ -77,11 +81,14 @@ class InvalidRecords(InvalidInput):
         The first problems, in the order of their lines: `line`, `column`, `rule`, `sentence`.
     total : int, optional
         The number of all problems, by default of those given.
+    causes : sequence of str, optional
+        A sentence for each cause of problems, by default those of the problems.
 
     Attributes
     ----------
     problems : tuple of Irregularity
     total : int
+    causes : tuple of str
 
     Examples
     --------
@@ -90,22 +97,28 @@ class InvalidRecords(InvalidInput):
     InvalidRecords("line 7, column action: 'punt' was given")
     """
 
-    def __init__(self, problems: Sequence[Irregularity], total: int | None = None) -> None:
+    def __init__(
+        self,
+        problems: Sequence[Irregularity],
+        total: int | None = None,
+        causes: Sequence[str] = (),
+    ) -> None:
         self.problems = tuple(Irregularity(*one) for one in problems)
         self.total = len(self.problems) if total is None else total
-        sentences = [one.sentence for one in self.problems]
-        if self.total > 1:
+        self.causes = tuple(causes) or tuple(one.sentence for one in self.problems)
+        sentences = self.causes[:_MOST_CAUSES]
+        if len(self.causes) > 1:
             # One sentence a line; a shell that puts them into one line still shows sentences.
-            more = self.total - len(sentences)
-            sentences = [
+            more = len(self.causes) - len(sentences)
+            sentences = (
                 f"{self.total:,} things in the table break a rule",
                 *(sentence[:1].upper() + sentence[1:] for sentence in sentences),
-                *([f"And {more:,} more"] if more else []),
-            ]
+                *([f"And {more:,} more of other kinds"] if more else []),
+            )
         super().__init__(".\n".join(sentences))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.problems, self.total)
+        return type(self), (self.problems, self.total, self.causes)
 
 
 class NotFound(InvalidInput):

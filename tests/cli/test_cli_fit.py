@@ -80,7 +80,9 @@ def check_answer(answer: dict[str, Any]) -> None:
     for name, successes in (("p_c", "ups"), ("p_f", "wins")):
         share = answer[name]
         if share is not None:
-            assert share.keys() == {successes, "tries", "estimate", *INTERVALS}
+            assert share.keys() == {
+                successes, "tries", "estimate", *INTERVALS, "effective", "by_case"
+            }  # fmt: skip
             ends = [end for interval in INTERVALS for end in share[interval]]
             assert 0.0 <= min(ends) <= max(ends) <= 1.0
         if share is not None and share["tries"]:
@@ -133,6 +135,11 @@ def test_every_choice_reaches_the_library(
         "--group", group, "--adaptive", "--level", ".9",
     )  # fmt: skip
     expected = grbp.fit(records, 4, group=group, adaptive=True, level=0.9)
+    # But for its words, the table is the one that was drawn.
+    own_words = {"states": ["", "severe", "", "mild", ""], "actions": ["punt", "stop"]}
+    for one in (answer, *answer["by_group"].values()):
+        assert one["labels"] == own_words
+        one["labels"] = json.loads(json.dumps(expected.to_dict()["labels"]))
     assert answer == json.loads(json.dumps(expected.to_dict()))
     assert len(answer["by_group"]) > 1
 
@@ -150,13 +157,15 @@ def test_standard_input_is_read(
 def test_a_page_is_written_beside_the_answer(
     capsys: pytest.CaptureFixture[str], table: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "new" / "fit.html"
+    path = tmp_path / "fit.html"
     assert main(["fit", table, "--goal", "4", "--json", "--report", str(path)]) == 0
     out, err = capsys.readouterr()
     answer = json.loads(out)
     assert f"wrote {path}" in err
     page = Page(path.read_text("utf-8"))
-    assert answer["sentence"] in [e.text.replace("\u00a0", " ") for e in page.elements]
+    lead, rest = answer["sentence"].split(". ", 1)
+    texts = [e.text.replace("\u00a0", " ") for e in page.elements]
+    assert {f"{lead}.", rest} <= {*texts}
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_the_table_is_read(
@@ -314,3 +323,28 @@ def test_a_page_is_written_though_nobody_reads_the_text(tmp_path: Path) -> None:
         running.stdin.close()
         running.wait()
     assert "</html>" in page.read_text("utf-8")
+
+
+def test_a_prior_is_given_as_two_numbers(capsys: pytest.CaptureFixture[str], table: str) -> None:
+    answer = answered(capsys, table, "--goal", 4, "--prior-f", "2,3.5", "--prior-c", "1,1")
+    expected = grbp.fit(table, goal=4, prior_f=(2, 3.5), prior_c=(1, 1))
+    assert answer == json.loads(json.dumps(expected.to_dict()))
+    for given in ("2", "2,x", "0,1", "1,2,3", "inf,1", ""):
+        said_no = refused(capsys, table, "--goal", 4, "--prior-f", given)
+        assert "it must be two positive numbers" in said_no
+        assert said_no.count("\n") == 1
+
+
+def test_the_page_says_when_and_how_it_was_made(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    page = tmp_path / "page.html"
+    pages = []
+    for _ in range(2):
+        assert main(["fit", table, "--goal", "4", "--report", str(page)]) == 0
+        pages.append(page.read_bytes())
+    assert pages[0] == pages[1]
+    told = [e.text for e in Page(pages[0].decode()).all("dd")]
+    assert "2023-11-14 22:13 UTC" in told
+    assert f"grbp fit {table} --goal 4 --report {page}" in told

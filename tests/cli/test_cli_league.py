@@ -78,7 +78,7 @@ def test_json_says_everything(capsys: pytest.CaptureFixture[str], folder: Path) 
 def test_csv_holds_every_cell(
     capsys: pytest.CaptureFixture[str], small: SweepResult, folder: Path, tmp_path: Path
 ) -> None:
-    file = tmp_path / "new" / "league.csv"
+    file = tmp_path / "league.csv"
     assert said(capsys, folder, "--csv", str(file)) == f"{file}\n"
     rows = list(csv.reader(io.StringIO(file.read_text("utf-8"))))
     assert tuple(rows[0]) == COLUMNS

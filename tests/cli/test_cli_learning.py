@@ -105,7 +105,7 @@ def test_help_tells_of_engines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_csv_holds_every_number(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = tmp_path / "new" / "curves.csv"
+    file = tmp_path / "curves.csv"
     assert said(capsys, *TWO, "--csv", str(file)) == f"{file}\n"
     rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
     assert tuple(rows[0]) == COLUMNS
@@ -134,7 +134,7 @@ def test_plot_writes_the_kinds_that_are_asked_for(
 
 @pytest.mark.slow
 def test_all_forms_of_an_answer_at_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    table, picture = tmp_path / "new" / "curves.csv", tmp_path / "curves.pdf"
+    table, picture = tmp_path / "curves.csv", tmp_path / "curves.pdf"
     files = ["--csv", str(table), "--plot", str(picture)]
     assert said(capsys, *TWO, *files) == f"{table}\n{picture}\n"
     assert main(["simulate", *ASKED, *SIZE, *TWO, *files, "--json"]) == 0

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from html_page import Page
@@ -55,7 +56,7 @@ def test_csv_has_a_row_for_every_truth_and_number_of_cases(
 
 
 def test_pictures_and_pages_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    page, picture = tmp_path / "new" / "plan.html", tmp_path / "plan.svg"
+    page, picture = tmp_path / "plan.html", tmp_path / "plan.svg"
     assert main(["plan", *ASKED, *SIZE, "--plot", str(picture), "--report", str(page)]) == 0
     out, err = capsys.readouterr()
     assert out == f"{picture}\n"
@@ -77,6 +78,30 @@ def test_every_option_reaches_the_plan(capsys: pytest.CaptureFixture[str]) -> No
     )  # fmt: skip
     assert answer == json.loads(json.dumps(plan.to_dict()))
     assert answer["level"] == answer["stop_at"] == 0.9
+
+
+@pytest.mark.parametrize("option", ["--known", "--right"])
+def test_how_many_cases_are_enough(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    asked = ["plan", "--quiet", "--goal", "4", "--p-c", ".65", "--p-f", ".3:.4:2", option, ".8"]
+    share: dict[str, Any] = {option[2:]: 0.8}
+    plan = grbp.plan(4, 0.65, (0.3, 0.4, 2), replicas=30, seed=7, **share)
+    assert main([*asked, *SIZE]) == 0
+    assert capsys.readouterr().out == plan.summary() + "\n"
+    assert main([*asked, *SIZE, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer == json.loads(json.dumps(plan.to_dict()))
+    assert answer["target"] == {"what": option[2:], "share": 0.8}
+    (first, _), needed = plan.truths, answer["truths"][0]["needed"]
+    assert first.needed is not None
+    assert needed["cases"] == first.needed.cases._asdict()
+    assert main([*asked, *SIZE, "--csv", "-"]) == 0
+    head, row, _ = csv.reader(io.StringIO(capsys.readouterr().out))
+    assert tuple(head) == plan.columns
+    numbers = dict(zip(head, row, strict=True))
+    assert float(numbers["needed"]) == first.needed.cases.estimate
+    assert float(numbers["needed_goals_lost"]) == first.needed.goals_lost.estimate
+    assert float(numbers["trial_cases"]) == first.needed.trial_cases
+    assert float(numbers["trial_goals_lost"]) == first.needed.trial_goals_lost
 
 
 def test_records_come_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -110,6 +135,8 @@ def test_records_come_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: 
         (["--p-c", ".4:.5:3:3"], "it must be a number, (low, high) or (low, high, points)"),
         (["--cases", "20,x"], "cases = 'x' was given"),
         (["--stop-at", "2"], "stop_at = 2.0 was given"),
+        (["--known", "80"], "known = 80.0 was given"),
+        (["--known", ".8", "--right", ".9"], "plan for one of them at a time"),
         (["--overrule", "often"], "overrule = 'often' was given"),
         (["--start", "1=.9,2"], "start = '1=.9,2' was given"),
         (["--from", "no/such.json"], "the records 'no/such.json' cannot be read"),

@@ -423,6 +423,14 @@ def test_a_study_goes_elsewhere_and_comes_back(
         "case,step,state,action,next_state\n1,1,2,continue,1\n"
     )
     assert said("export", "--steps", "again.csv") == "again.csv\n"
+    # A later log of the same study replaces this one; a table that may be records is not replaced.
+    assert said("export", "--out", "log.jsonl") == "log.jsonl\n"
+    assert "may be somebody's records" in refused("export", "--steps", "again.csv")
+    assert "not an export of this study" in refused("export", "--out", "again.csv")
+    assert said("export", "--steps", "again.csv", "--force") == "again.csv\n"
+    said("init", "--study", "other", "--goal", 4)
+    assert "not an export of this" in refused("export", "--study", "other", "--out", "log.jsonl")
+    said("archive", "--study", "other", "--why", "done")
     assert answer("export", "--out", "more.jsonl") == {"log": "more.jsonl", "steps": None}
     Path(STORE).rename("away.sqlite")
     played = answer("replay", "log.jsonl")
@@ -580,7 +588,7 @@ MISTAKES = [
     (["export", "--out", "/dev/null/x"], "cannot be"),
     (["export", "--out", "one", "--steps", "one"], "they must name two"),
     (["export", "--out", "one", "--steps", "./one"], "they must name two"),
-    (["export", "--out", STORE], "it is the store itself"),
+    (["export", "--out", STORE], "it is also read"),
     (["replay", "log.jsonl", "--study", "ward"], "needs no --store and no --study"),
     (["backup", "cases.csv/copy"], "cannot be written (Not a directory)"),
     (["import", "cases.csv", "--store", "new.sqlite"], "or the file is not an export"),

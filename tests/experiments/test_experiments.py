@@ -450,7 +450,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_the_table_of_curves(tmp_path: Path) -> None:
     result = run(CURVES, tmp_path)
     assert isinstance(result, CurveResult)
-    table = rows(to_csv(result, tmp_path / "new" / "curves.csv"))
+    table = rows(to_csv(result, tmp_path / "curves.csv"))
     assert tuple(table[0]) == COLUMNS
     checkpoints = result.simulation.checkpoints.tolist()
     assert len(table) == len(checkpoints) * 3

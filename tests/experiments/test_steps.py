@@ -125,10 +125,11 @@ def test_a_file_is_left_as_it_was_when_there_are_too_many_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "steps.csv"
-    path.write_text("before")
+    before = ",".join(steps.LOG_COLUMNS) + "\n"
+    path.write_text(before)
     monkeypatch.setattr(steps, "MOST_STEPS", 700)
     monkeypatch.setattr(steps, "_DECISIONS", 300)
     sizes = ["--rounds", "50", "--replicas", "8", "--learner", "no-explore"]
     assert main(["simulate", *ASKED, *sizes, "--steps", str(path)]) == 2
     assert "more than 700 steps" in capsys.readouterr().err
-    assert [file.read_text() for file in tmp_path.iterdir()] == ["before"]
+    assert [file.read_text() for file in tmp_path.iterdir()] == [before]

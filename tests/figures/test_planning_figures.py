@@ -1,5 +1,7 @@
 """The pictures of a plan: what is drawn is what was planned, and all words can be read."""
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +11,9 @@ from matplotlib.figure import Figure
 
 import grbp
 from grbp.errors import InvalidInput
-from grbp.figures.planning import knowing_figure, lost_figure
+from grbp.figures.planning import knowing_figure, lost_figure, needed_figure
+from grbp.planning.summary import rank_needs
+from grbp.theory.posterior import Estimate
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +48,63 @@ def test_the_dearest_truth_is_drawn(plan: grbp.Plan) -> None:
     assert drawn[name] == [one.goals_lost.estimate for one in most.outlooks]
 
 
+def places(axes: Axes) -> dict[str, list[float]]:
+    return {str(line.get_label()): list(line.get_xdata()) for line in axes.get_lines()}  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def asked() -> grbp.Plan:
+    """Two needs, one truth that never can be known, and one beyond what was played."""
+    plan = grbp.plan(4, (0.5, 0.65, 2), (0.25, 0.4, 2), 20, known=0.8, replicas=40)
+    _, close, *_ = plan.truths
+    assert close.needed is not None
+    beyond = close.needed._replace(
+        cases=Estimate(math.inf, 100_000.0, math.inf), goals_lost=Estimate(*[math.nan] * 3)
+    )
+    truths = tuple(replace(one, needed=beyond) if one is close else one for one in plan.truths)
+    return replace(plan, truths=truths)
+
+
+def test_every_need_is_drawn_the_hardest_on_top(asked: grbp.Plan) -> None:
+    ranked = rank_needs(asked)
+    assert [truth.right for truth in asked.truths].count(None) == 1
+    assert len(ranked) == 3
+    cases, goals = asked.plot().axes
+    names = [f"{truth.p_c:.3g}, {truth.p_f:.3g}" for truth, _ in ranked]
+    for axes in (cases, goals):
+        assert [text.get_text() for text in axes.get_yticklabels()] == names
+        low, high = axes.get_ylim()
+        assert low > high
+    drawn = places(cases)
+    assert drawn["learning, with its interval"] == [one.cases.estimate for _, one in ranked]
+    assert drawn["a trial with two arms"] == [one.trial_cases for _, one in ranked]
+    beyond = drawn["learning: more than that"]
+    assert beyond[0] == 100_000.0
+    assert math.isnan(beyond[1])
+    lost = places(goals)
+    expected = [one.goals_lost.estimate for _, one in ranked[1:]]
+    assert lost["learning, with its interval"][1:] == expected
+    assert lost["a trial with two arms"] == [one.trial_goals_lost for _, one in ranked]
+
+
+def test_needs_are_not_drawn_where_nobody_asked(plan: grbp.Plan) -> None:
+    with pytest.raises(InvalidInput, match=r"plan with known=0.8 or right=0.9"):
+        plan.plot_needed()
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("draw", [knowing_figure, lost_figure])
+@pytest.mark.parametrize("draw", [knowing_figure, lost_figure, needed_figure])
 @pytest.mark.parametrize("choices", [{}, {"stop_at": 0.9, "cases": [10]}, {"cases": [1]}])
 def test_no_words_touch_each_other_or_the_edge(draw: Any, choices: dict[str, Any]) -> None:
     few: dict[str, Any] = {"cases": [50, 70, 2000], "replicas": 20, "p_c": (0.4, 0.5)} | choices
+    if draw is needed_figure:
+        few["right"] = 0.7
     figure = draw(grbp.plan(4, p_f=0.275, **few))
     ink = Ink(figure)
     assert not ink.at_the_edge()
     words: dict[str, Pixels] = {}
     for k, axes in enumerate(figure.axes):
-        low, high = axes.get_ylim()
+        low, high = sorted(axes.get_ylim())
         ticks = [text for text in axes.get_yticklabels() if low <= text.get_position()[1] <= high]
         ticks += axes.get_xticklabels()
         texts = [*ticks, axes.xaxis.label, axes.yaxis.label, axes._left_title]
@@ -62,6 +112,12 @@ def test_no_words_touch_each_other_or_the_edge(draw: Any, choices: dict[str, Any
         words |= {f"{k} {text.get_text()} {i}": ink.of(text) for i, text in enumerate(texts)
                   if text.get_text()}  # fmt: skip
     assert ink.touch(words) == []
+
+
+def test_needs_go_into_axes_of_ones_own(asked: grbp.Plan) -> None:
+    axes = Figure(figsize=(3.2, 2.6)).subplots()
+    assert asked.plot(ax=axes) is axes.figure
+    assert axes.get_title("left").startswith("cases, by truth")
 
 
 @pytest.mark.parametrize("what", ["knowing", "lost"])

@@ -1,6 +1,8 @@
 """The pictures of a fit: what is drawn is what was fitted, and all words can be read."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +12,8 @@ import pytest
 from fits import AT_ONE, NEVER, USUAL, counted, walked
 from ink import Ink
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
+from matplotlib.collections import FillBetweenPolyCollection, LineCollection
+from matplotlib.colors import to_hex
 from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -19,6 +22,7 @@ from matplotlib.text import Text
 
 from grbp._format import format_interval
 from grbp.errors import InvalidInput
+from grbp.figures.frame import TINTS
 from grbp.figures.records import (
     boundary_figure,
     cusum_figure,
@@ -27,6 +31,7 @@ from grbp.figures.records import (
 )
 from grbp.fitting.result import Cusum, Fit
 from grbp.numerics.intervals import anytime, wilson
+from grbp.records.labels import Labels
 from grbp.theory.values import boundary
 
 Draw = Callable[..., Figure]
@@ -130,8 +135,8 @@ def test_the_curve_is_the_boundary_across_the_whole_window(fit: Fit) -> None:
     np.testing.assert_array_equal(y, boundary(fit.goal, x))
     assert (x[0], x[-1]) == axes.get_xlim()
     low, high = axes.get_ylim()
-    assert low < y[0]
-    assert y[-1] < high
+    assert low <= y[0]
+    assert y[-1] <= high
     point = axes.get_lines()[1]
     assert np.asarray(point.get_xdata()) == fit.p_c.estimate
     wanted = fit.boundary.estimate if fit.p_f is None else fit.p_f.estimate  # type: ignore[union-attr]
@@ -163,17 +168,63 @@ def test_the_shades_hold_half_of_the_posterior_and_95_percent_of_it(name: str) -
     assert inside(rim, points) == pytest.approx(0.45, abs=0.02)
 
 
+def test_each_side_of_the_boundary_has_the_colour_of_its_action_and_a_name(fit: Fit) -> None:
+    axes = only_axes(boundary_figure(fit))
+    legend = axes.get_legend()
+    assert legend is not None
+    named = dict(
+        zip((t.get_text() for t in legend.get_texts()), legend.legend_handles, strict=True)
+    )
+    for side, words in ((1, "above it: FINISH in state 1"), (0, "below it: never FINISH")):
+        patch = named[words]
+        assert isinstance(patch, Rectangle)
+        assert to_hex(patch.get_facecolor()) == TINTS[side]
+        # The region of that colour is on its side of the boundary.
+        (region,) = (
+            one for one in axes.collections
+            if isinstance(one, FillBetweenPolyCollection) and one.get_paths()
+            and len(one.get_paths()[0].vertices) > 400
+            and to_hex(one.get_facecolor()[0]) == TINTS[side]
+        )  # fmt: skip
+        middle = np.mean(axes.get_xlim())
+        level = float(boundary(fit.goal, middle))
+        above, below = (region.get_paths()[0].contains_point((middle, y))
+                        for y in (level + 1e-4, level - 1e-4))  # fmt: skip
+        assert (above, below) == (bool(side), not side)
+
+
+def test_no_chance_is_below_zero_or_above_one(fit: Fit) -> None:
+    axes = only_axes(boundary_figure(fit))
+    for low, high in (axes.get_xlim(), axes.get_ylim()):
+        assert 0.0 <= low < high <= 1.0
+
+
+OWN = Labels(("dead", "severe $x", "so-so", "nearly well", "home"), ("medication", "surgery"))
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_a_table_has_its_own_words(draw: Draw, of_cases: Fit) -> None:
+    """Neither the words of the paper nor its symbols are left where a table has words."""
+    said = " ".join(words_of(only_axes(draw(replace(of_cases, labels=OWN)))))
+    assert not re.search(r"CONTINUE|FINISH|state 1|p_[CF]", said)
+    wanted = {
+        boundary_figure: ["chance that medication moves up", r"surgery in severe \$x (1)"],
+        ways_figure: [r"winning from severe \$x (1)", "surgery wins: "],
+        states_figure: ["medication moved up", "surgery won", r"severe \$x", "nearly well"],
+        cusum_figure: [],
+    }
+    assert all(words in said for words in wanted[draw])
+
+
 @pytest.mark.slow
-def test_each_side_of_the_boundary_has_its_name(fit: Fit) -> None:
-    figure = boundary_figure(fit)
-    axes, ink = only_axes(figure), Ink(figure)
-    sides = {text.get_text(): text for text in axes.texts}
-    for words, side in (("threshold 1", 1.0), ("threshold 0", -1.0)):
-        (text,) = (text for said, text in sides.items() if words in said)
-        rows, columns = np.nonzero(ink.of(text))
-        pixels = np.column_stack((columns + 0.5, ink.page.shape[0] - rows - 0.5))
-        x, y = axes.transData.inverted().transform(pixels).T
-        assert (side * (y - boundary(fit.goal, np.clip(x, 0.0, 1.0))) > 0.0).all()
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_long_words_of_a_table_have_room(draw: Draw, of_cases: Fit) -> None:
+    long = Labels(("a very long word for a state",) * 5, ("a very long action indeed",) * 2)
+    figure = draw(replace(of_cases, labels=long))
+    ink = Ink(figure)
+    shown = {said: ink.of(text) for said, text in words_of(only_axes(figure)).items()}
+    assert ink.touch(shown) == []
+    assert not ink.at_the_edge()
 
 
 def test_what_was_never_tried_has_no_cloud_but_a_break_even() -> None:
@@ -183,7 +234,7 @@ def test_what_was_never_tried_has_no_cloud_but_a_break_even() -> None:
     assert not any(isinstance(one, QuadContourSet) for one in axes.collections)
     bands = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     assert [band.get_label() for band in bands] == [
-        "$p_C$, with its interval", "$p_F$ that breaks even",
+        "the records, with their interval", "the chance that breaks even",
     ]  # fmt: skip
     box = bands[1].get_bbox()
     assert (box.y0, box.y1) == pytest.approx(fit.boundary[1:])

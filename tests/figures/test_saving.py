@@ -38,7 +38,10 @@ def own_settings() -> Iterator[None]:
 
 
 def test_both_files_are_what_their_names_say(figure: Figure, tmp_path: Path) -> None:
-    png, svg = save(figure, tmp_path / "new" / "folder" / "one.two")
+    with pytest.raises(CannotWrite, match="there is no folder"):
+        save(figure, tmp_path / "new" / "one.two")
+    (tmp_path / "new").mkdir()
+    png, svg = save(figure, tmp_path / "new" / "one.two")
     assert (png.name, svg.name) == ("one.two.png", "one.two.svg")
     assert sorted(png.parent.iterdir()) == [png, svg]
     data = png.read_bytes()
@@ -63,6 +66,7 @@ def test_the_same_figure_is_the_same_bytes(draw: Callable[[], Figure], tmp_path:
         "figures.save(getattr(figures, sys.argv[1])(), Path(sys.argv[2]) / 'figure')"
     )
     elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     subprocess.run(
         [sys.executable, "-c", code, draw.__name__, str(elsewhere)],
         check=True,

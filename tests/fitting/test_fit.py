@@ -45,6 +45,7 @@ def test_its_dictionary_is_json_with_every_key(fit: grbp.Fit) -> None:
     assert told["open"].keys() == {"empty_next", "no_row"}
     assert told["p_c"].keys() == {
         "ups", "tries", "estimate", "wilson", "jeffreys", "clopper_pearson", "anytime",
+        "effective", "by_case",
     }  # fmt: skip
     assert told["ways"].keys() == {"boundary", "general", "direct"}
     assert all(way.keys() == {"estimate", "low", "high"} for way in told["ways"].values())
@@ -445,3 +446,49 @@ def test_the_summary_gives_the_adjusted_probabilities() -> None:
     for test in adjusted:
         line = next(line for line in lines if line.strip().startswith(test.assumption))
         assert f"{test.p_holm:.3f}" in line
+
+
+def test_where_the_model_is_rejected_policies_are_valued_by_the_chain() -> None:
+    """Hardly anybody gets out of state 1, and nearly all who do get through."""
+    up, won = (0.1, 0.9, 0.9), 0.4
+    fit = counted([(round(2000 * p), 2000) for p in up], ((800, 2000), (0, 0), (0, 0)))
+    assert fit.way == "general"
+    assert fit.decision == "threshold-1"
+    assert "these records speak against it" in fit.sentence
+    chain = grbp.dynprog.Chain(4, grbp.dynprog.Move(up, [1.0 - p for p in up]), won)
+    start = np.array(fit.first_states) / sum(fit.first_states)
+    exact = [
+        float(grbp.dynprog.evaluate(chain, action).value @ start)
+        for action in ([0, 0, 0], [1, 0, 0])
+    ]
+    assert fit.value_0 is not None
+    assert fit.value_1 is not None
+    gain = fit.gain()
+    assert gain is not None
+    assert [fit.value_0.estimate, fit.value_1.estimate] == pytest.approx(exact, abs=0.01)
+    assert gain.estimate == pytest.approx(exact[1] - exact[0], abs=0.01)
+    assert gain.low < gain.estimate < gain.high
+    assert fit.difference is not None
+    general = fit.ways["general"]
+    assert general is not None
+    assert fit.difference.estimate == pytest.approx(won - general.estimate)
+
+
+def test_where_the_chain_is_rejected_too_no_policy_has_a_value() -> None:
+    """Moves with a strong memory: what was seen speaks against B(p_C), and against the chain."""
+    fit = fitted("memory", p_c=0.6, p_f=0.45, cases=4000, seed=3, size=2.0)
+    assert fit.way == "direct"
+    assert (fit.value_0, fit.value_1, fit.gain()) == (None, None, None)
+    assert "with threshold" not in fit.summary()
+    assert fit.to_dict()["gain"] is None
+
+
+def test_finish_above_state_1_is_no_evidence_where_p_f_differs() -> None:
+    """FINISH nearly always wins in state 3 and hardly ever in state 1."""
+    fit = counted([(500, 1000)] * 3, ((50, 500), (0, 0), (475, 500)))
+    assert fit.p_f is not None
+    assert fit.p_f.estimate == pytest.approx(0.525)
+    assert fit.difference is not None
+    assert fit.difference.estimate == pytest.approx(0.1 - 0.25, abs=0.01)
+    assert fit.decision == "by-state"
+    assert "finish in 3, continue in 1" in fit.sentence

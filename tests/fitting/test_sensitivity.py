@@ -76,6 +76,18 @@ def test_a_drift_is_judged_by_the_later_half() -> None:
     assert changes(fit, a.NO_DRIFT_F) is True
 
 
+def test_a_shift_is_judged_by_the_cases_before_and_after_it() -> None:
+    """Most of the cases went down; those in the middle, or at the end, all went up."""
+    down, up, finishes = ["2c1c0", "1c0"] * 20, ["1c2c3"] * 30, ["1f3", "1f0", "1f0"] * 40
+    # B is 0.30, below 1/3; and after the shift nearly 1, or 0.48 with what comes after it.
+    for late in ([], down[:10]):
+        fit = fitted(*finishes, *down, *down[:20], *up, *late)
+        assert changes(fit, a.NO_SHIFT) is True
+    few = fitted(*finishes, *["1c2c1c0", "1c0"] * 40, *["1c2c3"] * 5)
+    # Five cases of 205 that went up at the end are too few to have an answer.
+    assert changes(few, a.NO_SHIFT) is False
+
+
 @pytest.mark.parametrize(("won", "by_c", "by_f"), [((60, 60), True, False), ((90, 30), True, True)])
 def test_groups_are_judged_one_by_one(won: tuple[int, int], by_c: bool, by_f: bool) -> None:
     """p_C is 1/2 in all, 0.3 in one group and 0.7 in the other: B is 1/4, 0.05 and 0.6."""

@@ -277,7 +277,7 @@ def _try_writing(whole: Whole, path: Path, name: str, verb: str, *, older: bool)
 SHELL = (
     ["status"], ["studies"], ["ask", "--case", "1"], ["ask", "--case", "2", "--json"], ["cases"],
     ["log"], ["log", "--json"], ["log", "--case", "1"], ["verify"], ["replay"], ["export"],
-    ["export", "--steps", "s.csv"], ["backup", "copy.db"],
+    ["export", "--steps", "s.csv", "--force"], ["backup", "copy.db"],
     ["tell", "--case", "1", "--state", "2", "--key", "t", "--who", "ada"],
     ["open", "--state", "2", "--key", "o", "--who", "ada"],
     ["archive", "--why", "so", "--who", "ada"],

@@ -403,6 +403,9 @@ class TestContract:
         store.write("ü", create)
         store.write("s", some_rows)
         copy = tmp_path / "new" / "copy.sqlite"
+        with pytest.raises(CannotWrite, match="there is no folder"):
+            store.backup(copy)
+        copy.parent.mkdir()
         store.backup(copy)
         with closing(open_store(copy)) as opened:
             assert everything(opened) == everything(store)

@@ -1,6 +1,7 @@
 """How sure one is: the quick kernel beside the exact posterior, and boxes that skip looks."""
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -63,6 +64,37 @@ def test_a_rough_tail_is_nearly_the_exact_one(a: float, b: float, x: float) -> N
     assert rough == pytest.approx(beta_tail(a, b, x), abs=3e-6)
 
 
+def points_to(goal: int, ups: int, downs: int, wins: int, losses: int) -> int:
+    """The threshold to which the two shares point, in whole numbers; -1 if there is none."""
+    if ups + downs == 0 or wins + losses == 0:
+        return -1
+    odds = sum(Fraction(downs, ups) ** k for k in range(goal)) if ups else None
+    worth = 1 / odds if odds is not None else Fraction(0)
+    share = Fraction(wins, wins + losses)
+    return -1 if share == worth else int(share > worth)
+
+
+@given(GOALS, *[st.integers(0, 9)] * 4)
+@example(10, 0, 8, 0, 1)  # nothing but losses: with a large goal, the prior is for threshold 1
+@example(4, 9, 0, 9, 0)  # nothing but goals
+def test_nobody_is_sure_by_the_prior_alone(
+    goal: int, ups: int, downs: int, wins: int, losses: int
+) -> None:
+    seen, counts = np.array([ups, downs, wins, losses]), (ups, downs, wins, losses)
+    sure = find_sure_threshold(goal, seen, 0.6, np.full((2, 3), -1))
+    assert sure in (-1, points_to(goal, *counts))
+    for threshold in range(2):
+        box = np.full((2, 3), -1)
+        box[:, 2] = 2
+        assert is_sure(goal, seen, 0.6, threshold, box) == (sure == threshold)
+
+
+def test_the_prior_would_be_sure_of_what_no_share_says() -> None:
+    losses_only = (0, 8, 0, 1)
+    assert chance_of_threshold_1(10, *losses_only) > 0.99
+    assert find_sure_threshold(10, np.array(losses_only), 0.95, np.full((2, 3), -1)) == -1
+
+
 @pytest.mark.parametrize("level", [pytest.param(0.8, marks=pytest.mark.slow), 0.95])
 @pytest.mark.parametrize(("p_c", "p_f"), [(0.5, 0.12), (0.45, 0.3), (0.5, 0.27)])
 def test_a_box_never_hides_that_one_is_sure(p_c: float, p_f: float, level: float) -> None:
@@ -76,13 +108,15 @@ def test_a_box_never_hides_that_one_is_sure(p_c: float, p_f: float, level: float
         if random.random() < 0.4:
             seen[2 if won else 3] += 1
         chance = chance_of_threshold_1(4, *seen.tolist())
+        side = points_to(4, *seen.tolist())
         for threshold, right in ((1, chance), (0, 1.0 - chance)):
             skips = is_inside_box(seen, threshold, box)
             answer = not skips and is_sure(4, seen, level, threshold, box)
-            assert answer == (right >= level) or abs(right - level) < 2 * ENOUGH
+            surely = right >= level and side == threshold
+            assert answer == surely or abs(right - level) < 2 * ENOUGH
             skipped += skips
             sure += answer
-        expected = 1 if chance >= level else 0 if 1.0 - chance >= level else -1
+        expected = side if (1.0 - chance, chance, 0.0)[side] >= level else -1
         close = abs(max(chance, 1.0 - chance) - level) < 2 * ENOUGH
         assert find_sure_threshold(4, seen, level, box) == expected or close
         assert find_sure_threshold(4, seen, level, np.full((2, 3), -1)) == expected

@@ -21,11 +21,12 @@ from grbp.learners.counters import (
 )
 from grbp.model.transition import first_state
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
-from grbp.planning.plan import _log, _play, _Study
 from grbp.planning.records import NO_RECORDS
+from grbp.planning.studies import Study, empty_log, play_studies
 from grbp.planning.trial_simulation import Design, Log, make_study_loop
 from grbp.theory.gaps import gap
 from grbp.theory.posterior import Posterior
+from grbp.theory.values import boundary
 
 CASES, REPLICAS, SEED = 60, 8, 5
 QUICK = {"doorstep-lai"}
@@ -43,8 +44,8 @@ def design_of(**choices: Any) -> Design:
 def played(problem: grbp.Problem, learner: str, cases: int = CASES, **choices: Any) -> Log:
     """A study that is looked at after every case."""
     checkpoints = np.arange(1, cases + 1)
-    study = _Study(learner, checkpoints, REPLICAS, SEED, 1)
-    return _play(study, problem, design_of(**choices))
+    study = Study(learner, REPLICAS, SEED, 1)
+    return play_studies(study, problem, design_of(**choices), checkpoints)
 
 
 @pytest.mark.sample("*-doorstep-lai", "problem0-getbe-ps")
@@ -114,7 +115,12 @@ class Plain:
         known = Posterior(self.problem.goal, t.c_up, t.c - t.c_up, t.f_goal, t.f - t.f_goal)
         chance = known.probability
         assert abs(abs(chance - 0.5) - (self.design.level - 0.5)) > 2e-4  # no close call
-        return 1 if chance > self.design.level else 0 if 1 - chance > self.design.level else None
+        if not t.c or not t.f:
+            return None
+        more = t.f_goal / t.f - boundary(self.problem.goal, t.c_up / t.c)
+        if chance > self.design.level:
+            return 1 if more > 0.0 else None
+        return 0 if 1 - chance > self.design.level and more < 0.0 else None
 
     def play(self, rho: int, threshold: int) -> None:
         problem, design, credit = self.problem, self.design, threshold
@@ -177,7 +183,7 @@ def test_compiled_and_interpreted_studies_are_the_same(choices: dict[str, Any]) 
     compiled = played(FIGURE_4, "doorstep-lai", 30, **choices)
     learner = grbp.find_learner("doorstep-lai", FIGURE_4)
     assert isinstance(learner, grbp.Learner)
-    log = _log(compiled.checkpoints, compiled.keys)
+    log = empty_log(compiled.checkpoints, compiled.keys)
     design = design_of(**choices)._replace(goal=4, p_c=FIGURE_4.p_c, p_f=FIGURE_4.p_f)
     gaps = np.array([gap(FIGURE_4, threshold) for threshold in range(4)])
     with np.errstate(over="ignore"):

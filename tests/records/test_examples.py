@@ -78,6 +78,14 @@ def test_a_threshold_is_a_way_to_finish(finish: Any, threshold: int) -> None:
     assert ((table["action"] == 1) == (table["state"] <= threshold)).all()
 
 
+def test_in_a_trial_a_case_has_one_policy() -> None:
+    """Half of the cases finish at once, and the others never do."""
+    table = drawn("model", finish=[0.5] * 3, trial=True)
+    finishes, first = table["action"] == 1, table["step"] == 1
+    assert is_share(finishes[first], 0.5)
+    assert not finishes[~first].any()
+
+
 @pytest.mark.parametrize("size", [0.5, -1.0])
 def test_by_state(size: float) -> None:
     table = drawn("state", size=size)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from optional import optional
 from tables import GOAL, HEAD, Row, everything, slow_reading, understood, written
+from workbooks import packed, workbook_files
 
 from grbp import GrbpError, InvalidRecords
 from grbp.records.clean import Records
@@ -178,6 +179,39 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, text: bytes, with_head: b
     for skip in (False, True):
         outcome(path, skip_bad_rows=skip)
         outcome(path, skip_bad_rows=skip, group="state", columns={"case": "action"})
+
+
+BOOK = workbook_files(
+    {"S": [HEAD, ["a", 1, 2, "c", 3], ["a", 2, 3, "c", None], ["b", 1, 1, "f", 0]]}
+)
+
+
+@shared
+@given(st.data())
+def test_a_workbook_with_changed_bytes_is_read_or_refused(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    whole = bytearray(packed(BOOK))
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(4, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    end = data.draw(st.one_of(st.just(len(whole)), st.integers(4, len(whole))))
+    outcome(written(tmp_path, bytes(whole[:end])))
+
+
+@shared
+@given(st.data())
+def test_a_workbook_with_changed_text_is_read_or_refused(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(sorted(BOOK)))
+    text = BOOK[name]
+    for _ in range(data.draw(st.integers(1, 4))):
+        at, gone = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 9))
+        new = data.draw(
+            st.sampled_from(["", "<", '"', "9", "-", "x", "/>", "&a;", "\n", "\0", "é"])
+        )
+        text = text[:at] + new + text[at + gone :]
+    outcome(written(tmp_path, packed({**BOOK, name: text})))
 
 
 @given(

@@ -1,5 +1,6 @@
 """Every rule for an irregular table: strict, with line and column, and with bad rows skipped."""
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +92,57 @@ def test_all_is_told_at_once_up_to_a_limit(tmp_path: Path) -> None:
     error = refused.value
     assert (len(error.problems), error.total) == (20, 120)
     assert [one.line for one in error.problems] == list(range(2, 22))
-    lines = str(error).splitlines()
-    assert len(lines) == 22
-    assert lines[0] == "120 things in the table break a rule."
-    assert lines[1].startswith("Line 2, column action: 'punt' was given; it must be continue")
-    assert lines[-1] == "And 100 more"
+    # Each cause has one sentence: what was given, where it is first, and how often.
+    title, first, second = str(error).splitlines()
+    assert title == "120 things in the table break a rule."
+    assert first.startswith(
+        "Line 2 and 59 more rows like it (4, 6, 8, ...), column action: 'punt' was given; it must"
+    )
+    assert second.startswith("Line 3 and 59 more rows like it (5, 7, 9, ...), column next_state:")
     # As the shell prints it, in one line, these are still sentences.
-    assert "[action]. Line 3, column next_state: '9' was given" in " ".join(str(error).split())
+    assert "[action]. Line 3 and 59 more" in " ".join(str(error).split())
+    again = copy.copy(error)
+    assert (str(again), again.causes) == (str(error), error.causes)
+    assert [one.split(" and")[0] for one in error.causes] == ["line 2", "line 3"]
+
+
+def test_different_texts_are_different_causes_unless_they_are_many(tmp_path: Path) -> None:
+    def told(*texts: str) -> list[str]:
+        with pytest.raises(InvalidRecords) as refused:
+            read(tmp_path, " ".join(f"k{k},1,2,{text},3" for k, text in enumerate(texts)))
+        assert refused.value.total == len(texts)
+        return list(refused.value.causes)
+
+    one, two = told("punt", "kick", "punt", "kick", "punt")
+    assert one.startswith("line 2 and 2 more rows like it (4, 6), column action: 'punt' was given;")
+    assert two.startswith("line 3 and 1 more row like it (5), column action: 'kick' was given;")
+    few = [f"x{k}" for k in range(10)]
+    assert [text.partition(":")[0] for text in told(*few)] == [
+        f"line {k + 2}, column action" for k in range(10)
+    ]
+    (many,) = told(*few, "x0", "y")
+    where = "line 2 and 11 more rows like it, with 10 other texts (3, 4, 5, ...), column action: "
+    assert many.startswith(f"{where}'x0' was given;")
+
+
+def test_rows_that_do_not_fit_together_are_one_cause(tmp_path: Path) -> None:
+    rows = " ".join(f"k{k},1,2,c,3 k{k},2,2,c,{1 + 2 * (k % 2)}" for k in range(5))
+    with pytest.raises(InvalidRecords) as refused:
+        read(tmp_path, rows)
+    assert str(refused.value) == (
+        "line 3 and 4 more rows like it (5, 7, 9, ...), column state: state 2 was given, but the"
+        " next state in line 2, the previous row of this case, is 3 [link]"
+    )
+    assert len(refused.value.problems) == 5
+
+
+def test_many_causes_are_counted(tmp_path: Path) -> None:
+    rows = " ".join(f",x{k},9{k},y{k},8{k}" for k in range(9))
+    with pytest.raises(InvalidRecords) as refused:
+        read(tmp_path, rows)
+    lines = str(refused.value).splitlines()
+    assert len(refused.value.causes) == 1 + 4 * 9
+    assert (len(lines), lines[-1]) == (22, "And 17 more of other kinds")
 
 
 def test_identical_rows_are_left_out_and_named(tmp_path: Path) -> None:
@@ -192,6 +237,6 @@ def test_aggregated_rows_have_counts_and_no_cases(tmp_path: Path) -> None:
 
 def test_a_million_bad_rows_make_a_short_error(tmp_path: Path) -> None:
     text = "case,step,state,action,next_state\n" + "a,1,2,punt,3\n" * 50_000
-    with pytest.raises(GrbpError, match="50,000 things") as refused:
+    with pytest.raises(GrbpError, match="line 2 and 49,999 more rows like it") as refused:
         read_records(written(tmp_path, text), 4)
-    assert len(str(refused.value)) < 5_000
+    assert len(str(refused.value)) < 250

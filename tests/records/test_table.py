@@ -1,6 +1,7 @@
 """Reading a table: files, frames and mappings, the names of columns, cases as exact text."""
 
 import io
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -76,6 +77,32 @@ def test_a_problem_in_a_frame_is_told_by_its_row(frame: Callable[..., Any]) -> N
     ]  # fmt: skip
     assert "Row 3, column action: 'punt' was given" in str(refused.value)
     assert "Row 5, column action: the cell is empty" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([f"p{k}" for k in range(6)], ["'p2' (number 3)", "'p4' (number 5)", "'p3' (number 4)"]),
+        ([7, 5, 3, 1, 0, 2], ["3 (number 3)", "0 (number 5)", "1 (number 4)"]),
+        (range(6), ["3", "5", "4"]),
+        (range(1, 7), ["3 (number 3)", "5 (number 5)", "4 (number 4)"]),
+        (["x" * 99] * 6, [f"'{'x' * 37}...' (number {k})" for k in (3, 5, 4)]),
+    ],
+)
+def test_rows_of_a_frame_are_named_by_their_labels(labels: Any, names: list[str]) -> None:
+    frame = pandas_frame(TABLE | {"action": ["c", "c", "punt", "c", "kick", "f"]})
+    frame.index = labels
+    with pytest.raises(InvalidRecords) as refused:
+        read_records(frame, GOAL)
+    for name, one in zip(names, refused.value.problems, strict=False):
+        assert one.sentence.startswith(f"row {name}, column action:")
+    # So is the row that a row contradicts, and one that is left out.
+    frame["action"], frame["state"] = "c", [2, 3, 2, 1, 1, 1]
+    with pytest.raises(InvalidRecords, match=re.escape(f"the next state in row {names[2]}, the")):
+        read_records(frame, GOAL)
+    frame.iloc[4] = frame.iloc[3]
+    (note,) = read_records(frame, GOAL).notes
+    assert f"the first is row {names[1]}." in note
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -331,3 +358,50 @@ def test_wide_numbers_of_frames() -> None:
     for case in (ids, small):
         table: dict[str, Any] = TABLE | {"case": case, "step": np.array(TABLE["step"])}
         assert read_records(table, GOAL).case.tolist() == EXPECTED["case"]
+
+
+WORDS: dict[str, Any] = {
+    "map_state": {"dead": 0, "gone": 0, "severe": 1, "very-bad": 1, "home": 4, "mild": 3},
+    "map_action": {"drug": "continue", "cut": "finish", "operate": "finish"},
+}
+ROWS = "a,1,severe,drug,2 a,2,2,drug,3 a,3,3,drug,home b,1,very-bad,operate,dead"
+
+
+def test_a_table_has_its_own_words(tmp_path: Path) -> None:
+    labels = read(tmp_path, ROWS, **WORDS).labels
+    # Of two words for a state the first that was given, of those that occur; 3 has none.
+    assert labels.states == ("dead", "severe", "", "", "home")
+    assert labels.actions == ("drug", "operate")
+    assert labels.state(1) == "severe (1)"
+    assert labels.state(3) == "state 3"
+    turned = dict(reversed(WORDS["map_state"].items()))
+    assert read(tmp_path, ROWS, **WORDS | {"map_state": turned}).labels.states[1] == "very-bad"
+
+
+def test_a_word_for_an_action_is_its_name_if_nothing_else_is(tmp_path: Path) -> None:
+    for plain in ("continue", "C", "0"):
+        labels = read(tmp_path, f"{ROWS} c,1,2,{plain},3", **WORDS).labels
+        assert labels.actions == ("CONTINUE", "operate")
+    # A word of the user's own for 0 is no plain one.
+    zero = {**WORDS, "map_action": {"0": "continue", **WORDS["map_action"]}}
+    assert read(tmp_path, f"{ROWS} c,1,2,0,3", **zero).labels.actions == ("drug", "operate")
+    # A number is no word at all.
+    turned = {"1": "continue", "0": "finish"}
+    assert not read(tmp_path, "a,1,2,1,3 a,2,3,0,4", map_action=turned).labels.own
+
+
+def test_words_that_do_not_occur_are_no_labels(tmp_path: Path) -> None:
+    labels = read(tmp_path, "a,1,1,c,2 b,1,1,f,0", **WORDS).labels
+    assert not labels.own
+    assert labels.states == ()
+    assert not read(tmp_path, "a,1,1,c,2 b,1,1,f,0").labels.own
+    # Nor the number itself.
+    assert read(tmp_path, "a,1,1,c,2", map_state={"1": 1}).labels.states == ()
+
+
+def test_a_label_is_short_and_stands_on_one_line() -> None:
+    long = "w" * 39 + "x" * 5
+    table = {"case": ["a", "b"], "state": [long, " odd\n\ttext\x07 "], "action": ["c", "c"]}
+    words = {long: 1, " odd\n\ttext\x07 ": 2}
+    labels = read_records(table | {"next_state": [2, 3]}, GOAL, map_state=words).labels
+    assert labels.states[1:3] == ("w" * 37 + "...", "odd text")

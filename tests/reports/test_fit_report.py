@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from fits import AT_ONE, NEVER, USUAL, counted, walked
@@ -12,7 +12,8 @@ from grbp._format import format_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.result import Fit, OpenCases
 from grbp.numerics.intervals import anytime, wilson
-from grbp.reports.fit_report import fit_report
+from grbp.records.labels import Labels
+from grbp.reports.fit_report import fit_report, list_states
 from grbp.theory.posterior import Estimate
 
 pytestmark = pytest.mark.slow
@@ -42,21 +43,26 @@ def test_the_page_is_well_formed_and_fetches_and_runs_nothing(html: str) -> None
 def test_the_sentence_comes_first_then_the_map_then_the_tests(html: str, fit: Fit) -> None:
     page = Page(html)
     (answer,) = (e for e in page.all("p") if e.attributes.get("class") == "answer")
-    assert answer.text.replace("\xa0", " ") == fit.sentence
+    told = fit.labels.tell(fit.sentence)
+    lead, rest = (f"{part.rstrip('.')}." for part in told.split(". ", 1))
+    texts = [e.text.replace("\xa0", " ") for e in page.all("p")]
+    assert answer.text.replace("\xa0", " ") == lead
+    assert texts[texts.index(lead) + 1] == rest
     headings = [e.text for e in page.all("h1", "h2")]
     assert headings == [
         "What 150 past cases say: continue, or finish?",
-        "Which side of the boundary?",
-        "Three ways to value state 1",
+        "State by state",
+        "Which side of the break-even?",
+        "Three ways to value state\xa01",
         "Can the model be trusted here?",
         "Further down",
         "What the words mean",
-        "State by state",
         "Does CONTINUE change from case to case?",
         "The answer by group",
         "What was reached, and what could be",
         "Which hidden bias would reverse the answer?",
         "What was left out",
+        "For statisticians",
         "How this was made",
     ]
     assert html.index('class="answer"') < html.index("<picture") < html.index('class="verdicts"')
@@ -80,10 +86,11 @@ def test_every_estimate_is_there_with_its_interval(html: str, fit: Fit) -> None:
 def test_every_state_and_every_group_has_its_row(html: str, fit: Fit) -> None:
     cells = list(Page(html).cells())
     for state in fit.by_state:
-        (row,) = (row for row in cells if row[0] == f"state {state.state}")
-        assert f"{state.c_up:,} of {state.c:,}" in row
-        assert row[3] == (f"{state.f_goal:,} of {state.f:,}" if state.f else "never tried")
-        assert row[7] == state.action.upper()
+        (row,) = (row for row in cells if row[0] == f"state\xa0{state.state}")
+        assert row[3].startswith(f"{state.c_up:,} of {state.c:,}, ")
+        tried = f"{state.f_goal:,} of {state.f:,}, " if state.f else "never tried"
+        assert row[4].startswith(tried)
+        assert row[1].startswith("unknown: FINISH was never tried" if not state.f else "FINISH")
     for name, group in fit.by_group.items():
         (row,) = (row for row in cells if row[0] == name)
         assert row[1] == f"{group.cases:,}"
@@ -100,7 +107,7 @@ LOOKS: Final = {
 def test_a_test_says_what_was_found_and_whether_the_answer_changes(fit: Fit, found: str) -> None:
     test = LOOKS[found]
     page = Page(fit_report(replace(fit, tests=(test,)), FACTS))
-    (row,) = (row for row in page.cells() if row[0] == "p")
+    (row,) = (row for row in page.cells() if row[0] == "P")
     assert row[1].endswith(f" {found}")
     asked, _, answer = row[2].partition("? ")
     assert asked == "Does the answer change"
@@ -123,7 +130,13 @@ def test_without_a_decision_there_is_the_reason_and_the_break_even() -> None:
     told = text_of(html)
     assert "? no decision" in told
     assert "FINISH was never tried" in told
-    assert f"p_F that breaks even: {format_interval(*fit.boundary)}" in html
+    assert f"would have to win with, {format_interval(*fit.boundary)}" in html
+    assert "FINISH wins\nnot known" in told.replace(
+        "FINISH winsnot known", "FINISH wins\nnot known"
+    )
+    # Nothing is explained that is not drawn.
+    assert "orange band" not in told
+    assert "dark shade" not in told
     # No probability that only a prior made, and no hidden bias of what is not known.
     assert "how probable it is, given" not in told
     assert "hidden bias" not in told
@@ -139,14 +152,28 @@ def test_a_decision_by_state_says_where_what_is_right() -> None:
         for action in ("finish", "continue")
     }
     assert right == {"finish": [3], "continue": [1, 2]}
-    assert "In practice: FINISH in state 3, CONTINUE in states 1 and 2." in told
+    assert "Decide state by state: finish in 3, continue in 1 and 2." in told
     assert "it does not decide" in told
+    assert "hatched" not in told
 
 
-@pytest.mark.parametrize("decision", ["threshold-0", "threshold-1"])
-def test_a_policy_is_named_beside_the_other(fit: Fit, decision: str) -> None:
+def test_what_is_not_sure_of_a_state_is_not_supported(fit: Fit) -> None:
+    unsure = replace(fit, by_state=(fit.by_state[0]._replace(probability=0.9), *fit.by_state[1:]))
+    told = text_of(fit_report(unsure, FACTS))
+    assert "the records support: no sure answer in state 1; nothing in states 2 and 3" in told
+    assert "perhaps FINISH" in told
+
+
+@pytest.mark.parametrize(
+    ("decision", "other"),
+    [
+        ("threshold-1", "never FINISH."),
+        ("threshold-0", "FINISH when a case stands in state\xa01, one"),
+    ],
+)
+def test_a_policy_is_named_beside_the_other(fit: Fit, decision: str, other: str) -> None:
     told = text_of(fit_report(replace(fit, decision=decision), FACTS))
-    assert f"This policy is called {decision.replace('-', ' ')}" in told
+    assert f"The other policy would be: {other}" in told
 
 
 @pytest.mark.parametrize(("firm", "told"), [(False, "? perhaps finish"), (True, "✓ finish")])
@@ -202,7 +229,7 @@ def test_the_same_fit_is_the_same_page(html: str, fit: Fit) -> None:
 def test_many_states_and_groups_leave_a_page_that_can_be_read(fit: Fit) -> None:
     many = counted([(2, 5)] * 400, [(1, 3), *[(0, 0)] * 399])
     html = fit_report(many, FACTS)
-    assert sum(len(row) == 9 for row in Page(html).cells()) == 201
+    assert sum(len(row) == 5 for row in Page(html).cells()) == 201
     assert "first 200 of 400 states" in text_of(html)
     html = fit_report(replace(fit, by_group={f"g{k}": fit for k in range(500)}), FACTS)
     assert sum(len(row) == 7 for row in Page(html).cells()) == 201
@@ -215,6 +242,121 @@ def test_steered_records_have_anytime_intervals_by_state() -> None:
     up, moves = USUAL[0]
     assert format_interval(up / moves, *anytime(up, moves)) in told
     assert format_interval(up / moves, *wilson(up, moves)) not in told
+
+
+# --- words, doubts, what is not known -----------------------------------------------------------
+
+OWN: Final = Labels(("dead", "severe", "so-so", "fair", "home"), ("medication", "surgery"))
+
+
+def test_a_table_with_words_of_its_own_has_no_others(fit: Fit) -> None:
+    """Outside the part for statisticians, the words and symbols of the paper are not there."""
+    page = Page(fit_report(replace(fit, labels=OWN, by_group={}), {}))
+    told = page.all("main")[0].text
+    before, _, rest = told.rpartition("For statisticians")
+    _, _, after = rest.partition("How this was made")
+    before = re.sub(r"Test: .*?(?=\n)", "", before)  # a test opens to its name and its effect
+    assert not re.findall(r"CONTINUE|FINISH|\bstate [0-9]|\bp_[CF]\b|[Tt]hreshold", before)
+    assert "Choose surgery in severe (1)" in before
+    assert "0 (dead), where it is lost, and 4 (home), where it is won.\nMedication moves" in before
+    assert "surgery in severe (1); nothing in so-so (2) and fair (3)" in before
+    assert "p_C Beta(0.5, 0.5)" in after
+
+
+def test_symbols_are_for_statisticians_alone(html: str) -> None:
+    told = Page(html).all("main")[0].text
+    before, _, rest = told.rpartition("For statisticians")
+    assert not re.findall(r"\bp_[CF]\b|[Tt]hreshold", re.sub(r"Test: .*?(?=\n)", "", before))
+    assert {"p_C", "p_F", "B(p_C)"} <= {row[0] for row in Page(html).cells()}
+    assert "Threshold 1 is the policy that finishes in state 1" in rest
+
+
+def test_doubts_stand_directly_under_the_answer(fit: Fit) -> None:
+    doubts = ("p_F differs by state.", "Who finishes depends on the <group>.")
+    html = fit_report(replace(fit, doubts=doubts), FACTS)
+    answer, box, key = (html.index(f'class="{name}"') for name in ("answer", "doubts", "key"))
+    assert answer < box < key
+    items = [e.text for e in Page(html).all("li")]
+    assert items[:2] == ["The chance that FINISH wins differs by state.", doubts[1]]
+    assert 'class="doubts"' not in fit_report(replace(fit, doubts=()), FACTS)
+
+
+def test_an_answer_by_group_has_the_groups_first(fit: Fit) -> None:
+    by_group = replace(fit, decision="by-group", firm=True)
+    page = Page(fit_report(by_group, FACTS))
+    assert "↕ it depends on the group" in page.all("html")[0].text
+    assert next(e.text for e in page.all("h2")) == "The answer by group"
+
+
+def test_what_was_never_tried_in_state_1_has_no_probability() -> None:
+    fit = counted(USUAL, ((0, 0), (40, 60), (30, 40)))
+    assert fit.decision == "threshold-1"
+    told = text_of(fit_report(fit, FACTS))
+    assert "FINISH is right in state\xa01not known" in told
+    assert "how probable it is, given" not in told
+    assert "P(threshold 1)" not in told
+
+
+def test_wins_in_state_1_are_told_apart_where_there_are_others(html: str) -> None:
+    elsewhere = text_of(fit_report(counted(USUAL, AT_ONE), FACTS))
+    assert "43 of 135 tries of FINISH won. In state\xa01, 40 of 130 did." in elsewhere
+    assert "tries of FINISH won. In state" not in text_of(html)
+
+
+def test_no_probability_is_certain() -> None:
+    fit = counted(((1, 2000), (400, 800), (400, 800)), ((1900, 2000), (0, 0), (0, 0)))
+    assert fit.probability(1) == 1.0
+    told = text_of(fit_report(fit, FACTS))
+    assert "over 99.9\xa0%" in told
+    assert "100.0" not in told.replace("100.0\xa0%)", "")
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_the_page_says_whether_the_sum_leaves_its_limits(fit: Fit, leaves: bool) -> None:
+    assert fit.cusum is not None
+    limit = float(abs(fit.cusum.y).max()) * (0.9 if leaves else 1.1)
+    told = text_of(fit_report(replace(fit, cusum=fit.cusum._replace(limit=limit)), FACTS))
+    assert ("Here the curve leaves them" in told) == leaves
+    assert ("Here the curve stays between them" in told) == (not leaves)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"practice": None, "cases": 0}, "the rows are counts, and belong to no case"),
+        ({"practice": None}, "reached the goal is not known: no case has ended"),
+        ({"value_0": None, "value_1": None}, "the two policies would reach is left out: the rec"),
+        ({"cusum": None}, "cannot be seen: too few cases moved both up and down"),
+        ({"p_f": None, "difference": None}, "How often FINISH wins is not known"),
+    ],
+)
+def test_what_is_not_there_is_said_with_the_reason(fit: Fit, changes: Any, said: str) -> None:
+    assert said in text_of(fit_report(replace(fit, **changes), FACTS))
+    assert said not in text_of(fit_report(fit, FACTS))
+
+
+def test_the_page_says_with_which_options_it_was_made(fit: Fit) -> None:
+    given = replace(fit, prior_f=(2.0, 3.0), adaptive=True, level=0.9)
+    dds = [e.text for e in Page(fit_report(given, FACTS)).all("dd")]
+    assert FACTS["Command"] in dds
+    assert "90 %, anytime intervals: a learner chose the actions" in dds
+    assert "p_C Beta(0.5, 0.5), p_F Beta(2, 3)" in dds
+
+
+@pytest.mark.parametrize(
+    ("states", "plain", "own"),
+    [
+        ([1], "state 1", "severe (1)"),
+        ([1, 2], "states 1 and 2", "severe (1) and so-so (2)"),
+        ([1, 2, 3], "states 1 to 3", "severe (1) to fair (3)"),
+        ([1, 3], "states 1 and 3", "severe (1) and fair (3)"),
+    ],
+)
+def test_states_are_listed_in_few_words(states: list[int], plain: str, own: str) -> None:
+    assert list_states(states, Labels()) == plain
+    assert list_states(states, OWN) == own
+    assert list_states([*range(1, 40), 50, 52, 60], Labels()) == "states 1 to 39, 50, 52 and 60"
+    assert list_states([*range(1, 40, 2)], Labels()) == "states 1, 3, 5, 7, 9 and 15 more"
 
 
 def test_light_dark_and_paper_set_every_colour(html: str) -> None:

@@ -269,8 +269,9 @@ def test_estimates_are_those_of_the_closed_forms() -> None:
     ("counts", "message"),
     [
         ((1, 1, 1, 1, 1), "goal = 1 was given"),
-        ((4, -1, 1, 1, 1), "c_up = -1 was given; it must be a whole number from 0"),
-        ((4, 1, 1.5, 1, 1), "c_down = 1.5 was given"),
+        ((4, -1, 1, 1, 1), "c_up = -1 was given; it must be a number from 0 to 1,000,"),
+        ((4, 1, "1.5", 1, 1), "c_down = '1.5' was given"),
+        ((4, 1, float("nan"), 1, 1), "c_down = nan was given"),
         ((4, 1, 1, None, 1), "f_goal = None was given"),
         ((4, 1, 1, 1, 10**16), "f_lost = 10000000000000000 was given"),
     ],
@@ -278,6 +279,69 @@ def test_estimates_are_those_of_the_closed_forms() -> None:
 def test_counts_that_are_none_are_refused(counts: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Posterior(*counts)
+
+
+@pytest.mark.parametrize(
+    "prior", [(1,), (1, 2, 3), (0, 1), (-1, 2), (1, float("nan")), (float("inf"), 1), "ab", 5, None]
+)
+def test_priors_that_are_none_are_refused(prior: Any) -> None:
+    for name in ("prior_c", "prior_f"):
+        with pytest.raises(InvalidInput, match=f"{name} = .* it must be two positive numbers"):
+            Posterior(4, 1, 1, 1, 1, **{name: prior})
+
+
+def test_a_prior_counts_as_records_do() -> None:
+    counts, more = (4.25, 7, 3, 2.5), (10.0, 0.75, 6.5, 3.0)
+    plain = Posterior(5, *(x + y for x, y in zip(counts, more, strict=True)))
+    c, f = (more[0] + 0.5, more[1] + 0.5), (more[2] + 0.5, more[3] + 0.5)
+    given = Posterior(5, *counts, prior_c=c, prior_f=f)
+    assert given.probability == plain.probability
+    assert given.difference()[1:] == plain.difference()[1:]
+    assert given.gain([0.25] * 4)[1:] == plain.gain([0.25] * 4)[1:]
+    # The estimate is that of the shares, which no prior moves.
+    assert given.difference().estimate == Posterior(5, *counts).difference().estimate
+
+
+PRIORS = [(0.01, 0.01), (1e-4, 1e-4), (0.001, 3.0), (1e6, 2e6)]
+
+
+def wide_chance_by_beta(goal: int, c: tuple[float, float], f: tuple[float, float]) -> float:
+    """Pr(p_F >= B(p_C)) with mpmath's own Beta function; the laws may have any tails."""
+    with mpmath.workdps(DIGITS):
+        a, b = map(mpmath.mpf, c)
+        centre, log_b = mpmath.log(a / b), mpmath.loggamma(a) + mpmath.loggamma(b)
+        log_b -= mpmath.loggamma(a + b)
+
+        def mass(u: Any) -> Any:
+            with mpmath.extradps(40):
+                r = mpmath.exp(-u)
+                won = mpmath.mpf(1) / goal if r == 1 else (1 - r) / (1 - r**goal)
+                lost = 1 - won if r >= 1 else r * (1 - r ** (goal - 1)) / (1 - r**goal)
+            if won < 0.5:
+                tail = 1 - mpmath.betainc(*f, 0, won, regularized=True)
+            else:
+                tail = mpmath.betainc(*f[::-1], 0, lost, regularized=True)
+            return tail * mpmath.exp(a * u - (a + b) * mpmath.log1p(mpmath.exp(u)) - log_b)
+
+        sd = mpmath.sqrt(1 / a + 1 / b) if min(c) > 1e3 else mpmath.mpf(0)
+        ends = {centre + k * sd for k in range(-10, 11)} if sd else {
+            mpmath.mpf(x) for x in (-30, -12, -5, -2, 0, 2, 5, 12, 30)
+        } | {x / k for x in (-80 / a, 80 / b) for k in 2 ** np.arange(11.0)}  # fmt: skip
+        return float(mpmath.quad(mass, sorted(ends)))
+
+
+@pytest.mark.slow
+@pytest.mark.sample("2-prior0")
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("goal", [2, 4])
+def test_priors_of_any_size_equal_quadrature_in_30_digits(
+    goal: int, prior: tuple[float, float]
+) -> None:
+    for counts in [(0, 0, 0, 0), (0, 3, 0, 2), (2, 0, 1, 4)]:
+        c = (counts[0] + prior[0], counts[1] + prior[1])
+        f = (counts[2] + 0.02, counts[3] + 5.0)
+        found = Posterior(goal, *counts, prior_c=prior, prior_f=(0.02, 5.0)).probability
+        assert found == pytest.approx(wide_chance_by_beta(goal, c, f), rel=0, abs=TOLERANCE)
 
 
 def test_weights_and_levels_that_are_none_are_refused() -> None:

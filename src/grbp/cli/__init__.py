@@ -9,6 +9,7 @@ import io
 import logging
 import os
 import re
+import shlex
 import sys
 import time
 import warnings
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "" not in sys.path:  # A learner of the user's own lies where the user is.
             sys.path.append("")
         options = _make_parser(given).parse_args(given)
+        options.command = shlex.join(["grbp", *given])
         with _show_notes(options):
             status = options.run(options) or 0
         if sys.stdout is not None:

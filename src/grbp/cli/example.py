@@ -4,7 +4,9 @@ import argparse
 from pathlib import Path
 
 import grbp
+from grbp._io import CASES, Output
 from grbp.cli.options import parse_number, parse_whole
+from grbp.cli.outputs import add_force, check_outputs
 from grbp.model.steps import steps_text, write_steps
 from grbp.records.examples import KINDS
 
@@ -23,10 +25,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--finish", help="how often cases finish in state 1 (.5)")
     parser.add_argument("--seed", default="0", help="a whole number; same seed, same table (0)")
     parser.add_argument("--out", metavar="FILE", default="-", help="the file (standard output)")
+    add_force(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Draw a table, and write or print it as CSV."""
+    if options.out != "-":
+        check_outputs(options, others=[Output(Path(options.out), CASES)])
     table = grbp.example_records(
         options.kind,
         parse_whole(options.goal),

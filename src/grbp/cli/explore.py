@@ -1,10 +1,9 @@
 """The command `explore`: a page with sliders to teach with, as one file."""
 
 import argparse
-from pathlib import Path
 
-from grbp._io import write_whole
-from grbp.cli.outputs import check_file
+from grbp._io import PAGE, Output, write_whole
+from grbp.cli.outputs import add_force, check_outputs, name_file
 from grbp.explorer.page import single_file
 
 
@@ -13,9 +12,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="FILE", default="explorer.html", help="the file to write (explorer.html)"
     )
+    add_force(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the page, and print where it is."""
-    check_file("--out", options.out)
-    print(write_whole(Path(options.out), single_file().encode()))
+    path = name_file("--out", options.out)
+    check_outputs(options, others=[Output(path, PAGE)])
+    print(write_whole(path, single_file().encode()))

@@ -48,7 +48,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Play a league and show its tables."""
     spec, data = _read_spec(options), Path(options.out) / "data"
-    check_outputs(options, lambda path: league_paths(spec.goals, path).values())
+    check_outputs(
+        options,
+        pictures=lambda path: league_paths(spec.goals, path).values(),
+        folder=Path(options.out),
+    )
     with progress_bar(data, **parse_verbosity(options)) as progress:
         result = grbp.experiments.run(
             spec,

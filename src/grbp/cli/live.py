@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import grbp
+from grbp._io import CASES, Output, check_outputs
 from grbp.cli import upkeep
 from grbp.cli.live_options import NEW_STUDY
 from grbp.cli.live_printing import (
@@ -28,7 +29,7 @@ from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Verified
 from grbp.live.config import CONTINUE, DRAWN, FINISH
-from grbp.live.export import read_log
+from grbp.live.export import log_kind, read_log
 from grbp.live.schema import STATUSES
 from grbp.live.shadow import show
 from grbp.live.verify import replay_log
@@ -251,9 +252,10 @@ def _export(options: argparse.Namespace) -> None:
         raise InvalidInput("- was given; it must name a file (without one, the log is printed)")
     if options.json and options.out is None and options.steps is None:
         raise InvalidInput("--json was given; it needs a file to write to, by --out or --steps")
-    if None not in written.values() and len(set(map(os.path.realpath, written.values()))) == 1:
-        raise InvalidInput("--out and --steps name the same file; they must name two")
     with _open_study(options) as study:
+        asked = (options.out, log_kind(study.name)), (options.steps, CASES)
+        outputs = [Output(Path(file), kind) for file, kind in asked if file is not None]
+        check_outputs(outputs, [store_of(options)], force=options.force)
         if options.out is not None:
             study.export(options.out)
         if options.steps is not None:
@@ -334,6 +336,7 @@ _OF_CASE: Final[_Options] = {
 _EXPORT: Final[_Options] = {
     "--out": {"metavar": "FILE", "help": "the log as lines of JSON (standard output)"},
     "--steps": {"metavar": "FILE", "help": "the steps as CSV, as grbp fit reads them"},
+    "--force": {"action": "store_true", "help": "replace files even if they are something else"},
 }
 
 

@@ -1,4 +1,4 @@
-"""Where an answer goes: to the screen, as one JSON object, into tables and pictures."""
+"""Where an answer goes: to the screen, as one JSON object, into tables, pictures and pages."""
 
 import argparse
 import logging
@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from grbp._io import check_writable, table_text, write_table, write_whole
+from grbp import _io
+from grbp._io import PAGE, PICTURES, Output, table_kind, table_text, write_table, write_whole
 from grbp.cli.options import add_json
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
@@ -20,26 +21,27 @@ def add_outputs(parser: argparse.ArgumentParser, table: str, picture: str) -> No
     """Add the options for where the answer goes, each with a line on what is written."""
     add_json(parser)
     parser.add_argument("--csv", metavar="FILE", help=f"{table} (- is standard output)")
+    add_plot(parser, picture)
+
+
+def add_plot(parser: argparse.ArgumentParser, picture: str) -> None:
+    """Add the option for a picture."""
     parser.add_argument("--plot", metavar="FILE", help=f"{picture}; .png, .svg or .pdf for one")
+    add_force(parser)
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the option for a page."""
     parser.add_argument("--report", metavar="FILE", help="write a page that explains itself (HTML)")
+    add_force(parser)
 
 
-def check_file(option: str, file: str) -> None:
-    """Refuse a file that cannot be written, before the work; what is not a table has no "-"."""
-    if file == "-":
-        raise InvalidInput(f"{option} - was given; it must name a file")
-    check_writable(Path(file))
-
-
-def check_report(options: argparse.Namespace) -> None:
-    """Refuse a page that cannot be written or drawn, before the work."""
-    if options.report is not None:
-        check_file("--report", options.report)
-        check_matplotlib()
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add the option to replace files, once."""
+    if "--force" not in parser._option_string_actions:
+        parser.add_argument(
+            "--force", action="store_true", help="replace files even if they are something else"
+        )
 
 
 def write_report(options: argparse.Namespace, page: Callable[[], str]) -> None:
@@ -49,25 +51,44 @@ def write_report(options: argparse.Namespace, page: Callable[[], str]) -> None:
 
 
 def check_outputs(
-    options: argparse.Namespace, pictures: Callable[[Path], Iterable[Path]] = lambda path: [path]
+    options: argparse.Namespace,
+    inputs: Iterable[str] = (),
+    *,
+    heads: Iterable[Sequence[str]] = (COLUMNS,),
+    pictures: Callable[[Path], Iterable[Path]] = lambda path: [path],
+    others: Iterable[Output] = (),
+    folder: Path | None = None,
 ) -> None:
-    """Refuse what cannot be written, before the work; `pictures` says into what a path is drawn."""
-    if options.csv == "-" and options.json:
+    """Refuse what cannot or may not be written, before the work.
+
+    The heads are those that the table may have, `pictures` says into what a path is drawn, and the
+    folder is the one that the command makes.
+    """
+    csv, plot, report = (getattr(options, name, None) for name in ("csv", "plot", "report"))
+    if csv == "-" and options.json:
         raise InvalidInput("--csv - and --json were given; only one can be on standard output")
-    if options.csv not in (None, "-"):
-        check_writable(Path(options.csv))
-    check_plot(options.plot, pictures)
-
-
-def check_plot(
-    plot: str | None, pictures: Callable[[Path], Iterable[Path]] = lambda path: [path]
-) -> None:
-    """Refuse a picture that cannot be written or drawn, before the work."""
+    outputs = list(others)
+    if csv not in (None, "-"):
+        outputs.append(Output(Path(csv), table_kind(*heads)))
     if plot is not None:
-        for path in pictures(Path(plot)):
-            for file in picture_files(path).values():
-                check_writable(file)
+        outputs += [one for path in pictures(Path(plot)) for one in list_pictures(path)]
+    if report is not None:
+        outputs.append(Output(name_file("--report", report), PAGE))
+    _io.check_outputs(outputs, inputs, folder=folder, force=options.force)
+    if plot is not None or report is not None:
         check_matplotlib()
+
+
+def list_pictures(path: Path) -> list[Output]:
+    """Return the files that a picture is written to."""
+    return [Output(file, PICTURES[kind]) for kind, file in picture_files(path).items()]
+
+
+def name_file(option: str, file: str) -> Path:
+    """Return the path of a file that cannot go to standard output."""
+    if file == "-":
+        raise InvalidInput(f"{option} - was given; it must name a file")
+    return Path(file)
 
 
 def write_answer(
@@ -84,15 +105,15 @@ def write_answer(
         print_json(answer)
     if options.csv == "-":
         print(table_text(columns, rows), end="")
-    name_file: Callable[[object], None] = (
+    name_path: Callable[[object], None] = (
         (lambda path: _LOG.info("wrote %s", path)) if printed else print
     )
     try:
         if options.csv not in (None, "-"):
-            name_file(write_table(Path(options.csv), columns, rows))
+            name_path(write_table(Path(options.csv), columns, rows))
         if options.plot is not None:
             for path in draw(Path(options.plot)):
-                name_file(path)
+                name_path(path)
     except Exception:
         if not printed:
             show()

@@ -16,14 +16,13 @@ from grbp.cli.outputs import (
     add_outputs,
     add_report,
     check_outputs,
-    check_report,
     write_answer,
     write_report,
 )
 from grbp.cli.progress import progress_bar
 from grbp.figures.canvas import save
 from grbp.planning.plan import CASES, REPLICAS
-from grbp.planning.result import COLUMNS
+from grbp.planning.result import HEADS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +33,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             option, metavar="RANGE", help=f"chance that {line}: .45, .4:.5 or .4:.5:5"
         )
     usual = ",".join(map(str, CASES))
-    parser.add_argument("--cases", default=usual, help=f"numbers of cases ({usual})")
+    parser.add_argument("--cases", help=f"numbers of cases ({usual}, or as many as needed)")
+    for option, does in (("--known", "know"), ("--right", "play")):
+        parser.add_argument(
+            option,
+            metavar="SHARE",
+            help=f"how many cases until SHARE of studies {does} what is right",
+        )
     parser.add_argument("--learner", help=f"who decides ({grbp.DEFAULT_LEARNER})")
     parser.add_argument("--start", help="first state: uniform, 2, or 1=.9,2=.1 (uniform)")
     parser.add_argument("--overlap", default="1", metavar="N", help="cases under way at once (1)")
@@ -48,27 +53,35 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--look-from", default="1", metavar="N", help="the case after which one first looks (1)"
     )
-    parser.add_argument("--from", dest="records", metavar="FIT.json", help="begin with past cases")
+    parser.add_argument(
+        "--from",
+        dest="records",
+        metavar="FIT.json",
+        help="begin with past cases, not with drawn estimates",
+    )
     parser.add_argument(
         "--replicas", default=str(REPLICAS), help=f"studies of each truth ({REPLICAS:,})"
     )
     parser.add_argument("--seed", default="0", help="a whole number; same seed, same result (0)")
     add_threads(parser)
-    add_outputs(parser, "write a table, one row per truth and number of cases", "draw both curves")
+    add_outputs(
+        parser, "write a table, one row per truth and number of cases", "draw what to expect"
+    )
     add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Plan and say what to expect."""
-    check_outputs(options)
-    check_report(options)
+    check_outputs(options, [options.records] if options.records else [], heads=HEADS)
     with progress_bar(None, **parse_verbosity(options)) as progress:
         result = grbp.plan(
             parse_whole(options.goal),
             _parse_range(options.p_c),
             _parse_range(options.p_f),
-            parse_wholes(options.cases),
+            None if options.cases is None else parse_wholes(options.cases),
             options.learner,
+            known=parse_number(options.known),
+            right=parse_number(options.right),
             start=None if options.start is None else parse_start(options.start),
             overlap=parse_whole(options.overlap),
             late_wins=parse_whole(options.late_wins),
@@ -88,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
         result.cells(),
         lambda path: save(result.plot(), path),
         lambda: print(result.summary()),
-        COLUMNS,
+        result.columns,
     )
 
 

@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import grbp
-from grbp._io import check_writable
 from grbp.cli.options import add_folder, parse_verbosity
+from grbp.cli.outputs import add_force, check_outputs
 from grbp.cli.progress import progress_bar, write_line
+from grbp.paper.reproduce import list_files
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -17,12 +18,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--as-printed", action="store_true", help="with the paper's 200 replicas only"
     )
     add_folder(parser)
+    add_force(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Make everything and print the verdicts."""
     folder, began = Path(options.out), time.monotonic()
-    check_writable(folder / "report.html")
+    check_outputs(options, others=list_files(folder), folder=folder)
     with progress_bar(folder / "data", **parse_verbosity(options)) as progress:
         found = grbp.reproduce(
             folder,

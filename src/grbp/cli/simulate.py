@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import grbp
+from grbp._io import Output, table_kind
 from grbp.cli.options import (
     add_problem,
     add_threads,
@@ -15,7 +16,7 @@ from grbp.cli.options import (
     parse_whole,
     parse_wholes,
 )
-from grbp.cli.outputs import add_outputs, check_file, check_outputs, write_answer
+from grbp.cli.outputs import add_outputs, check_outputs, name_file, write_answer
 from grbp.cli.printing import (
     choose_states,
     format_power,
@@ -26,7 +27,7 @@ from grbp.cli.printing import (
 from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
-from grbp.experiments.steps import step_blocks
+from grbp.experiments.steps import LOG_COLUMNS, step_blocks
 from grbp.model.steps import write_steps
 
 _SHOWN_CHECKPOINTS: Final = 5
@@ -76,8 +77,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Simulate learners and show their regret."""
     problem = parse_problem(options)
-    check_outputs(options)
     engine = options.engine if options.steps is None else _check_steps(options)
+    check_outputs(options, others=_list_steps(options))
     with progress_bar(None, **parse_verbosity(options)) as progress:
         result = grbp.simulate(
             problem,
@@ -114,8 +115,14 @@ def _check_steps(options: argparse.Namespace) -> Literal["walk"]:
             f"--steps and {what} were given; steps are written of replicas that take every step,"
             " so leave one of the two out"
         )
-    check_file("--steps", options.steps)
     return "walk"
+
+
+def _list_steps(options: argparse.Namespace) -> list[Output]:
+    """Return the file of the steps, if one is asked for."""
+    if options.steps is None:
+        return []
+    return [Output(name_file("--steps", options.steps), table_kind(LOG_COLUMNS))]
 
 
 def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:

@@ -15,11 +15,11 @@ from grbp.cli.options import (
     parse_verbosity,
     parse_whole,
 )
-from grbp.cli.outputs import check_plot
+from grbp.cli.outputs import add_plot, check_outputs
 from grbp.cli.printing import print_json, print_paragraph, print_table
 from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
-from grbp.experiments.sweeps.driver import CHUNK_SECONDS, sweep_path
+from grbp.experiments.sweeps.driver import CHUNK_SECONDS, list_results, sweep_path
 from grbp.experiments.sweeps.parts import merge_parts, part_path, sweep_part
 from grbp.figures.canvas import save
 
@@ -49,10 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"seconds that a task takes ({_CHUNK}); more for large clusters",
     )  # fmt: skip
     add_json(parser)
-    parser.add_argument(
-        "--plot", metavar="FILE",
-        help="draw a sweep over one grid, as PNG and SVG; .png, .svg or .pdf for one",
-    )  # fmt: skip
+    add_plot(parser, "draw a sweep over one grid, as PNG and SVG")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -61,7 +58,12 @@ def run(options: argparse.Namespace) -> None:
     changes = {} if options.se is None else {"se": parse_number(options.se)}
     spec = grbp.SweepSpec.read(Path(file), **changes)
     folder = Path(options.out)
-    check_plot(options.plot)
+    check_outputs(
+        options,
+        [file, *parts],
+        others=[] if options.part else list_results(folder, spec),
+        folder=folder,
+    )
     if merging:
         _write_answer(options, merge_parts(spec, folder, parts), folder)
         return

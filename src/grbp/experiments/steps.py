@@ -21,6 +21,9 @@ from grbp.numerics.rng import WORLD, replica_keys
 if TYPE_CHECKING:
     from grbp.model.validation import SeedLike
 
+LOG_COLUMNS: Final = (*STEP_COLUMNS, "learner", "replica", "order")
+"""The columns of the steps of simulated rounds."""
+
 MOST_STEPS: Final = 20_000_000
 """The largest number of steps that are written down."""
 
@@ -118,13 +121,14 @@ def step_blocks(  # noqa: PLR0913 (as above)
             chosen: Ints = np.diff(block.played, axis=1, prepend=0).argmax(axis=2)
             here = range(first, first + len(chosen))
             table = _walk_steps(problem, learner, chosen, here, seed, MOST_STEPS - steps)
-            yield {
-                "case": cases + table[:, 0] * rounds + table[:, 1],
-                **dict(zip(STEP_COLUMNS[1:], table.T[2:], strict=True)),
-                "learner": np.full(len(table), learner.name, dtype=object),
-                "replica": first + table[:, 0],
-                "order": table[:, 1],
-            }
+            columns = (
+                cases + table[:, 0] * rounds + table[:, 1],
+                *table.T[2:],
+                np.full(len(table), learner.name, dtype=object),
+                first + table[:, 0],
+                table[:, 1],
+            )
+            yield dict(zip(LOG_COLUMNS, columns, strict=True))
             first, steps, cases = here.stop, steps + len(table), cases + chosen.size
 
 

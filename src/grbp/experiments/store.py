@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp._io import reason, write_table, write_whole
+from grbp._io import make_folder, reason, write_table, write_whole
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.curve_result import CurveResult
 from grbp.experiments.provenance import Meta, constants_of, digest_of, source_digest
@@ -103,6 +103,7 @@ def save(folder: Path, result: CurveResult) -> Path:
     }
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
+    make_folder(Path(folder))
     return write_whole(Path(folder) / address(result.spec), file.getvalue())
 
 

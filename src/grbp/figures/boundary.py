@@ -8,6 +8,7 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import INK, check_axes, drawing_style, fit_words
+from grbp.figures.frame import TINTS
 from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
@@ -163,8 +164,8 @@ def _name_regions(axes: "Axes", goals: Sequence[int]) -> None:
     """Name the two regions, and tint what all the goals drawn agree on."""
     highest, lowest = _samples(goals[0]), _samples(goals[-1])
     tint: Any = {"linewidth": 0, "zorder": 0}
-    axes.fill_between(highest, boundary(goals[0], highest), 1.0, color="#e9f0f9", **tint)
-    axes.fill_between(lowest, 0.0, boundary(goals[-1], lowest), color="#fdf1e3", **tint)
+    axes.fill_between(highest, boundary(goals[0], highest), 1.0, color=TINTS[1], **tint)
+    axes.fill_between(lowest, 0.0, boundary(goals[-1], lowest), color=TINTS[0], **tint)
     above = "no-exploration region:\nFINISH in state 1 is right\n(threshold 1)"
     below = "exploration region:\nnever FINISH\n(threshold 0)"
     look: Any = {"size": 12, "color": INK, "linespacing": 1.35}

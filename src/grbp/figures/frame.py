@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
+    from grbp.records.labels import Labels
+
 _WIDTH: Final = 5.0
 _LEFT: Final = 0.85
 _RIGHT: Final = 0.3
@@ -21,13 +23,18 @@ CONTINUE: Final = "#0072B2"
 FINISH: Final = "#D55E00"
 """The colours of the two actions."""
 
+TINTS: Final = {0: "#e3eef8", 1: "#fdeadf"}
+"""The regions of the two thresholds: where CONTINUE is right in state 1, and where FINISH is."""
 
-def new_axes(axes: "Axes | None", height: float, below: float, left: float = _LEFT) -> "Axes":
+
+def new_axes(
+    axes: "Axes | None", height: float, below: float, left: float = _LEFT, above: float = 0.15
+) -> "Axes":
     """Return the axes to draw into: those of a new figure of this height, if there are none."""
     from grbp.figures.notebook import Figure  # noqa: PLC0415
 
     if axes is None:
-        wide, high = (_WIDTH - left - _RIGHT) / _WIDTH, 1.0 - (below + 0.15) / height
+        wide, high = (_WIDTH - left - _RIGHT) / _WIDTH, 1.0 - (below + above) / height
         place = (left / _WIDTH, below / height, wide, high)
         axes = Figure(figsize=(_WIDTH, height)).add_axes(place)
     check_axes(axes)
@@ -47,3 +54,17 @@ def legend_below(axes: "Axes", inches: float, ncols: int = 1) -> None:
         loc="upper left", bbox_to_anchor=(0.0, -inches / height), ncols=ncols, fontsize=10,
         columnspacing=1.2, handlelength=1.6, labelspacing=0.35,
     )  # fmt: skip
+
+
+def shorten(words: str, most: int) -> str:
+    """Cut words of a table's own where a picture has no room, and read no formula into them."""
+    cut = words if len(words) <= most else f"{words[: most - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+    return " ".join(cut.split()).replace("$", r"\$")
+
+
+def short_labels(labels: "Labels", most: int) -> "Labels":
+    """Return labels with every word cut to so many letters."""
+    go, end = (shorten(word, most) for word in labels.actions)
+    return labels._replace(
+        states=tuple(shorten(word, most) for word in labels.states), actions=(go, end)
+    )

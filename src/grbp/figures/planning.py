@@ -1,14 +1,17 @@
 """What a plan expects: how soon the right policy is played and known, and what that costs."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
+from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 from grbp.figures.numbers import format_tick
 from grbp.figures.style import DASHED, DOTTED, SOLID, Dashes
 from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.planning.result import Plan
+from grbp.planning.summary import rank_needs
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:
@@ -17,6 +20,14 @@ if TYPE_CHECKING:
 
 _WIDTH, _LEFT, _PANEL, _ABOVE, _BELOW = 5.0, 0.95, 1.75, 0.65, 1.35
 """Inches: the width, the room on the left, a panel's height, and the room above and below it."""
+
+_ROW: Final = 0.34
+"""Inches: the height of a truth's row."""
+
+_MOST_ROWS: Final = 12
+
+_MOST_TICKS: Final = 5
+"""Powers of ten at an axis, beside the first."""
 
 _THREE: Final[tuple[tuple[str, Dashes], ...]] = (
     (FINISH, SOLID), (CONTINUE, DASHED), (INK, DOTTED),
@@ -93,19 +104,92 @@ def lost_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
         return cast("Figure", axes.figure)
 
 
-def _make_panels(count: int) -> "list[Axes]":
-    """Return as many panels, one below the other."""
+def needed_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
+    """Draw how many cases are enough, and the goals lost by then, beside a trial with two arms.
+
+    There is a row for each truth, the hardest on top; of many truths, the hardest are drawn.
+
+    Parameters
+    ----------
+    plan : Plan
+        What `grbp.plan` returned, when it was asked for `known` or `right`.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw the cases into, without the goals, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InvalidInput
+        If the plan does not say how many cases are enough.
+    """
+    ranked = rank_needs(plan)[:_MOST_ROWS]
+    truths, needed = [truth for truth, _ in ranked], [one for _, one in ranked]
+    if not needed:
+        raise InvalidInput(
+            "the plan does not say how many cases are enough; plan with known=0.8 or right=0.9"
+        )
+    with drawing_style():
+        high = _ROW * (1 + len(truths))
+        panels = _make_panels(2, high, left=1.2) if ax is None else [ax]
+        check_axes(panels[0])
+        _draw_needs(panels[0], "cases", truths, [(one.cases, one.trial_cases) for one in needed])
+        for goals in panels[1:]:
+            lost = [(one.goals_lost.estimate, one.trial_goals_lost) for one in needed]
+            points = [(Estimate(x, x, x), trial) for x, trial in lost]
+            _draw_needs(goals, "goals lost by then", truths, points)
+        legend_below(panels[-1], 0.4)
+        if ax is not None:
+            fit_words(ax, INSIDE)
+        return cast("Figure", panels[-1].figure)
+
+
+def _draw_needs(
+    axes: "Axes", what: str, truths: Sequence[Truth], pairs: Sequence[tuple[Estimate, float]]
+) -> None:
+    """Draw a row for each truth: learning with its interval, and the trial."""
+    rows = range(len(truths))
+    numbers = [one.estimate for one, _ in pairs]
+    least = [one.low if math.isinf(one.estimate) else math.nan for one, _ in pairs]
+    for row, (one, _) in zip(rows, pairs, strict=True):
+        high = one.high if math.isfinite(one.high) else one.estimate
+        axes.plot([one.low, high], [row, row], color=CONTINUE, linewidth=2.0)
+    axes.plot(numbers, rows, "o", color=CONTINUE, label="learning, with its interval")
+    if any(map(math.isfinite, least)):
+        axes.plot(least, rows, ">", color=CONTINUE, label="learning: more than that")
+    axes.plot([trial for _, trial in pairs], rows, "D", color=FINISH, label="a trial with two arms")
+    axes.set_xscale("log")
+    axes.set_ylim(len(truths) - 0.5, -0.5)
+    axes.set_yticks(rows, [f"{truth.p_c:.3g}, {truth.p_f:.3g}" for truth in truths])
+    axes.set_title(f"{what}, by truth ($p_C$, $p_F$)", size=11, loc="left")
+    drawn = [x for one, trial in pairs for x in (*one, trial) if 0.0 < x < math.inf] or [1.0]
+    low, high = math.floor(math.log10(min(drawn))), math.ceil(math.log10(max(drawn)))
+    high = max(low + 1, high)
+    axes.set_xlim(0.8 * 10.0**low, 1.2 * 10.0**high)
+    ticks = range(low, high + 1, 1 + (high - low) // _MOST_TICKS)
+    axes.set_xticks([10.0**k for k in ticks])
+    axes.xaxis.set_major_formatter(lambda x, _: format_tick(x) if x >= 1.0 else f"{x:g}")
+    axes.xaxis.set_minor_formatter("")
+    axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _make_panels(count: int, panel: float = _PANEL, left: float = _LEFT) -> "list[Axes]":
+    """Return as many panels of a height, one below the other, with room on the left."""
     from grbp.figures.notebook import Figure  # noqa: PLC0415
 
-    height = count * (_PANEL + _ABOVE) + _BELOW
+    height = count * (panel + _ABOVE) + _BELOW
     figure = Figure(figsize=(_WIDTH, height))
     return [
         figure.add_axes(
             (
-                _LEFT / _WIDTH,
-                (_BELOW + (count - 1 - k) * (_PANEL + _ABOVE)) / height,
-                1.0 - (_LEFT + 0.3) / _WIDTH,
-                _PANEL / height,
+                left / _WIDTH,
+                (_BELOW + (count - 1 - k) * (panel + _ABOVE)) / height,
+                1.0 - (left + 0.3) / _WIDTH,
+                panel / height,
             )
         )
         for k in range(count)

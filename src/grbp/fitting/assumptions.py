@@ -16,8 +16,9 @@ from typing import Final
 import numpy as np
 
 from grbp.fitting.transitions import Transitions
+from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats, Ints
-from grbp.numerics.special import chi2_tail
+from grbp.numerics.special import chi2_tail, kolmogorov_tail
 
 _FEW: Final = 5.0
 """Expected counts below it make the likelihood ratio inexact; another test takes its place."""
@@ -54,6 +55,10 @@ class AssumptionTest:
         Whether the records allow the test.
     why : str
         A sentence on why no test is possible, or on what the answer is without the assumption.
+    df : int or None
+        The degrees of freedom of chi-squared; None of another statistic.
+    effect_unit : str
+        The unit of the effect: "probability", "log-odds" or "odds ratio".
     """
 
     assumption: str
@@ -66,6 +71,13 @@ class AssumptionTest:
     changes_answer: bool | None = None
     possible: bool = True
     why: str = ""
+    df: int | None = None
+    effect_unit: str = ""
+
+    @property
+    def name(self) -> str:
+        """A short name of the assumption, for the rows of a table."""
+        return _NAMES.get(self.assumption, self.assumption)
 
     def rejected_at(self, level: float) -> bool:
         """Return whether the records speak against the assumption, at a level such as 0.95."""
@@ -77,11 +89,27 @@ TREND_BY_STATE: Final = "p_C has no trend over the states"
 NO_MEMORY: Final = "a move does not depend on the one before"
 CASES_ALIKE: Final = "cases are alike"
 NO_DRIFT: Final = "p_C does not drift from case to case"
+NO_SHIFT: Final = "p_C does not shift at any case"
 NO_DRIFT_F: Final = "p_F does not drift from case to case"
 SAME_F_BY_STATE: Final = "p_F is the same in all states"
 SAME_C_BY_GROUP: Final = "p_C is the same in all groups"
 SAME_F_BY_GROUP: Final = "p_F is the same in all groups"
+SAME_CHOICE: Final = "FINISH is chosen alike in all groups"
 AT_RANDOM: Final = "open cases are like the others"
+
+_NAMES: Final = {
+    SAME_BY_STATE: "p_c by state",
+    TREND_BY_STATE: "p_c trend over states",
+    NO_MEMORY: "memory",
+    CASES_ALIKE: "cases alike",
+    NO_DRIFT: "p_c drift",
+    NO_SHIFT: "p_c shift",
+    NO_DRIFT_F: "p_f drift",
+    SAME_F_BY_STATE: "p_f by state",
+    SAME_C_BY_GROUP: "p_c by group",
+    SAME_F_BY_GROUP: "p_f by group",
+    AT_RANDOM: "open cases",
+}
 
 _NEEDS_CASES: Final = "The rows are aggregated, and the test needs to know which belong together."
 
@@ -94,6 +122,7 @@ def assumption_tests(moves: Transitions) -> list[AssumptionTest]:
         no_memory(moves),
         cases_alike(moves),
         no_drift(moves),
+        no_shift(moves),
         no_drift_in_f(moves),
         same_f_by_state(moves),
     ]
@@ -140,6 +169,7 @@ def same_by_state(moves: Transitions) -> AssumptionTest:
         name, test, chi2, chi2_tail(chi2, df),
         effect=math.sqrt(max(0.0, excess)),
         effect_is="standard deviation of p_C between states, beyond chance",
+        df=df, effect_unit="probability",
     )  # fmt: skip
 
 
@@ -155,6 +185,7 @@ def trend_by_state(moves: Transitions) -> AssumptionTest:
     return AssumptionTest(
         name, test, chi2, chi2_tail(chi2, 1),
         effect=effect, effect_is="change of the log-odds of up from one state to the next",
+        df=1, effect_unit="log-odds",
     )  # fmt: skip
 
 
@@ -199,6 +230,7 @@ def no_memory(moves: Transitions) -> AssumptionTest:
         name, test, chi2, chi2_tail(chi2, 1),
         effect=agree / differ if differ > 0.0 else None,
         effect_is="odds of up after up, over those after down (common odds ratio; 1 is no memory)",
+        df=1, effect_unit="odds ratio",
     )  # fmt: skip
 
 
@@ -220,6 +252,7 @@ def cases_alike(moves: Transitions) -> AssumptionTest:
         name, test, z, 0.5 * math.erfc(z / math.sqrt(2.0)),
         effect=math.sqrt(max(0.0, score / pairs)) if pairs > 0.0 else None,
         effect_is="standard deviation of the log-odds of up between cases",
+        effect_unit="log-odds",
     )  # fmt: skip
 
 
@@ -241,7 +274,61 @@ def no_drift(moves: Transitions) -> AssumptionTest:
         name, test, z, two_sided(z),
         effect=score / information,
         effect_is="change of the log-odds of up from the first case to the last",
+        effect_unit="log-odds",
     )  # fmt: skip
+
+
+def sum_over_cases(moves: Transitions) -> Floats | None:
+    """Sum up what the moves of each case were above the share of their states, case by case.
+
+    It is in units of its standard deviation by cases. Residuals are from shares of the same moves,
+    so that the sum ends at 0: without a change of p_C it is like a Brownian bridge.
+    """
+    if moves.records.aggregated:
+        return None
+    parts = moves.steps.sum_by_case(moves.steps.residual, moves.records.cases)
+    spread = float((parts * parts).sum())
+    total: Floats = np.cumsum(parts) / math.sqrt(spread or 1.0)
+    return total if spread > 0.0 else None
+
+
+def no_shift(moves: Transitions) -> AssumptionTest:
+    """Test whether p_C changes at some case: how far from 0 the sum over cases comes."""
+    name, test = NO_SHIFT, "largest sum over cases, clustered by case (Kolmogorov)"
+    if moves.records.aggregated:
+        return _no_test(name, test, _NEEDS_CASES)
+    total = sum_over_cases(moves)
+    if total is None:
+        return _no_test(name, test, "There are too few cases with moves both up and down.")
+    steps, largest = moves.steps, int(np.abs(total).argmax())
+    later = steps.centre((steps.case > largest).astype(np.float64))
+    information = float((steps.variance * later * later).sum())
+    score = float((later * steps.residual).sum())
+    return AssumptionTest(
+        name, test, float(abs(total[largest])), kolmogorov_tail(float(abs(total[largest]))),
+        effect=score / information if information > 0.0 else None,
+        effect_is=f"change of the log-odds of up after case {largest + 1:,}, the largest there is",
+        effect_unit="log-odds",
+    )  # fmt: skip
+
+
+def shift_limit(tests: Sequence[AssumptionTest], level: float) -> float:
+    """Return how far from 0 the sum over cases may come before its test speaks against no shift.
+
+    Beyond it the probability that is adjusted for all tests (Holm 1979) is below 1 - level.
+    """
+    others = sorted(t.p for t in tests if t.p is not None and t.assumption != NO_SHIFT)
+    left = len(others) + 1
+    for p in others:
+        if left * p >= 1.0 - level:
+            break
+        left -= 1
+    low, high = 0.0, 40.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        less = left * kolmogorov_tail(middle) < 1.0 - level
+        low, high = (low, middle) if less else (middle, high)
+    return high
 
 
 def no_drift_in_f(moves: Transitions) -> AssumptionTest:
@@ -258,6 +345,7 @@ def no_drift_in_f(moves: Transitions) -> AssumptionTest:
     return AssumptionTest(
         name, test, slope[0], chi2_tail(slope[0], 1),
         effect=slope[1], effect_is="change of the log-odds of winning, first case to last",
+        df=1, effect_unit="log-odds",
     )  # fmt: skip
 
 
@@ -287,6 +375,22 @@ def same_by_group(moves: Transitions) -> list[AssumptionTest]:
     ]  # fmt: skip
 
 
+def same_choice_by_group(moves: Transitions) -> AssumptionTest:
+    """Compare between groups how often cases finish when they first stand in state 1."""
+    records = moves.records
+    first = records.state == 1
+    if not records.aggregated:
+        rows = np.flatnonzero(first)
+        first = np.zeros_like(first)
+        first[rows[np.unique(records.case[rows], return_index=True)[1]]] = True
+    finishes = records.action == Action.FINISH
+    count = moves.count_by_group
+    return _compare_shares(
+        SAME_CHOICE, count(first & finishes), count(first & ~finishes),
+        "Both actions must have been tried in state 1, and two groups must have stood there.",
+    )  # fmt: skip
+
+
 def _compare_shares(assumption: str, won: Ints, lost: Ints, why: str) -> AssumptionTest:
     """Compare shares by the likelihood ratio, or by Fisher's or Pearson's test for small counts."""
     won, lost = _drop_empty(won, lost)
@@ -300,8 +404,9 @@ def _compare_shares(assumption: str, won: Ints, lost: Ints, why: str) -> Assumpt
     few = expected.min() < _FEW
     if few and math.prod((n + 1).tolist()[:-1]) <= _MOST_TABLES:
         return AssumptionTest(
-            assumption, "Fisher", None, fisher(won, lost), effect=effect, effect_is=effect_is
-        )
+            assumption, "Fisher", None, fisher(won, lost), effect=effect, effect_is=effect_is,
+            effect_unit="probability",
+        )  # fmt: skip
     cells = np.concatenate((won, lost)).astype(float)
     means = np.concatenate((n * share, n * (1.0 - share)))
     if few:
@@ -312,7 +417,7 @@ def _compare_shares(assumption: str, won: Ints, lost: Ints, why: str) -> Assumpt
         chi2 = float(2.0 * (cells[positive] * np.log(cells[positive] / means[positive])).sum())
     return AssumptionTest(
         assumption, "Pearson" if few else "likelihood ratio", chi2, chi2_tail(chi2, len(won) - 1),
-        effect=effect, effect_is=effect_is,
+        effect=effect, effect_is=effect_is, df=len(won) - 1, effect_unit="probability",
     )  # fmt: skip
 
 

@@ -1,25 +1,22 @@
 """From estimates to a decision and a sentence, or to the reason why there is none."""
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final, NamedTuple
+from typing import Final
 
-from grbp._format import format_interval, percent
-from grbp.fitting.assumptions import (
-    SAME_BY_STATE,
-    SAME_F_BY_STATE,
-    TREND_BY_STATE,
-    AssumptionTest,
+from grbp._format import percent
+from grbp.fitting.doubts import Doubt, find_doubts
+from grbp.fitting.evidence import (
+    WAYS,
+    Evidence,
+    begin,
+    say_rejected,
+    say_values,
+    share_text,
 )
-from grbp.fitting.estimates import Proportion
-from grbp.fitting.statewise import StatewiseChain
-from grbp.theory.posterior import Estimate, Posterior
-from grbp.theory.values import boundary
-
-_TOO_MANY: Final = 100
-"""Beyond so many times the records, it is not said how many would settle it."""
+from grbp.fitting.grounds import Ground, chance_above, spread_out
+from grbp.fitting.more_tries import Need, boundary_variance, find_need, say_need
+from grbp.fitting.support import UNDECIDED, disagrees, say_support, write_list
 
 POLICY: Final = {
     "threshold-0": "never finish",
@@ -34,52 +31,52 @@ class Decision:
     decision: str
     reason: str | None = None
     sentence: str
-    firm: bool
-    probabilities: tuple[float, float] | None
+    firm: bool = False
+    probabilities: tuple[float, float] | None = None
     doubts: tuple[str, ...] = ()
-
-
-class Evidence(NamedTuple):
-    """What a decision rests on."""
-
-    goal: int
-    level: float
-    goals: int
-    """How many rows reached the goal."""
-    p_c: Proportion
-    p_f: Proportion
-    ways: Mapping[str, Estimate | None]
-    chain: StatewiseChain | None
-    tests: tuple[AssumptionTest, ...]
-    posterior: Posterior
-    untried: tuple[str, ...] = ()
-    """The actions that were never tried in state 1."""
+    way: str = "boundary"
 
 
 def decide(seen: Evidence) -> Decision:
     """Decide which policy the records speak for."""
     lacking = _find_lacking_records(seen)
-    by_state = None if lacking else _decide_by_state(seen)
+    if lacking:
+        return _decide_nothing(seen, lacking, [*find_doubts(seen, [], None)])
+    grounds = _find_grounds(seen)
+    one = _find_agreement(grounds)
+    threshold = None if one is None else int(one >= 0.5)
+    doubts = [*find_doubts(seen, grounds, threshold)]
+    by_group = _decide_by_group(seen, one)
+    if by_group is not None:
+        return _with_doubts(by_group, doubts)
+    by_state = _decide_by_state(seen, threshold)
     if by_state is not None:
-        return by_state
-    f, even = seen.p_f.as_estimate, seen.ways["boundary"]
-    reason = lacking or _describe_disagreement(seen)
-    if reason or f is None or even is None:
-        sentence = _sentence_without_decision(seen, reason, even)
-        return Decision(
-            decision="none", reason=reason, sentence=sentence, firm=False, probabilities=None
-        )
-    one = seen.posterior.probability
-    decision, sure = "threshold-1" if one >= 0.5 else "threshold-0", max(one, 1.0 - one)
-    doubt = (
-        _say_if_prior_alone(f, even, decision) or _find_untried_states(seen) or _find_doubt(seen)
+        told = say_support(seen.support)
+        model = Doubt(f"{begin(seen.states_differ)}: the model has one of each for all of them.")
+        return _with_doubts(by_state, [model, *(d for d in doubts if told not in d.sentence)])
+    if one is None or threshold is None:
+        return _decide_nothing(seen, _describe_disagreement(grounds), doubts)
+    tie = next((ground for ground in grounds if ground.tie), None)
+    if tie is not None:
+        return _decide_tie(seen, tie, doubts)
+    sure = max(one, 1.0 - one)
+    decision = f"threshold-{threshold}"
+    against = [doubt.sentence for doubt in doubts if doubt.takes_firmness]
+    return _with_doubts(
+        Decision(
+            decision=decision,
+            sentence=_sentence(seen, grounds, decision, sure, against),
+            firm=sure >= seen.level and not against,
+            probabilities=(1.0 - one, one),
+            way=grounds[0].name,
+        ),
+        doubts,
     )
-    return Decision(
-        decision=decision,
-        sentence=_sentence(seen, f, even, decision, sure, doubt),
-        firm=sure >= seen.level and not doubt,
-        probabilities=(1.0 - one, one),
-    )
+
+
+def _with_doubts(decision: Decision, doubts: list[Doubt]) -> Decision:
+    told = tuple(dict.fromkeys(doubt.sentence for doubt in doubts))
+    return Decision(**{**vars(decision), "doubts": told})
 
 
 def _find_lacking_records(seen: Evidence) -> str:
@@ -95,92 +92,183 @@ def _find_lacking_records(seen: Evidence) -> str:
     return next((reason for reason, holds in lacking.items() if holds), "")
 
 
-def _describe_disagreement(seen: Evidence) -> str:
-    """Say whether the ways to value state 1 lead to different decisions, beyond chance."""
-    base, p_f = seen.ways["boundary"], seen.p_f.estimate
-    for name, words in _WAYS.items():
+# What the decision can rest on.
+
+
+def _find_grounds(seen: Evidence) -> list[Ground]:
+    """Return what the decision rests on; where there are several, all of them must agree."""
+    f = seen.p_f.as_estimate
+    grounds = []
+    for name in seen.stand:
         way = seen.ways[name]
-        if base is None or way is None or p_f is None:
+        if f is None or way is None:
             continue
-        if (p_f >= way.estimate) != (p_f >= base.estimate) and are_apart(way, base):
-            return (
-                "the ways to value continuing in state 1 disagree: it reaches the goal in"
-                f" {_share_text(base)} of cases by p_C, in {_share_text(way)} {words}, and p_F lies"
-                " between"
-            )
-    return ""
+        if name == "boundary":
+            chance = seen.posterior.probability
+        elif name == "general" and seen.chain is not None:
+            chance = chance_above(seen.posterior, seen.chain.continue_value[:, 0])
+        else:
+            chance = chance_above(seen.posterior, spread_out(way, seen.level))
+        grounds.append(Ground(name, f, way, chance))
+    whole = seen.standardized
+    if whole is None or whole.p_f is None or whole.worth is None or whole.probability is None:
+        return grounds
+    ground = Ground("standardized", whole.p_f, whole.worth, whole.probability)
+    pooled = _find_agreement(grounds)
+    other = pooled is None or (pooled >= 0.5) != (ground.probability >= 0.5)
+    return [ground] if other or seen.groups_differ else [*grounds, ground]
 
 
-_WAYS: Final = {
-    "direct": "as observed",
-    "general": "where every state has its own probabilities",
-}
-
-
-def are_apart(one: Estimate, other: Estimate) -> bool:
-    """Return whether two estimates differ by more than their intervals allow."""
-    # Each has its interval on the side of the other.
-    upper, lower = (one, other) if one.estimate > other.estimate else (other, one)
-    room = math.hypot(upper.estimate - upper.low, lower.high - lower.estimate)
-    return upper.estimate - lower.estimate > room
-
-
-def _decide_by_state(seen: Evidence) -> Decision | None:
-    """Decide state by state where states surely differ and no threshold is right."""
-    chain, by_chain, direct = seen.chain, seen.ways["general"], seen.ways["direct"]
-    if chain is None or by_chain is None:
+def _find_agreement(grounds: list[Ground]) -> float | None:
+    """Return how probable threshold 1 is by the least sure ground; None where they disagree."""
+    if len({ground.probability >= 0.5 for ground in grounds}) != 1:
         return None
-    about_states = (SAME_BY_STATE, TREND_BY_STATE, SAME_F_BY_STATE)
-    failed = [
-        test.assumption
-        for test in seen.tests
-        if test.assumption in about_states and test.rejected_at(seen.level)
+    return _least_sure(grounds).probability
+
+
+def _least_sure(grounds: list[Ground]) -> Ground:
+    return min(grounds, key=lambda ground: abs(ground.probability - 0.5))
+
+
+# Decisions that are no threshold.
+
+
+def _decide_by_group(seen: Evidence, one: float | None) -> Decision | None:
+    """Decide group by group where groups surely differ and do not lie on the same side."""
+    whole, differ = seen.standardized, seen.groups_differ
+    if whole is None or not differ or one is None or seen.right_for(int(one >= 0.5)) >= seen.level:
+        return None
+    sure: dict[str, list[str]] = {policy: [] for policy in POLICY}
+    others = []
+    for name, group in seen.groups.items():
+        side = whole.sides.get(name)
+        if side is None or not group.firm or group.decision not in sure:
+            others.append(name)
+        else:
+            surely = percent(min(max(side, 1.0 - side), 1.0 - 1e-12))
+            sure[group.decision].append(f"{name} ({surely} sure)")
+    if not any(sure.values()):
+        return None
+    parts = [
+        f"{words} at {write_list(sure[policy])}"
+        for policy, words in (("threshold-1", "finish in state 1"), ("threshold-0", "never finish"))
+        if sure[policy]
     ]
-    if not failed or sum(chain.threshold) > 1.0 - seen.level:
-        return None
-    if direct is not None and are_apart(direct, by_chain):
-        return None
-    states = ((chain.action == 1) & (chain.finish >= 0.0)).nonzero()[0] + 1
-    where = ", ".join(map(str, states.tolist())) or "no state"
-    # Draws that all agree make it no certainty.
-    sure = min(1.0 - sum(chain.threshold), 1.0 - 1e-12)
-    reason = f"it does not hold that {failed[0]}"
+    told = f"Decide by group: {', '.join(parts)}"
+    if others:
+        told += f"; {write_list(others)} {'is' if len(others) == 1 else 'are'} open"
     return Decision(
-        decision="by-state",
-        reason=reason,
-        sentence=f"Decide state by state: as far as both actions were tried, finish in {where};"
-        f" {reason}, and the records are {percent(sure)} sure that neither threshold is right.",
-        firm=True,
-        probabilities=chain.threshold,
+        decision="by-group",
+        reason=differ,
+        sentence=f"{told}. {begin(differ)}, and no one policy is surely right for all.",
+        firm=all(sure.values()),
+        probabilities=(1.0 - one, one),
+        way="standardized",
     )
 
 
-def _sentence_without_decision(seen: Evidence, reason: str, even: Estimate | None) -> str:
+def _decide_by_state(seen: Evidence, threshold: int | None) -> Decision | None:
+    """Decide state by state where states surely differ and no threshold is right."""
+    chain, differ = seen.chain, seen.states_differ
+    if chain is None or not differ:
+        return None
+    support = seen.support
+    neither = 1.0 - sum(chain.threshold)
+    surely, belied = neither >= seen.level, seen.chain_is_belied
+    against = threshold is not None and disagrees(support, threshold)
+    # Where p_F differs between states, what is right in state 1 says nothing of those above it.
+    open_above = seen.in_state_1 and max(support[UNDECIDED], default=1) > 1
+    if not against and (belied or not (surely or open_above)):
+        return None
+    told = f"Decide state by state: {say_support(support)}. {begin(differ)}"
+    if surely:
+        # Draws that all agree make it no certainty.
+        told += f", and the records are {percent(min(neither, 1.0 - 1e-12))} sure that neither"
+        told += " threshold is right"
+    if belied:
+        told += ", but what became of the cases that continued in state 1 is not what follows from"
+        told += " the chances of the states"
+    return Decision(
+        decision="by-state",
+        reason=differ,
+        sentence=f"{told}.",
+        firm=surely and not belied,
+        probabilities=chain.threshold,
+        way="general",
+    )
+
+
+def _decide_nothing(seen: Evidence, reason: str, doubts: list[Doubt]) -> Decision:
     """Say why there is no decision, and from which p_F on finishing would pay."""
-    sentence = f"The records do not say whether to finish in state 1: {reason}."
-    if even is not None:
-        sentence += (
-            f" Finishing there pays off if p_F is at least {even.estimate:.3g}"
+    told = [
+        f"The records do not say whether to finish in state 1: {reason}.",
+        _say_break_even(seen),
+    ]
+    return _with_doubts(
+        Decision(
+            decision="none",
+            reason=reason,
+            sentence=" ".join(filter(None, told)),
+            way=seen.stand[0],
+        ),
+        doubts,
+    )
+
+
+def _decide_tie(seen: Evidence, ground: Ground, doubts: list[Doubt]) -> Decision:
+    """Say that both actions are equally good so far."""
+    reason = "finishing and continuing are equally good there so far"
+    told = f"The records do not say whether to finish in state 1: {reason}."
+    return _with_doubts(
+        Decision(
+            decision="none",
+            reason=reason,
+            sentence=f"{told} {_say_numbers(seen, [ground])}",
+            way=ground.name,
+        ),
+        doubts,
+    )
+
+
+def _describe_disagreement(grounds: list[Ground]) -> str:
+    """Say that the ways to value state 1 lead to different decisions."""
+    values = say_values([(ground.name, ground.value) for ground in grounds])
+    return f"continuing there reaches the goal in {values}, and p_F lies between"
+
+
+def _say_break_even(seen: Evidence) -> str:
+    """Say from which p_F on finishing pays off, by the ways that stand."""
+    values = {name: way for name in seen.stand if (way := seen.ways[name]) is not None}
+    if not values:
+        return ""
+    if "boundary" in values:
+        even = values["boundary"]
+        return (
+            f"Finishing there pays off if p_F is at least {even.estimate:.3g}"
             f" ({100.0 * seen.level:g} % interval {even.low:.3g} to {even.high:.3g})."
         )
-    return sentence
+    shares = [f"{share_text(way)} {WAYS[name]}" for name, way in values.items()]
+    where = f"between {' and '.join(shares)}" if len(shares) > 1 else f"of {shares[0]}"
+    return (
+        f"Finishing there pays off from a p_F {where} on ({100.0 * seen.level:g} % intervals in"
+        f" brackets); {say_rejected(seen)}"
+    )
+
+
+# The sentence.
 
 
 def _sentence(
-    seen: Evidence, f: Estimate, even: Estimate, decision: str, sure: float, doubt: str
+    seen: Evidence, grounds: list[Ground], decision: str, sure: float, against: list[str]
 ) -> str:
     """Say what the records speak for, how sure that is, and what would settle it."""
-    tries = seen.p_f.tries
-    numbers = (
-        f"FINISH reached the goal in {_share_text(f)} of {tries:,}"
-        f" {'try' if tries == 1 else 'tries'}, and continuing from state 1 reaches it in"
-        f" {_share_text(even)} of cases ({100.0 * seen.level:g} % intervals in brackets)."
-    )
+    numbers = _say_numbers(seen, grounds)
     # No records make it certain, whatever rounding made of the probability.
     policy, surely = POLICY[decision], percent(min(sure, 1.0 - 1e-12))
+    doubt = f"But {_lower(against[0])}" if against else ""
     if sure < seen.level:
         lead = f"The records lean towards one policy ({policy}), but are only {surely} sure."
-        parts = [lead, numbers, _how_to_settle(seen), doubt]
+        parts = [lead, numbers, say_need(_find_need(seen, _least_sure(grounds))), doubt]
     elif doubt:
         lead = f"The records speak for one policy ({policy}), and would be {surely} sure of it."
         parts = [lead, doubt, numbers]
@@ -189,65 +277,42 @@ def _sentence(
     return " ".join(part for part in parts if part)
 
 
-def _say_if_prior_alone(f: Estimate, even: Estimate, decision: str) -> str:
-    """Say that the shares do not speak for a decision, so that only the prior does, if so."""
-    more, less = f.estimate > even.estimate, f.estimate < even.estimate
-    if more if decision == "threshold-1" else less:
-        return ""
-    return (
-        "But the two shares by themselves do not point that way: it is the prior, what was"
-        " assumed before any record, that does."
+def _lower(sentence: str) -> str:
+    """Let a sentence go on after a word; names keep their letters."""
+    first = sentence.split(maxsplit=1)[0]
+    return sentence if first.isupper() or "_" in first else sentence[0].lower() + sentence[1:]
+
+
+def _say_numbers(seen: Evidence, grounds: list[Ground]) -> str:
+    """Say how often FINISH and continuing reach the goal, by what the decision rests on."""
+    first, tries = grounds[0], seen.p_f.tries
+    brackets = f"({100.0 * seen.level:g} % intervals in brackets)"
+    if first.name == "standardized":
+        return (
+            f"Standardised over the groups, FINISH reaches the goal in {share_text(first.p_f)},"
+            f" and continuing from state 1 in {share_text(first.value)} of cases {brackets}."
+        )
+    where = " in state 1" if seen.in_state_1 else ""
+    told = (
+        f"FINISH reached the goal in {share_text(first.p_f)} of {tries:,}"
+        f" {'try' if tries == 1 else 'tries'}{where}, and continuing from state 1 reaches it in"
     )
+    if first.name == "boundary":
+        return f"{told} {share_text(first.value)} of cases {brackets}."
+    values = [(one.name, one.value) for one in grounds if one.name != "standardized"]
+    rejected = say_rejected(seen)
+    return f"{told} {say_values(values)} {brackets}; {rejected}"
 
 
-def _find_untried_states(seen: Evidence) -> str:
-    """Say that an action was never tried in state 1, which the decision is about, if so."""
-    if not seen.untried:
-        return ""
-    return (
-        f"But {' and '.join(seen.untried)} {'were' if seen.untried[1:] else 'was'} never tried in"
-        " state 1, so that the answer rests on what other states suggest."
-    )
-
-
-def _find_doubt(seen: Evidence) -> str:
-    """Name an assumption that surely does not hold, and without which the answer is another."""
-    for test in seen.tests:
-        if test.changes_answer and test.rejected_at(seen.level):
-            return (
-                f"But they also speak against the assumption that {test.assumption}, and without"
-                " it the answer would be different."
-            )
-    return ""
-
-
-def _how_to_settle(seen: Evidence) -> str:
-    """Say how many more tries would settle it, if the estimates stay as they are."""
-    f, c = seen.p_f, seen.p_c
-    p_f, p_c = f.successes / f.tries, c.successes / c.tries
-    z = NormalDist().inv_cdf(seen.level)
-    # The slope of the boundary, as far as the estimate of p_C is off.
-    step = 1e-4 * min(p_c, 1.0 - p_c)
-    slope = (boundary(seen.goal, p_c + step) - boundary(seen.goal, p_c - step)) / (2.0 * step)
-    of_c = slope * slope * p_c * (1.0 - p_c) / c.tries
-    of_f = max(p_f * (1.0 - p_f), 0.25 / f.tries) / f.tries
-    wanted = ((p_f - boundary(seen.goal, p_c)) / z) ** 2
-    times = (of_f + of_c) / wanted if wanted > 0.0 else math.inf
-    more = f"{max(2, math.ceil(min(times, _TOO_MANY)))} times as many records"
-    tries = math.ceil(of_f * f.tries / (wanted - of_c)) - f.tries if wanted > of_c else 0
-    if 0 < tries <= 20 * f.tries:
-        more = f"{_round_up(tries):,} more tries of FINISH"
-    elif times > _TOO_MANY:
-        return f"It would take over {_TOO_MANY} times as many records to settle it."
-    return f"About {more} would settle it, if the estimates stay as they are."
-
-
-def _round_up(number: int) -> int:
-    """Round a number up to two digits."""
-    unit = int(10 ** max(0, math.floor(math.log10(number)) - 1))
-    return math.ceil(number / unit) * unit
-
-
-def _share_text(share: Estimate) -> str:
-    """Write an estimated share with its interval, in the letters of any terminal."""
-    return format_interval(*share).replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")
+def _find_need(seen: Evidence, ground: Ground) -> Need:
+    """Find how many more records would settle it, if the estimates stay as they are."""
+    z = NormalDist().inv_cdf(0.5 + 0.5 * seen.level)
+    if ground.name == "standardized":
+        spread = (ground.difference.high - ground.difference.low) / (2.0 * z)
+        wanted = ground.difference.estimate / NormalDist().inv_cdf(seen.level)
+        return Need(None, (spread / wanted) ** 2 if wanted else float("inf"))
+    if ground.name == "boundary":
+        variance = boundary_variance(seen.goal, seen.p_c)
+    else:
+        variance = ((ground.value.high - ground.value.low) / (2.0 * z)) ** 2
+    return find_need(seen.p_f, ground.value.estimate, variance, seen.level)

@@ -27,6 +27,9 @@ class Proportion:
     adaptive : bool
         Whether a learner chose the actions, so that intervals for a fixed number of tries are too
         narrow.
+    effective : float, optional
+        The number of independent tries that would say as much, where tries of one case belong
+        together and cases differ.
 
     Examples
     --------
@@ -34,12 +37,15 @@ class Proportion:
     >>> p = grbp.Proportion(9, 20)
     >>> p.estimate, [round(end, 4) for end in p.wilson]
     (0.45, [0.2582, 0.6579])
+    >>> [round(end, 4) for end in grbp.Proportion(9, 20, effective=10).by_case]
+    [0.2014, 0.7263]
     """
 
     successes: int
     tries: int
     level: float = 0.95
     adaptive: bool = False
+    effective: float | None = None
 
     @property
     def estimate(self) -> float | None:
@@ -77,6 +83,23 @@ class Proportion:
         return anytime(self.successes, self.tries, self.level)
 
     @property
+    def counts(self) -> tuple[float, float]:
+        """The successes and failures; where cases differ, those of as many independent tries."""
+        part = 1.0 if self.effective is None else self.effective / self.tries
+        return self.successes * part, self.failures * part
+
+    @property
+    def by_case(self) -> Interval | None:
+        """The interval to print on the effective number of tries; None where cases are alike."""
+        if self.effective is None:
+            return None
+        method = anytime if self.adaptive else wilson
+        return method(self.counts[0], self.effective, self.level)
+
+    @property
     def interval(self) -> Interval:
-        """The interval to print: Wilson's, or where a learner chose the actions the anytime one."""
-        return self.anytime if self.adaptive else self.wilson
+        """The interval to print: Wilson's, or where a learner chose the actions the anytime one.
+
+        Where cases differ, it is the same on the effective number of tries, which is wider.
+        """
+        return self.by_case or (self.anytime if self.adaptive else self.wilson)

@@ -3,14 +3,24 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.fitting.assumptions import assumption_tests
-from grbp.fitting.decide import Evidence, decide
+from grbp.fitting.assumptions import (
+    SAME_F_BY_STATE,
+    AssumptionTest,
+    assumption_tests,
+    shift_limit,
+    sum_over_cases,
+)
+from grbp.fitting.decide import decide
+from grbp.fitting.dependence import with_dependence
 from grbp.fitting.estimates import Proportion, include_estimate
+from grbp.fitting.evidence import Evidence
+from grbp.fitting.grounds import average, find_ways_that_stand, subtract, summarize_draws
+from grbp.fitting.groups import Standardized, standardize
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
 from grbp.fitting.sensitivity import Sensitivity
 from grbp.fitting.statewise import StatewiseChain, solve_statewise
@@ -21,12 +31,9 @@ from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
 from grbp.records.clean import Records
 from grbp.records.reading import read_records
-from grbp.theory.posterior import Estimate, Posterior
+from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior, check_prior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
-
-_BRIDGE: Final = 1.358
-"""What the largest value of a Brownian bridge stays below in 95 of 100 (Kolmogorov)."""
 
 _DRAWS: Final = 4000
 """Draws from the posterior for the values of the two thresholds."""
@@ -52,6 +59,8 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
     adaptive: bool = False,
     skip_bad_rows: bool = False,
     level: float = 0.95,
+    prior_c: tuple[float, float] = JEFFREYS,
+    prior_f: tuple[float, float] = JEFFREYS,
 ) -> Fit:
     """Fit records of past cases: estimate, test the assumptions, and decide.
 
@@ -79,6 +88,10 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
         refusing the table.
     level : float
         The level of all intervals, and how sure a firm sentence must be: from 0.5 to 0.9999.
+    prior_c, prior_f : pair of float
+        What is assumed of p_c and p_f before any record, as the two numbers of a Beta law: so many
+        ups and downs, or wins and losses. How sure the answer is rests on it; the estimates, their
+        intervals and the chain state by state do not. By default it is Jeffreys' (0.5, 0.5).
 
     Returns
     -------
@@ -125,49 +138,83 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
         group=group if isinstance(group, str) or not isinstance(group, Iterable) else [*group],
         skip_bad_rows=skip_bad_rows,
     )
-    whole = fit_records(read, level, adaptive)
-    if not read.groups:
-        return whole
-    parts = {
-        name: fit_records(read.in_group(k), level, adaptive) for k, name in enumerate(read.groups)
-    }
-    return replace(whole, by_group=parts)
+    priors = check_prior("prior_c", prior_c), check_prior("prior_f", prior_f)
+    whole = fit_records(read, level, adaptive, priors)
+    return whole if len(read.groups) != 1 else replace(whole, by_group={read.groups[0]: whole})
 
 
-def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -> Fit:
-    """Fit clean records."""
+def fit_records(
+    records: Records,
+    level: float = 0.95,
+    adaptive: bool = False,
+    priors: tuple[Prior, Prior] = (JEFFREYS, JEFFREYS),
+    among: float | None = None,
+) -> Fit:
+    """Fit clean records, and each group of them; the priors are those of p_C and p_F.
+
+    For one of several groups, `among` is how probable the others make it that finishing is right.
+    """
     moves = Transitions(records)
     ups, downs = int(moves.ups.sum()), int(moves.downs.sum())
     won, lost = int(moves.wins.sum()), int(moves.losses.sum())
-    p_c = Proportion(ups, ups + downs, level, adaptive)
+    made = assumption_tests(moves)
+    p_c = with_dependence(Proportion(ups, ups + downs, level, adaptive), moves, made)
     p_f = Proportion(won, won + lost, level, adaptive)
     chain = solve_statewise(moves)
-    direct = direct_value(moves, level)
+    direct = direct_value(moves, level, adaptive)
     ways = {
         "boundary": _boundary(records.goal, p_c),
-        "general": None if chain is None else _quantiles(chain.continue_value[:, 0], level),
+        "general": None if chain is None else summarize_draws(chain.continue_value[:, 0], level),
         "direct": direct,
     }
+    stand = find_ways_that_stand(ways)
     sensitivity = Sensitivity(moves, direct, chain)
-    tests = tuple(sensitivity.judge(test) for test in assumption_tests(moves))
-    posterior = Posterior(records.goal, ups, downs, won, lost)
+    tests = tuple(sensitivity.judge(test) for test in made)
+    # The decision is about state 1: where p_F surely differs, that of other states is no evidence.
+    apart = any(t.assumption == SAME_F_BY_STATE and t.rejected_at(level) for t in tests)
+    in_state_1 = apart and bool(moves.wins[0] + moves.losses[0])
+    f = p_f
+    if in_state_1:
+        won, lost = int(moves.wins[0]), int(moves.losses[0])
+        f = Proportion(won, won + lost, level, adaptive)
+    posterior = Posterior(records.goal, *p_c.counts, *f.counts, *priors)
+    standardized, parts = None, {}
+    if len(records.groups) > 1:
+        rows = moves.finished & (records.state == 1) if in_state_1 else moves.finished
+        standardized = standardize(moves, level, rows)
+        parts = {
+            name: fit_records(
+                records.in_group(k), level, adaptive, priors, standardized.sides.get(name)
+            )
+            for k, name in enumerate(records.groups)
+        }
     decision = decide(
         Evidence(
             goal=records.goal,
             level=level,
             goals=int((records.next_state == records.goal).sum()),
             p_c=p_c,
-            p_f=p_f,
+            p_f=f,
             ways=ways,
             chain=chain,
             tests=tests,
             posterior=posterior,
             untried=_untried(moves),
+            stand=stand,
+            in_state_1=in_state_1,
+            standardized=standardized,
+            groups=parts,
+            among_groups=among,
         )
     )
     practice, pending = _practice(moves, level)
-    value_0, value_1 = _values(moves, p_c, p_f, level)
-    known = p_c.tries and p_f.tries
+    values = _Values(None, None, None)
+    if decision.way == "standardized":
+        values = _value_by_group(parts.values())
+    elif stand == ("boundary",):
+        values = _value_by_model(moves, p_c, f, posterior, level)
+    elif "general" in stand and chain is not None:
+        values = _value_by_chain(moves, chain, level)
     return Fit(
         **vars(decision),
         goal=records.goal,
@@ -185,16 +232,21 @@ def fit_records(records: Records, level: float = 0.95, adaptive: bool = False) -
         p_f=p_f if p_f.tries else None,
         boundary=ways["boundary"],
         ways=ways,
-        difference=include_estimate(*posterior.difference(level)) if known else None,
+        difference=_difference(decision.way, ways, f, posterior, standardized),
         tests=tests,
         by_state=_by_state(moves, chain),
         first_states=tuple(moves.first_states.tolist()),
         practice=practice,
-        value_0=value_0,
-        value_1=value_1,
+        value_0=values.value_0,
+        value_1=values.value_1,
         pending=pending,
-        cusum=_cusum(moves),
+        cusum=_cusum(moves, tests, level),
         labels=records.labels,
+        by_group=parts,
+        standardized=standardized,
+        threshold_gain=None if decision.probabilities is None else values.gain,
+        prior_c=priors[0],
+        prior_f=priors[1],
     )
 
 
@@ -213,10 +265,22 @@ def _boundary(goal: int, p_c: Proportion) -> Estimate | None:
     return None if share is None else Estimate(*(boundary(goal, p) for p in share))
 
 
-def _quantiles(draws: Floats, level: float) -> Estimate:
-    """Return the mean of draws, with the quantiles between which so many of them lie."""
-    ends = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-    return include_estimate(float(draws.mean()), *ends.tolist())
+def _difference(
+    way: str,
+    ways: Mapping[str, Estimate | None],
+    f: Proportion,
+    posterior: Posterior,
+    standardized: Standardized | None,
+) -> Estimate | None:
+    """Return p_F less what continuing in state 1 is worth, in the way that the answer rests on."""
+    if way == "standardized":
+        return None if standardized is None else standardized.difference
+    share, value = f.as_estimate, ways[way]
+    if share is None or value is None:
+        return None
+    if way == "boundary":
+        return include_estimate(*posterior.difference(f.level))
+    return subtract(share, value)
 
 
 def _by_state(moves: Transitions, chain: StatewiseChain | None) -> tuple[StateRow, ...]:
@@ -249,45 +313,70 @@ def _practice(
     return practice, pending
 
 
-def _values(
-    moves: Transitions, p_c: Proportion, p_f: Proportion, level: float
-) -> tuple[Estimate | None, Estimate | None]:
-    """Return the goals that the thresholds 0 and 1 would have reached from the first states."""
+class _Values(NamedTuple):
+    """The goals that the thresholds 0 and 1 would have reached, and 1 more than 0."""
+
+    value_0: Estimate | None
+    value_1: Estimate | None
+    gain: Estimate | None
+
+
+def _value_by_model(
+    moves: Transitions, p_c: Proportion, p_f: Proportion, posterior: Posterior, level: float
+) -> _Values:
+    """Value the thresholds from the first states, with one p_C and one p_F."""
     if not p_c.tries:
-        return None, None
+        return _Values(None, None, None)
     goal, starts = moves.records.goal, moves.first_states
     states = np.flatnonzero(starts) + 1
     weights = starts[states - 1] / starts.sum()
     random = np.random.default_rng(0)
     draws = min(_DRAWS, _MOST_CELLS // len(states))
-    log_r = log_failure_ratio(_with_draws(p_c, draws, random))[:, None]
+    log_r = log_failure_ratio(_with_draws(p_c, posterior.prior_c, draws, random))[:, None]
     value_0 = _estimate_and_draws(hit(states, goal, log_r) @ weights, level)
     if not p_f.tries:
-        return value_0, None
+        return _Values(value_0, None, None)
     up = hit(states - 1, goal - 1, log_r) @ weights
-    value_1 = up + (1.0 - up) * _with_draws(p_f, draws, random)
-    return value_0, _estimate_and_draws(value_1, level)
+    value_1 = up + (1.0 - up) * _with_draws(p_f, posterior.prior_f, draws, random)
+    gain = include_estimate(*posterior.gain(starts / starts.sum(), level))
+    return _Values(value_0, _estimate_and_draws(value_1, level), gain)
 
 
-def _with_draws(share: Proportion, draws: int, random: np.random.Generator) -> Floats:
+def _value_by_chain(moves: Transitions, chain: StatewiseChain, level: float) -> _Values:
+    """Value the thresholds from the first states, with the chances of each state."""
+    weights = moves.first_states / moves.first_states.sum()
+    zero, one = (value @ weights for value in chain.value_thresholds())
+    value_0 = summarize_draws(zero, level)
+    if np.isnan(one).any():
+        return _Values(value_0, None, None)
+    return _Values(value_0, *(summarize_draws(draws, level) for draws in (one, one - zero)))
+
+
+def _value_by_group(parts: Iterable[Fit]) -> _Values:
+    """Value the thresholds in each group by itself, weighed by where its cases began."""
+    groups = [*parts]
+    weights = np.array([sum(one.first_states) for one in groups], dtype=np.float64)
+    weights /= weights.sum()
+    columns = zip(*((one.value_0, one.value_1, one.threshold_gain) for one in groups), strict=True)
+    return _Values(*(average(column, weights.tolist()) for column in columns))
+
+
+def _with_draws(share: Proportion, prior: Prior, draws: int, random: np.random.Generator) -> Floats:
     """Return the estimate, and draws from its posterior."""
-    drawn = random.beta(share.successes + 0.5, share.failures + 0.5, draws)
+    won, lost = share.counts
+    drawn = random.beta(won + prior[0], lost + prior[1], draws)
     return np.append(share.successes / share.tries, drawn)
 
 
 def _estimate_and_draws(values: Floats, level: float) -> Estimate:
     """Return the first of some values with an interval from the others."""
-    return include_estimate(float(values[0]), *_quantiles(values[1:], level)[1:])
+    return include_estimate(float(values[0]), *summarize_draws(values[1:], level)[1:])
 
 
-def _cusum(moves: Transitions) -> Cusum | None:
-    """Sum up what the moves of each case were above the share of their states, case by case."""
-    if moves.records.aggregated:
+def _cusum(moves: Transitions, tests: tuple[AssumptionTest, ...], level: float) -> Cusum | None:
+    """Return the sum over cases, with the limits beyond which its test speaks against no shift."""
+    total = sum_over_cases(moves)
+    if total is None:
         return None
-    steps, cases = moves.steps, moves.records.cases
-    parts = steps.sum_by_case(steps.residual, cases)
-    spread = float((parts * parts).sum())
-    if spread <= 0.0:
-        return None
-    x: Ints = np.arange(1, cases + 1)
-    return Cusum(x.astype(np.float64), np.cumsum(parts) / math.sqrt(spread), _BRIDGE)
+    x: Ints = np.arange(1, len(total) + 1)
+    return Cusum(x.astype(np.float64), total, shift_limit(tests, level))

@@ -1,22 +1,27 @@
 """The result of a fit: what the records say, how sure that is, and what it rests on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from grbp._display import Displayable, Rows
+import numpy as np
+
+from grbp._display import Displayable, Rows, make_frame
 from grbp._format import as_plain, format_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.decide import Decision
-from grbp.fitting.estimates import Proportion, include_estimate
+from grbp.fitting.estimates import Proportion
+from grbp.fitting.frames import interval_table, known_estimates, make_table
+from grbp.fitting.groups import Standardized
 from grbp.fitting.summary import summarize
+from grbp.fitting.support import FINISH, say_support, support_of
 from grbp.learners.counters import Counters
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
 from grbp.records.labels import Labels
-from grbp.theory.posterior import Estimate, Posterior
+from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,6 +76,13 @@ class StateRow(NamedTuple):
     action: str
     probability: float | None
 
+    @property
+    def finish_probability(self) -> float | None:
+        """How probable it is that FINISH is right."""
+        if self.probability is None:
+            return None
+        return self.probability if self.action == FINISH else 1.0 - self.probability
+
 
 class Cusum(NamedTuple):
     """The running sum of what cases were above the model, in their order.
@@ -82,15 +94,23 @@ class Cusum(NamedTuple):
     y : ndarray
         The sum up to it, in units of its standard deviation at the end.
     limit : float
-        What the largest distance from 0 stays below in 95 of 100 tables without a drift.
+        How far from 0 it may come before its test, adjusted for all others, says that p_c shifted.
     """
 
     x: Floats
     y: Floats
     limit: float
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cusum) or self.limit != other.limit:
+            return False
+        return np.array_equal(self.x, other.x) and np.array_equal(self.y, other.y)
 
-@dataclass(frozen=True, eq=False)
+    def __hash__(self) -> int:
+        return hash((len(self.x), self.limit))
+
+
+@dataclass(frozen=True)
 class Fit(Decision, Displayable):
     """What records of past cases say: estimates, the decision, and whether to believe it.
 
@@ -123,10 +143,10 @@ class Fit(Decision, Displayable):
     ways : dict of Estimate
         What continuing in state 1 is worth in three ways: by the boundary, by the general chain,
         and directly. A way that the records do not allow is None.
-    decision : {"threshold-0", "threshold-1", "by-state", "none"}
-        The policy that is right, as far as the records say.
+    decision : {"threshold-0", "threshold-1", "by-state", "by-group", "none"}
+        The policy that is right, as far as the records say. A tie is "none": both are equally good.
     reason : str or None
-        Why there is no decision, or why it is one by state.
+        Why there is no decision, or why it is one by state or by group.
     sentence : str
         What the records say, how sure that is, and what would settle it.
     firm : bool
@@ -136,9 +156,12 @@ class Fit(Decision, Displayable):
         without a decision.
     doubts : tuple of str
         What speaks against the model of one p_C and one p_F, in sentences, the gravest first.
+    way : {"boundary", "direct", "general", "standardized"}
+        The way to value state 1 that the sentence rests on: the boundary, unless the records speak
+        against it or groups differ.
     difference : Estimate or None
-        p_f - B(p_c): how much FINISH is better in state 1; a hidden bias of that size in p_f would
-        reverse the decision.
+        p_f less the value of continuing in state 1: B(p_c), or the first way that stands where the
+        records speak against that. A hidden bias of that size in p_f would reverse the decision.
     tests : tuple of AssumptionTest
         The assumptions of the model, tested.
     by_state : tuple of StateRow
@@ -150,13 +173,20 @@ class Fit(Decision, Displayable):
         one stood there.
     practice, value_0, value_1 : Estimate or None
         The share of ended cases that reached the goal, and what the thresholds 0 and 1 would have
-        reached from the same first states.
+        reached from the same first states; by the chain state by state where the records speak
+        against B(p_c), and None where they speak against that too.
     pending : tuple of float or None
         The share of goals if all open cases are lost, and if all are won.
     cusum : Cusum or None
         The running sum for the picture of drift.
     labels : Labels
         What the table calls its states and actions.
+    standardized : Standardized or None
+        The estimates standardised over groups; None without groups.
+    threshold_gain : Estimate or None
+        What `gain` returns.
+    prior_c, prior_f : tuple of float
+        The priors with which probabilities of decisions were computed, as Beta laws.
     """
 
     goal: int
@@ -185,6 +215,10 @@ class Fit(Decision, Displayable):
     cusum: Cusum | None = field(repr=False)
     by_group: Mapping[str, "Fit"] = field(default_factory=dict)
     labels: Labels = Labels()  # noqa: RUF009 (it cannot be changed)
+    standardized: Standardized | None = None
+    threshold_gain: Estimate | None = None
+    prior_c: Prior = JEFFREYS
+    prior_f: Prior = JEFFREYS
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -194,14 +228,20 @@ class Fit(Decision, Displayable):
         mappings = {name: dict(getattr(self, name)) for name in _MAPPINGS}
         return partial(Fit, **(vars(self) | mappings)), ()
 
+    def __hash__(self) -> int:
+        return hash((self.goal, self.rows, self.cases, self.sentence))
+
+    def __str__(self) -> str:
+        return self.summary()
+
     def __repr__(self) -> str:
         return f"<Fit of {self.rows:,} rows, {self.cases:,} cases: {self.sentence}>"
 
     @property
     def posterior(self) -> Posterior:
-        """The posterior of the two probabilities, with Jeffreys' prior."""
+        """The posterior of the two probabilities, with the priors of the fit."""
         c, f = self.p_c, self.p_f or Proportion(0, 0)
-        return Posterior(self.goal, c.successes, c.failures, f.successes, f.failures)
+        return Posterior(self.goal, *c.counts, *f.counts, self.prior_c, self.prior_f)
 
     @property
     def probability_threshold_1(self) -> float | None:
@@ -230,12 +270,23 @@ class Fit(Decision, Displayable):
         Returns
         -------
         Estimate or None
-            With first states as in the records; None where there is no decision.
+            With first states as in the records; None where there is no decision, or no way to
+            value state 1 stands from which it follows.
         """
-        if self.probabilities is None:
-            return None
-        shares = [count / sum(self.first_states) for count in self.first_states]
-        return include_estimate(*self.posterior.gain(shares, self.level))
+        return self.threshold_gain
+
+    @property
+    def support(self) -> dict[str, tuple[int, ...]]:
+        """The states in which the records support "finish", or "continue", at the level of the fit.
+
+        The others are "undecided", or "unknown" where one of the actions was never tried.
+        """
+        return support_of((row.finish_probability for row in self.by_state), self.level)
+
+    @property
+    def support_sentence(self) -> str:
+        """The same as a sentence."""
+        return f"State by state, the records support: {say_support(self.support)}."
 
     @property
     def counters(self) -> Counters | None:
@@ -268,13 +319,14 @@ class Fit(Decision, Displayable):
         dict
         """
         plain = {name: as_plain(value) for name, value in vars(self).items()}
-        for name in ("first_lines", "cusum", "probabilities"):
+        for name in ("first_lines", "cusum", "probabilities", "threshold_gain"):
             del plain[name]
         return plain | {
             "p_c": _plain_share(self.p_c, "ups"),
             "p_f": None if self.p_f is None else _plain_share(self.p_f, "wins"),
             "probability_threshold_1": self.probability_threshold_1,
             "gain": as_plain(self.gain()),
+            "support": as_plain(self.support),
             "tests": [asdict(test) for test in self.tests],
             "counters": as_plain(self.counters),
         }
@@ -301,32 +353,69 @@ class Fit(Decision, Displayable):
 
         return fit_report(self, facts or {})
 
+    def to_frame(self, library: str | None = None, *, of: str = "estimates") -> Any:
+        """Return numbers of the result as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            The library whose data frame is made; by default pandas, or else Polars, whichever is
+            installed.
+        of : {"estimates", "states", "groups", "tests"}
+            What has a row: each estimate, of all cases and of each group; each action in each
+            state; each action in each group; or each assumption that was tested.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+
+        Raises
+        ------
+        MissingExtra
+            If the library is not installed.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> result = grbp.fit(grbp.example_records(cases=500, seed=1), goal=4)
+        >>> tests = result.to_frame(of="tests").set_index("name")
+        >>> tests.loc["memory", ["effect_unit", "test"]].tolist()
+        ['odds ratio', 'Cochran-Mantel-Haenszel']
+        """
+        return make_frame(make_table(self, of), library)
+
+    def conf_int(self, level: float | None = None, *, library: str | None = None) -> Any:
+        """Return the intervals of what decides, at this level or another, as a data frame.
+
+        Parameters
+        ----------
+        level : float, optional
+            The level, between 0 and 1; by default that of the fit.
+        library : {"pandas", "polars"}, optional
+            As for `to_frame`.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+            A row for p_c, p_f, the boundary and their difference, each with its method.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> result = grbp.fit(grbp.example_records(cases=500, seed=1), goal=4)
+        >>> narrow = result.conf_int(level=0.8).set_index("quantity")
+        >>> narrow.loc["p_f", ["low", "high"]].round(3).tolist()
+        [0.266, 0.348]
+        """
+        return make_frame(interval_table(self, self.level if level is None else level), library)
+
     def _table(self) -> Rows:
-        fits = {"": self, **self.by_group}
-        return ("group", "quantity", "estimate", "low", "high"), (
-            (group, name, *number) for group, fit in fits.items() for name, number in fit._known()
-        )
+        return make_table(self, "estimates")
 
     def _summary(self) -> Rows:
         return ("", "estimate, with its interval"), (
-            (name, format_interval(*number)) for name, number in self._known()
+            (name, format_interval(*number)) for name, number in known_estimates(self)
         )
-
-    def _known(self) -> Iterator[tuple[str, Estimate]]:
-        """Yield every estimate that the records allow, with its name."""
-        estimates = {
-            "p_c": self.p_c.as_estimate,
-            "p_f": None if self.p_f is None else self.p_f.as_estimate,
-            "boundary": self.boundary,
-            "general": self.ways["general"],
-            "direct": self.ways["direct"],
-            "difference": self.difference,
-            "practice": self.practice,
-            "value_0": self.value_0,
-            "value_1": self.value_1,
-            "gain": self.gain(),
-        }
-        yield from ((name, number) for name, number in estimates.items() if number is not None)
 
     def _draw(self, ax: "Axes | None") -> "Figure":
         return self.plot_boundary(ax)
@@ -364,4 +453,6 @@ def _plain_share(share: Proportion, successes: str) -> dict[str, Any]:
         "tries": share.tries,
         "estimate": share.estimate,
         **{kind: list(getattr(share, kind)) for kind in kinds},
+        "effective": share.effective,
+        "by_case": None if share.by_case is None else list(share.by_case),
     }

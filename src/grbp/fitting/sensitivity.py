@@ -7,6 +7,7 @@ it what the decision would be without the assumption.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -16,12 +17,14 @@ from grbp.fitting.assumptions import (
     NO_DRIFT,
     NO_DRIFT_F,
     NO_MEMORY,
+    NO_SHIFT,
     SAME_BY_STATE,
     SAME_C_BY_GROUP,
     SAME_F_BY_GROUP,
     SAME_F_BY_STATE,
     TREND_BY_STATE,
     AssumptionTest,
+    sum_over_cases,
 )
 from grbp.fitting.statewise import StatewiseChain
 from grbp.fitting.transitions import Transitions
@@ -31,6 +34,9 @@ from grbp.records.clean import OPEN
 from grbp.theory.dynprog import solve_many
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
+
+_SMALL_SIDE: Final = 0.1
+"""A stretch with a smaller share of the cases than that has no answer of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +65,7 @@ class Sensitivity:
             NO_MEMORY: self._by_what_was_seen,
             CASES_ALIKE: self._by_what_was_seen,
             NO_DRIFT: lambda: self._from_rows(c=self._later_half()),
+            NO_SHIFT: self._around_shift,
             NO_DRIFT_F: lambda: self._from_rows(f=self._later_half()),
             SAME_F_BY_STATE: self._by_p_f_of_state,
             SAME_C_BY_GROUP: lambda: self._of_a_group(lambda rows: self._from_rows(c=rows)),
@@ -133,6 +140,17 @@ class Sensitivity:
         """Return the rows of the second half of all cases; none where rows have no cases."""
         late: Bools = 2 * self.moves.records.case >= max(1, self.moves.records.cases)
         return late
+
+    def _around_shift(self) -> int | None:
+        """Return the threshold that differs before or after p_C changed most, if one does."""
+        total = sum_over_cases(self.moves)
+        if total is None:
+            return None
+        last = int(np.abs(total).argmax())
+        late: Bools = self.moves.records.case > last
+        sides = [(late, len(total) - last - 1), (~late, last + 1)]
+        large = [rows for rows, cases in sides if cases > _SMALL_SIDE * len(total)]
+        return self._that_differs([self._from_rows(c=rows) for rows in large])
 
     def _of_a_group(self, threshold: Callable[[Bools], int | None]) -> int | None:
         """Return the threshold of a group that differs from that of all, if there is one."""

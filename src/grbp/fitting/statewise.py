@@ -49,6 +49,10 @@ class StatewiseChain:
         never tried.
     p_c, p_f : ndarray of float, shape (goal - 1,)
         The shrunk estimates by state; p_f is NaN where FINISH was never tried.
+    laws : ndarray, shape (draws, goal - 1, goal + 1)
+        The law of CONTINUE in each draw.
+    wins : ndarray, shape (draws, goal - 1)
+        The p_f of each draw.
     """
 
     continue_value: Floats
@@ -57,6 +61,19 @@ class StatewiseChain:
     action: Ints
     p_c: Floats
     p_f: Floats
+    laws: Floats
+    wins: Floats
+
+    def value_thresholds(self) -> tuple[Floats, Floats]:
+        """Compute what the thresholds 0 and 1 reach from every state, in each draw.
+
+        The second is NaN where FINISH was never tried in state 1.
+        """
+        law, p_f = self.laws.copy(), self.wins[:, 0]
+        law[:, 0] = 0.0
+        law[:, 0, -1], law[:, 0, 0] = np.nan_to_num(p_f), 1.0 - np.nan_to_num(p_f)
+        value_1 = solve_many(law, np.full(self.wins.shape, np.nan)).continuing
+        return self.continue_value, np.where(np.isnan(p_f)[:, None], np.nan, value_1)
 
 
 def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:
@@ -90,6 +107,8 @@ def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:
         np.where(judged, solved.action[-1], 0),
         up.mean(axis=0),
         won[-1],
+        laws[:-1],
+        won[:-1],
     )
 
 

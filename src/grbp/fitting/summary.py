@@ -2,11 +2,14 @@
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from grbp._format import plural
+from grbp._format import percent, plural
 from grbp.fitting.assumptions import AssumptionTest
-from grbp.theory.posterior import Estimate
+from grbp.fitting.groups import Standardized
+from grbp.fitting.support import write_list
+from grbp.theory.posterior import JEFFREYS, Estimate
 
 if TYPE_CHECKING:
     from grbp.fitting.result import Fit
@@ -23,6 +26,14 @@ WAYS: Final = {
     "direct": "as observed",
 }
 
+_DECIDES: Final = {
+    "boundary": "p_F - B(p_C), which decides",
+    "direct": "p_F less that as observed",
+    "general": "p_F less that state by state",
+    "standardized": "p_F less that, over the groups",
+}
+"""What the difference is that the answer rests on."""
+
 
 def summarize(fit: "Fit") -> str:
     """Return the sentence, the estimates, the tests, the states and the groups."""
@@ -33,9 +44,18 @@ def summarize(fit: "Fit") -> str:
         "\n".join(_tests(fit)),
         "\n".join(_states(fit)),
     ]
+    if fit.standardized is not None:
+        parts.append("\n".join(_standardized(fit.standardized)))
     if fit.by_group:
         parts.append("\n".join(_groups(fit)))
     return "\n\n".join(parts)
+
+
+def given_priors(fit: "Fit") -> Iterator[tuple[str, str]]:
+    """Yield the priors that are not Jeffreys', each with what it is of."""
+    for name, (a, b) in (("p_C", fit.prior_c), ("p_F", fit.prior_f)):
+        if (a, b) != JEFFREYS:
+            yield name, f"Beta({a:g}, {b:g})"
 
 
 def _wrap(text: str, first: str = "", indent: str = "") -> str:
@@ -57,23 +77,30 @@ def _estimates(fit: "Fit") -> Iterator[str]:
     if fit.stays or fit.jumps:
         stays, jumps = plural(fit.stays, "time"), plural(fit.jumps, "time")
         yield f"CONTINUE stayed {stays} and jumped {jumps}"
+    yield from (f"prior of {name}: {law}, as it was given" for name, law in given_priors(fit))
     kind = "anytime" if fit.adaptive else "Wilson"
     yield ""
     yield f"  {'':<34}{'estimate':>10}{f'{100.0 * fit.level:g} % interval':>22}{'tries':>10}"
-    for name, share in (("p_C, CONTINUE moves up", fit.p_c), ("p_F, FINISH wins", fit.p_f)):
-        estimate = None if share is None else share.as_estimate
-        if share is None or estimate is None:
-            yield f"  {name:<34}{'never tried':>10}"
-        else:
-            yield _line(f"{name} ({kind})", estimate, share.tries)
+    yield from _shares(fit, kind)
     if any(fit.ways.values()):
         yield "  Continuing in state 1 reaches the goal"
     for name, way in fit.ways.items():
         if way is not None:
             yield _line(f"  {WAYS[name]}", way)
     if fit.difference is not None:
-        yield _line("p_F - B(p_C), which decides", fit.difference)
+        yield _line(_DECIDES[fit.way], fit.difference)
     yield from _goals(fit)
+
+
+def _shares(fit: "Fit", kind: str) -> Iterator[str]:
+    for name, share in (("p_C, CONTINUE moves up", fit.p_c), ("p_F, FINISH wins", fit.p_f)):
+        estimate = None if share is None else replace(share, effective=None).as_estimate
+        if share is None or estimate is None:
+            yield f"  {name:<34}{'never tried':>10}"
+            continue
+        yield _line(f"{name} ({kind})", estimate, share.tries)
+        if share.effective is not None and share.as_estimate is not None:
+            yield _line("  by case, since cases differ", share.as_estimate, round(share.effective))
 
 
 def _goals(fit: "Fit") -> Iterator[str]:
@@ -135,6 +162,28 @@ def _states(fit: "Fit") -> Iterator[str]:
         c, c_up, f, f_goal = map(_short, (row.c, row.c_up, row.f, row.f_goal))
         counts = f"  {row.state:>5}{c:>10}{c_up:>9}{f:>10}{f_goal:>9}"
         yield f"{counts}   {row.action:<10}{sure:>8}".rstrip()
+
+
+def _standardized(whole: Standardized) -> Iterator[str]:
+    yield "Standardised over the groups, by their cases that stood in state 1"
+    shown = {
+        "p_F, FINISH wins": whole.p_f,
+        "Continuing in state 1, by p_C": whole.value,
+        "Continuing in state 1, as observed": whole.direct,
+        "p_F less continuing": whole.difference,
+    }
+    for name, number in shown.items():
+        if number is not None:
+            yield _line(name, number)
+    if whole.uncovered:
+        share = percent(whole.uncovered_share)
+        names = write_list(whole.uncovered)
+        yield _wrap(
+            f"not in it: {names}, with {share} of these cases, where an action was never tried in"
+            " state 1",
+            "  ",
+            "    ",
+        )
 
 
 def _groups(fit: "Fit") -> Iterator[str]:

@@ -8,80 +8,84 @@ import numpy as np
 from grbp.fitting.transitions import Transitions
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Floats, Ints
-from grbp.numerics.intervals import wilson
+from grbp.numerics.intervals import anytime, wilson
+from grbp.records.clean import first_of_case
 from grbp.theory.posterior import Estimate
+from grbp.theory.ruin import hit, log_failure_ratio
+
+_ENOUGH: Final = 5
+"""So many cases in one state after as many steps have a share of their own that goes on."""
 
 _MOST_LOG: Final = 300.0
 """The largest logarithm of a weight, so that its square is a number."""
 
-_MOST_GROUPS: Final = 500
-_MOST_CELLS: Final = 4_000_000
-"""Of many cases, groups are left out instead of cases, with so many numbers of steps in all."""
 
-
-def direct_value(moves: Transitions, level: float) -> Estimate | None:
+def direct_value(moves: Transitions, level: float, adaptive: bool = False) -> Estimate | None:
     """Estimate the probability of reaching the goal from state 1 by always continuing.
 
-    It is the share that reached the goal among the cases that stood in state 1 and from then on
-    continued. Where others finished, those that continued in their place have more weight (inverse
-    probability weighting); a case that is still open counts as long as it was seen (Aalen and
-    Johansen). No model of how states follow on each other enters it, so it holds whatever the
-    chain is like, and judges the other two ways. The interval is Wilson's, on the effective number
-    of cases; its ends leave room for paths of which no end was seen. There is none where a path
-    led to a state in which everybody finished: nobody went on there to stand for them, and those
-    who never got so far would speak for all.
+    It is the share that reached the goal among the cases that continued in state 1 when they first
+    stood there. Some of them finished later, or are still open. Where they stopped, those that
+    went on from the same state, as many steps after the first visit, have more weight (inverse
+    probability weighting). So it holds whatever the chain is like, and judges the other two ways,
+    as long as who stops depends on nothing else: not, say, on the last move.
+
+    A path adds up what its steps gained in value. Which values the states have is of no account
+    for the mean. With those that follow from p_C, what is lost where somebody stopped is replaced
+    by what the model expects of it (the doubly robust estimator), and the sum varies less. Where
+    nobody stopped, the sum is 1 or 0, and the estimate is the plain share.
+
+    The interval is Wilson's, or where a learner chose the actions the anytime one, on the effective
+    number of cases. Its ends leave room for paths that led to where nobody went on. There is no
+    estimate where these are more than half, or where no end was seen.
     """
-    if moves.records.aggregated or not (moves.records.state == 1).any():
+    if moves.records.aggregated:
         return None
     paths = _Paths.of(moves)
-    weight = paths.weight[paths.ended]
-    if not len(weight) or paths.broken:
+    lost = paths.weight[paths.lost]
+    if not paths.ended.any() or 2.0 * lost.sum() > paths.count:
         return None
-    effective = float(weight.sum() ** 2 / (weight * weight).sum())
-    share = float((weight * paths.won[paths.ended]).sum() / weight.sum())
-    least = most = share
-    if paths.open.any():
-        goals, ends, variance = paths.incidence()
-        share = goals / ends
-        if variance > 0.0:
-            effective = min(effective, share * (1.0 - share) / variance)
-        # Those of whom no end was seen may all be lost, or all be won.
-        least, most = goals, min(1.0, goals + max(0.0, 1.0 - ends))
-    low, high = (
-        wilson(one * effective, effective, level)[k] for k, one in enumerate((least, most))
-    )
-    return Estimate(share, low, high)
+    goal, up, down = moves.records.goal, moves.ups.sum(), moves.downs.sum()
+    value = hit(np.arange(goal + 1), goal, log_failure_ratio((up + 0.5) / (up + down + 1.0)))
+    sums = value[1] + paths.add_up(value)
+    share = min(max(float(sums.mean()), 0.0), 1.0)
+    # The number of independent cases that would vary as much; half a case of either kind is added,
+    # so that a share near 0 or 1 does not make it nothing.
+    middle = (paths.count * share + 0.5) / (paths.count + 1.0)
+    variance = float(sums.var()) / paths.count
+    effective = min(paths.count, middle * (1.0 - middle) / max(variance, 1e-300))
+    # Those that led to where nobody went on may all be lost, or all be won.
+    filled = float((lost * value[paths.after[paths.lost]]).sum()) / paths.count
+    least = max(share - filled, 0.0)
+    most = min(share - filled + float(lost.sum()) / paths.count, 1.0)
+    method = anytime if adaptive else wilson
+    low = method(least * effective, effective, level).low
+    return Estimate(share, low, method(most * effective, effective, level).high)
 
 
 @dataclass(frozen=True, eq=False)
 class _Paths:
-    """What followed the first visit to state 1: a path for each case, up to where it finished.
+    """What followed the first visit to state 1, of each case that continued there.
 
     Attributes
     ----------
+    count : int
+        How many paths there are.
+    path, state, after : ndarray of int
+        The path of each step, the state in which it began, and that to which it led. A path has
+        the steps by CONTINUE with a known outcome.
     weight : ndarray
-        Of each case that visited state 1, the weight with which it stands for those that finished.
-    ended, open : ndarray of bool
-        Whether the case continued until an end; whether it continued and is open.
-    won : ndarray of bool
-        Whether the case reached the goal.
-    broken : bool
-        Whether a path led to a state in which everybody finished.
-    case, time, row_weight, goal, dead : ndarray
-        Of each step by CONTINUE with a known outcome: its case, how many steps came before it, its
-        weight, and whether it reached the goal, or the dead end.
+        How much each step counts: it stands also for those that stopped before it.
+    ended, lost : ndarray of bool
+        Which steps led to an end; and which to where nobody went on.
     """
 
+    count: int
+    path: Ints
+    state: Ints
+    after: Ints
     weight: Floats
     ended: Bools
-    open: Bools
-    won: Bools
-    broken: bool
-    case: Ints
-    time: Ints
-    row_weight: Floats
-    goal: Bools
-    dead: Bools
+    lost: Bools
 
     @classmethod
     def of(cls, moves: Transitions) -> "_Paths":
@@ -91,68 +95,38 @@ class _Paths:
         case, first = np.unique(records.case[visits], return_index=True)
         begin = np.full(records.cases, len(records.case))
         begin[case] = visits[first]
-        rows = np.flatnonzero(np.arange(len(records.case)) >= begin[records.case])
-        finishes = records.action[rows] == Action.FINISH
-        stood = np.bincount(records.state, minlength=records.goal + 1)
-        finished = np.bincount(
-            records.state[records.action == Action.FINISH], minlength=records.goal + 1
+        later = np.arange(len(records.case)) >= begin[records.case]
+        rows = np.flatnonzero(later & moves.known & (records.action == Action.CONTINUE))
+        case, after = records.case[rows], records.next_state[rows]
+        start = first_of_case(case)
+        path = np.cumsum(start) - 1
+        ended = (after == 0) | (after == records.goal)
+        goes_on = np.append(~start[1:], values=False)[: len(rows)]
+        kept = np.ones(len(rows))
+        kept[~ended] = _share_going_on(
+            after[~ended], (rows - begin[case])[~ended], goes_on[~ended], records.goal
         )
-        kept = (1.0 - finished / np.maximum(stood, 1))[records.state[rows]]
-        logs = np.where(finishes, 0.0, -np.log(np.maximum(kept, 1e-300)))
-        own = begin[records.case[rows]]
-        total = np.cumsum(logs)
-        start = np.flatnonzero(rows == own)
-        lengths = np.diff(np.append(start, len(rows)))
-        before = np.repeat(total[start] - logs[start], lengths)
-        row_weight = np.exp(np.minimum(total - before, _MOST_LOG))
-        last = start + lengths - 1
-        after = records.next_state[rows]
-        over = (after == 0) | (after == records.goal)
-        continued = ~finishes
-        seen = continued & (after >= 0)
-        return cls(
-            weight=row_weight[last],
-            ended=continued[last] & over[last],
-            open=continued[last] & ~over[last],
-            won=after[last] == records.goal,
-            broken=bool((kept <= 0.0).any()),
-            case=records.case[rows][seen],
-            time=(rows - own)[seen],
-            row_weight=row_weight[seen],
-            goal=(after == records.goal)[seen],
-            dead=(after == 0)[seen],
-        )
+        logs = np.where(goes_on, -np.log(np.where(goes_on, kept, 1.0)), 0.0)
+        total = np.cumsum(logs) - logs
+        weight = np.exp(np.minimum(total - total[start][path], _MOST_LOG))
+        count, state = int(start.sum()), records.state[rows]
+        return cls(count, path, state, after, weight, ended, kept == 0.0)
 
-    def incidence(self) -> tuple[float, float, float]:
-        """Compute the shares of cases that reached the goal, and an end, and a variance.
-
-        Cases may drop out on the way: at each number of steps, those still seen stand for those
-        that dropped out before. The variance is of the share of goals among the ends, by leaving
-        out one case at a time, or one group of many cases (jackknife).
-        """
-        times = int(self.time.max()) + 1
-        cases, case = np.unique(self.case, return_inverse=True)
-        groups = max(1, min(len(cases), _MOST_GROUPS, _MOST_CELLS // times))
-        cell, shape = case % groups * times + self.time, (groups, times)
-        risk, won, ended = (
-            np.bincount(cell[rows], self.row_weight[rows], groups * times).reshape(shape)
-            for rows in (np.ones_like(self.goal), self.goal, self.goal | self.dead)
-        )
-        totals = [one.sum(axis=0) for one in (risk, won, ended)]
-        goals, ends = _incidence(*totals)
-        parts = zip(totals, (risk, won, ended), strict=True)
-        others, over = _incidence(*(total - part for total, part in parts))
-        left = others / np.maximum(over, 1e-300)
-        variance = (groups - 1) * float(np.var(left))
-        return float(goals), float(ends), variance
+    def add_up(self, value: Floats) -> Floats:
+        """Add up what the steps of each path gained, given the values of all states."""
+        gain = self.weight * (value[self.after] - value[self.state])
+        return np.bincount(self.path, weights=gain).astype(np.float64)
 
 
-def _incidence(risk: Floats, won: Floats, ended: Floats) -> tuple[Floats, Floats]:
-    """Return the shares that reach the goal, and an end, given the weights by number of steps."""
-    # What is left of a sum by rounding alone is nobody.
-    seen = risk > 1e-9 * risk.max(axis=-1, keepdims=True)
-    goal, end = (np.where(seen, one / np.where(seen, risk, 1.0), 0.0) for one in (won, ended))
-    end = np.minimum(end, 1.0)
-    still = np.cumprod(1.0 - end, axis=-1)
-    before = np.concatenate((np.ones_like(still[..., :1]), still[..., :-1]), axis=-1)
-    return (before * goal).sum(axis=-1), (before * end).sum(axis=-1)
+def _share_going_on(state: Ints, time: Ints, goes_on: Bools, goal: int) -> Floats:
+    """Return, for each arrival in a state, the share that goes on from there.
+
+    It is taken among arrivals in the same state after as many steps. Where these are few, it is
+    taken among all such arrivals in the state.
+    """
+    cells, cell = np.unique(time * goal + state, return_inverse=True)
+    few = np.bincount(cell, minlength=len(cells)) < _ENOUGH
+    _, pool = np.unique(np.where(few, cells % goal - goal, cells), return_inverse=True)
+    of = pool[cell]
+    share: Floats = np.bincount(of, weights=goes_on) / np.maximum(np.bincount(of), 1)
+    return share[of]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import chain, islice
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from grbp._io import reason
+from grbp._io import Kind, reason
 from grbp.errors import InvalidInput
 from grbp.live.arguments import check_text
 from grbp.live.commands import replay
@@ -33,6 +34,13 @@ _PART: Final = 2**16
 
 _SMALL: Final = 2**19
 """The bytes of a log, about 1,000 events, that are imported at once; longer, others would wait."""
+
+
+def log_kind(name: str) -> Kind:
+    """Return the kind of the exported logs of a study, of which a later one replaces another."""
+    head = f'"format":{dumps(_FORMAT)}', f'"study":{dumps(name)}'
+    parts = "".join(f"(?=[^\\n]*{re.escape(part)})" for part in head)
+    return Kind(re.compile(rf"\{{{parts}".encode()), "it is not an export of this study")
 
 
 def dump_log(store: Store, name: str) -> Iterator[bytes]:

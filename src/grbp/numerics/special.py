@@ -129,3 +129,18 @@ def chi2_tail(x: float, df: int) -> float:
         term *= h / k
         terms.append(term)
     return min(1.0, math.fsum(terms))
+
+
+def kolmogorov_tail(x: float) -> float:
+    """Compute the probability that a Brownian bridge is somewhere further than x from 0.
+
+    It is an alternating series that needs few terms from 1/2 on; below, the one that Jacobi's
+    identity makes of it does.
+    """
+    if x <= 0.0:
+        return 1.0
+    if x < 0.5:
+        h = math.pi * math.pi / (8.0 * x * x)
+        below = math.sqrt(2.0 * math.pi) / x
+        return 1.0 - below * (math.exp(-h) + math.exp(-9.0 * h))
+    return 2.0 * sum((1 - 2 * (k % 2 == 0)) * math.exp(-2.0 * (k * x) ** 2) for k in range(1, 9))

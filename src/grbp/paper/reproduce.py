@@ -3,9 +3,9 @@
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from grbp._io import write_whole
+from grbp._io import PAGE, PICTURES, Output, make_folder, table_kind, write_whole
 from grbp._progress import Progress
 from grbp.errors import InvalidInput
 from grbp.experiments import (
@@ -24,6 +24,7 @@ from grbp.experiments import (
 )
 from grbp.experiments.simulation import Simulation
 from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.tables import COLUMNS
 from grbp.figures import (
     boundary_figure,
     regret_figure,
@@ -48,6 +49,8 @@ PAPER_FIGURES: Final = {
     5: "Regret of GETBE-SM over all probabilities",
 }
 """What each figure shows, by its number; `make reproduce` makes them all."""
+
+_PAGE: Final = "report.html"
 
 _MEASURED: Final[dict[int, AnySpec]] = {3: FIGURE_3, 4: FIGURE_4, 5: FIGURE_5}
 
@@ -146,6 +149,7 @@ def save_figure(figure: "Figure", folder: Path, number: int) -> list[Path]:
     >>> [path.name for path in files]
     ['figure-1.png', 'figure-1.svg']
     """
+    make_folder(folder)
     return save(figure, folder / f"figure-{number}")
 
 
@@ -226,8 +230,7 @@ def reproduce(
         results[name] = run(asked, folder / "data", progress)
         to_csv(results[name], folder / f"{name}.csv")
     sections = []
-    texts = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
-    for name, words in texts.items():
+    for name, words in _read_texts().items():
         title = (
             f"Figure {words['follows']}, out to {_rounds(results[name].spec):,} rounds"
             if "follows" in words
@@ -237,9 +240,27 @@ def reproduce(
     say(f"{len(sections)} figures, as PNG and SVG")
     found = verdicts(results)
     page = report_html(sections, found, _list_facts(results))
-    write_whole(folder / "report.html", page.encode())
+    write_whole(folder / _PAGE, page.encode())
     say("report.html: every claim of the paper, and whether it held")
     return found
+
+
+def list_files(folder: Path) -> list[Output]:
+    """Return the files that `reproduce` writes, beside what it keeps in `data`."""
+    return [
+        *(Output(folder / f"{name}.csv", table_kind(COLUMNS)) for name in EXPERIMENTS),
+        *(
+            Output(folder / f"{name}.{kind}", PICTURES[kind])
+            for name in _read_texts()
+            for kind in ("png", "svg")
+        ),
+        Output(folder / _PAGE, PAGE),
+    ]
+
+
+def _read_texts() -> dict[str, Any]:
+    """Read what the page says of each figure."""
+    return tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
 
 
 def _title(number: int) -> str:

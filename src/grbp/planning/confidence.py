@@ -2,7 +2,8 @@
 
 The posterior has Jeffreys' priors Beta(1/2, 1/2) on p_c and p_f. Here is the probability that
 threshold 1 is right, to 1e-4 and as a kernel, and a way to tell from one such number that many
-more cases cannot have made one sure.
+more cases cannot have made one sure. Nobody is sure by the prior alone: both actions must have been
+tried, and their shares must point to the policy.
 """
 
 import math
@@ -112,21 +113,27 @@ def _integral(  # noqa: PLR0913, PLR0917 (it is called in a loop that Numba comp
 @kernel
 def find_sure_threshold(goal: int, seen: Ints, level: float, box: Ints) -> int:
     """Return the threshold that is right with probability `level` or more; -1 if there is none."""
-    if is_inside_box(seen, 0, box) and is_inside_box(seen, 1, box):
-        return -1
-    chance = chance_of_threshold_1(goal, seen[UPS], seen[DOWNS], seen[WINS], seen[LOSSES])
-    if chance >= level:
-        return 1
-    return 0 if chance <= 1.0 - level else -1
+    for threshold in range(2):
+        if not is_inside_box(seen, threshold, box):
+            f, c = _speaks_for(threshold, seen)
+            if _chance_of_threshold(threshold, goal, seen, f, c) >= level:
+                return threshold
+    return -1
 
 
 @inlined
 def is_inside_box(seen: Ints, threshold: int, box: Ints) -> bool:
     """Return whether what speaks for a threshold is within the box in which one is not sure."""
-    return bool(
-        seen[WINS if threshold == 1 else LOSSES] <= box[threshold, 0]
-        and seen[DOWNS if threshold == 1 else UPS] <= box[threshold, 1]
-    )
+    f, c = _speaks_for(threshold, seen)
+    return bool(f <= box[threshold, 0] and c <= box[threshold, 1])
+
+
+@inlined
+def _speaks_for(threshold: int, seen: Ints) -> tuple[int, int]:
+    """Return how often FINISH and CONTINUE did what speaks for a threshold."""
+    if threshold == 1:
+        return int(seen[WINS]), int(seen[DOWNS])
+    return int(seen[LOSSES]), int(seen[UPS])
 
 
 @kernel
@@ -134,13 +141,13 @@ def is_sure(goal: int, seen: Ints, level: float, threshold: int, box: Ints) -> b
     """Return whether a threshold is right with probability `level` or more; make a box if not.
 
     What speaks for threshold 1 is FINISH that won and CONTINUE that went down, for threshold 0 the
-    other two; the probability rises in those and falls in the rest. Where it is too low at the
-    upper corner of a box of counts, it is too low throughout the box, whatever else is seen: the
-    row of `box` holds that corner (FINISH, CONTINUE) and how wide the next one is tried. Counts
-    never fall, so that nothing is computed until they leave it.
+    other two; the probability rises in those and falls in the rest, and the shares come to point
+    to the threshold by those alone. Where it is too low at the upper corner of a box of counts, it
+    is too low throughout the box, whatever else is seen: the row of `box` holds that corner
+    (FINISH, CONTINUE) and how wide the next one is tried. Counts never fall, so that nothing is
+    computed until they leave it.
     """
-    f = seen[WINS if threshold == 1 else LOSSES]
-    c = seen[DOWNS if threshold == 1 else UPS]
+    f, c = _speaks_for(threshold, seen)
     width = box[threshold, 2]
     more_f, more_c = ((f + 4) << width) >> 6, ((c + 4) << width) >> 6
     chance = _chance_of_threshold(threshold, goal, seen, f + more_f, c + more_c)
@@ -159,7 +166,18 @@ def is_sure(goal: int, seen: Ints, level: float, threshold: int, box: Ints) -> b
 
 @inlined
 def _chance_of_threshold(threshold: int, goal: int, seen: Ints, f: int, c: int) -> float:
-    """Compute the probability that a threshold is right, with f and c of what speaks for it."""
+    """Compute the probability that a threshold is right, with f and c of what speaks for it.
+
+    It is 0 where the shares do not point to the threshold, so that the prior alone could.
+    """
     if threshold == 1:
-        return chance_of_threshold_1(goal, seen[UPS], c, f, seen[LOSSES])
-    return 1.0 - chance_of_threshold_1(goal, c, seen[DOWNS], seen[WINS], f)
+        ups, downs, wins, losses = seen[UPS], c, f, seen[LOSSES]
+    else:
+        ups, downs, wins, losses = c, seen[DOWNS], seen[WINS], f
+    if ups + downs == 0 or wins + losses == 0:
+        return 0.0
+    more = wins / (wins + losses) - continue_value(ups / (ups + downs), goal)
+    if more <= 0.0 if threshold == 1 else more >= 0.0:
+        return 0.0
+    chance = chance_of_threshold_1(goal, ups, downs, wins, losses)
+    return chance if threshold == 1 else 1.0 - chance

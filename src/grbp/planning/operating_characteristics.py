@@ -82,6 +82,33 @@ class Outlook(NamedTuple):
     anytime_p_f: Estimate
 
 
+class Needed(NamedTuple):
+    """How many cases are enough under one truth, for the learner and for a trial with two arms.
+
+    Attributes
+    ----------
+    cases : Estimate
+        The least number of cases after which the share of studies that was asked for knows the
+        right policy, or plays it, and from which on that stays so, up to twice as many cases at
+        least; with the numbers for the ends of the Monte Carlo interval of that share. The number
+        is infinite where 100,000 are not enough; so are all three where both policies are equally
+        good.
+    goals_lost : Estimate
+        By how many goals knowing the truth is better in so many cases; NaN without a number.
+    trial_cases : float
+        The cases of a trial that plays half of them with threshold 0, half with threshold 1, and
+        compares the shares that reach the goal: as many as make it as probable that the trial is
+        sure of the right policy, or that this looks better.
+    trial_goals_lost : float
+        By how many goals knowing the truth is better than that trial.
+    """
+
+    cases: Estimate
+    goals_lost: Estimate
+    trial_cases: float
+    trial_goals_lost: float
+
+
 @dataclass(frozen=True)
 class Truth:
     """A pair of probabilities that may be true, and what a study does if it is.
@@ -98,6 +125,8 @@ class Truth:
         By how many goals a case the wrong threshold is worse.
     outlooks : tuple of Outlook
         What to expect, by the number of cases.
+    needed : Needed or None
+        How many cases are enough; None where nobody asked.
     """
 
     p_c: float
@@ -106,6 +135,7 @@ class Truth:
     right: int | None
     loss: float
     outlooks: tuple[Outlook, ...]
+    needed: Needed | None = None
 
     def at(self, cases: int) -> Outlook:
         """Return what to expect after a number of cases for which that was computed.
@@ -132,17 +162,22 @@ class Truth:
         )
 
 
-def summarize_truth(problem: Problem, log: Log, before: Ints) -> Truth:
-    """Summarise the replicas of a study, which began with what was seen `before`."""
+def find_right_threshold(problem: Problem) -> int | None:
+    """Return the threshold that is right, 0 or 1; None where both are equally good."""
     gap = excess(problem)
-    right = None if gap == 0.0 else int(gap > 0.0)
+    return None if gap == 0.0 else int(gap > 0.0)
+
+
+def summarize_truth(problem: Problem, log: Log, before: Ints, needed: Needed | None) -> Truth:
+    """Summarise the replicas of a study, which began with what was seen `before`."""
+    right = find_right_threshold(problem)
     values = [value(problem, threshold) for threshold in (0, 1)]
     outlooks = [
         _outlook(problem, log, before, k, right, values) for k in range(len(log.checkpoints))
     ]
     return Truth(
         problem.p_c, problem.p_f, boundary(problem.goal, problem.p_c), right,
-        abs(values[1] - values[0]), tuple(outlooks),
+        abs(values[1] - values[0]), tuple(outlooks), needed,
     )  # fmt: skip
 
 
@@ -160,24 +195,24 @@ def _outlook(
     ever_wrong = np.zeros_like(ever) if right is None else by_now[:, 1 - right]
     first_wrong: Bools = ever_wrong & (log.first[:, 1 - (right or 0)] == log.first.min(axis=1))
     plays_right = log.threshold[:, k] <= 1 if right is None else log.threshold[:, k] == right
-    lost = _mean(log.lost[:, k])
+    lost = mean_of(log.lost[:, k])
     best = cases * max(values)
     wilson_c, anytime_c, bias_c = _coverage_and_bias(seen[:, UPS], seen[:, DOWNS], problem.p_c)
     wilson_f, anytime_f, bias_f = _coverage_and_bias(seen[:, WINS], seen[:, LOSSES], problem.p_f)
     return Outlook(
         cases=cases,
-        plays_right=_share(plays_right),
-        known=_share(is_sure & ~wrong),
-        wrongly_sure=_share(wrong),
-        ever_sure=_share(ever),
-        first_sure_wrong=_share(first_wrong[ever]),
-        ever_wrongly_sure=_share(ever_wrong),
+        plays_right=share_of(plays_right),
+        known=share_of(is_sure & ~wrong),
+        wrongly_sure=share_of(wrong),
+        ever_sure=share_of(ever),
+        first_sure_wrong=share_of(first_wrong[ever]),
+        ever_wrongly_sure=share_of(ever_wrong),
         goals=Estimate(*(best - x for x in (lost.estimate, lost.high, lost.low))),
         goals_threshold_0=cases * values[0],
         goals_threshold_1=cases * values[1],
         goals_oracle=best,
         goals_lost=lost,
-        finishes=_mean(log.taken[:, k].astype(np.float64)),
+        finishes=mean_of(log.taken[:, k].astype(np.float64)),
         bias_p_c=bias_c,
         bias_p_f=bias_f,
         wilson_p_c=wilson_c,
@@ -187,13 +222,13 @@ def _outlook(
     )
 
 
-def _share(happened: Bools) -> Estimate:
+def share_of(happened: Bools) -> Estimate:
     """Return the share of studies in which something happened; NaN of none."""
     count, total = int(happened.sum()), len(happened)
     return Estimate(count / total if total else math.nan, *wilson(count, total))
 
 
-def _mean(numbers: Floats) -> Estimate:
+def mean_of(numbers: Floats) -> Estimate:
     """Return a mean over studies, with the interval from its standard error."""
     if len(numbers) == 0:
         return Estimate(math.nan, math.nan, math.nan)
@@ -219,4 +254,4 @@ def _coverage_and_bias(good: Ints, bad: Ints, p: float) -> tuple[Estimate, Estim
         likelihood = np.where(s > 0, s * log_p, 0.0) + np.where(f > 0, f * log_q, 0.0)
     mixture = _log_gamma(s + 0.5) + _log_gamma(f + 0.5) - _log_gamma(n + 1.0) - math.log(math.pi)
     gained = np.asarray(mixture, dtype=np.float64) - likelihood
-    return _share(held), _share(gained < math.log(20.0)), _mean(s / n - p)
+    return share_of(held), share_of(gained < math.log(20.0)), mean_of(s / n - p)

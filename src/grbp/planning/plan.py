@@ -1,28 +1,24 @@
 """Plan a study: play it many times under every plausible truth, and say what to expect."""
 
+import math
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from grbp._progress import ProgressLike, as_progress
-from grbp.engine.decisions import compile_or_interpret
-from grbp.engine.walk import DONE
+from grbp._progress import Progress, ProgressLike, as_progress
 from grbp.errors import InvalidInput
-from grbp.learners.base import Learner
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.model.problem import Problem, StartLike
 from grbp.model.validation import as_seed, check_count, check_probability, check_whole
-from grbp.numerics.arrays import Floats, Ints, Words
-from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, replica_keys
-from grbp.planning.operating_characteristics import summarize_truth
-from grbp.planning.records import read_past
+from grbp.numerics.arrays import Ints
+from grbp.planning.operating_characteristics import Needed, summarize_truth
+from grbp.planning.records import Past, read_past
 from grbp.planning.result import Plan
-from grbp.planning.trial_simulation import Design, Log, make_study_loop
-from grbp.theory.gaps import gap
+from grbp.planning.sample_size import Target, find_needed
+from grbp.planning.studies import Study, play_studies
+from grbp.planning.trial_simulation import Design
 
 if TYPE_CHECKING:
     from grbp.model.validation import SeedLike
@@ -45,27 +41,30 @@ _MOST_POINTS: Final = 101
 _CURVE: Final = 24
 """Numbers of cases, beside those asked about, between which a curve is drawn."""
 
-_SLICE: Final = 2**17
-"""Cases that a thread plays at once, about."""
 
+class _Asked(NamedTuple):
+    """What was asked about, of all cases or of those of a group."""
 
-class _Study(NamedTuple):
-    """What the studies of all truths have in common."""
-
-    learner: LearnerLike
-    checkpoints: Ints
-    replicas: int
-    seed: int
-    threads: int
+    goal: int
+    p_c: RangeLike | None
+    p_f: RangeLike | None
+    cases: tuple[int, ...] | None
+    start: StartLike | None
+    study: Study
+    design: Design
+    target: Target | None
+    progress: Progress | None
 
 
 def plan(  # noqa: PLR0913 (each is a separate choice of the user)
     goal: int | None = None,
     p_c: RangeLike | None = None,
     p_f: RangeLike | None = None,
-    cases: float | Iterable[float] = CASES,
+    cases: float | Iterable[float] | None = None,
     learner: LearnerLike | None = None,
     *,
+    known: float | None = None,
+    right: float | None = None,
     start: StartLike | None = None,
     overlap: float = 1,
     late_wins: float = 0,
@@ -92,9 +91,13 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         The plausible probabilities: one number, or (low, high) for three evenly spaced ones, or
         (low, high, n) for n. With `records`, their intervals by default.
     cases : int or sequence of int
-        The numbers of cases to answer for, up to 1,000,000.
+        The numbers of cases to answer for, up to 1,000,000: by default 200, 500 and 2,000, or with
+        `known` or `right` as many as the hardest truth needs.
     learner : str or Learner, optional
         The learner, by default "doorstep-lai"; `find_learner` says what else is one.
+    known, right : float, optional
+        Find the least number of cases after which this share of studies knows the right policy, or
+        plays it, under each truth; `Truth.needed` has it, with the cases of a trial with two arms.
     start : str, int, mapping or sequence, optional
         The first state of a case, as in `Problem`: by default that of the records, or uniform.
     overlap : int
@@ -113,7 +116,9 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         every case from then on.
     records : Fit, mapping or path, optional
         Past cases with which the study begins: what `fit` returned, or a file that
-        ``grbp fit --json`` wrote. The numbers of cases are then of further ones.
+        ``grbp fit --json`` wrote. The numbers of cases are then of further ones. What speaks
+        against the model there is in `Plan.doubts`; where groups differ, `Plan.by_group` has a plan
+        for each.
     replicas : int
         How many studies of each truth are played, up to 100,000.
     seed : int, numpy.random.Generator, numpy.random.SeedSequence or None
@@ -140,8 +145,13 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
     -----
     One is sure of a policy where it is right with a probability of 95 %, or of `stop_at`, given all
     transitions that are known, the records included, and Jeffreys' priors Beta(1/2, 1/2) on p_c and
-    p_f; the learner's own first estimates do not count. Bias and coverage are those of the
-    estimates from the new cases alone.
+    p_f. The prior alone makes nobody sure: both actions must have been tried, and their shares must
+    point to the policy. Bias and coverage are those of the estimates from the new cases alone.
+
+    As in Algorithm 1, a learner begins with an estimate of p_c and one of p_f that are drawn evenly
+    between 0 and 1, anew in each study. Each weighs as much as one try: they decide the first
+    cases, and count in nothing that is said to be known. Records take their place, except that of
+    an action that was never tried.
 
     FINISH that was taken in a case whose outcome is not known counts as taken when the learner
     decides, with the mean of what is known. An overruled case is learned from by what was done, and
@@ -163,41 +173,63 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         raise InvalidInput(
             f"goal = {goal!r} was given, but the records have goal {past.goal}; leave one out"
         )
-    goal = check_whole("goal", goal, 2, _LARGEST_GOAL)
-    why = "it was not given" if records is None else "it was never tried in these records"
-    points_c = _range_points("p_c", past.p_c if p_c is None else p_c, why)
-    points_f = _range_points("p_f", past.p_f if p_f is None else p_f, why)
-    asked = _check_cases(cases)
-    study = _Study(
-        DEFAULT_LEARNER if learner is None else learner,
-        _checkpoints(asked),
-        check_count("replicas", replicas, 1, _MOST_REPLICAS),
-        as_seed(seed),
-        check_whole("threads", threads, 1, 1024) if threads is not None else os.cpu_count() or 1,
-    )
-    design = Design(
-        goal=0, p_c=0.0, p_f=0.0,
-        overlap=check_count("overlap", overlap, 1, _MOST_CASES),
-        late_wins=check_count("late_wins", late_wins, 0, _MOST_CASES),
-        overrule=check_probability("overrule", overrule),
-        level=LEVEL if stop_at is None else _check_stop_at(stop_at),
-        look_from=check_count("look_from", look_from, 1, _MOST_CASES),
-        stops=stop_at is not None,
-        before=past.before,
+    asked = _Asked(
+        check_whole("goal", goal, 2, _LARGEST_GOAL),
+        p_c,
+        p_f,
+        None if cases is None else _check_cases(cases),
+        start,
+        Study(
+            DEFAULT_LEARNER if learner is None else learner,
+            check_count("replicas", replicas, 1, _MOST_REPLICAS),
+            as_seed(seed),
+            (os.cpu_count() or 1) if threads is None else check_whole("threads", threads, 1, 1024),
+        ),
+        Design(
+            goal=0, p_c=0.0, p_f=0.0,
+            overlap=check_count("overlap", overlap, 1, _MOST_CASES),
+            late_wins=check_count("late_wins", late_wins, 0, _MOST_CASES),
+            overrule=check_probability("overrule", overrule),
+            level=LEVEL if stop_at is None else _check_stop_at(stop_at),
+            look_from=check_count("look_from", look_from, 1, _MOST_CASES),
+            stops=stop_at is not None,
+            before=past.before,
+        ),
+        _check_target(known, right),
+        as_progress(progress),
     )  # fmt: skip
-    start = past.start if start is None else start
-    problems = [Problem(goal, a, b, start) for a in points_c for b in points_f]
-    report_progress, truths = as_progress(progress), []
-    for k, problem in enumerate(problems, 1):
-        log = _play(study, problem, design)
-        truths.append(summarize_truth(problem, log, past.seen))
-        if report_progress is not None:
-            report_progress("plan", k * study.replicas, len(problems) * study.replicas)
+    by_group = {}
+    for name, group in past.by_group.items() if past.differs_by_group else ():
+        # What a group never tried may lie where it does in all of them.
+        of_group = group._replace(p_c=group.p_c or past.p_c, p_f=group.p_f or past.p_f)
+        by_group[name] = _plan_after(of_group, asked, {})
+    return _plan_after(past, asked, by_group)
+
+
+def _plan_after(past: Past, asked: _Asked, by_group: dict[str, Plan]) -> Plan:
+    """Plan what comes after past cases, if there are any."""
+    why = "it was not given" if past.goal is None else "it was never tried in these records"
+    points_c = _range_points("p_c", past.p_c if asked.p_c is None else asked.p_c, why)
+    points_f = _range_points("p_f", past.p_f if asked.p_f is None else asked.p_f, why)
+    start = past.start if asked.start is None else asked.start
+    problems = [Problem(asked.goal, a, b, start) for a in points_c for b in points_f]
+    study, design = asked.study, asked.design._replace(before=past.before)
+    needed: list[Needed | None] = [None] * len(problems)
+    if asked.target is not None:
+        for k, problem in enumerate(problems):
+            needed[k] = find_needed(study, problem, design, asked.target)
+            _tell(asked, "how many cases", k + 1, len(problems))
+    cases = asked.cases or _largest_needed(needed) or CASES
+    checkpoints, truths = _checkpoints(cases), []
+    for k, problem in enumerate(problems):
+        log = play_studies(study, problem, design, checkpoints)
+        truths.append(summarize_truth(problem, log, past.seen, needed[k]))
+        _tell(asked, "plan", k + 1, len(problems))
     return Plan(
         goal=problems[0].goal,
         start=problems[0].canonical_start,
         learner=find_learner(study.learner, problems[0]).name,
-        cases=asked,
+        cases=cases,
         truths=tuple(truths),
         replicas=study.replicas,
         seed=study.seed,
@@ -206,10 +238,27 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         late_wins=design.late_wins,
         look_from=design.look_from,
         overrule=design.overrule,
-        stop_at=None if stop_at is None else design.level,
+        stop_at=design.level if design.stops else None,
         past_cases=design.before.rho,
-        weights=None if records is None else _weigh_truths(problems, past.seen),
+        weights=None if past.goal is None else _weigh_truths(problems, past.seen),
+        target=asked.target,
+        doubts=past.doubts,
+        decision=past.decision,
+        lost_by_state=past.lost_by_state,
+        by_group=by_group,
     )
+
+
+def _tell(asked: _Asked, what: str, done: int, total: int) -> None:
+    """Tell how many truths are done, counted in studies."""
+    if asked.progress is not None:
+        asked.progress(what, done * asked.study.replicas, total * asked.study.replicas)
+
+
+def _largest_needed(needed: Iterable[Needed | None]) -> tuple[int, ...]:
+    """Return the number of cases that the hardest truth needs; nothing if none has a number."""
+    numbers = [one.cases.estimate for one in needed if one and one.cases.estimate < math.inf]
+    return (int(max(numbers)),) if numbers else ()
 
 
 def _weigh_truths(problems: Sequence[Problem], seen: Ints) -> tuple[float, ...]:
@@ -266,6 +315,23 @@ def _checkpoints(asked: Sequence[int]) -> Ints:
     return np.unique([*asked, *curve.tolist()])
 
 
+def _check_target(known: object, right: object) -> Target | None:
+    """Return which share of studies is to know the right policy, or to play it, if any."""
+    given = {name: x for name, x in (("known", known), ("right", right)) if x is not None}
+    if len(given) == 2:
+        raise InvalidInput(
+            f"known = {known!r} and right = {right!r} were given; plan for one of them at a time"
+        )
+    for name, x in given.items():
+        share = check_probability(name, x)
+        if not 0.0 < share < 1.0:
+            raise InvalidInput(
+                f"{name} = {x!r} was given; it must be above 0 and below 1, such as 0.8"
+            )
+        return Target(name, share)
+    return None
+
+
 def _check_stop_at(stop_at: object) -> float:
     """Return the probability at which one stops, or refuse it."""
     level = check_probability("stop_at", stop_at)
@@ -274,67 +340,3 @@ def _check_stop_at(stop_at: object) -> float:
             f"stop_at = {stop_at!r} was given; it must be above 0.5 and below 1, such as 0.95"
         )
     return level
-
-
-def _play(study: _Study, problem: Problem, design: Design) -> Log:
-    """Play all studies of one truth."""
-    learner = find_learner(study.learner, problem)
-    if not isinstance(learner, Learner):
-        raise InvalidInput(
-            f"the learner {learner.name!r} was given; it plays no thresholds, so nothing can be"
-            " planned with it"
-        )
-    goal = problem.goal
-    design = design._replace(goal=goal, p_c=problem.p_c, p_f=problem.p_f)
-    gaps = _gaps(problem, learner)
-    constants, starts = learner.constants, problem.start_table
-    loop = compile_or_interpret(
-        learner,
-        _study_loop,
-        goal,
-        lambda run, log: run(constants, design, starts, gaps, log),
-        _log(study.checkpoints, np.zeros((0, 4), dtype=np.uint64)),
-    )
-    purposes = (WORLD, LEARNER, OPENING, OVERRULE)
-    keys = [replica_keys(study.seed, purpose, range(study.replicas)) for purpose in purposes]
-    log = _log(study.checkpoints, np.column_stack(keys))
-    size = max(1, _SLICE // int(study.checkpoints[-1]))
-    arrays = log._asdict()
-    del arrays["checkpoints"]
-    parts = [
-        log._replace(**{name: array[k : k + size] for name, array in arrays.items()})
-        for k in range(0, study.replicas, size)
-    ]
-    pool = ThreadPoolExecutor(study.threads)
-    try:
-        answers = set(map(loop, parts) if study.threads == 1 else pool.map(loop, parts))
-    finally:
-        pool.shutdown(cancel_futures=True)
-    for answer in answers - {DONE}:
-        raise InvalidInput(
-            f"the learner {learner.name} played threshold {answer}, which is not among the"
-            " thresholds that it declares"
-        )
-    return log
-
-
-def _gaps(problem: Problem, learner: Learner) -> Floats:
-    """Return what a case loses on average with each threshold; -1 for one that is not played."""
-    gaps = np.full(problem.goal, -1.0)
-    for threshold in {*learner.choices(problem.goal), 0, 1}:
-        gaps[threshold] = gap(problem, threshold)
-    return gaps
-
-
-def _log(checkpoints: Ints, keys: Words) -> Log:
-    """Return a log in which nothing is written yet."""
-    shape = len(keys), len(checkpoints)
-
-    def zeros(*more: int) -> Ints:
-        return np.zeros((*shape, *more), dtype=np.int64)
-
-    first = np.zeros((len(keys), 2), dtype=np.int64)
-    return Log(checkpoints, keys, zeros(), zeros(), np.zeros(shape), zeros(), zeros(4), first)
-
-
-_study_loop = cache(make_study_loop)

@@ -1,15 +1,16 @@
 """The result of planning: what to expect of a study, over a range of plausible truths."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from grbp._display import Displayable, Rows
 from grbp._format import as_plain, plural
 from grbp.model.problem import Start
 from grbp.planning.operating_characteristics import Outlook, Truth
-from grbp.planning.summary import expectations, summarize
+from grbp.planning.sample_size import Target
+from grbp.planning.summary import expectations, needs, summarize, warnings
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:
@@ -27,8 +28,20 @@ COLUMNS: Final = (
 )  # fmt: skip
 """The columns of a plan as a table: an estimate is followed by the ends of its interval."""
 
+_NEEDED_COLUMNS: Final = (
+    "needed", "needed_low", "needed_high",
+    "needed_goals_lost", "needed_goals_lost_low", "needed_goals_lost_high",
+    "trial_cases", "trial_goals_lost",
+)  # fmt: skip
+"""The columns of how many cases are enough, where somebody asked."""
 
-@dataclass(frozen=True, eq=False, repr=False)
+HEADS: Final = tuple(
+    (*group, *COLUMNS, *needed) for group in ((), ("group",)) for needed in ((), _NEEDED_COLUMNS)
+)
+"""The columns that the table of a plan can have."""
+
+
+@dataclass(frozen=True, repr=False)
 class Plan(Displayable):
     """What can be expected of learning, over a range of plausible truths; `plan` makes it.
 
@@ -58,11 +71,23 @@ class Plan(Displayable):
         The number of cases in the records with which the study begins; 0 without records.
     weights : tuple of float or None
         How plausible the records make each truth, in all 1; None without records.
+    target : Target or None
+        Whether the right policy is to be "known" or, as "right", to be played, and in which share
+        of studies; None where nobody asked how many cases that takes.
+    doubts : tuple of str
+        What the records say against the model on which the plan rests, the gravest first.
+    decision : str
+        What `fit` decided; empty without records.
+    lost_by_state : float or None
+        The goals in 100 cases that the better threshold loses against the policy by state; None
+        where the records do not decide by state.
+    by_group : dict of Plan
+        A plan for the cases of each group, where groups differ.
 
     Notes
     -----
-    `to_frame` has a row for each truth and number of cases; `plot` draws both curves of every
-    truth: how many studies play the right policy, and how many know it.
+    `to_frame` has a row for each truth and number of cases; `plot` draws how many studies play the
+    right policy, and how many know it, or, where that was asked, how many cases are enough.
 
     See Also
     --------
@@ -94,18 +119,33 @@ class Plan(Displayable):
     stop_at: float | None
     past_cases: int
     weights: tuple[float, ...] | None = None
+    target: Target | None = None
+    doubts: tuple[str, ...] = ()
+    decision: str = ""
+    lost_by_state: float | None = None
+    by_group: Mapping[str, "Plan"] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.goal, self.learner, self.cases, self.replicas, self.seed))
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def __repr__(self) -> str:
         truths = plural(len(self.truths), "truth")
         return (
             f"<Plan of {self.learner} for {truths}, {self.replicas:,} studies each, seed"
-            f" {self.seed}: {' '.join(expectations(self)[:2])}>"
+            f" {self.seed}: {' '.join([*warnings(self), *needs(self), *expectations(self)][:2])}>"
         )
 
     @property
     def sentence(self) -> str:
-        """What to expect with the largest number of cases, for people who are not statisticians."""
-        return " ".join(expectations(self))
+        """What to expect, for people who are not statisticians; doubts of the records come first.
+
+        Then comes how many cases are enough, if that was asked, and what to expect with the largest
+        number of cases.
+        """
+        return " ".join([*warnings(self), *needs(self), *expectations(self)])
 
     def summary(self) -> str:
         """Return the result as text, 80 columns wide, with the sentence on top.
@@ -116,17 +156,30 @@ class Plan(Displayable):
         """
         return summarize(self)
 
-    def cells(self) -> Iterator[tuple[float, ...]]:
-        """Yield a row of `COLUMNS` for every truth and number of cases that was asked about."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the table; the first is the group, where groups differ."""
+        group = ("group",) if self.by_group else ()
+        return group + COLUMNS + (() if self.target is None else _NEEDED_COLUMNS)
+
+    def cells(self) -> Iterator[tuple[float | str, ...]]:
+        """Yield a row of the table for every truth and number of cases that was asked about."""
+        if not self.by_group:
+            yield from self._rows()
+            return
+        for name, plan in {"": self, **self.by_group}.items():
+            for row in plan._rows():
+                yield name, *row
+
+    def _rows(self) -> Iterator[tuple[float, ...]]:
         for truth in self.truths:
             right = math.nan if truth.right is None else truth.right
+            needed = () if truth.needed is None else _flatten(truth.needed)
             for cases in self.cases:
-                numbers = (
-                    part
-                    for one in truth.at(cases)
-                    for part in (one if isinstance(one, Estimate) else (one,))
-                )
-                yield truth.p_c, truth.p_f, truth.boundary, right, truth.loss, *numbers
+                numbers = _flatten(truth.at(cases))
+                yield (
+                    truth.p_c, truth.p_f, truth.boundary, right, truth.loss, *numbers, *needed,
+                )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain numbers and words, as ``grbp plan --json`` prints it.
@@ -166,7 +219,7 @@ class Plan(Displayable):
         return plan_report(self, facts or {})
 
     def _table(self) -> Rows:
-        return COLUMNS, self.cells()
+        return self.columns, self.cells()
 
     def _summary(self) -> Rows:
         last = self.cases[-1]
@@ -182,7 +235,13 @@ class Plan(Displayable):
         )
 
     def _draw(self, ax: "Axes | None") -> "Figure":
-        return self.plot_knowing(ax)
+        return self.plot_knowing(ax) if self.target is None else self.plot_needed(ax)
+
+    def plot_needed(self, ax: "Axes | None" = None) -> "Figure":
+        """Draw how many cases are enough, beside a trial with two arms; `ax` is as in `plot`."""
+        from grbp.figures.planning import needed_figure  # noqa: PLC0415 (it is above)
+
+        return needed_figure(self, ax)
 
     def plot_knowing(self, ax: "Axes | None" = None) -> "Figure":
         """Draw how many studies play the right policy, and know it; `ax` is as in `plot`."""
@@ -195,3 +254,8 @@ class Plan(Displayable):
         from grbp.figures.planning import lost_figure  # noqa: PLC0415 (it is above)
 
         return lost_figure(self, ax)
+
+
+def _flatten(numbers: Iterable[Estimate | float]) -> tuple[float, ...]:
+    """Return numbers in a row, an estimate as three."""
+    return tuple(part for one in numbers for part in (one if isinstance(one, Estimate) else (one,)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from grbp._format import plural
-from grbp.planning.operating_characteristics import Outlook
+from grbp.planning.operating_characteristics import Needed, Outlook, Truth
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:
@@ -17,6 +17,84 @@ _NAME: Final = 34
 _CELL: Final = 15
 _MOST_TRUTHS: Final = 12
 """Truths of which a person is shown all; of more, the least known."""
+
+
+def warnings(plan: "Plan") -> list[str]:
+    """Say what the records hold against the plan, the gravest first; nothing if they do not."""
+    if not (plan.doubts or plan.by_group or plan.decision == "by-state"):
+        return []
+    said = ["The records raise doubts about the model on which this plan rests.", *plan.doubts[:1]]
+    if plan.decision == "by-state":
+        sentence = (
+            "The records ask for a policy state by state, which no learner of thresholds learns"
+        )
+        if plan.lost_by_state is not None:
+            sentence += (
+                ": judged by the shares of each state, the better threshold loses"
+                f" {_goals(plan.lost_by_state)} in 100 cases against it"
+            )
+        said.append(f"{sentence}.")
+    if plan.by_group:
+        said.append("The groups differ, so there is a plan for each of them.")
+    together = " for all groups together" if plan.by_group else ""
+    return [
+        *said,
+        f"What is planned{together} holds if one p_C and one p_F are true of all states and cases;"
+        " it does not say how long learning takes, or what it costs, where they are not.",
+    ]
+
+
+def needs(plan: "Plan") -> list[str]:
+    """Say how many cases are enough if the hardest truth is true; nothing if nobody asked."""
+    if plan.target is None:
+        return []
+    decided = [truth for truth in plan.truths if truth.right is not None]
+    verb = "know" if plan.target.what == "known" else "play"
+    enough = f"{100.0 * plan.target.share:.4g} % of studies {verb} the right policy"
+    said = []
+    if len(decided) < len(plan.truths):
+        then = "no number of cases is enough" if verb == "know" else "none is wrong to play"
+        said = [f"Where both policies are equally good, {then}."]
+    if not decided:
+        return said
+    hardest, needed = rank_needs(plan)[0]
+    more = "more cases" if plan.past_cases else "cases"
+    where = f", if p_C = {hardest.p_c:.3g} and p_F = {hardest.p_f:.3g}"
+    where += ", the hardest of these truths" if len(decided) > 1 else ""
+    loses = f"needs {write_cases(needed.trial_cases)} and loses {_goals(needed.trial_goals_lost)}"
+    until = f"More than {write_cases(needed.cases.low)} {more} until"
+    if math.isfinite(needed.cases.estimate):
+        number = write_cases(needed.cases.estimate)
+        until = f"About {number} {more} ({write_ends(needed.cases)}) until"
+        if needed.cases.high == 1.0:
+            until = "From the first case on,"
+        loses += f", where learning loses {_goals(needed.goals_lost.estimate)}"
+    trial = [f"A trial with two arms {loses}."] if math.isfinite(needed.trial_cases) else []
+    return [f"{until} {enough}{where}.", *trial, *said]
+
+
+def rank_needs(plan: "Plan") -> list[tuple[Truth, Needed]]:
+    """Return the truths and how many cases they need, the hardest first.
+
+    A truth under which both policies are equally good is not among them.
+    """
+    pairs = [
+        (truth, truth.needed)
+        for truth in plan.truths
+        if truth.needed is not None and truth.right is not None
+    ]
+    return sorted(pairs, key=lambda pair: pair[1].cases[:2], reverse=True)
+
+
+def write_cases(cases: float) -> str:
+    """Write a number of cases in three digits."""
+    return "-" if math.isinf(cases) else f"{float(f'{cases:.3g}'):,.0f}"
+
+
+def write_ends(cases: Estimate) -> str:
+    """Write the ends of the interval of a number of cases: "600 to 690", or "600 or more"."""
+    low = write_cases(cases.low)
+    return f"{low} or more" if math.isinf(cases.high) else write_range(low, write_cases(cases.high))
 
 
 def expectations(plan: "Plan") -> list[str]:
@@ -88,7 +166,12 @@ def _format_hundredths(share: float) -> str:
 def _goals_lost(ends: Sequence[Outlook]) -> str:
     """Write how many goals are lost, or from what to what that goes."""
     lost = [one.goals_lost.estimate for one in ends]
-    low, high = (f"{x:.0f}" if abs(x) >= 99.5 else f"{x:.2g}" for x in (min(lost), max(lost)))
+    return _goals(min(lost), max(lost))
+
+
+def _goals(*lost: float) -> str:
+    """Write a number of goals, or from what to what it goes."""
+    low, high = (f"{x:,.0f}" if abs(x) >= 99.5 else f"{x:.2g}" for x in (lost[0], lost[-1]))
     return f"{write_range(low, high)} goal{'' if low == high == '1' else 's'}"
 
 
@@ -97,15 +180,23 @@ def write_range(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
+def summarize_group(plan: "Plan") -> str:
+    """Say what to expect of the cases of one group, in a few sentences."""
+    return " ".join([*plan.doubts[:1], *needs(plan), *expectations(plan)[:2]])
+
+
 def summarize(plan: "Plan") -> str:
-    """Return the sentence, the range over all truths, and each truth."""
-    parts = [
-        textwrap.fill(plan.sentence, _WIDTH, break_on_hyphens=False),
-        textwrap.fill(describe_setting(plan), _WIDTH, break_on_hyphens=False),
-        "\n".join(_ranges(plan)),
-        "\n".join(_truths(plan)),
+    """Return what speaks against the plan, the sentence, and all numbers, by truth and by group."""
+    paragraphs = [
+        " ".join(warnings(plan)),
+        *(f"{name}: {summarize_group(group)}" for name, group in plan.by_group.items()),
+        ("All groups together: " if plan.by_group else "")
+        + " ".join([*needs(plan), *expectations(plan)]),
+        describe_setting(plan),
     ]
-    return "\n\n".join(parts)
+    parts = [textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in paragraphs if text]
+    tables = [_needed(plan), _ranges(plan), _truths(plan)]
+    return "\n\n".join([*parts, *(text for table in tables if (text := "\n".join(table)))])
 
 
 def describe_setting(plan: "Plan") -> str:
@@ -190,6 +281,52 @@ _BY_TRUTH: Final = {
 """The columns of the table of truths: what each shows, and how wide it is."""
 
 
+_NEEDED_WIDTHS: Final = (10, 20, 7, 14, 10)
+
+
+def _needed(plan: "Plan") -> Iterator[str]:
+    if plan.target is None:
+        return
+    verb = "know" if plan.target.what == "known" else "play"
+    yield (
+        f"cases until {100.0 * plan.target.share:.4g} % of studies {verb} the right policy, and"
+        " goals lost by then"
+    )
+    heads = zip(("learning", "between", "lost", "trial", "lost"), _NEEDED_WIDTHS, strict=True)
+    yield f"{'p_C':>6}{'p_F':>6}{'right':>6}" + "".join(f"{one:>{width}}" for one, width in heads)
+    shown, left = plan.truths, 0
+    if len(shown) > _MOST_TRUTHS:
+        ranked = [truth for truth, _ in rank_needs(plan)]
+        shown, left = tuple(ranked[:_MOST_TRUTHS]), len(ranked[_MOST_TRUTHS:])
+    for truth in shown:
+        cells = zip(describe_needed(truth), _NEEDED_WIDTHS, strict=True)
+        yield (_place(truth) + "".join(f"{cell:>{width}}" for cell, width in cells)).rstrip()
+    if left:
+        yield f"and {left:,} more truths, which need fewer"
+
+
+def describe_needed(truth: Truth) -> tuple[str, ...]:
+    """Write how many cases learning takes, from where to where, the goals lost, and a trial's."""
+    needed = truth.needed
+    if needed is None or math.isinf(needed.cases.low):
+        return "never", "", "", "never", ""
+    cases, more = needed.cases, f"> {write_cases(needed.cases.low)}"
+    found = math.isfinite(cases.estimate)
+    return (
+        write_cases(cases.estimate) if found else more,
+        write_ends(cases) if found else "",
+        format_short(needed.goals_lost.estimate),
+        write_cases(needed.trial_cases),
+        format_short(needed.trial_goals_lost),
+    )
+
+
+def _place(truth: Truth) -> str:
+    """Write a truth and which threshold is right."""
+    right = "both" if truth.right is None else str(truth.right)
+    return f"{_probability(truth.p_c):>6}{_probability(truth.p_f):>6}{right:>6}"
+
+
 def _truths(plan: "Plan") -> Iterator[str]:
     last = plan.cases[-1]
     names = "".join(f"{name:>{width}}" for name, (_, width) in _BY_TRUTH.items())
@@ -200,13 +337,11 @@ def _truths(plan: "Plan") -> Iterator[str]:
         shown = tuple(sorted(shown, key=lambda truth: truth.at(last).known.estimate))
         shown = shown[:_MOST_TRUTHS]
     for truth in shown:
-        right = "both" if truth.right is None else str(truth.right)
         cells = (
             f"{format_short(_number(truth.at(last), name)):>{width}}"
             for name, width in _BY_TRUTH.values()
         )
-        place = f"{_probability(truth.p_c):>6}{_probability(truth.p_f):>6}"
-        yield f"{place}{right:>6}{''.join(cells)}"
+        yield _place(truth) + "".join(cells)
     if len(shown) < len(plan.truths):
         yield f"and {len(plan.truths) - len(shown):,} more truths, about which more is known"
 

@@ -1,8 +1,12 @@
 """The columns of a table: which are needed, what each is read as, and how they are found."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
+
+import numpy as np
 
 from grbp.errors import InvalidRecords, Irregularity, did_you_mean
 from grbp.model.steps import STEP_COLUMNS
@@ -41,6 +45,10 @@ class Table:
         The place of each row.
     uneven : ndarray of bool
         Which rows have too few or too many cells.
+    index : sequence, optional
+        The labels of the rows of a frame, where they are not simply counted.
+    notes : tuple of str
+        What a user should know of how it was read, in whole sentences.
     """
 
     unit: str
@@ -48,6 +56,21 @@ class Table:
     groups: list[Column]
     places: Ints
     uneven: Bools
+    index: Sequence[object] | None = None
+    notes: tuple[str, ...] = ()
+
+    def name_place(self, place: int) -> str:
+        """Name the place of a row; a row of a frame also by its label."""
+        if self.index is None:
+            return f"{self.unit} {place}"
+        label = self.index[place - 1]
+        name = repr(shorten(label)) if isinstance(label, str) else shorten(str(label))
+        return f"{self.unit} {name} (number {place})"
+
+    def list_texts(self, role: str) -> set[str]:
+        """Return the different texts of a column, without the blanks around them."""
+        column = self.columns[role]
+        return {column.texts[k].strip() for k in np.flatnonzero(np.bincount(column.codes))}
 
 
 class ColumnChoice(NamedTuple):
@@ -73,20 +96,49 @@ def find_columns(names: Sequence[str], choice: ColumnChoice, line: int) -> dict[
             refuse(line, "missing-column", sentence, name)
     known = {NEXT_STATE: "next"} if "next" in names else {}
     known |= {role: role for role in ROLES if role in names} | dict(choice.columns)
+    taken = {*known.values(), *choice.group}
+    for role in ROLES:
+        # A count is looked for where there are no cases.
+        if role not in known and not (role == COUNT and CASE in known):
+            alike = [name for name in names if name not in taken and _is_spelling(name, role)]
+            if len(alike) == 1:
+                known[role] = alike[0]
     found = {role: known[role] for role in ROLES if role in known}
     _check_found(found, names, choice, line)
     return found
 
 
+def _is_spelling(name: str, role: str) -> bool:
+    """Return whether a name is that of a role but for capitals, blanks, hyphens and the like."""
+    plain = re.sub(r"[\s_.-]", "", name).lower()
+    return plain == role.replace("_", "") or (plain == "next" and role == NEXT_STATE)
+
+
+def note_spellings(found: Mapping[str, str], choice: ColumnChoice) -> tuple[str, ...]:
+    """Say which columns were taken although their names are spelled otherwise."""
+    taken = {
+        role: name
+        for role, name in found.items()
+        if role not in choice.columns and name not in (role, "next")
+    }
+    if not taken:
+        return ()
+    pairs = ", ".join(f"{name!r} as {role}" for role, name in taken.items())
+    return (f"Columns were recognised by their spelling: {pairs}.",)
+
+
 def _check_header(names: Sequence[str], line: int) -> None:
     """Refuse a header that names a column twice, or has something else than commas."""
-    for k, name in enumerate(names):
-        if name and name in names[:k]:
+    for name, times in Counter(names).items():
+        if name and times > 1:
             sentence = f"the column {name!r} is there twice; give each column a name of its own"
             refuse(line, "duplicate-column", sentence, name)
     for mark, words in _SEPARATORS.items():
         if len(names) == 1 and mark in names[0]:
-            sentence = f"the columns are separated by {words}; save the table as CSV with commas"
+            sentence = (
+                f"the columns are separated by {words}; save the table as CSV with commas, or write"
+                f" {f'sep={mark}'!r} into a line above them"
+            )
             refuse(line, "separator", sentence)
 
 

@@ -65,6 +65,7 @@ def example_records(  # noqa: PLR0913 (each is a separate choice of the user)
     *,
     size: float | None = None,
     finish: Any = None,
+    trial: bool = False,
 ) -> dict[str, Any]:
     """Draw a table of past cases that satisfies the model, or that breaks one assumption.
 
@@ -103,6 +104,10 @@ def example_records(  # noqa: PLR0913 (each is a separate choice of the user)
         How often FINISH is taken: in state 1, or one probability for every state from 1 on. 1 is
         the policy with threshold 1, and 0 never finishes. By default 0.5 in state 1, and for
         "finish-by-state" also 0.2 in the others.
+    trial : bool, default False
+        Whether it is drawn once for a case where it finishes, as in a randomised trial of
+        policies, and not at every step. Half of the cases then finish at once and the others
+        never do where ``finish`` is 0.5 in every state.
 
     Returns
     -------
@@ -138,7 +143,7 @@ def example_records(  # noqa: PLR0913 (each is a separate choice of the user)
         _check_size(kind, size),
         seed if isinstance(seed, np.random.Generator) else np.random.default_rng(as_seed(seed)),
     )
-    table = _draw_rows(setting, _check_finish(kind, finish, goal))
+    table = _draw_rows(setting, _check_finish(kind, finish, goal), trial)
     columns: dict[str, Any] = dict(zip(STEP_COLUMNS, table, strict=True))
     if kind == "groups":
         columns["site"] = np.array(SITES)[columns["case"] % 2]
@@ -158,13 +163,14 @@ class _Setting(NamedTuple):
     rng: np.random.Generator
 
 
-def _draw_rows(setting: _Setting, finish: Floats) -> Ints:
+def _draw_rows(setting: _Setting, finish: Floats, trial: bool) -> Ints:
     """Draw the rows, a step of all cases that go on at a time; return them sorted by case."""
     goal, rng = setting.goal, setting.rng
     case, state = np.arange(setting.cases), rng.integers(1, goal, setting.cases)
     before = np.zeros(setting.cases, dtype=np.int64)
     up_of, limit = _chance_of_up(setting), _most_steps(setting)
     p_f = _shift_logit(setting.p_f, _shift_by_state(setting, "finish-by-state"))
+    arm = rng.random(setting.cases) if trial else None
     rows: list[Ints] = []
     room = MOST_ROWS
     while len(case):
@@ -174,7 +180,7 @@ def _draw_rows(setting: _Setting, finish: Floats) -> Ints:
                 f"the table has more than {MOST_ROWS:,} rows; ask for fewer cases or a smaller goal"
             )
         draw, choice = rng.random((2, len(case)))
-        finishes = choice < finish[state]
+        finishes = (choice if arm is None else arm[case]) < finish[state]
         move = np.where(draw < up_of(case, state, before), 1, -1)
         if setting.kind == "jumps":
             move = _add_jumps(setting, state, move)

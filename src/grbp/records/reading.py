@@ -1,6 +1,7 @@
 """From a table to clean records: the columns read, the rules applied, the rows sorted."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ from grbp.records.columns import (
     Table,
     refuse,
 )
+from grbp.records.labels import ACTIONS, Labels, find_words
 from grbp.records.rules import DUPLICATE, REST, Rows, cut_cases
 from grbp.records.table import read_table
 
@@ -61,13 +63,14 @@ def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
     Parameters
     ----------
     source : str, Path, data frame or mapping
-        The path of a CSV file in UTF-8 with commas (``"-"`` is standard input), a pandas or
-        Polars frame, or a mapping from names to columns. There is one row for each step.
+        The path of a CSV file in UTF-8 with commas, also packed by gzip, or of an Excel workbook
+        (``"-"`` is standard input), a pandas or Polars frame, or a mapping from names to columns.
+        There is one row for each step.
     goal : int
         The state in which a case is won.
     columns : mapping of str to str, optional
         The names of columns that are not called case, step, state, action, next_state (or next),
-        order or count: ``{"case": "patient"}``.
+        order or count, in any spelling: ``{"case": "patient"}``.
     map_state : mapping, optional
         The states that other texts stand for, such as ``{"mild": 3}``; all others are whole
         numbers from 0 to the goal.
@@ -109,7 +112,8 @@ def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
         rows.refuse()
     elif rows.findings:
         order = _skip_bad_rows(rows, order, left_out, np.flatnonzero(~has_case))
-    return _build_records(rows, order, left_out)
+    labels = _find_labels(table, goal, named_states, named_actions)
+    return replace(_build_records(rows, order, left_out), labels=labels)
 
 
 def _check_choice(columns: object, group: object) -> ColumnChoice:
@@ -305,6 +309,24 @@ def _build_records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Record
     )
 
 
+def _find_labels(
+    table: Table, goal: int, named_states: dict[str, int], named_actions: dict[str, int]
+) -> Labels:
+    """Return the words of the table for its states and actions, as far as they occur in it."""
+    states = find_words(named_states, table.list_texts(STATE) | table.list_texts(NEXT_STATE))
+    texts = table.list_texts(ACTION)
+    actions = find_words(named_actions, {text for text in texts if not text.isdigit()})
+    # A word that stands beside our own for the same action is not what it is called.
+    plain = parse_actions([text for text in texts if text not in named_actions], {}).values
+    return Labels(
+        tuple(states.get(state, "") for state in range(goal + 1)) if states else (),
+        tuple(
+            ours if action in plain else actions.get(action, ours)
+            for action, ours in enumerate(ACTIONS)
+        ),  # type: ignore[arg-type]
+    )
+
+
 def _name_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...], Ints | None]:
     """Return the names of the groups by first appearance among the rows kept, and their numbers."""
     if not table.groups:
@@ -331,7 +353,8 @@ def _name_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...]
 
 def _write_notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
     """Say in whole sentences what a user should know of a table that was read."""
-    table, notes = rows.table, []
+    table = rows.table
+    notes = list(table.notes)
     if CASE in table.columns and STEP not in table.columns:
         notes.append("There is no column of steps: the rows of a case keep their order.")
     if CASE in table.columns and COUNT in table.columns:
@@ -343,8 +366,8 @@ def _write_notes(rows: Rows, left_out: Mapping[str, Ints]) -> list[str]:
         one = len(places) == 1
         notes.append(
             f"{len(places):,} {'row repeats' if one else 'rows repeat'} an earlier one of the same"
-            f" case and step, and {'was' if one else 'were'} left out; the first is {table.unit}"
-            f" {places.min():,}."
+            f" case and step, and {'was' if one else 'were'} left out; the first is"
+            f" {table.name_place(int(places.min()))}."
         )
     if COUNT in rows.values and (nothing := rows.values[COUNT] == 0).any():
         notes.append(f"{np.count_nonzero(nothing):,} rows have a count of 0 and add nothing.")

@@ -21,7 +21,7 @@ A next state that is left empty, or that has no row, leaves its case open; a con
 place or jumps is kept. Neither is an error.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -44,7 +44,13 @@ from grbp.records.columns import (
 )
 
 MOST_LISTED: Final = 20
-"""Problems that are listed one by one; the others are counted."""
+"""Problems that are kept one by one; the others are counted."""
+
+_MOST_TEXTS: Final = 10
+"""Different texts that break the same rule and are told apart; more have one cause."""
+
+_MOST_PLACES: Final = 3
+"""Further places that are named of what has one cause."""
 
 REST: Final = "rest-of-case"
 """What the rows after the first bad one of a case are counted as."""
@@ -56,12 +62,16 @@ Say: TypeAlias = Callable[[int], str]
 
 
 class Finding(NamedTuple):
-    """A rule, the column it is about, and the rows that break it, with a sentence for each."""
+    """A rule, the column it is about, and the rows that break it, with a sentence for each.
+
+    Where the sentence tells no more than the text of the cell, rows have the number of the text.
+    """
 
     rule: str
     column: str
     rows: Ints
     say: Say
+    texts: Ints | None = None
 
 
 @dataclass
@@ -85,10 +95,13 @@ class Rows:
     broken: Ints
     findings: list[Finding] = field(default_factory=list)
 
-    def find(self, rule: str, column: str, where: Bools, say: Say) -> None:
+    def find(
+        self, rule: str, column: str, where: Bools, say: Say, texts: Ints | None = None
+    ) -> None:
         """Note the rows that break a rule."""
         if where.any():
-            self._add(Finding(rule, column, np.flatnonzero(where), say))
+            texts = None if texts is None else texts[where]
+            self._add(Finding(rule, column, np.flatnonzero(where), say, texts))
 
     def name(self, role: str) -> str:
         """Return the name that a role has in the table; several groups have several."""
@@ -114,7 +127,7 @@ class Rows:
             where = bad[column.codes] & ~self.table.uneven
             if role in (ACTION, NEXT_STATE):
                 where &= ~self.in_end()
-            self.find(role.replace("_", "-"), column.name, where, say)
+            self.find(role.replace("_", "-"), column.name, where, say, column.codes)
 
     def check_cell_counts(self) -> None:
         """Apply the rule that every row has as many cells as the header."""
@@ -155,7 +168,10 @@ class Rows:
         pairs = (now[CASE][1:] == now[CASE][:-1]) & fine[1:] & fine[:-1]
         steps = np.diff(now[STEP])
         before, state = now[NEXT_STATE][:-1], now[STATE][1:]
-        unit = self.table.unit
+
+        def earlier(k: int) -> str:
+            """Name the first row of a pair."""
+            return self.table.name_place(int(place[k]))
 
         def find(rule: str, role: str, where: Bools, say: Callable[[int], str]) -> Ints:
             """Note the second rows of some pairs, leave those pairs to this rule, return them."""
@@ -168,29 +184,29 @@ class Rows:
             return at
 
         both = find("conflict", STEP, steps == 0, lambda k: (
-            f"step {now[STEP][k]} of this case is also in {unit} {place[k]}, with different cells"
+            f"step {now[STEP][k]} of this case is also in {earlier(k)}, with different cells"
         ))  # fmt: skip
         # Which of the two is right is not known, so a case is cut before both.
         self.broken[order[both]] = self.broken[order[both + 1]]
         find("after-end", STATE, (before == DEAD_END) | (before == self.goal), lambda k: (
-            f"the case ended in state {before[k]} in {unit} {place[k]}; no row may follow"
+            f"the case ended in state {before[k]} in {earlier(k)}; no row may follow"
         ))  # fmt: skip
         find("gap", STEP, steps != 1, lambda k: (
-            f"step {now[STEP][k + 1]} follows step {now[STEP][k]} of {unit} {place[k]}; the steps"
+            f"step {now[STEP][k + 1]} follows step {now[STEP][k]} of {earlier(k)}; the steps"
             " between are missing"
         ))  # fmt: skip
         find("after-open", STATE, before == OPEN, lambda k: (
-            f"the next state in {unit} {place[k]} is empty, which leaves the case open, and yet a"
+            f"the next state in {earlier(k)} is empty, which leaves the case open, and yet a"
             " row follows; fill it in"
         ))  # fmt: skip
         find("link", STATE, before != state, lambda k: (
-            f"state {state[k]} was given, but the next state in {unit} {place[k]}, the previous row"
+            f"state {state[k]} was given, but the next state in {earlier(k)}, the previous row"
             f" of this case, is {before[k]}"
         ))  # fmt: skip
         for role in ("group", ORDER):
             if role in now:
                 find(f"{role}-changes", role, now[role][1:] != now[role][:-1], lambda k, r=role: (  # type: ignore[misc]
-                    f"the {r} differs from {unit} {place[k]}, an earlier row of this case; it"
+                    f"the {r} differs from {earlier(k)}, an earlier row of this case; it"
                     " must be the same in all rows of a case"
                 ))  # fmt: skip
 
@@ -206,7 +222,7 @@ class Rows:
     # What becomes of it
 
     def refuse(self) -> None:
-        """Refuse the table if any rule is broken: the first problems by line, and how many."""
+        """Refuse the table if any rule is broken: the first problems by line, and every cause."""
         total = sum(len(one.rows) for one in self.findings)
         if total:
             first = [
@@ -215,13 +231,32 @@ class Rows:
                 for row in one.rows[_earliest(self.table.places[one.rows])]
             ]
             first.sort(key=lambda item: item[0])
-            raise InvalidRecords([self._describe(*one) for one in first[:MOST_LISTED]], total)
+            problems = [self._describe(*one) for one in first[:MOST_LISTED]]
+            parts = (one for finding in self.findings for one in _split(finding))
+            causes = sorted(map(self._describe_cause, parts), key=lambda cause: cause.line)
+            raise InvalidRecords(problems, total, [cause.sentence for cause in causes])
 
-    def _describe(self, place: int, one: Finding, row: int) -> Irregularity:
+    def _describe(self, place: int, one: Finding, row: int, more: str = "") -> Irregularity:
         """Say what is wrong with a row, and where."""
-        where = f"{self.table.unit} {place}" + (f", column {one.column}" if one.column else "")
+        where = self.table.name_place(place) + more
+        where += f", column {one.column}" if one.column else ""
         sentence = f"{where}: {one.say(row)} [{one.rule}]"
         return Irregularity(place, one.column, one.rule, sentence)
+
+    def _describe_cause(self, one: Finding) -> Irregularity:
+        """Say what is wrong with the first of some rows, and how many are like it."""
+        row, *others = one.rows[: _MOST_PLACES + 1].tolist()
+        more = ""
+        if others:
+            left = len(one.rows) - 1
+            different = 0 if one.texts is None else len(np.unique(one.texts)) - 1
+            named = ", ".join(str(self.table.places[other]) for other in others)
+            more = (
+                f" and {left:,} more {'row' if left == 1 else 'rows'} like it"
+                f"{f', with {different:,} other texts' if different else ''}"
+                f" ({named}{', ...' if left > len(others) else ''})"
+            )
+        return self._describe(int(self.table.places[row]), one, row, more)
 
     def group_by_rule(self, rows: Ints) -> dict[str, Ints]:
         """Return which of some rows were the first to break each rule."""
@@ -231,6 +266,16 @@ class Rows:
             here = rows[self.broken[rows] == k]
             found[rule] = np.concatenate([found[rule], here]) if rule in found else here
         return found
+
+
+def _split(finding: Finding) -> Iterator[Finding]:
+    """Split a finding by what stands in the cells, unless that is too many different things."""
+    texts = finding.texts
+    if texts is None or len(different := np.unique(texts)) > _MOST_TEXTS:
+        yield finding
+        return
+    for text in different:
+        yield finding._replace(rows=finding.rows[texts == text], texts=None)
 
 
 def _earliest(places: Ints) -> Ints:

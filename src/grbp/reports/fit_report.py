@@ -1,9 +1,10 @@
 """The report of a fit: what past cases say, for someone who is not a statistician."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from grbp import __version__
+from grbp._format import percent
 from grbp.figures.records import (
     boundary_figure,
     cusum_figure,
@@ -11,24 +12,46 @@ from grbp.figures.records import (
     ways_figure,
 )
 from grbp.fitting.estimates import Proportion
-from grbp.reports.page import MOST_ROWS, environment, format_percent, format_share, svg_of
+from grbp.fitting.summary import given_priors
+from grbp.fitting.support import CONTINUE, FINISH, UNDECIDED, UNKNOWN, write_states
+from grbp.records.labels import Labels
+from grbp.reports.page import (
+    MOST_ROWS,
+    NO_NUMBER,
+    environment,
+    format_level,
+    format_share,
+    svg_of,
+)
 
 if TYPE_CHECKING:
     from grbp.fitting.result import Fit, StateRow
+    from grbp.theory.posterior import Estimate
 
 _DECISIONS: Final = {
     "threshold-1": ("held", "✓", "finish in state 1"),
     "threshold-0": ("held", "✓", "never finish"),
     "by-state": ("open", "↕", "it depends on the state"),
+    "by-group": ("open", "↕", "it depends on the group"),
     "none": ("open", "?", "no decision"),
 }
 """Of every decision: its look, its sign and its words."""
 
 _WAYS: Final = {
-    "boundary": "from p_C alone, the same in every state: B(p_C)",
-    "general": "from the chances of each state",
+    "boundary": "if all states have the same chances",
+    "general": "if each state has its own chances",
     "direct": "counted directly: cases that stood in state 1 and continued from there",
 }
+
+_RESTS_ON: Final = {
+    "boundary": "It holds if all states have the same chances.",
+    "general": "It uses the chances of each state.",
+    "direct": "It is counted from the cases that went on there.",
+    "standardized": "It is standardised over the groups.",
+}
+"""On what a value of continuing rests."""
+
+_NOT_POSSIBLE: Final = "not possible with these records"
 
 
 def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
@@ -39,15 +62,20 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
     fit : Fit
         What `grbp.fit` returned.
     facts : mapping of str to str
-        How the report was made: the command, the file.
+        How the report was made: the command, the file, the day.
 
     Returns
     -------
     str
         The report: one HTML file without scripts that fetches nothing.
     """
-    pages = environment()
-    pages.filters |= {"answer": _answer, "states": _list_states}
+    pages, tell = environment(), fit.labels.tell
+    pages.filters |= {
+        "answer": _answer,
+        "begin": _begin,
+        "own": tell,
+        "sure": _sure,
+    }
     look, sign, _ = _DECISIONS[fit.decision] if fit.firm else ("open", "?", "")
     draw = {
         "boundary": boundary_figure if fit.p_c.tries else None,
@@ -55,59 +83,196 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
         "states": states_figure,
         "cusum": cusum_figure if fit.cusum is not None else None,
     }
-    ways = [(words, format_share(fit.ways[name])) for name, words in _WAYS.items()]
-    ways.append(("to compare: FINISH wins, p_F", format_share(fit.p_f)))
+    ways = [(tell(words), _share_or(fit.ways[name])) for name, words in _WAYS.items()]
+    if fit.p_f is not None:
+        ways.append((tell("to compare: FINISH wins"), format_share(fit.p_f)))
+    moved = any(row.stays or row.jumps for row in fit.by_state)
+    go, end = fit.labels.actions
+    # What to do stands first, and large; the numbers of it are read after that.
+    lead, _, rest = tell(fit.sentence).replace(" %", "\N{NO-BREAK SPACE}%").partition(". ")
     return pages.get_template("fit.html.j2").render(
         fit=fit,
         goal=fit.goal,
+        go=go,
+        end=end,
+        one=_keep_number(fit.labels.state(1)),
         look=look,
         sign=sign,
-        right={
-            action: [row.state for row in fit.by_state if row.action == action]
-            for action in ("finish", "continue", "unknown")
-        },
+        support=say_support(fit),
+        lead=f"{lead.rstrip('.')}.",
+        rest=rest,
+        continuing=_worth_of_continuing(fit),
+        untried=[word for word, n in zip((go, end), _tries_in_1(fit), strict=True) if not n],
         svg={name: svg_of(figure(fit)) if figure else b"" for name, figure in draw.items()},
+        hatched=any(not (row.c and row.f) for row in fit.by_state),
+        leaves=fit.cusum is not None and abs(fit.cusum.y).max() > fit.cusum.limit,
         ways_rows=ways,
         ways_alt="; ".join(f"{words}: {value}" for words, value in ways) + ".",
-        state_rows=[_state_row(row, fit) for row in fit.by_state[:MOST_ROWS]],
+        state_head=[
+            "state", "what the records support", "how sure", f"{go} moved up", f"{end} won",
+            *(["stayed", "jumped"] if moved else []),
+        ],
+        state_rows=[_state_row(row, fit, moved) for row in fit.by_state[:MOST_ROWS]],
         group_rows=[_group_row(name, one) for name, one in list(fit.by_group.items())[:MOST_ROWS]],
         practice_rows=[
-            ("what was done in these records", format_share(fit.practice)),
-            ("threshold 0: never FINISH", format_share(fit.value_0)),
-            ("threshold 1: FINISH in state 1", format_share(fit.value_1)),
+            (tell(words), format_share(share))
+            for words, share in (
+                ("what was done in these records", fit.practice),
+                ("never FINISH", fit.value_0),
+                ("always FINISH in state 1, and CONTINUE otherwise", fit.value_1),
+            )
+            if share is not None
         ],
+        symbol_rows=[*_symbol_rows(fit)],
+        missing=[*map(tell, _find_missing(fit))],
         left_out_rows=[
             (rule.replace("-", " "), f"{count:,}", f"{fit.first_lines[rule]:,}")
             for rule, count in fit.dropped.items()
         ],
-        facts={**facts, "Software": f"grbp {__version__}"},
-    )
+        facts={**facts, **_list_options(fit), "Software": f"grbp {__version__}"},
+    )  # fmt: skip
 
 
 def _answer(fit: "Fit") -> str:
     """Say the decision in a few words."""
-    words = _DECISIONS[fit.decision][2]
+    words = fit.labels.tell(_DECISIONS[fit.decision][2])
+    words = words[0].lower() + words[1:]
     return f"perhaps {words}" if fit.decision.startswith("threshold") and not fit.firm else words
 
 
-def _list_states(states: Sequence[int]) -> str:
-    """Write states in few words: "state 1", "states 1, 2 and 3", "states 1, 2, 3 and 46 more"."""
-    names = [str(state) for state in states[:4]]
-    if len(states) > len(names):
-        names = [*names[:3], f"{len(states) - 3} more"]
-    start = f"{', '.join(names[:-1])} and " if len(names) > 1 else ""
-    return f"state{'s' if len(names) > 1 else ''} {start}{names[-1]}"
+def _sure(probability: float | None) -> str:
+    """Write how sure something is; no records make it certain."""
+    if probability is None:
+        return NO_NUMBER
+    return percent(min(probability, 1.0 - 1e-12)).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-def _state_row(row: "StateRow", fit: "Fit") -> tuple[str, ...]:
-    cells = [f"state {row.state}"]
+def _share_or(share: "Proportion | Estimate | None") -> str:
+    """Write a share with its interval, or that it cannot be had."""
+    told = format_share(share)
+    return _NOT_POSSIBLE if told == NO_NUMBER else told
+
+
+def _worth_of_continuing(fit: "Fit") -> tuple[str, str]:
+    """Return what continuing from state 1 reaches, by the way that the answer rests on."""
+    whole = fit.standardized
+    worth = fit.ways.get(fit.way) if whole is None or fit.way in fit.ways else whole.worth
+    return format_share(worth), _RESTS_ON[fit.way]
+
+
+def _tries_in_1(fit: "Fit") -> tuple[int, int]:
+    """Return how often CONTINUE and FINISH were tried in state 1."""
+    row = fit.by_state[0]
+    return row.c + row.jumps, row.f
+
+
+def say_support(fit: "Fit") -> str:
+    """Say in which states the records are sure of an action, and in which they are not."""
+    go, end = fit.labels.actions
+    words = {FINISH: f"{end} in ", CONTINUE: f"{go} in ", UNDECIDED: "no sure answer in "}
+    parts = [
+        begin + list_states(fit.support[kind], fit.labels)
+        for kind, begin in words.items()
+        if fit.support[kind]
+    ]
+    if fit.support[UNKNOWN]:
+        where = list_states(fit.support[UNKNOWN], fit.labels)
+        parts.append(f"nothing in {where}, where one of the two was never tried")
+    return f"State by state, the records support: {'; '.join(parts)}."
+
+
+def _keep_number(state: str) -> str:
+    """Keep the number of a state on the line of the word before it."""
+    return "\N{NO-BREAK SPACE}".join(state.rsplit(" ", 1))
+
+
+def _begin(words: str) -> str:
+    """Let words begin a sentence."""
+    return words[:1].upper() + words[1:]
+
+
+def list_states(states: Sequence[int], labels: Labels) -> str:
+    """Write states in few words: "state 1", "states 1 to 4 and 7", "severe (1) and mild (2)"."""
+    if any(labels.states):
+        return write_states(states, labels.state)
+    return f"state{'s' if len(states) > 1 else ''} {write_states(states)}"
+
+
+def _state_row(row: "StateRow", fit: "Fit", moved: bool) -> tuple[str, ...]:
+    go, end = fit.labels.actions
+    if row.action == "unknown":
+        right = f"unknown: {end if row.c else go} was never tried"
+    else:
+        sure = row.probability is not None and row.probability >= fit.level
+        right = f"{'' if sure else 'perhaps '}{end if row.action == 'finish' else go}"
+    cells = [_keep_number(fit.labels.state(row.state)), right, _sure(row.probability)]
     for wins, tries in ((row.c_up, row.c), (row.f_goal, row.f)):
-        cells.append(f"{wins:,} of {tries:,}" if tries else "never tried")
-        cells.append(format_share(Proportion(wins, tries, fit.level, fit.adaptive)))
-    probability = format_percent(row.probability)
-    return (*cells, f"{row.stays:,}", f"{row.jumps:,}", row.action.upper(), probability)
+        share = format_share(Proportion(wins, tries, fit.level, fit.adaptive))
+        cells.append(f"{wins:,} of {tries:,}, {share}" if tries else "never tried")
+    return (*cells, f"{row.stays:,}", f"{row.jumps:,}") if moved else tuple(cells)
 
 
 def _group_row(name: str, fit: "Fit") -> tuple[str, ...]:
     shares = (format_share(share) for share in (fit.p_c, fit.p_f, fit.boundary))
-    return name, f"{fit.cases:,}", _answer(fit), *shares, format_percent(fit.probability(1))
+    return name, f"{fit.cases:,}", _answer(fit), *shares, _sure(fit.probability(1))
+
+
+def _symbol_rows(fit: "Fit") -> Iterator[tuple[str, str, str]]:
+    """Yield the numbers under the names that statisticians know them by."""
+    tell = fit.labels.tell
+    numbers = {
+        "p_C": ("chance that CONTINUE moves up", fit.p_c),
+        "p_F": ("chance that FINISH wins", fit.p_f),
+        "B(p_C)": ("chance of winning from state 1 by always continuing, if the model holds",
+                   fit.boundary),
+        "general chain": ("the same, with chances of each state's own", fit.ways["general"]),
+        "direct": ("the same, counted", fit.ways["direct"]),
+        "difference": ("p_F less the value of continuing, which decides", fit.difference),
+        "value of threshold 0": ("share of goals, never finishing", fit.value_0),
+        "value of threshold 1": ("share of goals, finishing in state 1 alone", fit.value_1),
+        "gain": ("threshold 1 less threshold 0", fit.gain()),
+    }  # fmt: skip
+    for symbol, (words, share) in numbers.items():
+        if (told := format_share(share)) != NO_NUMBER:
+            yield symbol, words if "p_F" in words or "threshold" in words else tell(words), told
+    if fit.probabilities is not None and all(_tries_in_1(fit)):
+        yield (
+            "P(threshold 1)",
+            "how probable it is that threshold 1 is right",
+            _sure(fit.probability(1)),
+        )
+
+
+def _find_missing(fit: "Fit") -> Iterator[str]:
+    """Say of each number that is not on the page why it is not."""
+    if fit.p_f is None:
+        yield "How often FINISH wins is not known: it was never tried."
+    if not fit.p_c.tries:
+        yield "What continuing is worth is not known: CONTINUE never moved by one state."
+    if fit.practice is None:
+        why = "no case has ended" if fit.cases else "the rows are counts, and belong to no case"
+        yield f"How many cases reached the goal is not known: {why}."
+    if fit.p_f is not None and fit.p_c.tries and (fit.value_0 is None or fit.value_1 is None):
+        yield (
+            "What the two policies would reach is left out: the records speak against the model"
+            " from which it would follow."
+        )
+    if fit.cusum is None:
+        why = "too few cases moved both up and down" if fit.cases else "the rows belong to no case"
+        yield f"Whether CONTINUE changes from case to case cannot be seen: {why}."
+
+
+def _list_options(fit: "Fit") -> dict[str, str]:
+    """Return the choices that the result rests on, for whoever wants to make it again."""
+    kind = (
+        "anytime intervals: a learner chose the actions" if fit.adaptive else "Wilson's intervals"
+    )
+    priors = dict(given_priors(fit))
+    return {
+        "Goal": f"{fit.goal:,}",
+        "Level": f"{format_level(fit.level)}, {kind}",
+        **({"Groups": f"{len(fit.by_group):,}"} if fit.by_group else {}),
+        "Priors": ", ".join(
+            f"{name} {priors.get(name, 'Beta(0.5, 0.5)')}" for name in ("p_C", "p_F")
+        ),
+    }

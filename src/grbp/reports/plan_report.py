@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from grbp import __version__
 from grbp._format import format_number
-from grbp.figures.planning import knowing_figure, lost_figure
-from grbp.planning.summary import describe_setting, expectations, write_range
+from grbp.figures.planning import knowing_figure, lost_figure, needed_figure
+from grbp.planning.summary import (
+    describe_needed,
+    describe_setting,
+    expectations,
+    needs,
+    rank_needs,
+    summarize_group,
+    warnings,
+    write_range,
+)
 from grbp.reports.page import (
     MOST_ROWS,
     NO_NUMBER,
@@ -40,16 +49,25 @@ def plan_report(plan: "Plan", facts: Mapping[str, str]) -> str:
     str
         The report: one HTML file without scripts that fetches nothing.
     """
+    decided = [truth for truth in plan.truths if truth.right is not None]
     pages = environment()
     pages.filters |= {"number": format_number, "whole_percent": _whole_percent}
     return pages.get_template("plan.html.j2").render(
         plan=plan,
         goal=plan.goal,
+        warnings=warnings(plan),
+        needs=needs(plan),
         sentences=expectations(plan),
         level=format_level(plan.level).replace(" ", "\N{NO-BREAK SPACE}"),
-        ends=[truth.at(plan.cases[-1]) for truth in plan.truths],
+        ends=[truth.at(plan.cases[-1]) for truth in decided or plan.truths],
         by_cases=[_by_cases(plan, cases) for cases in plan.cases],
-        svg={"knowing": svg_of(knowing_figure(plan)), "lost": svg_of(lost_figure(plan))},
+        svg={
+            "knowing": svg_of(knowing_figure(plan)),
+            "lost": svg_of(lost_figure(plan)),
+            "needed": svg_of(needed_figure(plan)) if rank_needs(plan) else b"",
+        },
+        needed=_needed(plan),
+        groups={name: summarize_group(group) for name, group in plan.by_group.items()},
         goals=_table(plan, _GOALS),
         shares=_table(plan, _SHARES),
         estimates=_table(plan, _ESTIMATES),
@@ -59,6 +77,26 @@ def plan_report(plan: "Plan", facts: Mapping[str, str]) -> str:
             "Software": f"grbp {__version__}",
         },
     )
+
+
+def _needed(plan: "Plan") -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of how many cases are enough: one for each truth."""
+    head = [
+        "p_C, p_F",
+        "cases of learning",
+        "between",
+        "goals lost",
+        "cases of a trial",
+        "goals lost",
+    ]
+    return head, [
+        [
+            f"{truth.p_c:.4g}, {truth.p_f:.4g}",
+            *(cell or NO_NUMBER for cell in describe_needed(truth)),
+        ]
+        for truth in plan.truths[:MOST_ROWS]
+        if truth.needed is not None
+    ]
 
 
 def _by_cases(plan: "Plan", cases: int) -> tuple[str, ...]:

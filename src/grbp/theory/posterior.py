@@ -1,30 +1,36 @@
 """Say what counts of past cases tell about the decision: how sure it is, and what it gains.
 
-Under Jeffreys' priors p_c and p_f are independent Beta variables given the counts. Probabilities of
+Under Beta priors p_c and p_f are independent Beta variables given the counts. Probabilities of
 what they imply are integrals over p_c of the distribution function of p_f, and are computed by
 Gauss-Legendre quadrature in the log-odds, in which a Beta density is log-concave and has no
 singularity. Either of the two may be known a thousand times better than the other, so that the
 integrand is a needle or a step: the panels are cut where either density has fallen by another
-standard deviation, hence the integrand is smooth in each of them.
+standard deviation, hence the integrand is smooth in each of them. A prior below Jeffreys' leaves a
+law that is nearly flat for hundreds of log-odds and bends within one of them, at a probability of
+1/2; there are panels around that bend.
 """
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.polynomial import legendre, polynomial
 from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
-from grbp.model.validation import check_goal, check_probabilities, check_whole
+from grbp.model.validation import check_goal, check_number, check_positive, check_probabilities
 from grbp.numerics.arrays import Floats
-from grbp.theory.ruin import hit, log_failure_ratio
+from grbp.theory.ruin import hit, log_failure_ratio, log_hit
 
 _DEVIATIONS = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 8.6])
 """Where panels end, in standard deviations of a normal law of the same height; 1e-16 is beyond."""
+
+_BENDS = np.array([1.5, 3.0, 5.0, 8.0, 12.0, 18.0, 27.0, 40.0])
+"""Log-odds between which a law with little weight on a side is smooth: it bends around 0."""
 
 _POINTS, _WEIGHTS = legendre.leggauss(16)
 _PROJECTION = (np.arange(16) + 0.5)[:, None] * legendre.legvander(_POINTS, 15).T * _WEIGHTS
@@ -32,6 +38,15 @@ _PROJECTION = (np.arange(16) + 0.5)[:, None] * legendre.legvander(_POINTS, 15).T
 
 _MOST = 10**15
 """The largest count accepted: the log-odds of a probability have no digits for more."""
+
+_PRIORS = (1e-4, 1e15)
+"""The least and the largest number of a prior: the quadrature has its digits between them."""
+
+Prior: TypeAlias = tuple[float, float]
+"""The two numbers of a Beta law."""
+
+JEFFREYS: Final[Prior] = (0.5, 0.5)
+"""Jeffreys' prior of a probability."""
 
 _HIGHEST_LEVEL = 1.0 - 1e-9
 """The highest level of an interval: further out, the quadrature has no digits."""
@@ -63,27 +78,53 @@ class Estimate(NamedTuple):
     high: float
 
 
+def check_prior(name: str, prior: object) -> Prior:
+    """Return a prior as two positive numbers, or refuse it by its name."""
+    with suppress(TypeError, ValueError, InvalidInput):
+        a, b = (check_positive(name, number) for number in prior)  # type: ignore[attr-defined]
+        if _PRIORS[0] <= min(a, b) and max(a, b) <= _PRIORS[1]:
+            return a, b
+    raise InvalidInput(
+        f"{name} = {prior!r} was given; it must be two positive numbers, from 0.0001 to 1e15, such"
+        " as (0.5, 0.5)"
+    )
+
+
+def _check_count(name: str, count: object) -> float:
+    """Return a count, whole or not, or refuse it by its name."""
+    with suppress(InvalidInput):
+        number = check_number(name, count)
+        if number <= _MOST:
+            return int(number) if number.is_integer() else number
+    raise InvalidInput(f"{name} = {count!r} was given; it must be a number from 0 to {_MOST:,}")
+
+
 @dataclass(frozen=True)
 class Posterior:
-    """The posterior of p_c and p_f given counts, under Jeffreys' priors.
+    """The posterior of p_c and p_f given counts, under Beta priors; Jeffreys' unless given.
 
     Parameters
     ----------
     goal : int
         The state in which a round is won, at least 2.
-    c_up, c_down : int
-        The numbers of times that CONTINUE went up, and down.
-    f_goal, f_lost : int
+    c_up, c_down : float
+        The numbers of times that CONTINUE went up, and down. They need not be whole: records that
+        depend on one another count for less than their number.
+    f_goal, f_lost : float
         The numbers of times that FINISH reached the goal, and did not.
+    prior_c, prior_f : pair of float, optional
+        The priors of p_c and p_f, each as the two numbers of a Beta law: so many ups and downs, or
+        wins and losses, are assumed before any record.
 
     Raises
     ------
     InvalidInput
-        If the goal is below 2, or a count is not a whole number from 0 on.
+        If the goal is below 2, a count is not a number from 0 on, or a prior is not two positive
+        numbers.
 
     Notes
     -----
-    p_c is Beta(c_up + 1/2, c_down + 1/2) and p_f is Beta(f_goal + 1/2, f_lost + 1/2).
+    p_c is Beta(c_up + a, c_down + b) with (a, b) = `prior_c`, and p_f likewise.
 
     Examples
     --------
@@ -91,18 +132,27 @@ class Posterior:
     >>> posterior = grbp.Posterior(goal=4, c_up=45, c_down=55, f_goal=15, f_lost=35)
     >>> round(posterior.probability, 4)
     0.9028
+    >>> doubtful = grbp.Posterior(4, 45, 55, 15, 35, prior_f=(2, 18))
+    >>> round(doubtful.probability, 4)
+    0.7623
     """
 
     goal: int
-    c_up: int
-    c_down: int
-    f_goal: int
-    f_lost: int
+    c_up: float
+    c_down: float
+    f_goal: float
+    f_lost: float
+    prior_c: Prior = JEFFREYS
+    prior_f: Prior = JEFFREYS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", check_goal(self.goal))
         for name in ("c_up", "c_down", "f_goal", "f_lost"):
-            object.__setattr__(self, name, check_whole(name, getattr(self, name), 0, _MOST))
+            count = getattr(self, name)
+            if type(count) is not int or not 0 <= count <= _MOST:
+                object.__setattr__(self, name, _check_count(name, count))
+        for name in ("prior_c", "prior_f"):
+            object.__setattr__(self, name, check_prior(name, getattr(self, name)))
 
     @cached_property
     def probability(self) -> float:
@@ -206,12 +256,12 @@ class Posterior:
     @cached_property
     def _c(self) -> "_LogOdds":
         """The law of the log-odds of p_c."""
-        return _LogOdds(self.c_up, self.c_down)
+        return _LogOdds(self.c_up, self.c_down, self.prior_c)
 
     @cached_property
     def _f(self) -> "_LogOdds":
         """The law of the log-odds of p_f."""
-        return _LogOdds(self.f_goal, self.f_lost)
+        return _LogOdds(self.f_goal, self.f_lost, self.prior_f)
 
     @cached_property
     def _panels(self) -> Floats:
@@ -270,7 +320,7 @@ class Posterior:
                     ends[side], errors[side] = x, e
             if abs(final) < 1e-11 or ends[1] - ends[0] < 1e-12 * spread:
                 break
-        return better
+        return min(max(better, -1.0), 1.0)
 
     def _chance_below(self, gain: float, log_h: _Function) -> float:
         """Compute the probability that h(p_c) (p_f - B(p_c)) stays below a number."""
@@ -278,11 +328,13 @@ class Posterior:
         def odds(t: Floats) -> Floats:
             """Compute the log-odds of the p_f at which the gain is that number."""
             log_r = -(self._c.centre + t)
+            if gain == 0.0:  # A prior below Jeffreys' reaches where B itself underflows.
+                ends = log_hit(1, self.goal, log_r), log_hit(self.goal - 1, self.goal, -log_r)
+                return ends[0] - ends[1] - self._f.centre
             won, lost = hit(1, self.goal, log_r), hit(self.goal - 1, self.goal, -log_r)
             with np.errstate(divide="ignore", over="ignore"):
-                if gain != 0.0:
-                    more = gain * np.exp(-log_h(t))
-                    won, lost = np.maximum(won + more, 0.0), np.maximum(lost - more, 0.0)
+                more = gain * np.exp(-log_h(t))
+                won, lost = np.maximum(won + more, 0.0), np.maximum(lost - more, 0.0)
                 return np.log(won) - np.log(lost) - self._f.centre
 
         cuts = _crossings(odds, self._panels, self._f.ends)
@@ -292,15 +344,17 @@ class Posterior:
 
 
 class _LogOdds:
-    """The law of the log-odds of a Beta variable under Jeffreys' prior, counted from its mode."""
+    """The law of the log-odds of a Beta variable, counted from its mode."""
 
-    def __init__(self, won: int, lost: int) -> None:
-        self.a, self.b = won + 0.5, lost + 0.5
+    def __init__(self, won: float, lost: float, prior: Prior) -> None:
+        self.a, self.b = won + prior[0], lost + prior[1]
         self.n = self.a + self.b
         self.centre = math.log(self.a / self.b)
-        self.ends = np.concatenate(
-            (-self._fall_distances(-1)[::-1], [0.0], self._fall_distances(1))
-        )
+        ends = np.concatenate((-self._fall_distances(-1)[::-1], [0.0], self._fall_distances(1)))
+        if min(self.a, self.b) < 0.5:
+            bends = np.concatenate((-_BENDS[::-1], [0.0], _BENDS)) - self.centre
+            ends = np.union1d(ends, bends[(bends > ends[0]) & (bends < ends[-1])])
+        self.ends = ends
         self._mass = 1.0
         nodes, weights = _quadrature(self.ends)
         heights = self.density(nodes)

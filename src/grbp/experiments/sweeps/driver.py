@@ -9,7 +9,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grbp._io import table_text, write_together
+from grbp._io import JSON, Output, table_kind, table_text, write_together
 from grbp._progress import Progress, ProgressLike, as_progress
 from grbp.engine.decisions import check_choice
 from grbp.errors import InvalidInput
@@ -21,6 +21,7 @@ from grbp.experiments.sweeps.file import StoredChunk, SweepFile
 from grbp.experiments.sweeps.result import SweepResult, SweptCell
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.experiments.sweeps.workers import Workers, hire_workers
+from grbp.experiments.tables import COLUMNS
 from grbp.model.validation import check_positive
 
 FOLDER: Final[Path] = Path("results")
@@ -286,12 +287,19 @@ def sweep_path(folder: Path, spec: SweepSpec) -> Path:
 
 def write_result(folder: Path, result: SweepResult) -> list[Path]:
     """Write a result as NAME.csv and NAME.json, both or neither."""
-    name = Path(folder) / result.spec.name
-    table = table_text(result.columns, result.rows())
-    data = json.dumps(result.as_json(), allow_nan=False, indent=1)
-    return write_together(
-        {name.with_suffix(".csv"): table.encode(), name.with_suffix(".json"): data.encode()}
-    )
+    table, data = (one.path for one in list_results(folder, result.spec))
+    rows = table_text(result.columns, result.rows())
+    text = json.dumps(result.as_json(), allow_nan=False, indent=1)
+    return write_together({table: rows.encode(), data: text.encode()})
+
+
+def list_results(folder: Path, spec: SweepSpec) -> list[Output]:
+    """Return the files that a result is written to."""
+    name = Path(folder) / spec.name
+    return [
+        Output(name.with_suffix(".csv"), table_kind(COLUMNS)),
+        Output(name.with_suffix(".json"), JSON),
+    ]
 
 
 def duration(seconds: float) -> str:

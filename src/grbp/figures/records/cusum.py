@@ -22,8 +22,9 @@ _MOST_POINTS: Final = 1000
 def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     """Draw whether p_C drifts over the cases: moves up beyond the expected, summed in order.
 
-    A curve within the limits is what cases give whose p_C stays the same; the sum is by case,
-    since the moves of one case belong together.
+    The limits are those of a test among `Fit.tests`: the curve leaves them just where that test,
+    adjusted for all others, says that p_C has shifted. The sum is by case, since the moves of one
+    case belong together.
 
     Parameters
     ----------
@@ -46,12 +47,10 @@ def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     (x, y), limit = _thin(fit.cusum.x, fit.cusum.y), fit.cusum.limit
     with drawing_style():
         axes = new_axes(ax, height=3.5, below=1.1)
-        axes.plot(
-            x, y, color=CONTINUE, linewidth=1.4, label="ups beyond the expected, summed over cases"
-        )
+        axes.plot(x, y, color=CONTINUE, linewidth=1.4, label="moves up beyond the expected, summed")
         for sign in (1.0, -1.0):
             axes.axhline(sign * limit, color=FINISH, linestyle="--", linewidth=1.4)
-        axes.get_lines()[-1].set_label("limits: 95 % stay inside without a drift")
+        axes.get_lines()[-1].set_label("limits of the test: a shift shows beyond them")
         axes.axhline(0.0, color=GREY, linewidth=0.8)
         axes.set_xlabel("cases, in their order")
         axes.set_ylabel("sum, in standard deviations")

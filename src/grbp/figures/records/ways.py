@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING, Final, cast
 
 from grbp._format import format_interval
 from grbp.figures.canvas import GREY, INK, drawing_style, fit_words
-from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+from grbp.figures.frame import (
+    CONTINUE,
+    FINISH,
+    INSIDE,
+    in_percent,
+    legend_below,
+    new_axes,
+    short_labels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,9 +21,9 @@ if TYPE_CHECKING:
     from grbp.fitting.result import Fit
 
 WAYS: Final = {
-    "boundary": "with the same $p_C$ in every state: $B(p_C)$",
-    "general": "with a $p_C$ of each state's own",
-    "direct": "counted: cases that went on in state 1",
+    "boundary": "if all states have the same chances",
+    "general": "if each state has its own chances",
+    "direct": "counted: cases that went on in {one}",
 }
 """The ways to value state 1, as the figure names them."""
 
@@ -39,14 +47,16 @@ def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
     with drawing_style():
         axes = new_axes(ax, height=3.3, below=0.95, left=0.25)
         ends, band = [0.0], None
+        labels = short_labels(fit.labels, 14)
+        end, one = labels.actions[1], labels.state(1)
         if fit.p_f is not None and fit.p_f.estimate is not None:
             band = fit.p_f.interval
-            label = f"$p_F$, FINISH wins: {format_interval(fit.p_f.estimate, *band)}"
+            label = f"to compare, {end} wins: {format_interval(fit.p_f.estimate, *band)}"
             axes.fill_between([], [], color=FINISH, alpha=0.2, linewidth=0, label=label)
             legend_below(axes, 0.62)
             ends.append(band.high)
-        for row, (name, words) in enumerate(WAYS.items()):
-            way = fit.ways[name]
+        for row, (name, form) in enumerate(WAYS.items()):
+            way, words = fit.ways[name], form.replace("{one}", one)
             if band is not None:
                 axes.fill_between(
                     band, -row - 0.2, -row + 0.2, color=FINISH, alpha=0.2, linewidth=0
@@ -64,7 +74,7 @@ def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         axes.set_ylim(-2.35, 0.85)
         axes.set_yticks([])
         axes.set_xlim(0.0, min(1.0, 1.15 * max(ends)) or 1.0)
-        axes.set_xlabel("chance of winning from state 1")
+        axes.set_xlabel(f"chance of winning from {one}")
         axes.locator_params(axis="x", nbins=6)
         in_percent(axes.xaxis)
         axes.spines[["top", "left", "right"]].set_visible(False)
