@@ -98,6 +98,9 @@ def test_intervals_at_another_level_are_those_of_a_fit_at_that_level() -> None:
     assert same.loc["p_f", ["low", "high"]].tolist() == list(fit.p_f.interval)  # type: ignore[union-attr]
     assert set(same["level"]) == {0.95}
     assert list(counted(USUAL, NEVER).conf_int(0.9)["quantity"]) == ["p_c", "boundary"]
+    # Where p_F differs between states, that of state 1 is what decides.
+    rising = counted([(300, 500), (200, 500), (100, 500)], [(10, 300), (100, 300), (200, 300)])
+    assert list(rising.conf_int(0.9)["quantity"]) == ["p_c", "p_f", "boundary"]
     for level in (0, 1, 95, "0.9"):
         with pytest.raises(InvalidInput, match="level"):
             fit.conf_int(level)  # type: ignore[arg-type]

@@ -81,3 +81,22 @@ def test_never_finish_is_not_sure_where_a_state_is_sure_of_finish() -> None:
     assert fit.support["finish"] == (5,)
     assert fit.decision == "by-state"
     assert "finish in 5" in fit.sentence
+
+
+def test_never_finish_is_not_said_of_a_state_in_which_that_is_open() -> None:
+    """In states 1 and 2 FINISH hardly ever wins; in 3 it wins as often as continuing does."""
+    moves = [(700, 1000), (700, 1000), (700, 1000)]
+    open_in_3 = counted(moves, [(5, 200), (10, 200), (181, 190)])
+    assert open_in_3.support == {
+        "finish": (), "continue": (1, 2), "undecided": (3,), "unknown": ()
+    }  # fmt: skip
+    assert (open_in_3.decision, open_in_3.firm) == ("by-state", False)
+    assert open_in_3.sentence.startswith(
+        "Decide state by state: continue in 1 and 2; undecided in 3. p_F differs between states"
+    )
+    assert open_in_3.doubts[0] == (
+        "p_F differs between states; the model assumes the same in all states."
+    )
+    # Where all states agree, the threshold is the answer.
+    never = counted(moves, [(5, 200), (10, 200), (60, 200)])
+    assert (never.decision, never.firm) == ("threshold-0", True)

@@ -52,7 +52,7 @@ def decide(seen: Evidence) -> Decision:
     by_state = _decide_by_state(seen, threshold)
     if by_state is not None:
         told = say_support(seen.support)
-        model = Doubt(f"{begin(seen.states_differ)}: the model has one of each for all of them.")
+        model = Doubt(f"{begin(seen.states_differ)}; the model assumes the same in all states.")
         return _with_doubts(by_state, [model, *(d for d in doubts if told not in d.sentence)])
     if one is None or threshold is None:
         return _decide_nothing(seen, _describe_disagreement(grounds), doubts)

@@ -54,7 +54,8 @@ def interval_table(fit: "Fit", level: float) -> Rows:
     if fit.p_c.tries:
         ends = (boundary(fit.goal, end) for end in replace(fit.p_c, level=level).interval)
         rows.append(("boundary", *ends, level, _method(fit.p_c)))
-    if fit.difference is not None:
+    # What decides may rest on state 1 alone, on groups or on another way than p_C.
+    if fit.difference == include_estimate(*fit.posterior.difference(fit.level)):
         difference = include_estimate(*fit.posterior.difference(level))
         rows.append(("difference", *difference[1:], level, "posterior"))
     return ("quantity", "low", "high", "level", "method"), rows

@@ -397,7 +397,8 @@ class Fit(Decision, Displayable):
         Returns
         -------
         pandas.DataFrame or polars.DataFrame
-            A row for p_c, p_f, the boundary and their difference, each with its method.
+            A row for p_c, p_f, the boundary and their difference, each with its method; the last
+            is left out where the answer rests on something else.
 
         Examples
         --------
