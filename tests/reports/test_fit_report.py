@@ -286,6 +286,10 @@ def test_an_answer_by_group_has_the_groups_first(fit: Fit) -> None:
     page = Page(fit_report(by_group, FACTS))
     assert "↕ it depends on the group" in page.all("html")[0].text
     assert next(e.text for e in page.all("h2")) == "The answer by group"
+    # What states support over all groups is not an answer for any of them.
+    told = text_of(fit_report(by_group, FACTS))
+    assert "State by state, the records support" not in told
+    assert "average over them" in told
 
 
 def test_what_was_never_tried_in_state_1_has_no_probability() -> None:
