@@ -337,6 +337,8 @@ def test_nothing_is_cut_off_and_no_words_meet(count: int) -> None:
 
 @pytest.mark.slow
 def test_the_picture_is_the_same_file_each_time(small: SweepResult, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
     written = grbp.save_league(small, tmp_path / "one" / "league")
     assert [path.name for path in written] == [
         "league-2.png", "league-2.svg", "league-4.png", "league-4.svg",

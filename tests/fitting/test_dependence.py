@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optional import optional
 
 import grbp
 from grbp.fitting.dependence import effective_tries
@@ -20,7 +21,7 @@ def drawn(kind: Any, cases: int, seed: int, goal: int = 4) -> Transitions:
 
 @pytest.mark.parametrize("kind", ["cases", "model"])
 def test_the_variance_is_that_of_a_regression_clustered_by_case(kind: str) -> None:
-    api = pytest.importorskip("statsmodels.api")
+    api = optional("statsmodels.api")
     moves = drawn(kind, 120, 1)
     steps = moves.steps
     fitted = api.OLS(steps.up, np.ones(len(steps.up))).fit(

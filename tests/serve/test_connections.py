@@ -89,6 +89,14 @@ class Fake:
         self.ended = True
 
 
+def test_the_last_tenth_is_for_addresses_with_few_connections() -> None:
+    house = Connections(20, 100, lambda _: False)
+    assert all(house.admit(Fake(idle=False), "a") for _ in range(18))
+    assert not house.admit(Fake(), "a")
+    assert [house.admit(Fake(idle=False), name) for name in "bcd"] == [True, True, False]
+    assert len(house) == 20
+
+
 def test_only_a_house_full_of_requests_refuses() -> None:
     house = Connections(3, 2, lambda address: address == "proxy")
     busy = [Fake(idle=False) for _ in range(2)]

@@ -31,6 +31,9 @@ _HTTP.setLevel(logging.ERROR)  # What clients send wrongly is said by us, in one
 _FILES: Final = 128
 """How many open files are left for everything else."""
 
+_FEW: Final = 4
+"""An address with fewer connections finds room in the last tenth, which nobody else can fill."""
+
 
 class Counted(Protocol):
     """A connection as far as it is counted."""
@@ -76,7 +79,9 @@ class Connections:
         crowded = self._by_address[address] >= self._each and not self._is_exempt(address)
         if crowded and not self._make_room(address):
             return False
-        if len(self._addresses) >= self.most and not self._make_room(None):
+        few = self._by_address[address] < _FEW
+        room = self.most if few else self.most - self.most // 10
+        if len(self._addresses) >= room and not self._make_room(None):
             return False
         self._addresses[one] = address
         self._by_address[address] += 1
