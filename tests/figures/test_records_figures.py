@@ -183,11 +183,11 @@ def test_each_side_of_the_boundary_has_the_colour_of_its_action_and_a_name(fit: 
         (region,) = (
             one for one in axes.collections
             if isinstance(one, FillBetweenPolyCollection) and one.get_paths()
-            and len(one.get_paths()[0].vertices) > 400
-            and to_hex(one.get_facecolor()[0]) == TINTS[side]
+            and np.asarray(one.get_paths()[0].vertices).shape[0] > 400
+            and to_hex(tuple(np.asarray(one.get_facecolor())[0].tolist())) == TINTS[side]
         )  # fmt: skip
-        middle = np.mean(axes.get_xlim())
-        level = float(boundary(fit.goal, middle))
+        middle = float(np.mean(axes.get_xlim()))
+        level = boundary(fit.goal, middle)
         above, below = (region.get_paths()[0].contains_point((middle, y))
                         for y in (level + 1e-4, level - 1e-4))  # fmt: skip
         assert (above, below) == (bool(side), not side)

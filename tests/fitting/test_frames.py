@@ -134,7 +134,8 @@ def test_a_copy_is_equal_and_what_differs_anywhere_is_not(fit: Fit) -> None:
     assert fit.cusum is not None
     moved = fit.cusum._replace(y=fit.cusum.y + 1e-9)
     assert replace(fit, cusum=moved) != fit
-    assert fit != fit.sentence
+    other: object = fit.sentence
+    assert fit != other
 
 
 def test_a_plan_is_equal_to_its_copy() -> None:

@@ -179,7 +179,10 @@ def test_small_groups_make_no_firm_statement() -> None:
     fit = grbp.fit(many_groups(30, 3, 1, p_c=0.45, p_f=0.18), 4, group="site")
     assert not any(group.firm for group in fit.by_group.values())
     assert not fit.firm
-    alone = [grbp.Posterior(4, *counts).probability for counts in _counts(fit.by_group.values())]
+    alone = [
+        grbp.Posterior(4, up, down, won, lost).probability
+        for up, down, won, lost in _counts(fit.by_group.values())
+    ]
     assert max(alone) > 0.95  # which is what a group alone would claim
     sides = standardized_of(fit).sides.values()
     assert max(sides) < 0.95

@@ -18,7 +18,8 @@ def need_of(goal: int, up: int, down: int, won: int, lost: int, level: float = L
 
 
 def sure(goal: int, *counts: float) -> float:
-    one = Posterior(goal, *map(round, counts)).probability
+    up, down, won, lost = map(round, counts)
+    one = Posterior(goal, up, down, won, lost).probability
     return max(one, 1.0 - one)
 
 

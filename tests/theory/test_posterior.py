@@ -292,7 +292,8 @@ def test_priors_that_are_none_are_refused(prior: Any) -> None:
 
 def test_a_prior_counts_as_records_do() -> None:
     counts, more = (4.25, 7, 3, 2.5), (10.0, 0.75, 6.5, 3.0)
-    plain = Posterior(5, *(x + y for x, y in zip(counts, more, strict=True)))
+    up, down, won, lost = (x + y for x, y in zip(counts, more, strict=True))
+    plain = Posterior(5, up, down, won, lost)
     c, f = (more[0] + 0.5, more[1] + 0.5), (more[2] + 0.5, more[3] + 0.5)
     given = Posterior(5, *counts, prior_c=c, prior_f=f)
     assert given.probability == plain.probability
