@@ -477,6 +477,35 @@ def test_an_entry_never_gets_into_another_study_of_the_same_name(
         assert kinds(study) == ["study", "open"]
 
 
+def test_nothing_is_sent_before_the_page_is_ready(
+    server: Serving, study: grbp.Study, browser: Watched
+) -> None:
+    """The module comes late: a form that is sent without it records nothing and shows the token."""
+    late: list[Any] = []
+    with browser.page() as page:
+        page.route("**/page.js", lambda route: late.append(route), times=1)  # noqa: PLW0108
+        page.goto(f"{server.url}/sign-in", wait_until="commit")
+        page.get_by_label("Token").fill(server.token("recorder"))
+        page.keyboard.press("Enter")
+        assert page.get_by_role("button", name="Sign in").is_disabled()
+        assert page.url == f"{server.url}/sign-in"
+        late.pop().continue_()
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("link", name=study.name, exact=True).wait_for()
+        page.route("**/page.js", lambda route: late.append(route), times=1)  # noqa: PLW0108
+        page.goto(address(server, study), wait_until="commit")
+        page.get_by_label("In which state is it?").select_option("2")
+        page.keyboard.press("Enter")
+        buttons = page.locator("form button, #sign-out")
+        assert buttons.count() >= 2
+        assert all(one.is_disabled() for one in buttons.all())
+        late.pop().continue_()
+        page.get_by_role("button", name="Open a case").click()
+        confirm(page, "Open a new case in state 2")
+        page.wait_for_url("**/cases/1")
+    assert kinds(study, 1) == ["open"]
+
+
 def test_a_slow_answer_keeps_the_question_open(
     server: Serving, study: grbp.Study, browser: Watched
 ) -> None:

@@ -194,7 +194,6 @@ for (const entry of dialog ? entries() : []) {
   if (ours(entry)) send(entry);
   else waiting(entry, null, 0);
 }
-block();
 
 // Somebody else may have recorded something meanwhile.
 async function look() {
@@ -275,3 +274,8 @@ find("verify")?.addEventListener("click", async ({ target }) => {
   }
   target.disabled = false;
 });
+
+// Until here a press would have sent the form by itself: nothing recorded, and a token in the
+// address. So the buttons come disabled.
+for (const button of document.querySelectorAll("button[disabled]")) button.disabled = false;
+block();
