@@ -36,10 +36,10 @@ def find_doubts(seen: Evidence, grounds: list[Ground], threshold: int | None) ->
                 " assumed before any record, that does."
             )
     yield from _doubt_states(seen, threshold)
-    yield from _doubt_assumptions(seen)
     if grounds:
         yield from _doubt_small_group(seen, grounds, threshold)
         yield from _doubt_groups(seen, threshold)
+    yield from _doubt_assumptions(seen)
     if seen.untried and threshold is not None:
         yield Doubt(
             f"{' and '.join(seen.untried)} {'were' if seen.untried[1:] else 'was'} never tried in"
@@ -59,17 +59,17 @@ def _doubt_assumptions(seen: Evidence) -> Iterator[Doubt]:
     done = set()
     if seen.standardized is not None:
         done |= {a.SAME_C_BY_GROUP, a.SAME_F_BY_GROUP}
+    if seen.groups_differ:
+        # Groups that follow on each other look like a drift; each is asked for its own.
+        done |= {a.NO_DRIFT, a.NO_SHIFT, a.NO_DRIFT_F}
     if seen.in_state_1:
         done.add(a.SAME_F_BY_STATE)
     if seen.stand != ("boundary",):
         done |= {a.SAME_BY_STATE, a.TREND_BY_STATE, a.NO_MEMORY, a.CASES_ALIKE}
     for test in seen.tests:
         if test.changes_answer and test.rejected_at(seen.level) and test.assumption not in done:
-            broken = say_broken(test.assumption)
-            yield Doubt(
-                f"{begin(broken)}: the records speak against the assumption that"
-                f" {test.assumption}, and without it the answer would be different."
-            )
+            broken = begin(say_broken(test.assumption))
+            yield Doubt(f"{broken}, which the model rules out; without that, the answer differs.")
 
 
 def _doubt_small_group(
