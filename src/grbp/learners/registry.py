@@ -18,6 +18,7 @@ from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, fixed_t
 from grbp.learners.bayes_ucb import BAYES_UCB
 from grbp.learners.custom import CustomLearner, import_learner
 from grbp.learners.doorstep import DOORSTEP_KL, DOORSTEP_SM
+from grbp.learners.doorstep_optimal import DOORSTEP_OPTIMAL
 from grbp.learners.doorstep_stopping import DOORSTEP_BAYES, DOORSTEP_LAI
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
@@ -60,6 +61,7 @@ def _goal_of(problem: Problem | int) -> int:
 LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
     learner.name: learner
     for learner in (
+        DOORSTEP_OPTIMAL,
         DOORSTEP_LAI,
         DOORSTEP_BAYES,
         DOORSTEP_KL,
