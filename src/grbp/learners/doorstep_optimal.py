@@ -188,10 +188,10 @@ def pays(  # noqa: PLR0913, PLR0917
     `sds` are the deviations of p_c on either side.
     """
     first, last = 0, len(_EIGHTHS) - 1
-    if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, last)) <= needed:
-        return True
     if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, first)) > needed:
         return False
+    if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, last)) <= needed:
+        return True
     while last - first > 1:  # It would be tried in the part `first`, and not in `last`.
         middle = (first + last) // 2
         if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, middle)) <= needed:
@@ -241,23 +241,25 @@ def optimal_stable(goal: int, known: Known, low: Counters, high: Counters) -> bo
     f = span((known.good, known.bad), (worst.f_goal, best.f_goal), (best.f_lost, worst.f_lost))
     c = span((known.up, known.down), (best.up, worst.up), (worst.down, best.down))
     ends = rounds_to_come(known.horizon, low.rho), rounds_to_come(known.horizon, high.rho)
+    fewest, most = min(ends), max(ends)
+    # What FINISH needs at its best; mostly it is not tried, and nothing more is to compute.
     prior, slack = known.good + known.bad, rounding_slack(f.heaviest)
-    little = needed_evidence(f.lightest, prior, high.plays_1, min(ends)) - slack
-    much = needed_evidence(f.heaviest, prior, low.plays_1, max(ends)) + slack
-    # FINISH at its worst, and at its best.
-    f_low, f_high = Belief(f.low, f.heaviest), Belief(f.high, f.lightest)
+    at_best, at_worst = Belief(f.high, f.lightest), Belief(f.low, f.heaviest)
+    much = needed_evidence(f.heaviest, prior, low.plays_1, most) + slack
     if free:
         narrow, wide = deviations(c)
         narrow_f, wide_f = deviations(f)
-        return pays(goal, f_low, narrow_f, c.high, (narrow, wide), little, NEARLY) or not pays(
-            goal, f_high, wide_f, c.low, (wide, narrow), much, -NEARLY
-        )
+        if not pays(goal, at_best, wide_f, c.low, (wide, narrow), much, -NEARLY):
+            return True
+        little = needed_evidence(f.lightest, prior, high.plays_1, fewest) - slack
+        return pays(goal, at_worst, narrow_f, c.high, (narrow, wide), little, NEARLY)
+    little = needed_evidence(f.lightest, prior, high.plays_1, fewest) - slack
     prior, slack = known.up + known.down, rounding_slack(c.heaviest)
-    little_c = needed_evidence(c.lightest, prior, high.plays_0, min(ends)) - slack
-    much_c = needed_evidence(c.heaviest, prior, low.plays_0, max(ends)) + slack
-    return withstands(
-        goal, f_low, little, Belief(c.high, c.lightest), much_c, NEARLY
-    ) or not withstands(goal, f_high, much, Belief(c.low, c.heaviest), little_c, -NEARLY)
+    little_c = needed_evidence(c.lightest, prior, high.plays_0, fewest) - slack
+    much_c = needed_evidence(c.heaviest, prior, low.plays_0, most) + slack
+    return not withstands(
+        goal, at_best, much, Belief(c.low, c.heaviest), little_c, -NEARLY
+    ) or withstands(goal, at_worst, little, Belief(c.high, c.lightest), much_c, NEARLY)
 
 
 @inlined
