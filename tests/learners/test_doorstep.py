@@ -1,6 +1,7 @@
 """The doorstep learners: when they give up, what they regret, and what nobody can beat."""
 
 import math
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -9,12 +10,17 @@ from hypothesis import assume, given, strategies as st
 
 import grbp
 from grbp.experiments.catalog import PAPER_LEARNERS
-from grbp.learners import doorstep, doorstep_stopping, optimal_stopping as stopping
+from grbp.learners import (
+    doorstep,
+    doorstep_optimal as optimal,
+    doorstep_stopping,
+    optimal_stopping as stopping,
+)
 from grbp.learners.counters import Counters
 from grbp.numerics.arrays import Floats
 
 FIG_3, FIG_4 = grbp.Problem(4, 0.45, 0.3), grbp.Problem(4, 0.65, 0.3)
-FAMILY = ["doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm"]
+FAMILY = ["doorstep-optimal", "doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm"]
 chances = st.floats(0.01, 0.99)
 
 
@@ -129,6 +135,62 @@ def test_where_p_c_is_known_bayes_is_nearly_the_exact_bayes_rule(known: float, r
         assert least <= regret <= 1.15 * least + 0.1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("known", [0.1, 0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("prior", [1.0, 2.0])
+def test_where_p_c_is_known_it_is_within_3_percent_of_the_exact_bayes_rule(
+    known: float, prior: float
+) -> None:
+    """The exact one goes back from the last round over all numbers of samples and successes."""
+    for rounds in (50, 200):
+        name = f"doorstep-optimal:horizon={rounds},good={prior:g},bad={prior:g}"
+        least, regret = bayes_regrets(known, rounds, prior, name)
+        assert least <= regret <= 1.03 * least
+
+
+def two_armed_regrets(rounds: int) -> tuple[float, float]:
+    """What is lost with two arms of uniform chances: at least, and by the rule, told the rounds."""
+    learner = found(f"doorstep-optimal:horizon={rounds}", 2)
+    at = np.arange(rounds + 1)
+    least, own = np.zeros((2, rounds + 1, rounds + 2, rounds + 2))
+    for played in range(rounds - 1, -1, -1):
+        for f in range(played + 1):
+            c = played - f
+            p, q = ((at[: k + 1] + 1.0) / (k + 2.0) for k in (f, c))
+            for values, is_own in ((least, False), (own, True)):
+                after_f, after_c = values[f + 1], values[f]
+                won = p[:, None] * (1.0 + after_f[1 : f + 2, : c + 1])
+                finish = won + (1.0 - p)[:, None] * after_f[: f + 1, : c + 1]
+                up = q * (1.0 + after_c[: f + 1, 1 : c + 2])
+                go_on = up + (1.0 - q) * after_c[: f + 1, : c + 1]
+                better = finish > go_on
+                if is_own:
+                    better = decisions_of(learner, f, c)
+                values[f, : f + 1, : c + 1] = np.where(better, finish, go_on)
+    best = rounds * 2.0 / 3.0  # The mean of the larger of two uniform chances.
+    return best - float(least[0, 0, 0]), best - float(own[0, 0, 0])
+
+
+def decisions_of(learner: grbp.Learner, f: int, c: int) -> Any:
+    """Whether FINISH is taken, after every number of successes of either arm."""
+    return np.array(
+        [
+            [
+                learner.choose(2, Counters(f + c + 1, f, won, c, up, c, 0.0, f, 0.0), 0) == 1
+                for up in range(c + 1)
+            ]
+            for won in range(f + 1)
+        ]
+    )
+
+
+@pytest.mark.slow
+def test_with_two_arms_it_is_within_half_a_percent_of_the_exact_optimum() -> None:
+    for rounds in (5, 12, 50):
+        least, regret = two_armed_regrets(rounds)
+        assert least - 1e-12 <= regret <= 1.005 * least
+
+
 # Decisions.
 
 
@@ -152,6 +214,102 @@ def test_what_speaks_for_finish_never_speaks_against_it(n: Counters, goal: int, 
         assert learner.choose(goal, n._replace(f_goal=n.f_goal + 1.0), 0) >= decision
     if n.c_up >= 1.0:
         assert learner.choose(goal, n._replace(c_up=n.c_up - 1.0), 0) >= decision
+
+
+priors = st.sampled_from([(1.0, 1.0), (2.0, 6.0), (0.5, 0.5), (20.0, 20.0)])
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Counters:
+    """Whole numbers, as records have them; CONTINUE is learned on the way or not."""
+    rho = draw(st.integers(1, 5_000))
+    plays_1 = draw(st.integers(0, rho - 1))
+    f = draw(st.integers(0, min(plays_1, 400)))
+    c = draw(st.integers(0, 2 * rho))
+    f_goal, c_up = draw(st.integers(0, f)), draw(st.integers(0, c))
+    return Counters(rho, f, f_goal, c, c_up, rho - 1 - plays_1, 0.0, plays_1, 0.0)
+
+
+@st.composite
+def knowledge(draw: st.DrawFn) -> optimal.Known:
+    horizon = draw(st.sampled_from([0.0, 50.0, 500.0, 5_000.0]))
+    return optimal.Known(horizon, *draw(priors), *draw(priors))
+
+
+def optimal_choice(goal: int, known: optimal.Known, n: Counters) -> int:
+    return optimal.doorstep_optimal(goal, known, n, 0)
+
+
+goals = st.sampled_from([2, 3, 4, 10, 100])
+fractions = st.floats(0.001, 0.999)
+
+
+@given(n=records(), goal=goals, known=knowledge(), f_goal=fractions, c_up=fractions)
+def test_first_estimates_that_were_drawn_change_no_decision(
+    n: Counters, goal: int, known: optimal.Known, f_goal: float, c_up: float
+) -> None:
+    """Each counts as a sample in the counters, so that only the rest is whole outcomes."""
+    opened = n._replace(f=n.f + 1, f_goal=n.f_goal + f_goal, c=n.c + 1, c_up=n.c_up + c_up)
+    assume((n.c >= doorstep.FREE * n.rho) == (opened.c >= doorstep.FREE * n.rho))
+    assert optimal_choice(goal, known, opened) == optimal_choice(goal, known, n)
+
+
+@given(n=records(), goal=goals, known=knowledge(), good=st.integers(0, 30), bad=st.integers(0, 30))
+def test_a_prior_is_as_many_outcomes_had_at_the_usual_rate(
+    n: Counters, goal: int, known: optimal.Known, good: int, bad: int
+) -> None:
+    """A sample of FINISH is had in (plays + 2)/(taken + 1) rounds; so are those of the prior."""
+    rate = (n.plays_1 + 2.0) / (n.f + 1.0)
+    taken = n._replace(
+        f=n.f + good + bad, f_goal=n.f_goal + good, plays_1=n.plays_1 + rate * (good + bad)
+    )
+    prior = known._replace(good=known.good + good, bad=known.bad + bad)
+    assert optimal_choice(goal, prior, n) == optimal_choice(goal, known, taken)
+
+
+@given(n=records(), goal=goals, known=knowledge(), up=st.integers(0, 30), down=st.integers(0, 30))
+def test_a_prior_of_continue_is_as_many_moves(
+    n: Counters, goal: int, known: optimal.Known, up: int, down: int
+) -> None:
+    rate = (n.plays_0 + 2.0) / (n.c + 1.0)
+    taken = n._replace(c=n.c + up + down, c_up=n.c_up + up, plays_0=n.plays_0 + rate * (up + down))
+    assume((n.c >= doorstep.FREE * n.rho) == (taken.c >= doorstep.FREE * n.rho))
+    prior = known._replace(up=known.up + up, down=known.down + down)
+    assert optimal_choice(goal, prior, n) == optimal_choice(goal, known, taken)
+
+
+@given(n=records(), goal=goals, known=knowledge())
+def test_another_success_of_finish_or_step_down_never_speaks_against_finish(
+    n: Counters, goal: int, known: optimal.Known
+) -> None:
+    """But for the step that makes CONTINUE learned on the way, where another rule begins."""
+    decision = optimal_choice(goal, known, n)
+    won = n._replace(f=n.f + 1, f_goal=n.f_goal + 1, plays_1=n.plays_1 + 1)
+    assert optimal_choice(goal, known, won) >= decision
+    down = n._replace(c=n.c + 1)
+    assume((n.c >= doorstep.FREE * n.rho) == (down.c >= doorstep.FREE * n.rho))
+    assert optimal_choice(goal, known, down) >= decision
+
+
+def test_rounds_to_come_of_the_optimal_rule() -> None:
+    """As many as the horizon leaves; none given, or after it, they grow with those played."""
+    to_come = optimal.rounds_to_come
+    assert [to_come(500.0, rho) for rho in (1, 500)] == [500.0, 1.0]
+    unknown = [to_come(0.0, rho) for rho in range(1, 3000)]
+    beyond = [to_come(500.0, rho) for rho in range(501, 3000)]
+    for found in (unknown, beyond):
+        assert min(found) > 0.0
+        assert found == sorted(found)
+    assert beyond[0] < 10.0 < unknown[0]
+
+
+def test_after_the_horizon_it_does_not_explore_anew() -> None:
+    """A horizon that was too short: who had given up does so still, though much may be to come."""
+    known = optimal.Known(horizon=500.0)
+    for rho in (500, 501, 510, 550):
+        n = Counters(rho, 40.0, 8.0, 1000.0, 650.0, rho - 101.0, 0.0, 100.0, 0.0)
+        assert optimal_choice(4, known, n) == 0
+    assert optimal_choice(4, known._replace(horizon=1e9), n) == 1
 
 
 @given(n=counters(), goal=st.sampled_from([2, 4, 30]))
@@ -246,6 +404,16 @@ def test_a_box_in_which_continue_falls_below_a_quarter_of_the_rounds_is_not_clai
     assert [learner.choose(4, at, 0) for at in (n, later)] == [1, 0]
     assert not learner.stable(4, learner.constants, n, later)
     assert learner.stable(4, learner.constants, n, n._replace(rho=1003))
+
+
+@pytest.mark.parametrize(("known", "low", "high"), [("", 1000, 1010), (":horizon=1005", 800, 1006)])
+def test_a_box_with_two_rules_is_not_claimed(known: str, low: int, high: int) -> None:
+    """CONTINUE falls below a quarter of the rounds, or the horizon passes."""
+    learner = found("doorstep-optimal" + known, 4)
+    assert learner.stable is not None
+    n = Counters(low, 400.0, 390.0, 251.0, 100.0, 0.0, 0.0, 700.0, 0.0)
+    assert not learner.stable(4, learner.constants, n, n._replace(rho=high))
+    assert learner.stable(4, learner.constants, n, n._replace(rho=low + 3))
 
 
 # What they regret.
