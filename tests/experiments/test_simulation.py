@@ -136,7 +136,7 @@ def test_the_faster_engine_is_the_engine_of_its_name() -> None:
         ({"learners": []}, r"the learners \[\] were given; there must be one or more"),
         ({"learners": ["getbe-sm", "getbe-sm"]}, "each named once"),
         ({"learners": ["getbe-sm", SAMPLE_MEAN]}, "each named once"),
-        ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is doorstep-lai"),
+        ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is doorstep-optimal"),
         ({"learners": 7}, "learner 7 was given; it must be a name or a grbp.Learner"),
         ({"replicas": math.inf}, "replicas = inf was given"),
         ({"rounds": "9"}, "rounds = '9' was given"),
@@ -181,7 +181,7 @@ def same(one: Simulation, other: Simulation) -> bool:
 
 
 def test_nothing_but_the_problem_need_be_said() -> None:
-    told = simulate(FIGURE_4, ["doorstep-lai"], 5000, 1000, 0)
+    told = simulate(FIGURE_4, ["doorstep-optimal"], 5000, 1000, 0)
     assert same(simulate(FIGURE_4), told)
 
 

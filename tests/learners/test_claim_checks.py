@@ -62,7 +62,7 @@ def test_all_who_can_be_skipped_claim_something() -> None:
     assert all(learner.stable is None or learner.thinning is None for learner in BUILT_IN)
 
 
-@pytest.mark.sample("doorstep-lai", "getbe-sm", "getbe-ps")
+@pytest.mark.sample("doorstep-optimal", "getbe-sm", "getbe-ps")
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", CLAIMING, ids=lambda learner: learner.name)
 def test_the_claims_of_this_package_are_right(learner: Learner) -> None:

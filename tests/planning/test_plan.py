@@ -41,7 +41,7 @@ def test_goals_lost_are_the_regret_that_is_simulated() -> None:
     looked = [seen.cases for seen in truth.outlooks]
     curve = grbp.simulate(
         problem, rounds=100, replicas=200, seed=9, checkpoints=looked, engine="walk"
-    ).curves["doorstep-lai"]
+    ).curves["doorstep-optimal"]
     for seen, mean, se in zip(truth.outlooks, curve.mean, curve.se, strict=True):
         assert seen.goals_lost.estimate == pytest.approx(mean, rel=1e-12)
         half = seen.goals_lost.high - seen.goals_lost.estimate

@@ -46,10 +46,14 @@ class Known(NamedTuple):
     ----------
     horizon : float, default 0
         How many rounds there will be; 0 if that is not known.
-    good, bad : float, default 1
-        p_f has the prior Beta(good, bad).
-    up, down : float, default 1
-        p_c has the prior Beta(up, down).
+    good : float, default 1
+        The successes of FINISH that are known beforehand, and 1: p_f has the prior Beta(good, bad).
+    bad : float, default 1
+        The same for failures of FINISH.
+    up : float, default 1
+        The moves up of CONTINUE that are known, and 1: p_c has the prior Beta(up, down).
+    down : float, default 1
+        The same for moves down of CONTINUE.
     """
 
     horizon: float = 0.0
@@ -129,7 +133,7 @@ def needed_evidence(weight: float, prior: float, plays: float, coming: float) ->
 
 @inlined
 def doorstep_optimal(goal: int, known: Known, n: Counters, _key: int) -> int:
-    """Try FINISH in state 1 while that pays on average over p_c; else by optimal stopping.
+    """Try FINISH in state 1 while that pays on average over p_c, by optimal stopping.
 
     If p_c became known after this round, FINISH would be worth trying or not; the average of what
     it would gain, in this round, decides.

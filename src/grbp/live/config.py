@@ -256,7 +256,7 @@ def _add_horizon(learner: LearnerLike, goal: int, horizon: object) -> LearnerLik
     if not isinstance(learner, str) or "horizon" not in names or "horizon=" in learner:
         raise InvalidInput(
             f"horizon = {horizon!r} was given with the learner {learner!s}; it must be a learner"
-            " that has one, by its name, such as doorstep-lai"
+            " that has one, by its name, such as doorstep-optimal"
         )
     name = learner_name(learner)
     return f"{name}{',' if '=' in name else ':'}horizon={number:.17g}"
@@ -267,7 +267,7 @@ def _check_thresholds(found: object) -> Learner:
     if not isinstance(found, Learner):
         raise InvalidInput(
             "the learner ucb1-policies was given; a study needs one that decides a threshold from"
-            " counters, such as doorstep-lai"
+            " counters, such as doorstep-optimal"
         )
     return found
 

@@ -94,7 +94,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         The numbers of cases to answer for, up to 1,000,000: by default 200, 500 and 2,000, or with
         `known` or `right` as many as the hardest truth needs.
     learner : str or Learner, optional
-        The learner, by default "doorstep-lai"; `find_learner` says what else is one.
+        The learner, by default "doorstep-optimal"; `find_learner` says what else is one.
     known, right : float, optional
         Find the least number of cases after which this share of studies knows the right policy, or
         plays it, under each truth; `Truth.needed` has it, with the cases of a trial with two arms.
