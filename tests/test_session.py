@@ -285,7 +285,7 @@ def test_a_learner_of_ones_own_is_given_again_and_must_be_the_same(
         ({"format_version": 99}, "written in format 99; this version reads format 1"),
         ({"goal": 1}, "goal = 1 was given"),
         ({"goal": None}, "goal = None was given"),
-        ({"learner": "nobody"}, "the learner nobody, which this version of grbp does not have; go on with"),
+        ({"learner": "nobody"}, "learner nobody, which this version of grbp does not have"),
         ({"learner": 7}, "something is missing"),
         ({"constants": {"gamma": 14.0}}, "had the constants {'gamma': 14.0}; it has"),
         ({"seed": -1}, "seed = -1 was given"),
