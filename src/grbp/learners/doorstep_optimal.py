@@ -26,10 +26,10 @@ from grbp.learners.optimal_stopping import stopping_evidence
 SHORTEST: Final = 100.0
 """The least horizon that is reckoned with where none is given."""
 
-TO_COME: Final = 4.0
+TO_COME: Final = 3.0
 """How many times as many rounds as the shortest horizon has are thought to come then."""
 
-SLOWER: Final = 0.9
+SLOWER: Final = 0.95
 """The power of the rounds played with which those to come grow: the minimax rule's, about."""
 
 _EIGHTHS: Final = np.array([
