@@ -46,7 +46,7 @@ TWINS: Final = {
     ),
     "cases": (
         {"learner": grbp.DEFAULT_LEARNER, "seed": SEED, "cases": 1},
-        {"learner": "threshold-0", "seed": SEED},
+        {"learner": "threshold-0", "seed": SEED, "level": 0.9},
     ),
 }
 """What twins differ in, which nobody but an examiner may notice."""
