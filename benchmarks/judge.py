@@ -28,6 +28,9 @@ from sections import Sections, run
 JUDGED, TRIED = 27_000_000, 1000
 """The first of the seeds that judge, and of those of a quick run."""
 
+CHOOSING = 60
+"""The replicas of each problem where the best of five is chosen by them; elsewhere there are 20."""
+
 FLAT = (1.0, 1.0)
 LEGEND = (
     "Regret is pseudo-regret with drawn initial estimates; rounds start uniformly. Problems are"
@@ -81,7 +84,7 @@ class Ratios(NamedTuple):
 
 def field(effort: Effort, section: int, goal: int, prior: tuple[float, float] = FLAT) -> Field:
     """The problems of a section: p_c is uniform, p_f has a prior."""
-    side, replicas = effort.choose(2, 20), effort.choose(4, 20)
+    side, replicas = effort.choose(2, 16), effort.choose(4, 20 if section else CHOOSING)
     first = (TRIED if effort.quick else JUDGED) + 100_000 * section + 2000 * goal
     low = np.stack(np.meshgrid(range(side), range(side)))
     p_c, part = (
