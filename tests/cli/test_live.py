@@ -127,7 +127,7 @@ def test_every_option_of_init_reaches_the_study(
 ) -> None:
     answer(
         "init", "--study", "ward", "--goal", 4, "--learner", "doorstep-lai", "--seed", 7,
-        "--start", "first", "--horizon", "1e3", "--window", "finish=30,continue=1",
+        "--start", "first", "--cases", "1e3", "--window", "finish=30,continue=1",
         "--level", ".9", "--who", "ada",
     )  # fmt: skip
     (event,) = answer("log")["events"]
@@ -229,7 +229,7 @@ def test_shadow_mode_advises_nobody(
     assert (opened["threshold"], opened["action"], told["advised"]) == (None, None, None)
     assert (opened["state"], told["took"]) == (2, "continue")
     kept = answer("status")
-    hidden = {"learner", "seed", "start", "pending", "head", "next_threshold", "basis"}
+    hidden = {"learner", "seed", "start", "planned", "pending", "head", "next_threshold", "basis"}
     assert {name for name in kept if kept[name] is None} == hidden | {"read_only", "archived"}
     assert said("status") == (
         f"Study ward: goal 4, grbp {grbp.__version__}, shadow mode: nobody is advised\n"
@@ -557,7 +557,9 @@ MISTAKES = [
     (["init", "--study", "x", "--goal", 4, "--window", "finish"], "pairs such as finish=30"),
     (["init", "--study", "x", "--goal", 4, "--window", "end=3"], "a window for 'end' was given"),
     (["init", "--study", "x", "--goal", 4, "--window", "finish=-3"], "the window for finish"),
-    (["init", "--study", "x", "--goal", 4, "--horizon", "many"], "horizon = 'many' was given"),
+    (["init", "--study", "x", "--goal", 4, "--cases", "many"], "cases = 'many' was given"),
+    (["init", "--study", "x", "--goal", 4, "--cases", "2.5"], "cases = '2.5' was given"),
+    (["init", "--study", "x", "--goal", 4, "--cases", "-3"], "cases = -3 was given"),
     (["init", "--study", "x", "--goal", 4, "--level", "2"], "level = 2"),
     (["init", "--study", "x", "--goal", 4, "--seed", "pi"], "seed = 'pi' was given"),
     (["open"], "required: --state"),

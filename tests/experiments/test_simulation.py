@@ -14,7 +14,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.learners.base import Learner
 from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
-from grbp.learners.registry import find_learner
+from grbp.learners.registry import DEFAULT_LEARNER, find_learner
 from grbp.model.validation import as_seed
 
 # What the theorems say.
@@ -153,6 +153,12 @@ def test_the_faster_engine_is_the_engine_of_its_name() -> None:
             {"engine": "fly"},
             "engine = 'fly' was given; it must be 'walk', 'leap', 'draw' or 'auto'",
         ),
+        ({"horizon": True}, "horizon = True was given with getbe-sm; one at least must have"),
+        ({"horizon": 10}, "horizon = 10 was given; it must be True, for as many rounds as are"),
+        (
+            {"horizon": True, "learners": [DEFAULT_LEARNER, f"{DEFAULT_LEARNER}:horizon=10"]},
+            "each named once",
+        ),
         ({"engine": None}, "engine = None was given"),
         ({"engine": ["walk"]}, r"engine = \['walk'\] was given"),
         *(
@@ -183,6 +189,16 @@ def same(one: Simulation, other: Simulation) -> bool:
 def test_nothing_but_the_problem_need_be_said() -> None:
     told = simulate(FIGURE_4, ["doorstep-lai"], 5000, 1000, 0)
     assert same(simulate(FIGURE_4), told)
+
+
+def test_learners_that_can_be_told_are_told_the_rounds_that_are_played() -> None:
+    bayes = find_learner("doorstep-bayes", 4)
+    given = [DEFAULT_LEARNER, bayes, "doorstep-bayes:horizon=7", "getbe-sm"]
+    spelled = [f"{DEFAULT_LEARNER}:horizon=60", "doorstep-bayes:horizon=60", *given[2:]]
+    told = simulate(FIGURE_4, given, 60, 40, 0, horizon=True)
+    assert list(told.curves) == spelled
+    assert same(told, simulate(FIGURE_4, spelled, 60, 40, 0))
+    assert same(told, simulate(FIGURE_4, spelled, 60, 40, 0, horizon=True))
 
 
 def test_one_learner_is_that_learner_and_whole_floats_are_numbers() -> None:

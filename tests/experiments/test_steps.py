@@ -97,13 +97,14 @@ def test_the_shell_writes_the_steps_of_what_it_shows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ["simulate", *ASKED, "--rounds", "40", "--replicas", "6", "--seed", "3"]
-    asked += ["--learner", "getbe-sm:gamma=2", "--learner", "no-explore"]
+    asked += ["--learner", grbp.DEFAULT_LEARNER, "--learner", "no-explore", "--horizon"]
     path = tmp_path / "steps.csv"
     assert main([*asked, "--steps", str(path), "--quiet"]) == 0
     shown = capsys.readouterr().out
     assert main([*asked, "--engine", "walk", "--quiet"]) == 0
     assert capsys.readouterr().out == shown
-    log = grbp.step_log(Problem(4, 0.45, 0.3), ["getbe-sm:gamma=2", "no-explore"], 40, 6, 3)
+    told = [f"{grbp.DEFAULT_LEARNER}:horizon=40", "no-explore"]
+    log = grbp.step_log(Problem(4, 0.45, 0.3), told, 40, 6, 3)
     text = path.read_text("utf-8")
     assert text.startswith("case,step,state,action,next_state,learner,replica,order\n1,1,")
     assert text.count("\n") == 1 + len(log["case"])

@@ -2,6 +2,7 @@
 
 import math
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -27,7 +28,14 @@ from grbp.learners.getbe import (
     getbe_sm,
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION
-from grbp.learners.registry import LEARNERS, find_learner, learner_constants
+from grbp.learners.registry import (
+    DEFAULT_LEARNER,
+    LEARNERS,
+    find_learner,
+    lacks_horizon,
+    learner_constants,
+    with_horizon,
+)
 from grbp.numerics.rng import fold_in
 
 # Decision probabilities of those who draw.
@@ -293,6 +301,34 @@ def test_every_constant_has_a_default_a_range_and_a_meaning() -> None:
                 found = find_learner(f"{name}:{one.name}={value}", 4)
                 assert getattr(found.constants, one.name) == value
     assert [one.name for one in constants.values() if one.range == "0 or more"] == ["horizon"] * 2
+
+
+@pytest.mark.parametrize("name", [DEFAULT_LEARNER, "DOORSTEP-Bayes", "doorstep-bayes:prior=2"])
+def test_a_learner_is_told_how_many_rounds_there_will_be(name: str) -> None:
+    untold: Any = find_learner(name, 4)
+    told: Any = with_horizon(name, 400, 4)
+    assert told == f"{untold.name}{',' if '=' in name else ':'}horizon=400"
+    found = find_learner(told, 4)
+    assert found == replace(untold, name=told, constants=untold.constants._replace(horizon=400.0))
+    assert with_horizon(untold, 4e2, 4) == found
+    assert (lacks_horizon(untold), lacks_horizon(found)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("learner", "rounds", "words"),
+    [
+        *((DEFAULT_LEARNER, rounds, f"rounds = {rounds} was") for rounds in (0, -3, 2.5, True)),
+        ("getbe-sm", 9, f"it cannot be told how many.*{DEFAULT_LEARNER}.* can$"),
+        ("ucb1-policies", 9, "it cannot be told how many"),
+        (f"{DEFAULT_LEARNER}:horizon=5", 9, "it has a horizon already"),
+        (f"{DEFAULT_LEARNER}:horizon=0", 9, "it has a horizon already"),
+        ("nobody", 9, "learner 'nobody' was asked for"),
+    ],
+)
+def test_who_cannot_be_told_the_rounds_is_refused(learner: str, rounds: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words) as refusal:
+        with_horizon(learner, rounds, 4)
+    assert "\n" not in str(refusal.value)
 
 
 def test_too_many_policies_are_refused() -> None:

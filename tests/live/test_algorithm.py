@@ -12,7 +12,7 @@ from grbp import Advice, Counters, Problem, Session, Study
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import first_counters
 from grbp.learners.base import Learner
-from grbp.learners.registry import LEARNERS, find_learner
+from grbp.learners.registry import LEARNERS, find_learner, has_horizon
 from grbp.model.transition import first_state
 from grbp.numerics.rng import OPENING, WORLD, fold_in, replica_key, uniform
 
@@ -54,8 +54,17 @@ def recorded(study: Study, advice: Advice) -> dict[str, Any]:
     return answer
 
 
-def by_study(problem: Problem, name: Any, seed: int, count: int, start: Any = "drawn") -> Played:
-    study = Study.create("memory", "ward", problem.goal, name, seed=seed, start=start)
+def by_study(
+    problem: Problem,
+    name: Any,
+    seed: int,
+    count: int,
+    start: Any = "drawn",
+    planned: int | None = None,
+) -> Played:
+    study = Study.create(
+        "memory", "ward", problem.goal, name, seed=seed, start=start, cases=planned
+    )
     chosen = []
     first = start.rho if isinstance(start, Counters) else 1
     for state, key in cases(problem, seed, first, count):
@@ -117,6 +126,19 @@ def test_from_records_a_study_is_a_session(name: str) -> None:
 
 
 @pytest.mark.sample("doorstep-lai", "getbe-*", "threshold-2")
+@pytest.mark.parametrize("start", [None, RECORDS], ids=["drawn", "records"])
+@pytest.mark.parametrize(
+    "name", [name for name in OF_THRESHOLDS if has_horizon(find_learner(name, 4))]
+)
+def test_planned_cases_are_a_horizon(name: str, start: Counters | None) -> None:
+    """Up to the planned number and beyond it; past cases are rounds as well."""
+    problem, planned = Problem(4, 0.6, 0.3), 30
+    told = f"{name}:horizon={planned + (RECORDS.rho - 1 if start else 0)}"
+    study = by_study(problem, name, 5, 45, start or "drawn", planned)
+    assert study == by_session(problem, told, 5, 45, start)
+    assert study == by_engine(problem, told, 5, 45, start)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_is_the_engine(name: str) -> None:

@@ -18,6 +18,7 @@ import grbp
 from grbp import Action, Counters, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound, ReadOnly
 from grbp.live.config import load_config
+from grbp.live.narration import describe_planned
 from grbp.live.schema import Event
 from grbp.live.store.memory import MemoryStore
 
@@ -77,15 +78,48 @@ def test_studies_in_one_store_do_not_know_each_other(tmp_path: Path) -> None:
     two.close()
 
 
-def test_a_horizon_is_a_constant_of_the_learner() -> None:
-    study = ward("doorstep-lai", horizon=np.int64(500))
-    assert (study.read_only, study.status().learner) == (None, "doorstep-lai:horizon=500")
-    assert study.open_case(1).case == 1
-    study = ward("doorstep-lai:prior=2", horizon=0.5e3)
-    assert study.status().learner == "doorstep-lai:prior=2,horizon=500"
-    for learner in ("getbe-sm", "doorstep-lai:horizon=3", grbp.LEARNERS["doorstep-lai"]):
-        with pytest.raises(InvalidInput, match="it must be a learner that has one, by its name"):
-            ward(learner, horizon=500)
+def test_planned_cases_are_the_horizon_of_the_learner_beyond_the_records() -> None:
+    name = grbp.DEFAULT_LEARNER
+    study = ward(name, start="drawn", cases=np.int64(500))
+    assert (study.read_only, study.status().planned) == (None, 500)
+    assert study.status().learner == f"{name}:horizon=500"
+    study = ward(name, cases=0.5e3)
+    assert study.status().learner == f"{name}:horizon={500 + RECORDS.rho - 1}"
+    assert (study.status().planned, study.open_case(1).case) == (500, 1)
+    # Whoever sets the constant has said the same.
+    assert ward(f"{name}:horizon=540").status() == ward(name, cases=500).status()
+    assert ward(f"{name}:horizon=7").status().planned == 0
+    assert ward(name).status().planned is ward("getbe-sm").status().planned is None
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        ("getbe-sm", f"it cannot be told how many.*{grbp.DEFAULT_LEARNER}.* can$"),
+        (f"{grbp.DEFAULT_LEARNER}:horizon=3", "it has a horizon already"),
+        (f"{grbp.DEFAULT_LEARNER}:horizon=0", "it has a horizon already"),
+        (grbp.LEARNERS[grbp.DEFAULT_LEARNER], "set its horizon yourself"),
+    ],
+)
+def test_cases_are_planned_with_a_learner_that_can_be_told(learner: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        ward(learner, cases=500)
+
+
+def test_beyond_the_planned_cases_a_study_goes_on() -> None:
+    study = ward(grbp.DEFAULT_LEARNER, cases=2)
+    said = []
+    for _ in range(4):
+        status = study.status()
+        assert status.planned is not None
+        said.append(describe_planned(status.planned, status.cases["opened"]))
+        assert study.open_case(1).action is not None
+    assert said[:2] == [f"Planned for 2 cases, of which {k} opened." for k in ("0 were", "1 was")]
+    assert [text.partition(": ")[0] for text in said[2:]] == [
+        f"Planned for 2 cases, and {k} were opened" for k in (2, 3)
+    ]
+    assert said[-1].endswith("The advisor goes on as if it did not know how many come.")
+    assert study.replay().ok
 
 
 # Learners that others wrote.
@@ -306,7 +340,11 @@ def test_what_has_another_type_is_refused_in_one_sentence(name: str, wrong: Any)
         ({"shadow": "no"}, "it must be True or False"),
         ({"shadow": 1}, "it must be True or False"),
         ({"level": 1.0}, "level = 1.0 was given"),
-        ({"horizon": "x"}, "horizon = 'x' was given"),
+        ({"cases": "x"}, "cases = 'x' was given"),
+        ({"cases": 0}, "cases = 0 was given; it must be a whole number from 1"),
+        ({"cases": -3}, "cases = -3 was given"),
+        ({"cases": 2.5}, "cases = 2.5 was given"),
+        ({"cases": True}, "cases = True was given"),
         ({"who": ""}, "who = '' was given"),
         ({"who": "a\nb"}, "it must be one line"),
     ],

@@ -29,7 +29,8 @@ def test_the_number_is_the_least_from_which_on_enough_studies_are_right(
 ) -> None:
     needed = needed_of(0.65, 0.3, **{what: share})
     looked = [n for n in _checkpoints(1000).tolist() if n >= 20]
-    (truth,) = grbp.plan(4, 0.65, 0.3, looked, replicas=100).truths
+    untold = f"{grbp.DEFAULT_LEARNER}:horizon=0"
+    (truth,) = grbp.plan(4, 0.65, 0.3, looked, untold, replicas=100).truths
     name = "known" if what == "known" else "plays_right"
     shares = {n: getattr(truth.at(n), name) for n in looked}
     assert 20 < needed.cases.estimate <= 500

@@ -147,7 +147,7 @@ def visit(study: Any, clock: Clock, folder: Path) -> Iterator[Any]:
     [
         {},
         {"learner": "getbe-sm", "seed": 7, "start": "first", "level": 0.9},
-        {"start": Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0), "horizon": 100},
+        {"start": Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0), "cases": 100},
         {"shadow": True, "windows": {"finish": 0.1}},
     ],
 )

@@ -44,6 +44,10 @@ TWINS: Final = {
         {"learner": "threshold-0", "seed": SEED, "start": "first"},
         {"learner": "threshold-3", "seed": SEED, "level": 0.9},
     ),
+    "cases": (
+        {"learner": grbp.DEFAULT_LEARNER, "seed": SEED, "cases": 1},
+        {"learner": "threshold-0", "seed": SEED, "level": 0.9},
+    ),
 }
 """What twins differ in, which nobody but an examiner may notice."""
 

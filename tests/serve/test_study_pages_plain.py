@@ -160,6 +160,25 @@ def test_one_study_is_gone_to_at_once(tmp_path: Path) -> None:
         assert server.ask("GET", "/?all=1").status_code == 200
 
 
+def test_pages_ask_how_many_cases_will_come_and_say_when_they_are_over(tmp_path: Path) -> None:
+    with Serving(tmp_path, asking="admin") as server:
+        form = server.ask("GET", "/", headers=HTML).text
+        assert "About how many cases will there be?" in form
+        assert 'name="cases" data-kind="number"' in form
+        made = server.ask("POST", "/api/studies", json={"name": "ward", "goal": 4, "cases": 1})
+        assert (made.status_code, made.json()["planned"]) == (201, 1)
+        page = server.ask("GET", "/studies/ward", headers=HTML).text
+        assert "Planned for 1 case, of which 0 were opened." in page
+        grbp.Study(server.store, "ward").open_case(2)
+        page = server.ask("GET", "/studies/ward", headers=HTML).text
+        assert "goes on as if it did not know how many come" in page
+        for bad in (0, 2.5, "many"):
+            body = {"name": "next", "goal": 4, "cases": bad}
+            refused(server.ask("POST", "/api/studies", json=body), 422)
+        body = {"name": "next", "goal": 4, "learner": "getbe-sm", "cases": 9}
+        refused(server.ask("POST", "/api/studies", json=body), 422)
+
+
 def test_a_history_says_what_was_taken_back_and_what_counts() -> None:
     study = grbp.Study.create("memory", "ward", 4, windows={"continue": 1.0}, who="ada")
     study.open_case(2)

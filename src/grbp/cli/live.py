@@ -115,7 +115,7 @@ def _init(options: argparse.Namespace) -> None:
         options.learner,
         seed=parse_whole(options.seed),
         start=start,
-        horizon=parse_number(options.horizon),
+        cases=parse_whole(options.cases),
         windows={action: parse_number(days) for action, days in windows.items()},
         shadow=options.shadow,
         level=parse_number(options.level),

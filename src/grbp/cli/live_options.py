@@ -22,9 +22,9 @@ NEW_STUDY: Final[dict[str, dict[str, Any]]] = {
     },
     "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
     **TABLE_WORDS,
-    "--horizon": {
+    "--cases": {
         "metavar": "N",
-        "help": "how many cases there will be, for a learner that needs it",
+        "help": "about how many will come, rather too many than too few (nobody knows)",
     },
     "--window": {
         "metavar": "ACTION=DAYS",

@@ -10,7 +10,13 @@ from typing import Any, Final
 
 from grbp._format import plural
 from grbp.live import Advice, Basis, Case, Event, Status, Verified
-from grbp.live.narration import EventLine, describe_events, describe_threshold, format_days
+from grbp.live.narration import (
+    EventLine,
+    describe_events,
+    describe_planned,
+    describe_threshold,
+    format_days,
+)
 from grbp.live.schema import CLOSED, LOST, OPEN, WON
 from grbp.model.transition import Action, successors
 from grbp.theory.posterior import Estimate
@@ -72,6 +78,8 @@ def show_study(status: Status) -> None:
     else:
         ends = f"{n[WON]:,} won, {n[LOST]:,} lost, {n[CLOSED]:,} withdrawn"
         print(f"{plural(n['opened'], 'case')}: {n[OPEN]:,} open, {ends}.")
+    if status.planned is not None:
+        _fill(describe_planned(status.planned, n["opened"]))
     if status.shadow:
         print(f"{plural(status.events, 'event')}.")
     else:

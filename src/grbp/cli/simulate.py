@@ -68,6 +68,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--splitting", action="store_true", help="look for rare replicas that carry the mean"
     )
     parser.add_argument(
+        "--horizon", action="store_true", help="tell learners the number of rounds, if they ask"
+    )
+    parser.add_argument(
         "--steps", metavar="FILE", help="write every step as a table of cases (takes every step)"
     )
     add_threads(parser)
@@ -91,6 +94,7 @@ def run(options: argparse.Namespace) -> None:
             initial_estimates=options.initial_estimates,
             engine=engine,
             splitting=options.splitting,
+            horizon=options.horizon,
             threads=parse_whole(options.threads),
             progress=progress,
         )
@@ -134,6 +138,7 @@ def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
         result.replicas,
         result.seed,
         initial_estimates=options.initial_estimates,
+        horizon=options.horizon,
         threads=parse_whole(options.threads),
     )
     logging.getLogger("grbp").info("wrote %s", write_steps(Path(options.steps), blocks))

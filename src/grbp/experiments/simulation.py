@@ -22,7 +22,15 @@ from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
 from grbp.experiments.tables import COLUMNS, Row, problem_columns
-from grbp.learners.registry import DEFAULT_LEARNER, AnyLearner, LearnerLike, find_learner
+from grbp.learners.registry import (
+    DEFAULT_LEARNER,
+    AnyLearner,
+    LearnerLike,
+    find_learner,
+    has_horizon,
+    lacks_horizon,
+    with_horizon,
+)
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
@@ -150,6 +158,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     initial_estimates: InitialEstimates = "drawn",
     engine: EngineLike = "auto",
     splitting: bool = False,
+    horizon: bool = False,
     threads: int | None = None,
     progress: ProgressLike = None,
 ) -> Simulation:
@@ -197,6 +206,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         finishing in state 1 is right, a replica can be stuck with never finishing, and one in a
         million may then matter. `replicas`, at least 1,000, is then the size of a population that
         is resampled as it plays, and replicas have weights.
+    horizon : bool
+        Whether learners are told the number of rounds: each that has a constant ``horizon`` which
+        is not set, and its name says so. The others play as they are.
     threads : int, optional
         The number of threads, by default one for each processor. It changes no bit.
     progress : bool or callable, optional
@@ -248,6 +260,12 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     [10, 200]
     >>> less.curves["getbe-sm:gamma=2"].mean.round(2).tolist()
     [0.46, 4.09]
+
+    The default learner, told that there will be 200 rounds:
+
+    >>> told = grbp.simulate(problem, rounds=200, replicas=100, horizon=True)
+    >>> list(told.curves) == [f"{grbp.DEFAULT_LEARNER}:horizon=200"]
+    True
     """
     rounds = check_count("rounds", rounds, 1, MOST_ROUNDS)
     replicas = check_count("replicas", replicas, 1, MOST_REPLICAS)
@@ -257,7 +275,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     check_choice("regret", regret, Kind)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
     ends = checkpoints_up_to(rounds, checkpoints)
-    found = find_learners(learners, problem)
+    found = find_learners(learners, problem, horizon, rounds)
     engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
@@ -293,16 +311,35 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
 
 
 def find_learners(
-    learners: LearnerLike | Iterable[LearnerLike], problem: Problem
+    learners: LearnerLike | Iterable[LearnerLike], problem: Problem, horizon: bool, rounds: int
 ) -> list[AnyLearner]:
-    """Find one or more learners; refuse one that is named twice."""
+    """Find one or more learners, told the number of rounds if so asked; refuse one named twice."""
     found = [find_learner(learner, problem) for learner in as_learner_list(learners)]
+    if _check_horizon(horizon, found):
+        told = (with_horizon(x, rounds, problem) if lacks_horizon(x) else x for x in found)
+        found = [find_learner(learner, problem) for learner in told]
     names = [learner.name for learner in found]
     if len(set(names)) < len(names) or not names:
         raise InvalidInput(
             f"the learners {names} were given; there must be one or more, each named once"
         )
     return found
+
+
+def _check_horizon(horizon: object, learners: list[AnyLearner]) -> bool:
+    """Return whether to tell learners the number of rounds; refuse if none can be told."""
+    if not isinstance(horizon, bool | np.bool_):
+        raise InvalidInput(
+            f"horizon = {horizon!r} was given; it must be True, for as many rounds as are played,"
+            " or False"
+        )
+    if horizon and not any(map(has_horizon, learners)):
+        names = ", ".join(learner.name for learner in learners)
+        raise InvalidInput(
+            f"horizon = True was given with {names or 'no learner'}; one at least must have a"
+            f" constant horizon, such as {DEFAULT_LEARNER}"
+        )
+    return bool(horizon)
 
 
 def checkpoints_up_to(rounds: int, asked: Sequence[float] | None = None) -> Ints:

@@ -31,7 +31,7 @@ _DECISIONS: Final = 2**22
 """Counts of decisions that are kept at a time."""
 
 
-def step_log(
+def step_log(  # noqa: PLR0913 (each is a separate choice of the user)
     problem: Problem,
     learners: LearnerLike | Iterable[LearnerLike] = DEFAULT_LEARNER,
     rounds: float = 500,
@@ -39,12 +39,13 @@ def step_log(
     seed: "SeedLike" = 0,
     *,
     initial_estimates: InitialEstimates = "drawn",
+    horizon: bool = False,
 ) -> dict[str, Any]:
     """Write down every step of simulated rounds, as a table of past cases.
 
     Parameters
     ----------
-    problem, learners, seed, initial_estimates
+    problem, learners, seed, initial_estimates, horizon
         As for `simulate`.
     rounds : int, default 500
         The number of rounds in a replica.
@@ -80,9 +81,8 @@ def step_log(
     2 1 2 1 4
     3 1 2 1 0
     """
-    blocks = list(
-        step_blocks(problem, learners, rounds, replicas, seed, initial_estimates=initial_estimates)
-    )
+    how: Any = {"initial_estimates": initial_estimates, "horizon": horizon}
+    blocks = list(step_blocks(problem, learners, rounds, replicas, seed, **how))
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
@@ -94,13 +94,14 @@ def step_blocks(  # noqa: PLR0913 (as above)
     seed: "SeedLike",
     *,
     initial_estimates: InitialEstimates = "drawn",
+    horizon: bool = False,
     threads: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the table of `step_log` in parts, each with some replicas of one learner."""
     rounds = check_count("rounds", rounds, 1, MOST_STEPS)
     replicas = check_count("replicas", replicas, 1, MOST_STEPS)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
-    found, seed = find_learners(learners, problem), as_seed(seed)
+    found, seed = find_learners(learners, problem, horizon, rounds), as_seed(seed)
     if rounds * replicas * len(found) > MOST_STEPS:
         raise _too_many_steps()
     cases = steps = 0

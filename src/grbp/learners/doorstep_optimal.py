@@ -26,8 +26,11 @@ from grbp.learners.optimal_stopping import stopping_evidence
 SHORTEST: Final = 100.0
 """The least horizon that is reckoned with where none is given."""
 
-TO_COME: Final = 2.5
-"""How many rounds are thought to come for each that was played, where no horizon is given."""
+TO_COME: Final = 3.0
+"""How many times as many rounds as the shortest horizon has are thought to come then."""
+
+SLOWER: Final = 0.95
+"""The power of the rounds played with which those to come grow: the minimax rule's, about."""
 
 _EIGHTHS: Final = np.array([
     -1.5341205443525463, -0.8871465590188760, -0.4887764111146695, -0.1573106846101707,
@@ -97,14 +100,13 @@ def deviation(of: Belief) -> float:
 def rounds_to_come(horizon: float, rho: int) -> float:
     """Return how many rounds are thought to come, this one included.
 
-    Without a horizon, they are a multiple of those that were played; beyond it, of those played
-    since.
+    Without a horizon, they grow a little more slowly than those that were played; beyond it, than
+    those played since, so that nothing is explored anew at once.
     """
     if rho <= horizon:
         return horizon - rho + 1.0
-    if horizon > 0.0:
-        return TO_COME * (rho - horizon)
-    return TO_COME * max(SHORTEST, float(rho))
+    played = rho - horizon if horizon > 0.0 else max(SHORTEST, float(rho))
+    return TO_COME * SHORTEST * math.pow(played / SHORTEST, SLOWER)
 
 
 @inlined

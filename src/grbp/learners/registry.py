@@ -24,7 +24,7 @@ from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPP
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
-from grbp.model.validation import check_goal, check_positive, check_threshold
+from grbp.model.validation import check_count, check_goal, check_positive, check_threshold
 from grbp.theory.values import optimal_threshold
 
 AnyLearner: TypeAlias = Learner | PolicyLearner
@@ -82,6 +82,9 @@ LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
 
 `find_learner` looks a learner up and makes it; ``grbp learners`` lists them on the shell.
 """
+
+_MOST_TOLD: Final = 2**53
+"""The most rounds that a learner is told of: as far as a float counts."""
 
 DEFAULT_LEARNER: Final = DOORSTEP_LAI.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
@@ -191,6 +194,44 @@ def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner
         off = number == known[name].default == 0.0
         changed[name] = number if off else check_positive(name, number)
     return replace(learner, name=given, constants=learner.constants._replace(**changed))
+
+
+def with_horizon(learner: LearnerLike, rounds: float, problem: Problem | int) -> LearnerLike:
+    """Tell a learner how many rounds there will be; refuse one that cannot be told, or was.
+
+    A name stays a name: "doorstep-lai:prior=2" becomes "doorstep-lai:prior=2,horizon=400".
+    """
+    rounds, found = check_count("rounds", rounds, 1, _MOST_TOLD), find_learner(learner, problem)
+    if not has_horizon(found):
+        known = [one for one in LEARNERS.values() if isinstance(one, Learner)]
+        able = [one.name for one in known if has_horizon(one)]
+        raise InvalidInput(
+            f"the learner {found.name} was given; it cannot be told how many rounds (cases) there"
+            f" will be, as {' and '.join(able)} can"
+        )
+    if not lacks_horizon(found):
+        raise InvalidInput(
+            f"the learner {found.name} was given; it has a horizon already, and cannot be told"
+            f" of {rounds:,} rounds (cases) as well"
+        )
+    name = learner_name(learner if isinstance(learner, str) else found.name)
+    setting = f"horizon={rounds}"
+    told = f"{name}{',' if '=' in name else ':'}{setting}"
+    return told if isinstance(learner, str) else _with_settings(found, told, setting)
+
+
+def has_horizon(learner: AnyLearner) -> bool:
+    """Return whether a learner can be told how many rounds there will be."""
+    return "horizon" in learner.constants._fields
+
+
+def lacks_horizon(learner: AnyLearner) -> bool:
+    """Return whether a learner can be told how many rounds there will be, and was told nothing.
+
+    Whoever writes "horizon=0" has said that nobody knows.
+    """
+    told = learner.constants._asdict().get("horizon")
+    return told == 0.0 and "horizon=" not in learner.name
 
 
 class Constant(NamedTuple):

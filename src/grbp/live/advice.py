@@ -158,7 +158,8 @@ class Status:
     """How a study stands.
 
     Of a study in shadow mode, a `Client` whose role is less than statistician gets None for the
-    learner, the seed, the start, what is pending, the head, the next threshold and the basis.
+    learner, the seed, the start, how many cases are planned, what is pending, the head, the next
+    threshold and the basis.
 
     Attributes
     ----------
@@ -176,6 +177,8 @@ class Status:
         Whether the study advises nobody.
     cases : dict
         The number of cases by status, and of all.
+    planned : int or None
+        For how many cases the study is planned; None if nobody said.
     pending : int
         FINISH that was advised or taken and does not count yet.
     events : int
@@ -200,6 +203,7 @@ class Status:
     windows: dict[str, float]
     shadow: bool
     cases: dict[str, int]
+    planned: int | None
     pending: int
     events: int
     head: str
@@ -226,6 +230,6 @@ def make_status(
     start = config.start if isinstance(config.start, str) else "records"
     return Status(
         config.name, config.goal, config.learner_name, config.version, config.seed, start,
-        config.days, config.shadow, cases, row.pending, row.seq, row.head, read_only, threshold,
-        basis, row.archived or None,
+        config.days, config.shadow, cases, config.planned, row.pending, row.seq, row.head,
+        read_only, threshold, basis, row.archived or None,
     )  # fmt: skip

@@ -16,8 +16,7 @@ from grbp.learners.registry import (
     LearnerLike,
     find_learner,
     is_path,
-    learner_constants,
-    learner_name,
+    with_horizon,
 )
 from grbp.learners.serialization import (
     check_constants,
@@ -25,10 +24,10 @@ from grbp.learners.serialization import (
     learner_json,
     restore_learner,
 )
-from grbp.live.arguments import check_label, check_text
+from grbp.live.arguments import MOST_CASES, check_label, check_text
 from grbp.live.schema import dumps, loads
 from grbp.model.transition import Action
-from grbp.model.validation import as_seed, check_goal, check_positive, check_whole
+from grbp.model.validation import as_seed, check_count, check_goal, check_positive, check_whole
 from grbp.numerics.intervals import check_level
 from grbp.numerics.rng import LEARNER, OPENING, replica_key, uniform
 
@@ -98,6 +97,14 @@ class Config:
     def days(self) -> dict[str, float]:
         """The windows in days."""
         return {action: seconds / _DAY for action, seconds in self.windows.items()}
+
+    @property
+    def planned(self) -> int | None:
+        """The number of cases that the learner was told of; None if it was told none."""
+        horizon = self.constants.get("horizon", 0.0)
+        if not 0.0 < horizon < math.inf:
+            return None
+        return max(0, int(horizon) - self.first.rho + 1)  # Past cases are rounds as well.
 
     @cached_property
     def first(self) -> Counters:
@@ -222,12 +229,15 @@ def check_imported(given: Any) -> Config:
 
 
 def make_config(
-    name: str, goal: object, learner: LearnerLike, horizon: object, settings: Mapping[str, Any]
+    name: str, goal: object, learner: LearnerLike, cases: object, settings: Mapping[str, Any]
 ) -> Config:
     """Check what a study is to be, and return its configuration."""
     goal = check_goal(goal)
-    learner = _add_horizon(learner, goal, horizon)
     found = _check_thresholds(find_learner(learner, goal))
+    start = _check_start(settings["start"], found, goal)
+    if cases is not None:
+        learner = _tell_cases(learner, goal, cases, start)
+        found = _check_thresholds(find_learner(learner, goal))
     return Config(
         name=check_label("name", name, 64),
         goal=goal,
@@ -236,7 +246,7 @@ def make_config(
         seed=as_seed(settings["seed"]),
         shadow=_check_shadow(settings["shadow"]),
         windows=_check_windows(settings["windows"]),
-        start=_check_start(settings["start"], found, goal),
+        start=start,
         level=check_level(settings["level"]),
         version=this_version(),
     )
@@ -247,19 +257,15 @@ def this_version() -> str:
     return __version__
 
 
-def _add_horizon(learner: LearnerLike, goal: int, horizon: object) -> LearnerLike:
-    """Return the name of a learner with its horizon."""
-    if horizon is None:
-        return learner
-    number = check_positive("horizon", horizon)
-    names = [one.name for one in learner_constants(find_learner(learner, goal))]
-    if not isinstance(learner, str) or "horizon" not in names or "horizon=" in learner:
+def _tell_cases(learner: LearnerLike, goal: int, cases: object, start: Any) -> LearnerLike:
+    """Tell a learner how many cases will come, in addition to those of the records."""
+    number = check_count("cases", cases, 1, MOST_CASES)
+    if not isinstance(learner, str):
         raise InvalidInput(
-            f"horizon = {horizon!r} was given with the learner {learner!s}; it must be a learner"
-            " that has one, by its name, such as doorstep-lai"
+            f"cases = {number} was given with a learner that is no name; set its horizon yourself"
         )
-    name = learner_name(learner)
-    return f"{name}{',' if '=' in name else ':'}horizon={number:.17g}"
+    past = start[0] - 1 if isinstance(start, list) else 0
+    return with_horizon(learner, past + number, goal)
 
 
 def _check_thresholds(found: object) -> Learner:

@@ -62,7 +62,7 @@ class StudyKeeper(StudyReader):
         *,
         seed: int = 0,
         start: Any = DRAWN,
-        horizon: float | None = None,
+        cases: float | None = None,
         windows: Mapping[str, float] | None = None,
         shadow: bool = False,
         level: float = 0.95,
@@ -90,8 +90,11 @@ class StudyKeeper(StudyReader):
             Where the study begins: with first estimates that are drawn, as the paper's experiments
             have them; with one first CONTINUE and one first FINISH, as Algorithm 1 says; or with
             what past cases tell, as `fit` counted them.
-        horizon : float, optional
-            How many cases there will be, for a learner that wants to know.
+        cases : int, optional
+            About how many cases there will be, if that is known: the learner then knows how long
+            what it learns is of use. Rather say too many than too few; those of the records do not
+            count. The learner must have a constant ``horizon``, which is set. Nothing is refused
+            beyond that number: the study goes on as if it did not know how many come.
         windows : dict, optional
             For "continue" or "finish", the days after which an outcome counts, however early it
             is told. Where bad outcomes are known sooner than good ones, estimates are wrong
@@ -122,7 +125,7 @@ class StudyKeeper(StudyReader):
         <Study('memory', 'ward'): goal 4>
         """
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
-        config = make_config(name, goal, learner, horizon, settings | {"level": level})
+        config = make_config(name, goal, learner, cases, settings | {"level": level})
         call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
         with open_or_make_store(store) as opened:
             for reason in opened.checks():

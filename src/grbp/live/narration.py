@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from grbp._format import plural
 from grbp.live.config import DRAWN, FIRST
 from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
 
@@ -140,6 +141,17 @@ def _describe_learner(config: dict[str, Any]) -> list[str]:
         f"seed {config['seed']}",
         beginning.get(start, "from records") if isinstance(start, str) else "from records",
     ]
+
+
+def describe_planned(planned: int, opened: int) -> str:
+    """Say for how many cases a study is planned, and what holds when they are over."""
+    were = f"{opened:,} {'was' if opened == 1 else 'were'} opened"
+    if opened < planned:
+        return f"Planned for {plural(planned, 'case')}, of which {were}."
+    return (
+        f"Planned for {plural(planned, 'case')}, and {were}: the planned number is over. The"
+        " advisor goes on as if it did not know how many come."
+    )
 
 
 def format_days(number: float) -> str:

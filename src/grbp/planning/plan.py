@@ -9,7 +9,13 @@ import numpy as np
 
 from grbp._progress import Progress, ProgressLike, as_progress
 from grbp.errors import InvalidInput
-from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
+from grbp.learners.registry import (
+    DEFAULT_LEARNER,
+    LearnerLike,
+    find_learner,
+    lacks_horizon,
+    with_horizon,
+)
 from grbp.model.problem import Problem, StartLike
 from grbp.model.validation import as_seed, check_count, check_probability, check_whole
 from grbp.numerics.arrays import Ints
@@ -94,7 +100,10 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         The numbers of cases to answer for, up to 1,000,000: by default 200, 500 and 2,000, or with
         `known` or `right` as many as the hardest truth needs.
     learner : str or Learner, optional
-        The learner, by default "doorstep-lai"; `find_learner` says what else is one.
+        The learner, by default "doorstep-lai"; `find_learner` says what else is one. It is told how
+        many cases will come, the largest of `cases`, if it has a constant ``horizon`` that is not
+        set; ``"doorstep-lai:horizon=0"`` is told nothing. Nor is any learner with `known` or
+        `right`, where the number of cases is what is looked for.
     known, right : float, optional
         Find the least number of cases after which this share of studies knows the right policy, or
         plays it, under each truth; `Truth.needed` has it, with the cases of a trial with two arms.
@@ -213,7 +222,8 @@ def _plan_after(past: Past, asked: _Asked, by_group: dict[str, Plan]) -> Plan:
     points_f = _range_points("p_f", past.p_f if asked.p_f is None else asked.p_f, why)
     start = past.start if asked.start is None else asked.start
     problems = [Problem(asked.goal, a, b, start) for a in points_c for b in points_f]
-    study, design = asked.study, asked.design._replace(before=past.before)
+    design = asked.design._replace(before=past.before)
+    study = _tell_horizon(asked, past.before.rho, problems[0])
     needed: list[Needed | None] = [None] * len(problems)
     if asked.target is not None:
         for k, problem in enumerate(problems):
@@ -225,10 +235,13 @@ def _plan_after(past: Past, asked: _Asked, by_group: dict[str, Plan]) -> Plan:
         log = play_studies(study, problem, design, checkpoints)
         truths.append(summarize_truth(problem, log, past.seen, needed[k]))
         _tell(asked, "plan", k + 1, len(problems))
+    learner = find_learner(study.learner, problems[0])
+    told = int(learner.constants._asdict().get("horizon", 0.0))
     return Plan(
         goal=problems[0].goal,
         start=problems[0].canonical_start,
-        learner=find_learner(study.learner, problems[0]).name,
+        learner=learner.name,
+        told=max(0, told - design.before.rho),
         cases=cases,
         truths=tuple(truths),
         replicas=study.replicas,
@@ -247,6 +260,18 @@ def _plan_after(past: Past, asked: _Asked, by_group: dict[str, Plan]) -> Plan:
         lost_by_state=past.lost_by_state,
         by_group=by_group,
     )
+
+
+def _tell_horizon(asked: _Asked, past: int, problem: Problem) -> Study:
+    """Tell the learner how many cases there will be in all, if it can be told.
+
+    Whoever asks how many are enough does not know it yet.
+    """
+    study = asked.study
+    if asked.target is not None or not lacks_horizon(find_learner(study.learner, problem)):
+        return study
+    cases = past + (asked.cases or CASES)[-1]
+    return study._replace(learner=with_horizon(study.learner, cases, problem))
 
 
 def _tell(asked: _Asked, what: str, done: int, total: int) -> None:

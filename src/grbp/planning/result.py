@@ -53,6 +53,9 @@ class Plan(Displayable):
         The distribution of the first state, as `Problem.start`.
     learner : str
         The name of the learner.
+    told : int
+        The number of cases that the learner was told of, further ones where there are records; 0 if
+        it was told none.
     cases : tuple of int
         The numbers of cases that were asked about, in order.
     truths : tuple of Truth
@@ -107,6 +110,7 @@ class Plan(Displayable):
     goal: int
     start: Start
     learner: str
+    told: int
     cases: tuple[int, ...]
     truths: tuple[Truth, ...]
     replicas: int

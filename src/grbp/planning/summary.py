@@ -201,10 +201,13 @@ def summarize(plan: "Plan") -> str:
 
 def describe_setting(plan: "Plan") -> str:
     """Say what was played."""
+    more = "more " if plan.past_cases else ""
     studies = "1 study" if plan.replicas == 1 else f"{plan.replicas:,} studies"
     choices = {
         f"goal {plan.goal:,}": True,
         plan.learner: True,
+        f"told that {plural(plan.told, f'{more}case')} will come (as by grbp live init --cases"
+        f" {plan.told})": plan.told,
         f"{plan.overlap:,} cases at once": plan.overlap > 1,
         f"goals known {plan.late_wins:,} cases later": plan.late_wins,
         f"{100.0 * plan.overrule:.3g} % overruled": plan.overrule,

@@ -79,7 +79,7 @@ class Log(NamedTuple):
     keys : ndarray, shape (replicas, 4)
         The keys of the cases, the learner's draws, the first estimates and what is overruled.
     threshold : ndarray, shape (replicas, checkpoints)
-        The threshold that the next case would be played with.
+        The threshold that the next case would be played with; at the end, the last one again.
     sure : ndarray, shape (replicas, checkpoints)
         The threshold of which one is sure; -1 where there is none.
     lost : ndarray, shape (replicas, checkpoints)
@@ -114,7 +114,7 @@ def make_study_loop(decide: Decide) -> StudyLoop:
     kernel(decide)
 
     def study(constants: Any, design: Design, starts: Starts, gaps: Floats, log: Log) -> int:
-        goal, before = design.goal, design.before
+        goal, before, last = design.goal, design.before, log.checkpoints[-1]
         # A case waits here until it is told, each in the place of the one told before.
         waiting = np.zeros((design.overlap + design.late_wins, 5), dtype=np.int64)
         seen, box = np.zeros(4, dtype=np.int64), np.zeros((2, 3), dtype=np.int64)
@@ -133,7 +133,9 @@ def make_study_loop(decide: Decide) -> StudyLoop:
                         settled = sure
                 threshold = settled
                 if settled == NOBODY:
-                    known = with_pending(n, before.rho + rho, float(pending))
+                    # After the last case one asks how it would be played with all that is known: a
+                    # learner who was told its number would begin anew beyond it.
+                    known = with_pending(n, before.rho + min(rho, last), float(pending))
                     # Added to 0, a bool is a number, compiled as well.
                     threshold = 0 + decide(goal, constants, known, fold_in(learner_key, rho))
                     if not 0 <= threshold < goal or gaps[threshold] < 0.0:

@@ -145,7 +145,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         *,
         seed: int = 0,
         start: Any = DRAWN,
-        horizon: float | None = None,
+        cases: float | None = None,
         windows: Mapping[str, float] | None = None,
         shadow: bool = False,
         level: float = 0.95,
@@ -162,7 +162,7 @@ as https://ward.example.org or http://127.0.0.1:8000
             One of the package's: a server imports no learner that somebody else names.
         seed : int, default 0
         start : "drawn", "first", Counters or Fit, default "drawn"
-        horizon : float, optional
+        cases : int, optional
         windows : dict, optional
         shadow : bool, default False
         level : float, default 0.95
@@ -174,10 +174,11 @@ as https://ward.example.org or http://127.0.0.1:8000
         Client
         """
         given = {"seed": seed, "start": start, "windows": windows, "shadow": shadow, "level": level}
-        config = make_config(name, goal, learner, horizon, given)
+        config = make_config(name, goal, learner, cases, given)
         if not isinstance(learner, str):
             raise InvalidInput(f"learner = {learner!r} was given; over HTTP it must be a name")
-        body = given | {"name": name, "goal": goal, "learner": learner, "horizon": horizon}
+        body = given | {"name": name, "goal": goal, "learner": learner}
+        body["cases"] = None if cases is None else int(cases)
         body |= {"seed": config.seed, "start": config.start, "windows": dict(windows or {})}
         body["shadow"] = config.shadow
         with _connect(url, options) as transport:

@@ -66,7 +66,9 @@ class NewStudy(Body):
         ],
         description="where it begins: a word, or the counters of past cases",
     )
-    horizon: Any = _describe_field("number", None, exclusiveMinimum=0)
+    cases: Any = _describe_field(
+        "integer", None, minimum=1, description="about how many will come; null if nobody knows"
+    )
     windows: Any = _describe_field(
         "object",
         None,

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grbp._format import plural
-from grbp.live.narration import describe_threshold, format_days, name_state
+from grbp.live.narration import describe_planned, describe_threshold, format_days, name_state
 from grbp.model.transition import successors
 from grbp.serve import narration
 
@@ -30,6 +30,7 @@ TEMPLATES.filters |= {
 }
 TEMPLATES.globals |= {
     "isnan": math.isnan,
+    "describe_planned": describe_planned,
     "describe_threshold": describe_threshold,
     "explain_exploration": narration.explain_exploration,
     "successors": successors,
