@@ -1,20 +1,18 @@
-"""Doorstep learners that give up on FINISH when optimal stopping says so.
+"""The two doorstep learners that `doorstep-optimal` replaced, to compare it with.
 
-They know, or guess, how many rounds are to come, and so need less evidence than `doorstep-kl`.
-docs/doorstep-learners.md has their rules and the evidence.
+Lai's was the default; its constants were tuned to 5,000 rounds of goal 4. They are learners of
+one's own now: `FORMER_LAI` and `FORMER_BAYES` are given where a name would be.
 """
 
 import math
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import inlined, kernel
-from grbp.learners.base import Learner
-from grbp.learners.counters import Counters, corners
+from grbp import Counters, Learner, corners, inlined, kernel
 from grbp.learners.doorstep import (
     FREE,
-    HERE,
     NEARLY,
     boundary_inverse,
     continue_value,
@@ -31,10 +29,10 @@ FLAT_PRIOR: Final = 2.0
 """The samples that a flat prior is worth."""
 
 HEAD_START: Final = 10.0
-"""Rounds before the first that doorstep-lai reckons with: it is less patient in the first ones."""
+"""Rounds before the first that former-lai reckons with: it is less patient in the first ones."""
 
 FULL_AFTER: Final = 100.0
-"""The samples of FINISH after which doorstep-lai insists on its least evidence in full."""
+"""The samples of FINISH after which former-lai insists on its least evidence in full."""
 
 _EIGHTHS: Final = np.array([
     -1.5341205443525463, -0.8871465590188760, -0.4887764111146695, -0.1573106846101707,
@@ -44,7 +42,7 @@ _EIGHTHS: Final = np.array([
 
 
 class Horizon(NamedTuple):
-    """The constants of doorstep-bayes, which are known beforehand.
+    """The constants of former-bayes, which are known beforehand.
 
     Parameters
     ----------
@@ -59,7 +57,7 @@ class Horizon(NamedTuple):
 
 
 class Leaning(NamedTuple):
-    """The constants of doorstep-lai: those of a `Horizon`, and two more.
+    """The constants of former-lai: those of a `Horizon`, and two more.
 
     Parameters
     ----------
@@ -193,7 +191,7 @@ def raised_value(goal: int, lean: float, p_c: float, sd: float, b: float) -> flo
 
 @inlined
 def least_evidence(least: float, taken: float, raised: float) -> float:
-    """Compute the evidence below which doorstep-lai does not give up, however few rounds come.
+    """Compute the evidence below which former-lai does not give up, however few rounds come.
 
     A learner that gives up learns nothing more about FINISH, so bad luck at the start must not
     decide a close race. A race is close if it is open after many samples.
@@ -319,14 +317,16 @@ def bayes_stable(goal: int, constants: Horizon, low: Counters, high: Counters) -
     return gain(goal, weight_low, p.f_high, spread, p.c_low, p.sd_high, p.sd_low, needed) < -NEARLY
 
 
-FORMER_LAI = Learner(
-    "former-lai",
-    doorstep_lai,
-    Leaning(),
-    (0, 1),
-    reference=f"Lai 1987; {HERE}",
-    stable=lai_stable,
+FORMER_LAI: Final = Learner("former-lai", doorstep_lai, Leaning(), (0, 1), stable=lai_stable)
+FORMER_BAYES: Final = Learner(
+    "former-bayes", doorstep_bayes, Horizon(), (0, 1), stable=bayes_stable
 )
-FORMER_BAYES = Learner(
-    "former-bayes", doorstep_bayes, Horizon(), (0, 1), reference=HERE, stable=bayes_stable
-)
+
+
+def told(learner: Learner, rounds: float) -> Learner:
+    """Return one of them that knows how many rounds there will be."""
+    return replace(
+        learner,
+        name=f"{learner.name}-told",
+        constants=learner.constants._replace(horizon=float(rounds)),
+    )
