@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections import Counter
 
-COMMON = ["doorstep-lai", "getbe-sm", "getbe-ps", "getbe-ucb"]
+COMMON = ["doorstep-optimal", "getbe-sm", "getbe-ps", "getbe-ucb"]
 
 MEASURE = """
 import sys, time

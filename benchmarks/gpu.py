@@ -50,7 +50,7 @@ ROUNDS = 1_000
 THRESHOLDS = (0, 1, GOAL - 1)
 SOURCE = Path(__file__).with_name("gpu.cu")
 FLAGS = ("-std=c++17", "-O3", "-arch=native", "-fmad=false", "-shared", "-Xcompiler", "-fPIC")
-LEARNERS = ("getbe-sm", "getbe-ucb", "doorstep-lai", "getbe-ps")
+LEARNERS = ("getbe-sm", "getbe-ucb", "doorstep-optimal", "getbe-ps")
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 

@@ -75,7 +75,7 @@ def experiments(effort: Effort) -> list[Columns]:
             "At the end: the interval in the table under a figure. Whole band: the shade, at every"
             " checkpoint at once, which is wider than needed at each one. Last slope: the gain"
             " per unit of log T in the last tenfold span, from which the verdict judges growth."
-            " Where it is next to nothing (getbe-ps and doorstep-lai in growth-3), its interval"
+            " Where it is next to nothing (getbe-ps and doorstep-optimal in growth-3), its interval"
             " misses rare gains; the verdict then asks only whether the span adds less than a"
             " hundredth of the regret. With 120 replicas the whole band holds less often, and the"
             " figure says so. The pool has replicas, or batches where there is splitting."
@@ -140,7 +140,7 @@ def plain(effort: Effort) -> list[Columns]:
         ],
     )
     spec = Spec("plain", EXPERIMENTS["figure-3"].example, ("x",), 5000, 1, checkpoints=(5000,))
-    for learner in ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "doorstep-lai"):
+    for learner in ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "doorstep-optimal"):
         say(f"plain: {learner}")
         pool = pool_of(spec, learner, effort.choose(2000, 200_000), 1)[:, 0]
         found, rng = grbp.find_learner(learner, spec.problem), np.random.default_rng(SEED)
@@ -228,7 +228,7 @@ def league(effort: Effort) -> list[Columns]:
         ],
     )
     tenths = [k / 10 for k in range(1, 10)]
-    for learner in ("doorstep-lai", "doorstep-bayes", "getbe-ps", "getbe-ucb"):
+    for learner in ("doorstep-optimal", "doorstep-kl", "getbe-ps", "getbe-ucb"):
         say(f"league: {learner}")
         pools = []
         for p_c, p_f in ((a, b) for a in tenths for b in tenths):
@@ -301,7 +301,7 @@ def adaptive(effort: Effort) -> list[Columns]:
     tenths = [k / 10 for k in range(1, 10)]
     problems = [grbp.Problem(4, p_c, p_f) for p_f in tenths for p_c in tenths]
     draws, rng = effort.choose(10, 400), np.random.default_rng(SEED)
-    for learner in ("getbe-sm", "doorstep-lai"):
+    for learner in ("getbe-sm", "doorstep-optimal"):
         say(f"adaptive: {learner}")
         specs = [Spec("x", one, ("x",), 1000, 1, checkpoints=(1000,)) for one in problems]
         pools = [pool_of(one, learner, effort.choose(500, 20_000), 1)[:, 0] for one in specs]

@@ -152,7 +152,7 @@ def foreseeing(effort: Effort) -> list[Columns]:
             " by the estimated chance, for cases that may still come down to state 1."
         ],
     )
-    for learner, truth in product((DEFAULT, "doorstep-sm"), TRUTHS):
+    for learner, truth in product((DEFAULT, "doorstep-kl"), TRUTHS):
         cells = []
         for n in numbers:
             rule = World(GOAL, *truth, in_flight=n)

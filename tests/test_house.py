@@ -35,7 +35,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> 
 def test_a_session_needs_neither_the_engine_nor_numba() -> None:
     code = (
         "import grbp\n"
-        "session = grbp.Session(4, 'doorstep-lai', seed=1)\n"
+        "session = grbp.Session(4, 'doorstep-optimal', seed=1)\n"
         "session.open(2)\n"
         "session.tell(1 if session.ask() == grbp.Action.CONTINUE else 0)\n"
     )

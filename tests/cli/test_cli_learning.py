@@ -233,7 +233,10 @@ def test_without_a_name_it_is_the_default(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([*SIZE, "--learner", "nobody"], "learner 'nobody' was asked for; there is doorstep-lai"),
+        (
+            [*SIZE, "--learner", "nobody"],
+            "learner 'nobody' was asked for; there is doorstep-optimal",
+        ),
         ([*SIZE, *TWO, "--learner", "getbe-sm"], "each named once"),
         ([*SIZE, "--learner", "getbe-sm:gamma=-1"], "gamma = -1.0 was given"),
         ([*SIZE, "--learner", "getbe-sm:delta=1"], "there can be gamma=NUMBER"),

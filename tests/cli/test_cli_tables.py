@@ -51,7 +51,7 @@ def cells(lines: list[str]) -> list[list[str]]:
 def test_a_table_of_many_rounds_and_long_names_is_readable(
     rounds: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long = "doorstep-lai:horizon=1000000000,prior=1.25,lean=1,least=2,and-a-name-of-80-letters"
+    long = "doorstep-optimal:horizon=1000000000,good=1.25,bad=1,up=2,and-a-name-of-80-letters"
     finals = {"getbe-sm": 2.0 * rounds, "oracle": 0.0, long: 1.23456e-5, "getbe-ps": 1234567.0}
     monkeypatch.setattr(grbp, "simulate", lambda *_, **__: simulation(finals, rounds=rounds))
     assert main(["simulate", *ASKED]) == 0

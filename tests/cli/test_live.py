@@ -126,7 +126,7 @@ def test_every_option_of_init_reaches_the_study(
     said: Shell, answer: Callable[..., dict[str, Any]]
 ) -> None:
     answer(
-        "init", "--study", "ward", "--goal", 4, "--learner", "doorstep-lai", "--seed", 7,
+        "init", "--study", "ward", "--goal", 4, "--learner", "doorstep-optimal", "--seed", 7,
         "--start", "first", "--cases", "1e3", "--window", "finish=30,continue=1",
         "--level", ".9", "--who", "ada",
     )  # fmt: skip
@@ -277,7 +277,7 @@ def test_wide_numbers_keep_their_columns(said: Shell) -> None:
 def test_status_at_a_glance(said: Shell) -> None:
     begun(said)
     out = said("status")
-    assert out.startswith("Study ward: goal 4, doorstep-lai (grbp ")
+    assert out.startswith("Study ward: goal 4, doorstep-optimal (grbp ")
     assert "No case was opened yet." in out
     said("open", "--state", 1)
     said("open", "--state", 1)

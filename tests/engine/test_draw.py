@@ -24,7 +24,7 @@ def test_drawing_is_leaping_bit_for_bit_where_no_batch_is_long(name: str) -> Non
     # Up to 768 rounds of a tabled goal, and 4 * goal of a larger one, are drawn one by one.
     problems = ((FIGURE_3, 700), (UNEVEN, 700), (LARGE, 80))
     # A larger goal is compiled by itself; one learner is enough for it.
-    for problem, rounds in problems[: {"getbe-sm": 1, "doorstep-lai": 3}.get(name, 2)]:
+    for problem, rounds in problems[: {"getbe-sm": 1, "doorstep-optimal": 3}.get(name, 2)]:
         for kind in get_args(Kind):
             asked: Any = (problem, name, [1, 30, rounds], 60, 5)
             drawn, leapt = (

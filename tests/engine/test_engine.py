@@ -30,7 +30,7 @@ from grbp.session import Session
 
 
 @pytest.mark.sample(
-    "realised-doorstep-lai", "realised-getbe-*", "by-start-getbe-sm", "*-ucb1-policies"
+    "realised-doorstep-optimal", "realised-getbe-*", "by-start-getbe-sm", "*-ucb1-policies"
 )
 @pytest.mark.parametrize("name", slow_but({"getbe-sm"}, [*LEARNERS, "threshold-2"]))
 @pytest.mark.parametrize("regret", ["realised", "by-start"])

@@ -142,10 +142,10 @@ def test_leaping_has_the_law_of_walking(
     assert_same_play(problem, name, ours, walked(problem, name, checkpoints))
 
 
-INDEXED = ["doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm", "kl-ucb", "bayes-ucb"]
+INDEXED = ["doorstep-optimal", "doorstep-kl", "kl-ucb", "bayes-ucb"]
 
 
-@pytest.mark.sample("high-doorstep-lai")
+@pytest.mark.sample("high-doorstep-optimal")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INDEXED)
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_the_faster_engine_is_the_engine_of_its_name() -> None:
         ({"learners": []}, r"the learners \[\] were given; there must be one or more"),
         ({"learners": ["getbe-sm", "getbe-sm"]}, "each named once"),
         ({"learners": ["getbe-sm", SAMPLE_MEAN]}, "each named once"),
-        ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is doorstep-lai"),
+        ({"learners": ["nobody"]}, "learner 'nobody' was asked for; there is doorstep-optimal"),
         ({"learners": 7}, "learner 7 was given; it must be a name or a grbp.Learner"),
         ({"replicas": math.inf}, "replicas = inf was given"),
         ({"rounds": "9"}, "rounds = '9' was given"),
@@ -187,14 +187,14 @@ def same(one: Simulation, other: Simulation) -> bool:
 
 
 def test_nothing_but_the_problem_need_be_said() -> None:
-    told = simulate(FIGURE_4, ["doorstep-lai"], 5000, 1000, 0)
+    told = simulate(FIGURE_4, ["doorstep-optimal"], 5000, 1000, 0)
     assert same(simulate(FIGURE_4), told)
 
 
 def test_learners_that_can_be_told_are_told_the_rounds_that_are_played() -> None:
-    bayes = find_learner("doorstep-bayes", 4)
-    given = [DEFAULT_LEARNER, bayes, "doorstep-bayes:horizon=7", "getbe-sm"]
-    spelled = [f"{DEFAULT_LEARNER}:horizon=60", "doorstep-bayes:horizon=60", *given[2:]]
+    found = find_learner(f"{DEFAULT_LEARNER}:good=2", 4)
+    given = [DEFAULT_LEARNER, found, f"{DEFAULT_LEARNER}:horizon=7", "getbe-sm"]
+    spelled = [f"{DEFAULT_LEARNER}:{more}horizon=60" for more in ("", "good=2,")] + given[2:]
     told = simulate(FIGURE_4, given, 60, 40, 0, horizon=True)
     assert list(told.curves) == spelled
     assert same(told, simulate(FIGURE_4, spelled, 60, 40, 0))

@@ -20,7 +20,7 @@ PROBLEM = Problem(5, 0.45, 0.3, {1: 0.25, 3: 0.75})
 ROUNDS, REPLICAS, SEED = 60, 7, 11
 
 
-@pytest.mark.parametrize("name", ["getbe-sm", "doorstep-lai", "getbe-ps", "no-explore"])
+@pytest.mark.parametrize("name", ["getbe-sm", "doorstep-optimal", "getbe-ps", "no-explore"])
 def test_the_totals_of_a_log_are_the_counters_of_the_engine(name: str) -> None:
     learner = grbp.find_learner(name, PROBLEM)
     counters = np.zeros((REPLICAS, 9))

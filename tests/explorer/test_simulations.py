@@ -27,10 +27,10 @@ from grbp.explorer import models, simulation_worker, simulations
 JOBS: Final = "/api/explore/simulations"
 SMALL: Final[dict[str, Any]] = {
     "goal": 4, "p_c": 0.65, "p_f": 0.3, "start": 2, "rounds": 1_000, "replicas": 50, "seed": 7,
-    "learners": ["getbe-sm:gamma=3", "doorstep-lai"],
+    "learners": ["getbe-sm:gamma=3", "doorstep-optimal"],
 }  # fmt: skip
 LONG: Final = SMALL | {
-    "goal": 10, "p_c": 0.5, "p_f": 0.1, "start": 5, "learners": ["doorstep-lai"],
+    "goal": 10, "p_c": 0.5, "p_f": 0.1, "start": 5, "learners": ["doorstep-optimal"],
     "rounds": 100_000, "replicas": 2_000,
 }  # fmt: skip
 """It lies on the boundary, where a learner changes its mind again and again."""
@@ -145,7 +145,7 @@ def test_a_process_ends_with_whoever_asked_for_it() -> None:
         assert process.stdout is not None
         process.stdin.write(json.dumps(LONG).encode() + b"\n")
         process.stdin.flush()
-        assert json.loads(process.stdout.readline())["learner"] == "doorstep-lai"
+        assert json.loads(process.stdout.readline())["learner"] == "doorstep-optimal"
         process.stdin.close()
         assert process.wait(timeout=20) == 1
 

@@ -77,7 +77,7 @@ def test_learners_are_simulated_and_the_picture_is_taken_away(
         assert said(page, "Done") == "Done: 2 learners."
         assert page.locator("#simulation-progress").is_hidden()
         problem = grbp.Problem(4, 0.65, 0.3, 2)
-        names = ["doorstep-lai", "getbe-sm:gamma=3"]
+        names = ["doorstep-optimal", "getbe-sm:gamma=3"]
         curves = grbp.simulate(problem, names, 1_000, 50, 7).curves
         rows = page.locator("#simulation-rows tr").all()
         table = [[cell.inner_text() for cell in row.locator("th, td").all()] for row in rows]
@@ -116,7 +116,7 @@ def test_a_simulation_shows_how_far_it_is_and_can_be_cancelled(
         fill(page, 100_000, 2_000)
         page.focus("#simulation-run")
         page.keyboard.press("Enter")
-        said(page, "doorstep-lai", "simulation-words")
+        said(page, "doorstep-optimal", "simulation-words")
         said(page, "of 2,000 replicas", "simulation-words")
         assert 0.0 < page.locator("#simulation-bar").evaluate("bar => bar.value") < 1.0
         assert page.evaluate("document.activeElement.id") == "simulation-cancel"
@@ -140,7 +140,7 @@ def test_what_cannot_be_simulated_is_said_in_a_sentence(
     browser: Watched, server: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(browser, server) as page:
-        for name in ("doorstep-lai", "getbe-sm"):
+        for name in ("doorstep-optimal", "getbe-sm"):
             page.uncheck(f"input[value={name}]")
         page.click("#simulation-run")
         said(page, "No learner is chosen")

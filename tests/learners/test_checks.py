@@ -98,7 +98,7 @@ class Named(NamedTuple):
     word: Any
 
 
-@pytest.mark.sample("doorstep-lai", "getbe-sm", "getbe-ps")
+@pytest.mark.sample("doorstep-optimal", "getbe-sm", "getbe-ps")
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", BUILT_IN, ids=lambda learner: learner.name)
 def test_nothing_is_wrong_with_a_learner_of_this_package(learner: Learner) -> None:

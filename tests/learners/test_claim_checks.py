@@ -25,6 +25,7 @@ from grbp.learners.getbe import (
     ps_usual_threshold,
 )
 from grbp.learners.policy_bandits import PS_POLSELECTION, UCB_POLSELECTION
+from grbp.learners.registry import find_learner
 from grbp.numerics.rng import uniform
 
 pytestmark = pytest.mark.slow
@@ -61,10 +62,18 @@ def test_all_who_can_be_skipped_claim_something() -> None:
     assert all(learner.stable is None or learner.thinning is None for learner in BUILT_IN)
 
 
-@pytest.mark.sample("doorstep-lai", "getbe-sm", "getbe-ps")
+@pytest.mark.sample("doorstep-optimal", "getbe-sm", "getbe-ps")
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", CLAIMING, ids=lambda learner: learner.name)
 def test_the_claims_of_this_package_are_right(learner: Learner) -> None:
+    assert check_learner(learner, seed=1) == []
+
+
+@pytest.mark.parametrize(
+    "known", ["horizon=500", "horizon=100000", "good=2,bad=6,up=5,down=5", "good=0.5,down=0.5"]
+)
+def test_the_claims_of_the_default_are_right_whatever_it_knows(known: str) -> None:
+    learner = find_learner(f"doorstep-optimal:{known}", 4)
     assert check_learner(learner, seed=1) == []
 
 

@@ -141,7 +141,7 @@ def test_a_learner_is_found_by_its_module_and_name() -> None:
         ("mine:group", "importing it failed .TypeError"),
         ("broken:mine", "importing it failed .ZeroDivisionError: division by zero"),
         ("mine:mine:bonus", "after the colon there can be bonus=NUMBER"),
-        ("mine:", "learner 'mine:' was asked for; there is doorstep-lai"),
+        ("mine:", "learner 'mine:' was asked for; there is doorstep-optimal"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_in_one_sentence(

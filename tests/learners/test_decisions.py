@@ -206,14 +206,14 @@ def test_forced_explorations_never_exceed_the_control_function(
 
 
 def test_the_table_of_learners() -> None:
-    assert list(LEARNERS)[:10] == [
-        "doorstep-lai", "doorstep-bayes", "doorstep-kl", "doorstep-sm",
+    assert list(LEARNERS)[:8] == [
+        "doorstep-optimal", "doorstep-kl",
         "getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "ucb-polselection", "no-explore",
     ]  # fmt: skip
     others = {
         "ucb1-policies", "explore-then-commit", "epsilon-greedy", "kl-ucb", "bayes-ucb", "oracle",
     }  # fmt: skip
-    assert set(LEARNERS) == {*list(LEARNERS)[:10], *others}
+    assert set(LEARNERS) == {*list(LEARNERS)[:8], *others}
     for name in LEARNERS:
         learner = find_learner(name, FIGURE_4)
         assert learner.name == name
@@ -255,9 +255,9 @@ def test_a_learner_finds_itself() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("nobody", "learner 'nobody' was asked for; there is doorstep-lai, doorstep-bayes"),
+        ("nobody", "learner 'nobody' was asked for; there is doorstep-optimal, doorstep-kl"),
         ("GETBE-SN", "learner 'GETBE-SN' was asked for; did you mean 'getbe-sm'?"),
-        ("dorstep-lai:prior=2", "was asked for; did you mean 'doorstep-lai'?"),
+        ("dorstep-optimal:good=2", "was asked for; did you mean 'doorstep-optimal'?"),
         ("treshold-0", "was asked for; did you mean 'threshold-0'?"),
         ("", "learner '' was asked for"),
         ("threshold-", "learner 'threshold-' was asked for"),
@@ -291,7 +291,7 @@ def test_every_constant_has_a_default_a_range_and_a_meaning() -> None:
         for name in LEARNERS
         for one in learner_constants(find_learner(name, FIGURE_3))
     }
-    assert len(constants) == 10
+    assert len(constants) == 8
     for (name, _), one in constants.items():
         assert len(one.meaning.split()) > 4, name
         assert getattr(find_learner(name, 4).constants, one.name) == one.default
@@ -300,10 +300,10 @@ def test_every_constant_has_a_default_a_range_and_a_meaning() -> None:
             with nullcontext() if allowed else pytest.raises(InvalidInput, match=one.name):
                 found = find_learner(f"{name}:{one.name}={value}", 4)
                 assert getattr(found.constants, one.name) == value
-    assert [one.name for one in constants.values() if one.range == "0 or more"] == ["horizon"] * 2
+    assert [one.name for one in constants.values() if one.range == "0 or more"] == ["horizon"]
 
 
-@pytest.mark.parametrize("name", [DEFAULT_LEARNER, "DOORSTEP-Bayes", "doorstep-bayes:prior=2"])
+@pytest.mark.parametrize("name", [DEFAULT_LEARNER, "DOORSTEP-Optimal", "doorstep-optimal:good=2"])
 def test_a_learner_is_told_how_many_rounds_there_will_be(name: str) -> None:
     untold: Any = find_learner(name, 4)
     told: Any = with_horizon(name, 400, 4)

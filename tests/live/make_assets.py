@@ -26,7 +26,9 @@ def write_studies(store: Path | str) -> None:
     def clock() -> datetime:
         return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=next(hours))
 
-    with closing(Study.create(store, "ward", 4, seed=3, who="Ada", clock=clock)) as study:
+    with closing(
+        Study.create(store, "ward", 4, "doorstep-kl", seed=3, who="Ada", clock=clock)
+    ) as study:
         study.open_case(2, key="bed 7")
         study.open_case(1)
         study.tell(1, 3, observed=datetime(2026, 1, 1, tzinfo=UTC))

@@ -19,8 +19,8 @@ from grbp.numerics.rng import OPENING, WORLD, fold_in, replica_key, uniform
 RECORDS = Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)
 OF_THRESHOLDS = [name for name, one in LEARNERS.items() if isinstance(one, Learner)]
 NAMES = [
-    *OF_THRESHOLDS, "threshold-0", "threshold-2", "getbe-sm:gamma=2", "doorstep-lai:horizon=200",
-    "epsilon-greedy:scale=5", "explore-then-commit:rounds=7",
+    *OF_THRESHOLDS, "threshold-0", "threshold-2", "getbe-sm:gamma=2", "epsilon-greedy:scale=5",
+    "explore-then-commit:rounds=7", "doorstep-optimal:horizon=200,good=2,bad=6",
 ]  # fmt: skip
 PROBLEMS = [
     Problem(4, 0.45, 0.3),
@@ -117,7 +117,7 @@ def test_a_study_is_a_session(name: str) -> None:
         assert study.known.rho == 61
 
 
-@pytest.mark.parametrize("name", ["doorstep-lai", "getbe-ps", "ps-polselection"])
+@pytest.mark.parametrize("name", ["doorstep-optimal", "getbe-ps", "ps-polselection"])
 def test_from_records_a_study_is_a_session(name: str) -> None:
     problem = PROBLEMS[0]
     study = by_study(problem, name, 2**127 + 1, 60, RECORDS)
@@ -125,7 +125,7 @@ def test_from_records_a_study_is_a_session(name: str) -> None:
     assert study.known.rho == 101
 
 
-@pytest.mark.sample("doorstep-lai", "getbe-*", "threshold-2")
+@pytest.mark.sample("doorstep-optimal", "getbe-*", "threshold-2")
 @pytest.mark.parametrize("start", [None, RECORDS], ids=["drawn", "records"])
 @pytest.mark.parametrize(
     "name", [name for name in OF_THRESHOLDS if has_horizon(find_learner(name, 4))]
@@ -154,7 +154,7 @@ def test_a_study_is_the_engine(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps", "doorstep-lai"])
+@pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps", "doorstep-optimal"])
 def test_each_action_once_and_then_as_the_engine_does(name: str) -> None:
     problem, seed = PROBLEMS[0], 11
     once = first_counters(problem.p_c, problem.p_f, True, replica_key(seed, OPENING, 0))

@@ -28,7 +28,7 @@ from grbp.live.store.base import Store
 from grbp.live.store.memory import MemoryStore
 
 LEARNERS = (
-    "doorstep-lai", "getbe-sm", "getbe-sm:gamma=2", "getbe-ps", "ps-polselection",
+    "doorstep-optimal", "getbe-sm", "getbe-sm:gamma=2", "getbe-ps", "ps-polselection",
     "ucb-polselection", "kl-ucb", "epsilon-greedy", "threshold-1",
 )  # fmt: skip
 RECORDS = Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)

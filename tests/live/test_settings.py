@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
@@ -120,6 +121,33 @@ def test_beyond_the_planned_cases_a_study_goes_on() -> None:
     ]
     assert said[-1].endswith("The advisor goes on as if it did not know how many come.")
     assert study.replay().ok
+
+
+def test_a_study_whose_learner_left_the_package_can_be_read_and_taken_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, words = tmp_path / "x.db", "learner doorstep-former, which this version of grbp does not"
+    former = replace(grbp.LEARNERS["doorstep-kl"], name="doorstep-former")  # type: ignore[type-var]
+    monkeypatch.setitem(grbp.LEARNERS, "doorstep-former", former)
+    with closing(ward("doorstep-former", path)) as study:
+        assert study.open_case(1).action in (CONTINUE, FINISH)
+    monkeypatch.delitem(grbp.LEARNERS, "doorstep-former")
+    load_config.cache_clear()
+    with closing(Study(path)) as shut:
+        assert words in str(shut.read_only)
+        for verb, said in (("open_case", ()), ("tell", (4,)), ("void", "x")):
+            with pytest.raises(ReadOnly, match=words) as refusal:
+                getattr(shut, verb)(1, *said)
+            assert "\n" not in str(refusal.value)
+        assert shut.ask(1).case == 1
+        assert shut.status().next_threshold is None
+        assert shut.verify().ok
+        (problem,) = shut.replay().problems
+        assert words in problem
+        log = shut.export(tmp_path / "log.ndjson")
+        assert shut.export_steps(tmp_path / "steps.csv").exists()
+    with pytest.raises(InvalidInput, match="learner 'doorstep-former' was asked for; did you mean"):
+        Study.import_(tmp_path / "y.db", log)
 
 
 # Learners that others wrote.
@@ -353,7 +381,7 @@ def test_what_a_study_cannot_be_is_refused_before_anything_is_made(
     given: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match=words) as refusal:
-        ward(where=tmp_path / "x.db", **{"learner": "doorstep-lai"} | given)
+        ward(where=tmp_path / "x.db", **{"learner": "doorstep-optimal"} | given)
     assert "\n" not in str(refusal.value)
     assert not list(tmp_path.iterdir())
 

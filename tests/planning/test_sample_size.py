@@ -33,7 +33,7 @@ def test_the_number_is_the_least_from_which_on_enough_studies_are_right(
     (truth,) = grbp.plan(4, 0.65, 0.3, looked, untold, replicas=100).truths
     name = "known" if what == "known" else "plays_right"
     shares = {n: getattr(truth.at(n), name) for n in looked}
-    assert 20 < needed.cases.estimate <= 500
+    assert 20 < needed.cases.estimate <= 1000
     assert all(shares[n].estimate >= share for n in looked if n >= needed.cases.estimate)
     before = max(n for n in looked if n < needed.cases.estimate)
     assert shares[before].estimate < share

@@ -29,8 +29,8 @@ from grbp.theory.posterior import Posterior
 from grbp.theory.values import boundary
 
 CASES, REPLICAS, SEED = 60, 8, 5
-QUICK = {"doorstep-lai"}
-NAMES = [*QUICK, "getbe-sm", "getbe-ps", "ucb-polselection", "doorstep-bayes"]
+QUICK = {"doorstep-optimal"}
+NAMES = [*QUICK, "getbe-sm", "getbe-ps", "ucb-polselection", "doorstep-kl"]
 
 
 def design_of(**choices: Any) -> Design:
@@ -48,7 +48,7 @@ def played(problem: grbp.Problem, learner: str, cases: int = CASES, **choices: A
     return play_studies(study, problem, design_of(**choices), checkpoints)
 
 
-@pytest.mark.sample("*-doorstep-lai", "problem0-getbe-ps")
+@pytest.mark.sample("*-doorstep-optimal", "problem0-getbe-ps")
 @pytest.mark.parametrize("name", slow_but(QUICK, NAMES))
 @pytest.mark.parametrize("problem", [FIGURE_3, FIGURE_4, UNEVEN])
 def test_one_case_after_another_is_what_the_engine_walks(problem: grbp.Problem, name: str) -> None:
@@ -145,7 +145,7 @@ class Plain:
 
 
 @pytest.mark.slow
-@pytest.mark.sample("doorstep-lai-*")
+@pytest.mark.sample("doorstep-optimal-*")
 @pytest.mark.parametrize(
     "choices",
     [
@@ -159,7 +159,9 @@ class Plain:
         {"before": Counters(40, 0.0, 0.0, 80.0, 37.0, 0.0, 0.0, 0.0, 0.0)},
     ],
 )
-@pytest.mark.parametrize("name", slow_but(QUICK, ["doorstep-lai", "getbe-sm", "ucb-polselection"]))
+@pytest.mark.parametrize(
+    "name", slow_but(QUICK, ["doorstep-optimal", "getbe-sm", "ucb-polselection"])
+)
 def test_a_plain_study_gives_the_same(name: str, choices: dict[str, Any]) -> None:
     log = played(FIGURE_3, name, **choices)
     for replica in range(REPLICAS):
@@ -180,8 +182,8 @@ def test_a_plain_study_gives_the_same(name: str, choices: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("choices", [{}, {"overlap": 3, "late_wins": 2, "overrule": 0.2}])
 def test_compiled_and_interpreted_studies_are_the_same(choices: dict[str, Any]) -> None:
-    compiled = played(FIGURE_4, "doorstep-lai", 30, **choices)
-    learner = grbp.find_learner("doorstep-lai", FIGURE_4)
+    compiled = played(FIGURE_4, "doorstep-optimal", 30, **choices)
+    learner = grbp.find_learner("doorstep-optimal", FIGURE_4)
     assert isinstance(learner, grbp.Learner)
     log = empty_log(compiled.checkpoints, compiled.keys)
     design = design_of(**choices)._replace(goal=4, p_c=FIGURE_4.p_c, p_f=FIGURE_4.p_f)
@@ -223,7 +225,7 @@ def test_pending_finishes_keep_the_mean() -> None:
 
 
 def test_first_sure_cases_are_those_at_which_one_is_sure() -> None:
-    log = played(FIGURE_3, "doorstep-lai", 200)
+    log = played(FIGURE_3, "doorstep-optimal", 200)
     for replica in range(REPLICAS):
         for threshold in (0, 1):
             sure = np.flatnonzero(log.sure[replica] == threshold)

@@ -316,7 +316,7 @@ def test_what_is_taken_elsewhere_is_what_is_here(server: Serving, tmp_path: Path
         told = refused(other.ask(*send, headers=kind, content=cut), 422, "the log that was sent")
         assert "/" not in told
         refused(other.ask(*send, headers=kind, content=b"{}"), 422, "not an exported study")
-        own = log.content.replace(b'\\"doorstep-lai\\"', b'\\"os:getcwd\\"').replace(
+        own = log.content.replace(b'\\"doorstep-optimal\\"', b'\\"os:getcwd\\"').replace(
             b"ward", b"wand"
         )
         refused(other.ask(*send, headers=kind, content=own), 422, "os:getcwd")

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.slow
 HTML = {"Accept": "text/html"}
 
 
-def _played(store: object, name: str, learner: str = "doorstep-lai", **more: object) -> grbp.Study:
+def _played(
+    store: object, name: str, learner: str = "doorstep-optimal", **more: object
+) -> grbp.Study:
     """Return a study with twelve cases, one of them in progress."""
     study = grbp.Study.create(store, name, 4, learner, who="ada", **more)  # type: ignore[arg-type]
     for case in range(1, 13):
@@ -229,14 +231,14 @@ def test_regret_is_bounded_only_where_the_theorem_applies() -> None:
     for name, learner in (
         ("no", "getbe-sm"),
         ("yes", "getbe-sm:gamma=1000"),
-        ("other", "doorstep-lai"),
+        ("other", "doorstep-optimal"),
     ):
         study = grbp.Study.create("memory", name, 4, learner, start=counters)
         study.open_case(2)
         said[name] = describe_regret(read_config(study._store, study.name), study.status())[0]
     assert said["no"].startswith("No regret bound applies: gamma = 15 is not above")
     assert said["yes"].startswith("By Theorem 3, learning costs at most")
-    assert "this study's learner is doorstep-lai" in said["other"]
+    assert "this study's learner is doorstep-optimal" in said["other"]
     empty = grbp.Study.create("memory", "empty", 4)
     assert (
         "before a case was opened"

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
         if learner.reference:
             _print_entry("", learner.reference)
     _print_entry("threshold-K", "Play threshold K in every round, for a K from 0 to goal - 1")
-    print("\nSet a constant after the name: getbe-sm:gamma=30, doorstep-lai:prior=1,lean=2.")
+    print("\nSet a constant after the name: getbe-sm:gamma=30, doorstep-optimal:good=2,bad=6.")
     print("Listed are the defaults; what is allowed stands in brackets.")
 
 

@@ -172,7 +172,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     ----------
     problem : Problem
         The goal, the two probabilities and the distribution of the first state.
-    learners : str, Learner or sequence of them, default "doorstep-lai"
+    learners : str, Learner or sequence of them, default "doorstep-optimal"
         The learners, each a name, which may set constants, or a `Learner` of your own:
         ``["getbe-sm", "getbe-sm:gamma=30", mine]``. `LEARNERS` has all names; `find_learner`
         says what else is one.

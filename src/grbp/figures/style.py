@@ -13,10 +13,8 @@ DOTTED: Final[Dashes] = (0, (1.2, 1.2))
 
 _LOOK: Final[dict[str, tuple[str, Dashes]]] = {
     # The doorstep family is black, as no other is.
-    "doorstep-lai": ("#000000", SOLID),
-    "doorstep-bayes": ("#000000", DASHED),
+    "doorstep-optimal": ("#000000", SOLID),
     "doorstep-kl": ("#000000", DASH_DOT),
-    "doorstep-sm": ("#000000", DOTTED),
     # A family is a colour of the Okabe-Ito palette, a way to decide a style: sample means are
     # solid, posterior sampling is dashed, upper confidence bounds are dashed and dotted.
     "getbe-sm": ("#0072B2", SOLID),

@@ -2,8 +2,8 @@
 
 All play threshold 0 or 1. In state 1, FINISH is worth p_f and CONTINUE B(p_c), which is learned
 on the way. What is left is a one-armed bandit: how often to try FINISH while it looks worse. Here
-are the two simple learners and what all four share; those that give up by optimal stopping are in
-`doorstep_stopping`. The proofs are in docs/doorstep.md, the learners in docs/doorstep-learners.md.
+are the simple learner and what both share; the one that gives up by optimal stopping is in
+`doorstep_optimal`. The proofs are in docs/doorstep.md, the learners in docs/doorstep-learners.md.
 """
 
 import math
@@ -11,9 +11,8 @@ from typing import Final
 
 from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Learner, NoConstants
-from grbp.learners.comparison import finish_is_right, odds_sum, surely_right
+from grbp.learners.comparison import odds_sum
 from grbp.learners.counters import Counters, corners
-from grbp.learners.getbe import Control
 from grbp.numerics.special import bernoulli_divergence
 
 HERE: Final = "docs/doorstep-learners.md"
@@ -105,30 +104,10 @@ def kl_stable(goal: int, _: NoConstants, low: Counters, high: Counters) -> bool:
     return f_high < b_low - NEARLY and evidence_against(low.f, f_high, b_low) > most + near
 
 
-@inlined
-def doorstep_sm(goal: int, constants: Control, n: Counters, _key: int) -> int:
-    """Play as getbe-sm does, but force FINISH in state 1 only."""
-    if finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up):
-        return 1
-    return 1 if n.f < constants.gamma * math.log(n.rho) else 0  # N_F < D(rho)
-
-
-@inlined
-def sm_stable(goal: int, constants: Control, low: Counters, high: Counters) -> bool:
-    """Return whether FINISH is due, or right, or neither, throughout a box."""
-    right = surely_right(goal, low, high)
-    if right == 1 or high.f < constants.gamma * math.log(low.rho):
-        return True
-    return right == 0 and low.f >= constants.gamma * math.log(high.rho)
-
-
 DOORSTEP_KL = Learner(
     "doorstep-kl",
     doorstep_kl,
     thresholds=(0, 1),
     reference=f"Lai and Robbins 1985; {HERE}",
     stable=kl_stable,
-)
-DOORSTEP_SM = Learner(
-    "doorstep-sm", doorstep_sm, Control(), (0, 1), reference=HERE, stable=sm_stable
 )

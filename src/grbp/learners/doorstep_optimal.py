@@ -49,10 +49,14 @@ class Known(NamedTuple):
     ----------
     horizon : float, default 0
         How many rounds there will be; 0 if that is not known.
-    good, bad : float, default 1
-        p_f has the prior Beta(good, bad).
-    up, down : float, default 1
-        p_c has the prior Beta(up, down).
+    good : float, default 1
+        The successes of FINISH that are known beforehand, and 1: p_f has the prior Beta(good, bad).
+    bad : float, default 1
+        The same for failures of FINISH.
+    up : float, default 1
+        The moves up of CONTINUE that are known, and 1: p_c has the prior Beta(up, down).
+    down : float, default 1
+        The same for moves down of CONTINUE.
     """
 
     horizon: float = 0.0
@@ -70,14 +74,12 @@ class Belief(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The range of a belief, and of the evidence that it takes to give an action up."""
+    """The range of a belief."""
 
     low: float
     high: float
     lightest: float
     heaviest: float
-    least: float
-    most: float
 
 
 @inlined
@@ -126,63 +128,92 @@ def learned_on_the_way(goal: int, n: Counters) -> bool:
 
 
 @inlined
+def needed_evidence(weight: float, prior: float, plays: float, coming: float) -> float:
+    """Return the evidence that it takes to give an action up; `prior` is the prior's weight."""
+    return stopping_evidence(rounds_had(weight, weight - prior, plays), coming)
+
+
+@inlined
 def doorstep_optimal(goal: int, known: Known, n: Counters, _key: int) -> int:
-    """Try FINISH in state 1 while that pays on average over p_c; else by optimal stopping.
+    """Try FINISH in state 1 while that pays on average over p_c, by optimal stopping.
 
     If p_c became known after this round, FINISH would be worth trying or not; the average of what
     it would gain, in this round, decides.
     """
     f = belief(known.good, known.bad, n.f_goal, n.f - n.f_goal)
     c = belief(known.up, known.down, n.c_up, n.c - n.c_up)
+    free, sd = learned_on_the_way(goal, n), deviation(c)
+    if free and f.mean >= continue_value(c.mean + _WIDEST * sd, goal):
+        return 1  # There is no doubt, and nothing more to compute.
     coming = rounds_to_come(known.horizon, n.rho)
-    needed = stopping_evidence(
-        rounds_had(f.weight, f.weight - known.good - known.bad, n.plays_1), coming
-    )
-    if not learned_on_the_way(goal, n):
-        needed_c = stopping_evidence(
-            rounds_had(c.weight, c.weight - known.up - known.down, n.plays_0), coming
-        )
-        b = continue_value(index(c.mean, c.weight, needed_c), goal)
-        return 1 if evidence_against(f.weight, f.mean, b) <= needed else 0
-    sd = deviation(c)
-    # Mostly there is no doubt, and no average to take.
-    if evidence_against(f.weight, f.mean, continue_value(c.mean + _WIDEST * sd, goal)) <= needed:
-        return 1
-    if evidence_against(f.weight, f.mean, continue_value(c.mean - _WIDEST * sd, goal)) > needed:
-        return 0
-    return 1 if gain(goal, f.weight, f.mean, deviation(f), c.mean, sd, sd, needed) >= 0.0 else 0
+    needed = needed_evidence(f.weight, known.good + known.bad, n.plays_1, coming)
+    if free:
+        return 1 if pays(goal, f, deviation(f), c.mean, (sd, sd), needed, 0.0) else 0
+    needed_c = needed_evidence(c.weight, known.up + known.down, n.plays_0, coming)
+    return 1 if withstands(goal, f, needed, c, needed_c, 0.0) else 0
 
 
 @kernel
-def index(p: float, weight: float, needed: float) -> float:
-    """Find the largest probability that the evidence does not rule out, by halving."""
-    low, high = p, 1.0
+def withstands(goal: int, f: Belief, needed: float, c: Belief, needed_c: float, off: float) -> bool:
+    """Return whether FINISH is not ruled out against the index of CONTINUE, give or take `off`.
+
+    The index is the value of the largest p_c that the evidence does not rule out. It is enclosed
+    by halving, until both bounds have one answer.
+    """
+    low, high = c.mean, 1.0
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        if evidence_against(weight, p, middle) <= needed:
+        below = evidence_against(c.weight, c.mean, middle) <= needed_c
+        b = continue_value(middle + off, goal) + off
+        if (evidence_against(f.weight, f.mean, b) <= needed) != below:
+            return not below
+        if below:
             low = middle
         else:
             high = middle
-    return low
+    b = continue_value(low + off, goal) + off
+    return evidence_against(f.weight, f.mean, b) <= needed
+
+
+@inlined
+def part_value(goal: int, p_c: float, sds: tuple[float, float], k: int) -> float:
+    """Compute the value of CONTINUE in the k-th of eight equally likely parts of p_c."""
+    part = float(_EIGHTHS[k])
+    return continue_value(p_c + part * (sds[1] if part > 0.0 else sds[0]), goal)
 
 
 @kernel
-def gain(  # noqa: PLR0913, PLR0917
-    goal: int, weight: float, p_f: float, spread: float, p_c: float, below: float, above: float,
-    needed: float,
-) -> float:  # fmt: skip
-    """Compute what FINISH gains over CONTINUE in state 1, averaged over p_c.
+def pays(  # noqa: PLR0913, PLR0917
+    goal: int, f: Belief, spread: float, p_c: float, sds: tuple[float, float], needed: float,
+    least: float,
+) -> bool:  # fmt: skip
+    """Return whether FINISH gains at least so much over CONTINUE in state 1, averaged over p_c.
 
     Where FINISH would be tried, it gains the mean of p_f - B where that is positive; elsewhere
-    p_f - B, which is a loss. `below` and `above` are the deviations of p_c on either side.
+    p_f - B, which is a loss. If it would be tried everywhere, it pays; if nowhere, it does not.
+    `sds` are the deviations of p_c on either side.
     """
-    total = 0.0
-    for k in range(len(_EIGHTHS)):
-        part = float(_EIGHTHS[k])
-        b = continue_value(p_c + part * (above if part > 0.0 else below), goal)
-        tried = evidence_against(weight, p_f, b) <= needed
-        total += positive_part_mean(p_f - b, spread) if tried else p_f - b
-    return total
+    first, last = 0, len(_EIGHTHS) - 1
+    if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, first)) > needed:
+        return False
+    if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, last)) <= needed:
+        return True
+    while last - first > 1:  # It would be tried in the part `first`, and not in `last`.
+        middle = (first + last) // 2
+        if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, middle)) <= needed:
+            first = middle
+        else:
+            last = middle
+    for k in range(last, len(_EIGHTHS)):
+        least += part_value(goal, p_c, sds, k) - f.mean
+    for k in range(last):
+        gain = positive_part_mean(f.mean - part_value(goal, p_c, sds, k), spread)
+        least -= gain
+        if least <= 0.0:
+            return True
+        if least > gain * (first - k):  # The parts that follow gain less each.
+            return False
+    return False
 
 
 @kernel
@@ -196,67 +227,53 @@ def positive_part_mean(mean: float, sd: float) -> float:
 
 
 @inlined
-def span(
-    prior: tuple[float, float], won: tuple[float, float], lost: tuple[float, float],
-    plays: tuple[float, float], coming: tuple[float, float],
-) -> Span:  # fmt: skip
+def span(prior: tuple[float, float], won: tuple[float, float], lost: tuple[float, float]) -> Span:
     """Find the range of a belief between the least and the most of every count."""
-    had = prior[0] + prior[1]
-    low, high = (
-        belief(prior[0], prior[1], won[0], lost[1]),
-        belief(prior[0], prior[1], won[1], lost[0]),
-    )
-    lightest = belief(prior[0], prior[1], won[0], lost[0]).weight
-    heaviest = belief(prior[0], prior[1], won[1], lost[1]).weight
     return Span(
-        low.mean, high.mean, lightest, heaviest,
-        stopping_evidence(rounds_had(lightest, lightest - had, plays[1]), coming[0]),
-        stopping_evidence(rounds_had(heaviest, heaviest - had, plays[0]), coming[1]),
-    )  # fmt: skip
+        belief(prior[0], prior[1], won[0], lost[1]).mean,
+        belief(prior[0], prior[1], won[1], lost[0]).mean,
+        belief(prior[0], prior[1], won[0], lost[0]).weight,
+        belief(prior[0], prior[1], won[1], lost[1]).weight,
+    )
 
 
 @kernel
 def optimal_stable(goal: int, known: Known, low: Counters, high: Counters) -> bool:
-    """Return whether FINISH gains throughout a box, or loses throughout it."""
-    if low.rho <= known.horizon < high.rho:
+    """Return whether FINISH is tried throughout a box, or nowhere in it."""
+    free = goal > 2 and low.c >= FREE * high.rho
+    if low.rho <= known.horizon < high.rho or not (free or goal == 2 or high.c < FREE * low.rho):
         return False
-    ends = rounds_to_come(known.horizon, low.rho), rounds_to_come(known.horizon, high.rho)
-    coming = min(ends), max(ends)
     worst, best = corners(low, high)
-    f = span(
-        (known.good, known.bad), (worst.f_goal, best.f_goal), (best.f_lost, worst.f_lost),
-        (low.plays_1, high.plays_1), coming,
-    )  # fmt: skip
-    c = span(
-        (known.up, known.down), (best.up, worst.up), (worst.down, best.down),
-        (low.plays_0, high.plays_0), coming,
-    )  # fmt: skip
-    least, most = f.least - rounding_slack(f.heaviest), f.most + rounding_slack(f.heaviest)
-    if goal == 2 or high.c < FREE * low.rho:
-        slack = rounding_slack(c.heaviest)
-        b_high = continue_value(index(c.high, c.lightest, c.most + slack) + NEARLY, goal)
-        b_low = continue_value(index(c.low, c.heaviest, max(0.0, c.least - slack)) - NEARLY, goal)
-        if evidence_against(f.heaviest, f.low, b_high + NEARLY) < least:
+    f = span((known.good, known.bad), (worst.f_goal, best.f_goal), (best.f_lost, worst.f_lost))
+    c = span((known.up, known.down), (best.up, worst.up), (worst.down, best.down))
+    ends = rounds_to_come(known.horizon, low.rho), rounds_to_come(known.horizon, high.rho)
+    fewest, most = min(ends), max(ends)
+    # What FINISH needs at its best; mostly it is not tried, and nothing more is to compute.
+    prior, slack = known.good + known.bad, rounding_slack(f.heaviest)
+    at_best, at_worst = Belief(f.high, f.lightest), Belief(f.low, f.heaviest)
+    much = needed_evidence(f.heaviest, prior, low.plays_1, most) + slack
+    if free:
+        narrow, wide = deviations(c)
+        narrow_f, wide_f = deviations(f)
+        if not pays(goal, at_best, wide_f, c.low, (wide, narrow), much, -NEARLY):
             return True
-        return evidence_against(f.lightest, f.high, b_low - NEARLY) > most
-    if low.c < FREE * high.rho:
-        return False
-    narrow_c, wide_c = variances(c.low, c.high)
-    sd_low = math.sqrt(narrow_c / (c.heaviest + 1.0))
-    sd_high = math.sqrt(wide_c / (c.lightest + 1.0))
-    narrow_f, wide_f = variances(f.low, f.high)
-    spread = math.sqrt(narrow_f / (f.heaviest + 1.0))
-    if gain(goal, f.heaviest, f.low, spread, c.high, sd_low, sd_high, least) > NEARLY:
-        return True
-    spread = math.sqrt(wide_f / (f.lightest + 1.0))
-    return gain(goal, f.lightest, f.high, spread, c.low, sd_high, sd_low, most) < -NEARLY
+        little = needed_evidence(f.lightest, prior, high.plays_1, fewest) - slack
+        return pays(goal, at_worst, narrow_f, c.high, (narrow, wide), little, NEARLY)
+    little = needed_evidence(f.lightest, prior, high.plays_1, fewest) - slack
+    prior, slack = known.up + known.down, rounding_slack(c.heaviest)
+    little_c = needed_evidence(c.lightest, prior, high.plays_0, fewest) - slack
+    much_c = needed_evidence(c.heaviest, prior, low.plays_0, most) + slack
+    return not withstands(
+        goal, at_best, much, Belief(c.low, c.heaviest), little_c, -NEARLY
+    ) or withstands(goal, at_worst, little, Belief(c.high, c.lightest), much_c, NEARLY)
 
 
 @inlined
-def variances(low: float, high: float) -> tuple[float, float]:
-    """Return the least and the largest p (1 - p) for p between two probabilities."""
-    ends = low * (1.0 - low), high * (1.0 - high)
-    return min(ends), 0.25 if low <= 0.5 <= high else max(ends)
+def deviations(of: Span) -> tuple[float, float]:
+    """Return the least and the largest standard deviation in the range of a belief."""
+    ends = of.low * (1.0 - of.low), of.high * (1.0 - of.high)
+    most = 0.25 if of.low <= 0.5 <= of.high else max(ends)
+    return math.sqrt(min(ends) / (of.heaviest + 1.0)), math.sqrt(most / (of.lightest + 1.0))
 
 
 DOORSTEP_OPTIMAL = Learner(

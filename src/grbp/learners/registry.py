@@ -17,9 +17,8 @@ from grbp.learners.base import Learner
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, fixed_threshold
 from grbp.learners.bayes_ucb import BAYES_UCB
 from grbp.learners.custom import CustomLearner, import_learner
-from grbp.learners.doorstep import DOORSTEP_KL, DOORSTEP_SM
+from grbp.learners.doorstep import DOORSTEP_KL
 from grbp.learners.doorstep_optimal import DOORSTEP_OPTIMAL
-from grbp.learners.doorstep_stopping import DOORSTEP_BAYES, DOORSTEP_LAI
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
@@ -62,10 +61,7 @@ LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
     learner.name: learner
     for learner in (
         DOORSTEP_OPTIMAL,
-        DOORSTEP_LAI,
-        DOORSTEP_BAYES,
         DOORSTEP_KL,
-        DOORSTEP_SM,
         SAMPLE_MEAN,
         POSTERIOR_SAMPLING,
         UPPER_CONFIDENCE,
@@ -86,7 +82,7 @@ LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
 _MOST_TOLD: Final = 2**53
 """The most rounds that a learner is told of: as far as a float counts."""
 
-DEFAULT_LEARNER: Final = DOORSTEP_LAI.name
+DEFAULT_LEARNER: Final = DOORSTEP_OPTIMAL.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
 
 
@@ -98,7 +94,7 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     given : str or Learner
         A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one fixed threshold.
         Capitals and hyphens make no difference, so that the paper's names are found as well.
-        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-lai:horizon=5000,prior=1". A
+        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-optimal:horizon=500,good=2". A
         learner of your own is "module:name", which is imported; the name stands for a `Learner`,
         or for a function that makes one for a problem or goal. A learner is returned as it is.
     problem : Problem or int
@@ -170,6 +166,12 @@ def _normalize(name: str) -> str:
     return re.sub("[-_ ]", "", name).lower()
 
 
+def is_built_in(name: str) -> bool:
+    """Return whether a name is that of a learner of this package, settings or not."""
+    name = learner_name(name).partition(":")[0]
+    return name in LEARNERS or bool(re.fullmatch("threshold-[0-9]+", name))
+
+
 def is_path(name: str) -> bool:
     """Return whether a name is that of something to import, `module:name`, settings or not."""
     module, _, rest = name.partition(":")
@@ -199,7 +201,7 @@ def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner
 def with_horizon(learner: LearnerLike, rounds: float, problem: Problem | int) -> LearnerLike:
     """Tell a learner how many rounds there will be; refuse one that cannot be told, or was.
 
-    A name stays a name: "doorstep-lai:prior=2" becomes "doorstep-lai:prior=2,horizon=400".
+    A name stays a name: "doorstep-optimal:good=2" becomes "doorstep-optimal:good=2,horizon=400".
     """
     rounds, found = check_count("rounds", rounds, 1, _MOST_TOLD), find_learner(learner, problem)
     if not has_horizon(found):
@@ -274,8 +276,8 @@ def learner_constants(learner: AnyLearner) -> tuple[Constant, ...]:
     Examples
     --------
     >>> import grbp
-    >>> [one.name for one in grbp.learner_constants(grbp.LEARNERS["doorstep-lai"])]
-    ['horizon', 'prior', 'lean', 'least']
+    >>> [one.name for one in grbp.learner_constants(grbp.LEARNERS["doorstep-optimal"])]
+    ['horizon', 'good', 'bad', 'up', 'down']
     >>> print(*grbp.learner_constants(grbp.LEARNERS["explore-then-commit"])[0], sep="; ")
     rounds; 100.0; above 0; How often each policy is played before the choice.
     """

@@ -9,7 +9,13 @@ from typing import Any, Final
 
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
-from grbp.learners.registry import AnyLearner, LearnerLike, is_path, stored_learner
+from grbp.learners.registry import (
+    AnyLearner,
+    LearnerLike,
+    is_built_in,
+    is_path,
+    stored_learner,
+)
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.validation import check_number, check_whole
 
@@ -33,6 +39,11 @@ def restore_learner(stored: Any, given: LearnerLike | None, goal: int, what: str
             raise InvalidInput(
                 f"the {what} was made with the learner {name}, whose code is not in the file;"
                 " give the learner as well"
+            )
+        if not (is_path(name) or is_built_in(name)):
+            raise InvalidInput(
+                f"the {what} was made with the learner {name}, which this version of grbp does not"
+                " have; go on with the version that made it, or begin anew from its records"
             )
         given = name
     kept = stored_learner(given, goal)

@@ -79,12 +79,12 @@ class Basis:
     >>> import grbp
     >>> from grbp.live.basis import make_basis
     >>> counters = grbp.Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0)
-    >>> basis = make_basis(4, 1, 1, counters, None, 2, 0.95, "doorstep-lai", "0.1.0")
+    >>> basis = make_basis(4, 1, 1, counters, None, 2, 0.95, "doorstep-optimal", "0.1.0")
     >>> basis.action, basis.forced, round(basis.other_better, 3)
     (<Action.FINISH: 1>, False, 0.097)
     >>> print(basis.summary)
-    FINISH is advised in state 1 of 4, by doorstep-lai 0.1.0 with threshold 1. From
-    here, FINISH is estimated to reach the goal in 30.0 % (11.8 to 54.0 %), and
+    FINISH is advised in state 1 of 4, by doorstep-optimal 0.1.0 with threshold 1.
+    From here, FINISH is estimated to reach the goal in 30.0 % (11.8 to 54.0 %), and
     CONTINUE in 22.0 % (5.9 to 48.3 %). Seen when the case was opened: 50 FINISH, 15
     of them to the goal; 2 more advised and pending; 100 CONTINUE, 45 of them up.
     FINISH is right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at

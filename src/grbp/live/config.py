@@ -273,7 +273,7 @@ def _check_thresholds(found: object) -> Learner:
     if not isinstance(found, Learner):
         raise InvalidInput(
             "the learner ucb1-policies was given; a study needs one that decides a threshold from"
-            " counters, such as doorstep-lai"
+            " counters, such as doorstep-optimal"
         )
     return found
 

@@ -82,7 +82,7 @@ class StudyKeeper(StudyReader):
             The name of the study: one line of up to 64 characters.
         goal : int
             The state in which a case is won.
-        learner : str or Learner, default "doorstep-lai"
+        learner : str or Learner, default "doorstep-optimal"
             The learner, with constants if they are to be others: ``"getbe-sm:gamma=30"``.
         seed : int, default 0
             The seed of the learner's draws and of the first estimates.

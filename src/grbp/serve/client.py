@@ -158,7 +158,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         url : str
         name : str
         goal : int
-        learner : str, default "doorstep-lai"
+        learner : str, default "doorstep-optimal"
             One of the package's: a server imports no learner that somebody else names.
         seed : int, default 0
         start : "drawn", "first", Counters or Fit, default "drawn"

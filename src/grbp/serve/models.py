@@ -255,7 +255,7 @@ def examples() -> dict[str, Any]:
     token |= {"made": "2026-11-16T08:00:00.000000+00:00", "expires": "2027-02-14T08:00:00+00:00"}
     detail = "state = 7 was given; it must be a whole number from 1 to 3"
     return {
-        "NewStudy": {"name": "ward", "goal": 4, "learner": "doorstep-lai"},
+        "NewStudy": {"name": "ward", "goal": 4, "learner": "doorstep-optimal"},
         "Opening": {"state": 2},
         "Telling": {"state": 1, "step": 1},
         "Voiding": {"why": "it was the other bed"},

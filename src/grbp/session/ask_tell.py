@@ -29,8 +29,8 @@ class Session(Displayable):
     ----------
     goal : int
         The state in which a case is won, at least 2.
-    learner : str or Learner, default "doorstep-lai"
-        A learner, or the name of one, such as ``"doorstep-lai"`` or ``"getbe-sm:gamma=30"``.
+    learner : str or Learner, default "doorstep-optimal"
+        A learner, or the name of one, such as ``"doorstep-optimal"`` or ``"getbe-sm:gamma=30"``.
     seed : int, numpy.random.Generator, numpy.random.SeedSequence or None, default 0
         The seed of the learner's own draws and of its initial estimates, as in `simulate`.
     replica : int, default 0
