@@ -27,6 +27,12 @@ POINTS = 48
 
 
 @kernel
+def taken_for_good(s: int, n: int, b: float, chances: int) -> float:
+    """Compute what FINISH gains if it is taken in all chances that are left, as above the band."""
+    return (chances - n) * ((s + 1.0) / (n + 2.0) - b)
+
+
+@kernel
 def one_armed_gain(b: float, chances: int) -> float:
     """Compute the most that trying FINISH can gain over a known value b, with some chances."""
     later, now = np.zeros(chances + 2), np.zeros(chances + 2)
@@ -36,14 +42,10 @@ def one_armed_gain(b: float, chances: int) -> float:
         below, above = max(0, int(n * b - width)), min(n, int(n * b + width))
         for s in range(below, above + 1):
             p = (s + 1.0) / (n + 2.0)
-            # Above the band FINISH is taken for good.
-            if s + 1 > high:
-                up = (chances - n - 1) * ((s + 2.0) / (n + 3.0) - b)
-            else:
-                up = later[s + 1]
-            down = later[s] if low <= s <= high else 0.0
-            if s > high:
-                down = (chances - n - 1) * ((s + 1.0) / (n + 3.0) - b)
+            up = later[s + 1] if s + 1 <= high else taken_for_good(s + 1, n + 1, b, chances)
+            down = later[s] if s <= high else taken_for_good(s, n + 1, b, chances)
+            if s < low:
+                down = 0.0
             now[s] = max(0.0, p - b + p * up + (1.0 - p) * down)
         later, now, low, high = now, later, below, above
     return later[0]
@@ -104,7 +106,7 @@ def foreseen_gain(b: Floats, chances: int) -> float:
     return gain[0, 0]
 
 
-def _foreseen(
+def _foreseen(  # noqa: PLR0913, PLR0917 (a compiled loop)
     goal: Any, rounds: Any, share: Any, p_c: Any, keys: Any, regret: Any, noise: Any
 ) -> None:
     """Nothing; computes the regret along every path, and a noise whose mean is 0."""

@@ -32,6 +32,9 @@ class Fineness(NamedTuple):
     hidden: int = 4000
 
 
+FINE = Fineness()
+
+
 class Scale(NamedTuple):
     """p_C on a scale on which a round tells the same everywhere."""
 
@@ -111,7 +114,7 @@ def _spread(grid: Any, mean: Any, variance: Any, matrix: Any) -> None:
                 matrix[k, i], before = below - before, below
             continue
         wide = 1 if variance[k] < 0.7 * h * h else 2
-        i = min(max(int(round((mean[k] - grid[0]) / h)), wide), len(grid) - 1 - wide)
+        i = min(max(round((mean[k] - grid[0]) / h), wide), len(grid) - 1 - wide)
         off = (mean[k] - grid[i]) / (wide * h)
         moved = min(1.0, max(variance[k] / (wide * h) ** 2 + off * off, abs(off)))
         off = min(max(off, -moved), moved)
@@ -198,7 +201,7 @@ def two_ways(row: Floats, p: float, sd: float) -> tuple[Ints, Floats]:
     return np.array(to), np.array(chance)
 
 
-def _decide_all(
+def _decide_all(  # noqa: PLR0913, PLR0917 (a compiled loop)
     t: Any, pace: Any, f: Samples, now: Means, first: Any, last: Any, step: Any, value: Any,
     answer: Any, least: Any, columns: Any,
 ) -> None:  # fmt: skip
@@ -250,7 +253,7 @@ class Table(NamedTuple):
     least: Floats
 
 
-def best_policy(goal: int, rounds: int, fine: Fineness = Fineness()) -> Player:
+def best_policy(goal: int, rounds: int, fine: Fineness = FINE) -> Player:
     """The policy for a known number of rounds."""
     s, f, times = scale(goal, fine), samples(fine, rounds), counts(fine, rounds)
     value = np.zeros((len(f.taken), f.mean.shape[1], len(s.grid)), np.float32)

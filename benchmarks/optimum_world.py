@@ -84,7 +84,7 @@ def playing(decide: Decide) -> Callable[..., None]:
     """The loop that plays a learner in problems of its own for every replica; adds regret."""
     kernel(decide)
 
-    def run(
+    def run(  # noqa: PLR0913, PLR0917 (a compiled loop)
         goal: Any, constants: Any, rounds: Any, p_c: Any, p_f: Any, price: Any, keys: Any,
         regret: Any,
     ) -> None:  # fmt: skip
