@@ -51,7 +51,11 @@ html_copy_source = False
 html_show_sphinx = False
 
 # Files of the repository that are pages of the site under another name.
-PAGES = {"../benchmarks/results.md": "speed.md", "../benchmarks/doorstep.md": "measurements.md"}
+PAGES = {
+    "../benchmarks/results.md": "speed.md",
+    "../benchmarks/doorstep.md": "measurements.md",
+    "../benchmarks/judge.md": "measurements.md",
+}
 
 
 def link_to_pages(app: Sphinx, docname: str, source: list[str]) -> None:
