@@ -27,11 +27,11 @@ class Player(NamedTuple):
     constants: Any
 
 
-def player(name: str) -> Player:
-    """A learner by its name."""
-    learner = grbp.find_learner(name, grbp.Problem(4, 0.5, 0.5))
+def player(given: str | Learner) -> Player:
+    """A learner, or one by its name."""
+    learner = grbp.find_learner(given, grbp.Problem(4, 0.5, 0.5))
     if not isinstance(learner, Learner):
-        raise TypeError(f"{name} plays no thresholds")
+        raise TypeError(f"{learner.name} plays no thresholds")
     return Player(learner.decide, learner.constants)
 
 

@@ -198,20 +198,32 @@ def pays(  # noqa: PLR0913, PLR0917
         return False
     if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, last)) <= needed:
         return True
+    # Mostly it would not pay even if it were tried in all parts but the last.
+    if not makes_up(goal, f, spread, p_c, sds, last, least):
+        return False
     while last - first > 1:  # It would be tried in the part `first`, and not in `last`.
         middle = (first + last) // 2
         if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, middle)) <= needed:
             first = middle
         else:
             last = middle
-    for k in range(last, len(_EIGHTHS)):
+    return makes_up(goal, f, spread, p_c, sds, last, least)
+
+
+@kernel
+def makes_up(  # noqa: PLR0913, PLR0917
+    goal: int, f: Belief, spread: float, p_c: float, sds: tuple[float, float], tried: int,
+    least: float,
+) -> bool:  # fmt: skip
+    """Return whether FINISH gains at least so much if it would be tried in the first parts only."""
+    for k in range(tried, len(_EIGHTHS)):
         least += part_value(goal, p_c, sds, k) - f.mean
-    for k in range(last):
+    for k in range(tried):
         gain = positive_part_mean(f.mean - part_value(goal, p_c, sds, k), spread)
         least -= gain
         if least <= 0.0:
             return True
-        if least > gain * (first - k):  # The parts that follow gain less each.
+        if least > gain * (tried - 1 - k):  # The parts that follow gain less each.
             return False
     return False
 

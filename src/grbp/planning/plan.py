@@ -100,10 +100,10 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         The numbers of cases to answer for, up to 1,000,000: by default 200, 500 and 2,000, or with
         `known` or `right` as many as the hardest truth needs.
     learner : str or Learner, optional
-        The learner, by default "doorstep-optimal"; `find_learner` says what else is one. It is told how
-        many cases will come, the largest of `cases`, if it has a constant ``horizon`` that is not
-        set; ``"doorstep-optimal:horizon=0"`` is told nothing. Nor is any learner with `known` or
-        `right`, where the number of cases is what is looked for.
+        The learner, by default "doorstep-optimal"; `find_learner` says what else is one. It is told
+        how many cases will come, the largest of `cases`, if it has a constant ``horizon`` that is
+        not set; ``"doorstep-optimal:horizon=0"`` is told nothing. Nor is any learner with `known`
+        or `right`, where the number of cases is what is looked for.
     known, right : float, optional
         Find the least number of cases after which this share of studies knows the right policy, or
         plays it, under each truth; `Truth.needed` has it, with the cases of a trial with two arms.
