@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from columns import Columns
+from former import FORMER_BAYES, FORMER_LAI, told as told_former
 from grbp.figures.canvas import save
 from grbp.numerics.arrays import Floats
 from measure import Effort, say
 from optimum_limits import foreseen, told, two_armed
 from optimum_policy import best_policy
 from optimum_world import player, regrets
-from regrets import DEFAULT, Estimate, figure
+from regrets import Estimate, figure
 from sections import Sections, run
 
 LEGEND = (
@@ -131,18 +132,19 @@ def cell(goal: int, rounds: int, effort: Effort) -> Cell:
     play = partial(regrets, goal, rounds=rounds)
     first = {name: play(who, replicas=count // 4, seed=CHOOSING) for name, who in players.items()}
     best = min(first, key=lambda name: float(first[name].mean()))
-    players |= {
+    all_of_them = {
+        **players,
         RULE: player(RULE),
-        "doorstep-bayes": player(f"doorstep-bayes:horizon={rounds}"),
-        DEFAULT: player(DEFAULT),
+        "former-bayes": told_former(FORMER_BAYES, rounds),
+        "former-lai": FORMER_LAI,
     }
-    found = {name: play(who, replicas=count, seed=MEASURING) for name, who in players.items()}
+    found = {name: play(who, replicas=count, seed=MEASURING) for name, who in all_of_them.items()}
     return Cell(limit(goal, rounds, effort), best, found)
 
 
 HEADS = (
     "G", "limit", "best found", "who", "rule, T known", "ratio", "target", "rule, T unknown",
-    "doorstep-bayes, T known", "default",
+    "former-bayes, T known", "former-lai",
 )  # fmt: skip
 
 
@@ -162,7 +164,7 @@ def measured(rounds: int, effort: Effort) -> list[Columns]:
     for goal in GOALS:
         one = cell(goal, rounds, effort)
         ratio = one.ratio(KNOWN)
-        others = (str(one.mean(name)) for name in (RULE, "doorstep-bayes", DEFAULT))
+        others = (str(one.mean(name)) for name in (RULE, "former-bayes", "former-lai"))
         best = EXACT if one.limit.who == EXACT else one.best
         table.rows.append((
             str(goal), str(one.limit), str(one.least), best, str(one.mean(KNOWN)), str(ratio),
@@ -181,7 +183,7 @@ def draw(file: Path, effort: Effort) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415 (slow to import)
 
     lines = {
-        DEFAULT: (f"{DEFAULT}, T unknown", "#b3b3b3", "s"),
+        "former-lai": ("former-lai, T unknown", "#b3b3b3", "s"),
         RULE: (f"{RULE}, T unknown", "#86aedb", "o"),
         KNOWN: (f"{RULE}, T known", "#1f5fa8", "o"),
     }
