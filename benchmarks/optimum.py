@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-import former
 from columns import Columns
-from former import FORMER_BAYES, FORMER_LAI
+from former import FORMER_BAYES, FORMER_LAI, told as told_former
 from grbp.figures.canvas import save
 from grbp.numerics.arrays import Floats
 from measure import Effort, say
@@ -133,12 +132,13 @@ def cell(goal: int, rounds: int, effort: Effort) -> Cell:
     play = partial(regrets, goal, rounds=rounds)
     first = {name: play(who, replicas=count // 4, seed=CHOOSING) for name, who in players.items()}
     best = min(first, key=lambda name: float(first[name].mean()))
-    players |= {
+    all_of_them = {
+        **players,
         RULE: player(RULE),
-        FORMER_BAYES.name: player(former.told(FORMER_BAYES, rounds)),
-        FORMER_LAI.name: player(FORMER_LAI),
+        "former-bayes": told_former(FORMER_BAYES, rounds),
+        "former-lai": FORMER_LAI,
     }
-    found = {name: play(who, replicas=count, seed=MEASURING) for name, who in players.items()}
+    found = {name: play(who, replicas=count, seed=MEASURING) for name, who in all_of_them.items()}
     return Cell(limit(goal, rounds, effort), best, found)
 
 
@@ -164,7 +164,7 @@ def measured(rounds: int, effort: Effort) -> list[Columns]:
     for goal in GOALS:
         one = cell(goal, rounds, effort)
         ratio = one.ratio(KNOWN)
-        others = (str(one.mean(name)) for name in (RULE, FORMER_BAYES.name, FORMER_LAI.name))
+        others = (str(one.mean(name)) for name in (RULE, "former-bayes", "former-lai"))
         best = EXACT if one.limit.who == EXACT else one.best
         table.rows.append((
             str(goal), str(one.limit), str(one.least), best, str(one.mean(KNOWN)), str(ratio),
@@ -183,7 +183,7 @@ def draw(file: Path, effort: Effort) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415 (slow to import)
 
     lines = {
-        FORMER_LAI.name: (f"{FORMER_LAI.name}, T unknown", "#b3b3b3", "s"),
+        "former-lai": ("former-lai, T unknown", "#b3b3b3", "s"),
         RULE: (f"{RULE}, T unknown", "#86aedb", "o"),
         KNOWN: (f"{RULE}, T known", "#1f5fa8", "o"),
     }

@@ -109,7 +109,7 @@ def in_parts(run: Callable[..., None], *columns: Any) -> None:
         list(pool.map(lambda part: run(*part), parts))  # a list raises what went wrong
 
 
-def regrets(goal: int, who: Player, rounds: int, replicas: int, seed: int) -> Floats:
+def regrets(goal: int, who: Player | Learner, rounds: int, replicas: int, seed: int) -> Floats:
     """The regret in every replica; all players meet the same problems and the same draws."""
     p_c, p_f = problems(replicas, seed)
     keys = np.column_stack(
