@@ -19,10 +19,11 @@ def run(script: str, title: str, legend: str, sections: Sections) -> None:
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--quick", action="store_true", help="little of everything; only prints")
     parser.add_argument("--only", choices=list(sections), help="one section; only prints")
+    parser.add_argument("--write", action="store_true", help="write that section into the file")
     asked = parser.parse_args()
     versions = ", ".join(f"{name} {installed(name)}" for name in ("grbp", "numpy", "numba"))
-    written = f"Written by one run of `benchmarks/{Path(script).name}` with {versions}. {legend}"
-    lines = [f"# {title}", "", written, ""]
+    written = f"Written by `benchmarks/{Path(script).name}` with {versions}. {legend}"
+    lines, file = [f"# {title}", "", written, ""], Path(script).with_suffix(".md")
     for name in [asked.only] if asked.only else sections:
         heading, measure = sections[name]
         began = time.perf_counter()
@@ -32,10 +33,23 @@ def run(script: str, title: str, legend: str, sections: Sections) -> None:
         sys.stdout.flush()
         say(f"{name} took {time.perf_counter() - began:.0f} s")
         lines += [f"## {heading}", "", *(table.markdown() for table in tables)]
-    if not (asked.quick or asked.only):
-        file = Path(script).with_suffix(".md")
-        file.write_text("\n".join(lines), "utf-8")
-        say(f"wrote {file}")
+    text = "\n".join(lines)
+    if asked.only and asked.write:
+        text = _replaced(file.read_text("utf-8"), text)
+    elif asked.quick or asked.only:
+        return
+    file.write_text(text, "utf-8")
+    say(f"wrote {file}")
+
+
+def _replaced(whole: str, part: str) -> str:
+    """The file with one section anew, or with that section at its end."""
+    head, *others = whole.split("\n## ")
+    _, new = part.split("\n## ", 1)
+    heading = new.split("\n", 1)[0]
+    k = next((k for k, one in enumerate(others) if one.startswith(heading + "\n")), len(others))
+    others[k : k + 1] = [new]
+    return "\n## ".join([head, *others])
 
 
 def run_table(script: str, title: str, measured: Callable[[Effort], Columns]) -> None:

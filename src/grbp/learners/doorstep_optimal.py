@@ -27,10 +27,13 @@ SHORTEST: Final = 100.0
 """The least horizon that is reckoned with where none is given."""
 
 TO_COME: Final = 3.0
-"""How many times as many rounds as the shortest horizon has are thought to come then."""
+"""How many rounds are thought to come then for each that was played, at the shortest horizon."""
 
-SLOWER: Final = 0.95
-"""The power of the rounds played with which those to come grow: the minimax rule's, about."""
+EASING: Final = 1.0 / 16.0
+"""How much slower than the rounds played those to come grow: by 1 + EASING log(played/shortest).
+
+Both numbers are about those of the minimax rule, which benchmarks/unknown_horizon.py computes.
+"""
 
 _EIGHTHS: Final = np.array([
     -1.5341205443525463, -0.8871465590188760, -0.4887764111146695, -0.1573106846101707,
@@ -108,7 +111,7 @@ def rounds_to_come(horizon: float, rho: int) -> float:
     if rho <= horizon:
         return horizon - rho + 1.0
     played = rho - horizon if horizon > 0.0 else max(SHORTEST, float(rho))
-    return TO_COME * SHORTEST * math.pow(played / SHORTEST, SLOWER)
+    return TO_COME * played / (1.0 + EASING * math.log(played / SHORTEST))
 
 
 @inlined
