@@ -6,6 +6,7 @@ import math
 import pickle
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -492,3 +493,18 @@ def test_finish_above_state_1_is_no_evidence_where_p_f_differs() -> None:
     assert fit.difference.estimate == pytest.approx(0.1 - 0.25, abs=0.01)
     assert fit.decision == "by-state"
     assert "finish in 3, continue in 1" in fit.sentence
+
+
+def test_the_learner_of_a_fit_believes_what_its_posterior_does(fit: grbp.Fit) -> None:
+    learner, of = grbp.find_learner(fit.learner, fit.goal), fit.posterior
+    assert isinstance(learner, grbp.Learner)
+    known = learner.constants
+    assert known.good / (known.good + known.bad) == pytest.approx(
+        (of.f_goal + of.prior_f[0]) / (of.f_goal + of.f_lost + sum(of.prior_f))
+    )
+    assert known.up + known.down == pytest.approx(of.c_up + of.c_down + sum(of.prior_c))
+    assert known.horizon == 0.0
+    first = learner.initial_counters(fit.goal, 0.1, 0.9)
+    assert learner.choose(fit.goal, first, 0) == 1
+    doubtful = replace(learner, constants=known._replace(up=5000.0))
+    assert doubtful.choose(fit.goal, first, 0) == 0

@@ -18,6 +18,7 @@ from grbp.fitting.groups import Standardized
 from grbp.fitting.summary import summarize
 from grbp.fitting.support import FINISH, say_support, support_of
 from grbp.learners.counters import Counters
+from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
 from grbp.records.labels import Labels
@@ -242,6 +243,35 @@ class Fit(Decision, Displayable):
         """The posterior of the two probabilities, with the priors of the fit."""
         c, f = self.p_c, self.p_f or Proportion(0, 0)
         return Posterior(self.goal, *c.counts, *f.counts, self.prior_c, self.prior_f)
+
+    @property
+    def learner(self) -> str:
+        """The default learner, with what these records say of p_c and p_f as its priors.
+
+        Records that depend on one another count for less than their number, so it believes them
+        less firmly than a study that begins with them. Where p_f or p_c differs between
+        groups or states, it knows nothing of that.
+
+        Returns
+        -------
+        str
+            Its name with constants, for `simulate`, `Session`, `Study.create` and the shell.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> grbp.fit(grbp.example_records("model", cases=60, seed=2), goal=4).learner
+        'doorstep-optimal:good=8.5,bad=19.5,up=46.5,down=55.5'
+        """
+        of = self.posterior
+        counts = {
+            "good": of.f_goal + of.prior_f[0],
+            "bad": of.f_lost + of.prior_f[1],
+            "up": of.c_up + of.prior_c[0],
+            "down": of.c_down + of.prior_c[1],
+        }
+        known = ",".join(f"{name}={count:.6g}" for name, count in counts.items())
+        return f"{DEFAULT_LEARNER}:{known}"
 
     @property
     def probability_threshold_1(self) -> float | None:
