@@ -11,6 +11,7 @@ its own, so that whoever works on the rule does not see the problems that judge 
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,9 @@ from sections import Sections, run
 
 JUDGED, TRIED = 28_000_000, 1000
 """The first of the seeds that judge, and of those of a quick run."""
+
+NEAREST = 1e-4
+"""How near to the boundary problems are drawn on purpose."""
 
 REPLICAS = {0: 60, 1: 10}
 """How often a problem is played in the first two sections, which judge; in the others 20 times."""
@@ -48,6 +52,7 @@ class Field(NamedTuple):
     problems: Sequence[grbp.Problem]
     first: int
     replicas: int
+    weights: Floats | float = 1.0
 
     def regret(self, learner: str | Learner, *ends: int) -> Floats:
         """Mean regret by half of the replicas, by problem, and at each end."""
@@ -64,7 +69,8 @@ class Field(NamedTuple):
         say(f"{name} on {len(self.problems)} problems, goal {self.problems[0].goal}, {ends[-1]:,}")
         with ThreadPoolExecutor() as pool:
             means = list(pool.map(at, enumerate([*self.problems, *self.problems], self.first)))
-        return np.array(means).reshape(2, len(self.problems), len(ends))
+        found = np.array(means).reshape(2, len(self.problems), len(ends))
+        return found * np.reshape(self.weights, (1, -1, 1))
 
     def known(self, *ends: int) -> Floats:
         """The same for the rule that is told each end as its horizon."""
@@ -93,6 +99,26 @@ def field(effort: Effort, section: int, goal: int, prior: tuple[float, float] = 
     p_f = [beta_quantile(share, *prior) for share in part]
     problems = [grbp.Problem(goal, *pair) for pair in zip(p_c, p_f, strict=True)]
     return Field(problems, first, replicas)
+
+
+def near_field(effort: Effort, section: int, goal: int) -> Field:
+    """The same with half of the problems near the boundary, and weights that undo that.
+
+    In long runs the few problems very near to it have most of the regret. Those have a p_f whose
+    distance from B is uniform in its logarithm; where that is not a probability, nothing counts.
+    """
+    plain = field(effort, section, goal)
+    near, problems, weights = math.log(1.0 / NEAREST), [], []
+    for one in plain.problems:
+        b = grbp.boundary(goal, one.p_c)
+        kind, part = divmod(2.0 * one.p_f, 1.0)
+        side, place = divmod(2.0 * part, 1.0)
+        p_f = b + (2.0 * side - 1.0) * math.exp(-near * place) if kind else part
+        apart, inside = abs(p_f - b), 0.0 < p_f < 1.0
+        chance = 0.5 / (near * apart) if apart >= NEAREST else 0.0
+        problems.append(replace(one, p_f=p_f) if inside else one)
+        weights.append(1.0 / (0.5 + 0.5 * chance) if inside else 0.0)
+    return plain._replace(problems=problems, weights=np.array(weights))
 
 
 def ratios(ours: Floats, theirs: Floats) -> Ratios:
@@ -201,13 +227,14 @@ def price(effort: Effort) -> list[Columns]:
     """The rule without T over the rule that knows it."""
     ends = [10**k for k in range(2, 5 if effort.quick else 7)]
     table = Columns(
-        f"The regret of who does not know T, over that of who does. {_sizes(effort, 1)}",
+        "The regret of who does not know T, over that of who does; half of the problems are near"
+        f" the boundary, with weights that undo that. {_sizes(effort, 1)}",
         ("G", *(f"T = {end:,}" for end in ends)),
     )
     cells = dict[str, Estimate]()
     found = list[Ratios]()
     for goal in (3, 4, 7, 12, 25):
-        at = field(effort, 1, goal)
+        at = near_field(effort, 1, goal)
         one = ratios(at.regret(OURS, *ends), at.known(*ends))
         row = {f"G = {goal}, T = {end:,}": one.at(k) for k, end in enumerate(ends)}
         table.rows.append((str(goal), *map(str, row.values())))

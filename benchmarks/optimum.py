@@ -40,7 +40,7 @@ KNOWN = "the rule"
 """What the rule is called where it is told T."""
 
 GOALS = 2, 3, 4, 7, 12, 25
-REPLICAS = {100: (2000, 100_000), 500: (1000, 40_000), 5000: (100, 20_000), 50_000: (16, 5000)}
+REPLICAS = {100: (2000, 100_000), 500: (1000, 40_000), 5000: (100, 10_000), 50_000: (16, 1500)}
 """For every number of rounds: how many replicas in a quick run, and in a whole one."""
 
 FORESEEN = 500
