@@ -56,10 +56,10 @@ def test_the_interval_holds_the_number_of_many_studies() -> None:
 
 def test_the_right_policy_by_habit_is_not_enough() -> None:
     """This learner begins with FINISH; where that is right, it doubts that after 1,000 cases."""
-    plan = grbp.plan(10, 0.5, 0.11, [10, 900], right=0.84, replicas=60)
+    plan = grbp.plan(10, 0.5, 0.11, [10, 900], right=0.8, replicas=60)
     (truth,) = plan.truths
     assert truth.needed is not None
-    assert min(truth.at(n).plays_right.estimate for n in plan.cases) >= 0.84
+    assert min(truth.at(n).plays_right.estimate for n in plan.cases) >= 0.8
     assert truth.needed.cases.estimate > 2000
 
 
