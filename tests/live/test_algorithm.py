@@ -125,7 +125,6 @@ def test_from_records_a_study_is_a_session(name: str) -> None:
     assert study.known.rho == 101
 
 
-@pytest.mark.sample("doorstep-optimal", "getbe-*", "threshold-2")
 @pytest.mark.parametrize("start", [None, RECORDS], ids=["drawn", "records"])
 @pytest.mark.parametrize(
     "name", [name for name in OF_THRESHOLDS if has_horizon(find_learner(name, 4))]
@@ -139,6 +138,7 @@ def test_planned_cases_are_a_horizon(name: str, start: Counters | None) -> None:
     assert study == by_engine(problem, told, 5, 45, start)
 
 
+@pytest.mark.sample("doorstep-optimal", "getbe-*", "threshold-2")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_is_the_engine(name: str) -> None:
