@@ -171,14 +171,14 @@ def test_the_figures_of_the_guide() -> None:
     sizes: Any = {"cases": 2000, "replicas": 2000}
     apart = one(p_c=0.5, p_f=0.2, **sizes).at(2000)
     assert apart.plays_right.estimate == pytest.approx(0.995, abs=0.005)
-    assert apart.known.estimate == pytest.approx(0.44, abs=0.02)
+    assert apart.known.estimate == pytest.approx(0.40, abs=0.02)
     costs: list[dict[str, Any]] = [{}, {"overlap": 20}, {"overlap": 100}, {"overrule": 0.1}]
     lost = [one(p_c=0.65, **sizes, **how).at(2000).goals_lost.estimate for how in costs]
-    assert lost == pytest.approx([5.0, 5.8, 9.8, 26.2], abs=0.3)
+    assert lost == pytest.approx([4.3, 5.1, 8.7, 25.5], abs=0.3)
     wrong = [
         one(p_c=0.45, **sizes, look_from=k).at(2000).ever_wrongly_sure.estimate for k in (1, 20)
     ]
-    assert wrong == pytest.approx([0.1, 0.04], abs=0.01)
+    assert wrong == pytest.approx([0.08, 0.04], abs=0.01)
 
 
 def test_records_say_ranges_starts_and_what_is_known(tmp_path: Path) -> None:
