@@ -1,5 +1,6 @@
 """Problems drawn at random, what a wrong choice costs in them, and a loop that plays them."""
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,12 @@ from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_keys, un
 
 PLASTIC = 1.32471795724474602596
 """Its powers fill the square evenly (the R2 sequence of Roberts)."""
+
+NEAREST = 1e-4
+"""How near to the boundary problems are drawn on purpose."""
+
+PLAIN = 500
+"""The most rounds for which problems are not drawn near the boundary on purpose."""
 
 
 class Player(NamedTuple):
@@ -41,6 +48,22 @@ def problems(count: int, seed: int) -> tuple[Floats, Floats]:
     steps = np.outer(1.0 / PLASTIC ** np.arange(1, 3), np.arange(1, count + 1))
     p_c, p_f = (place[:, None] + steps) % 1.0
     return p_c, p_f
+
+
+def near_problems(goal: int, count: int, seed: int) -> tuple[Floats, Floats, Floats]:
+    """The same with half of them near the boundary, and weights that undo that.
+
+    In long runs the few problems very near to it have most of the regret. Those have a p_F whose
+    distance from B is uniform in its logarithm; where that is not a probability, nothing counts.
+    """
+    p_c, place = problems(count, seed)
+    b, near = door_value(goal, p_c), math.log(1.0 / NEAREST)
+    kind, part = np.divmod(2.0 * place, 1.0)
+    side, far = np.divmod(2.0 * part, 1.0)
+    p_f = np.where(kind, b + (2.0 * side - 1.0) * np.exp(-near * far), part)
+    apart, inside = np.abs(p_f - b), (p_f > 0.0) & (p_f < 1.0)
+    chance = np.where(apart >= NEAREST, 0.5 / (near * np.maximum(apart, NEAREST)), 0.0)
+    return p_c, np.where(inside, p_f, 0.5), np.where(inside, 1.0 / (0.5 + 0.5 * chance), 0.0)
 
 
 def moves(goal: int, p_c: Floats) -> Floats:
@@ -112,12 +135,15 @@ def in_parts(run: Callable[..., None], *columns: Any) -> None:
 def regrets(goal: int, who: Player | Learner, rounds: int, replicas: int, seed: int) -> Floats:
     """The regret in every replica; all players meet the same problems and the same draws."""
     p_c, p_f = problems(replicas, seed)
+    weights = np.ones(replicas)
+    if rounds > PLAIN:
+        p_c, p_f, weights = near_problems(goal, replicas, seed)
     keys = np.column_stack(
         [replica_keys(seed, part, range(replicas)) for part in (WORLD, LEARNER, OPENING)]
     )
     regret, loop = np.zeros(replicas), playing(who.decide)
     in_parts(
         lambda *part: loop(goal, who.constants, rounds, *part),
-        p_c, p_f, prices(goal, p_c, p_f), keys, regret,
+        p_c, p_f, weights[:, None] * prices(goal, p_c, p_f), keys, regret,
     )  # fmt: skip
     return regret
