@@ -23,14 +23,11 @@ from grbp.learners.base import Learner
 from grbp.numerics.arrays import Floats
 from grbp.numerics.beta import beta_quantile
 from measure import Effort, say
-from regrets import FIVE, OURS, Estimate, figure, once, place, told
+from regrets import FIVE, OURS, Estimate, figure, near_boundary, once, place, told
 from sections import Sections, run
 
 JUDGED, TRIED = 28_000_000, 1000
 """The first of the seeds that judge, and of those of a quick run."""
-
-NEAREST = 1e-4
-"""How near to the boundary problems are drawn on purpose."""
 
 REPLICAS = {0: 60, 1: 10}
 """How often a problem is played in the first two sections, which judge; in the others 20 times."""
@@ -102,23 +99,12 @@ def field(effort: Effort, section: int, goal: int, prior: tuple[float, float] = 
 
 
 def near_field(effort: Effort, section: int, goal: int) -> Field:
-    """The same with half of the problems near the boundary, and weights that undo that.
-
-    In long runs the few problems very near to it have most of the regret. Those have a p_f whose
-    distance from B is uniform in its logarithm; where that is not a probability, nothing counts.
-    """
+    """The same with half of the problems near the boundary, and weights that undo that."""
     plain = field(effort, section, goal)
-    near, problems, weights = math.log(1.0 / NEAREST), [], []
-    for one in plain.problems:
-        b = grbp.boundary(goal, one.p_c)
-        kind, part = divmod(2.0 * one.p_f, 1.0)
-        side, place = divmod(2.0 * part, 1.0)
-        p_f = b + (2.0 * side - 1.0) * math.exp(-near * place) if kind else part
-        apart, inside = abs(p_f - b), 0.0 < p_f < 1.0
-        chance = 0.5 / (near * apart) if apart >= NEAREST else 0.0
-        problems.append(replace(one, p_f=p_f) if inside else one)
-        weights.append(1.0 / (0.5 + 0.5 * chance) if inside else 0.0)
-    return plain._replace(problems=problems, weights=np.array(weights))
+    b = np.array([grbp.boundary(goal, one.p_c) for one in plain.problems])
+    p_f, weights = near_boundary(b, np.array([one.p_f for one in plain.problems]))
+    problems = [replace(one, p_f=float(p)) for one, p in zip(plain.problems, p_f, strict=True)]
+    return plain._replace(problems=problems, weights=weights)
 
 
 def ratios(ours: Floats, theirs: Floats) -> Ratios:

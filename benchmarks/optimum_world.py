@@ -1,6 +1,5 @@
 """Problems drawn at random, what a wrong choice costs in them, and a loop that plays them."""
 
-import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +15,10 @@ from grbp.learners.base import Decide, Learner
 from grbp.learners.counters import play, settle
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_keys, uniform
+from regrets import near_boundary
 
 PLASTIC = 1.32471795724474602596
 """Its powers fill the square evenly (the R2 sequence of Roberts)."""
-
-NEAREST = 1e-4
-"""How near to the boundary problems are drawn on purpose."""
 
 PLAIN = 500
 """The most rounds for which problems are not drawn near the boundary on purpose."""
@@ -51,19 +48,9 @@ def problems(count: int, seed: int) -> tuple[Floats, Floats]:
 
 
 def near_problems(goal: int, count: int, seed: int) -> tuple[Floats, Floats, Floats]:
-    """The same with half of them near the boundary, and weights that undo that.
-
-    In long runs the few problems very near to it have most of the regret. Those have a p_F whose
-    distance from B is uniform in its logarithm; where that is not a probability, nothing counts.
-    """
+    """The same with half of them near the boundary, and weights that undo that."""
     p_c, place = problems(count, seed)
-    b, near = door_value(goal, p_c), math.log(1.0 / NEAREST)
-    kind, part = np.divmod(2.0 * place, 1.0)
-    side, far = np.divmod(2.0 * part, 1.0)
-    p_f = np.where(kind, b + (2.0 * side - 1.0) * np.exp(-near * far), part)
-    apart, inside = np.abs(p_f - b), (p_f > 0.0) & (p_f < 1.0)
-    chance = np.where(apart >= NEAREST, 0.5 / (near * np.maximum(apart, NEAREST)), 0.0)
-    return p_c, np.where(inside, p_f, 0.5), np.where(inside, 1.0 / (0.5 + 0.5 * chance), 0.0)
+    return p_c, *near_boundary(door_value(goal, p_c), place)
 
 
 def moves(goal: int, p_c: Floats) -> Floats:

@@ -20,6 +20,8 @@ SHORT = {"ps-polselection": "ps-pol.", "ucb-polselection": "ucb-pol."}
 
 FIG3, FIG4 = grbp.Problem(4, 0.45, 0.3), grbp.Problem(4, 0.65, 0.3)
 ROUNDS = 5000
+NEAREST = 1e-4
+"""How near to the boundary problems are drawn on purpose."""
 
 
 class Estimate(NamedTuple):
@@ -90,6 +92,21 @@ def points(effort: Effort) -> list[tuple[float, float]]:
 def told(horizon: int) -> str:
     """The rule that is told how many rounds there will be."""
     return f"{OURS}:horizon={horizon}"
+
+
+def near_boundary(b: Floats, place: Floats) -> tuple[Floats, Floats]:
+    """p_f of problems that are uniform by their places, half of them near B; weights undo that.
+
+    In long runs the few problems very near to it have most of the regret. Those have a p_f whose
+    distance from B is uniform in its logarithm; where that is not a probability, nothing counts.
+    """
+    near = math.log(1.0 / NEAREST)
+    kind, part = np.divmod(2.0 * place, 1.0)
+    side, far = np.divmod(2.0 * part, 1.0)
+    p_f = np.where(kind, b + (2.0 * side - 1.0) * np.exp(-near * far), part)
+    apart, inside = np.abs(p_f - b), (p_f > 0.0) & (p_f < 1.0)
+    chance = np.where(apart >= NEAREST, 0.5 / (near * np.maximum(apart, NEAREST)), 0.0)
+    return np.where(inside, p_f, 0.5), np.where(inside, 1.0 / (0.5 + 0.5 * chance), 0.0)
 
 
 def once(
