@@ -8,8 +8,6 @@ import math
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from grbp import Counters, Learner, corners, inlined, kernel
 from grbp.learners.doorstep import (
     FREE,
@@ -20,6 +18,7 @@ from grbp.learners.doorstep import (
     is_free,
     rounding_slack,
 )
+from grbp.learners.doorstep_optimal import EIGHTHS, positive_part_mean
 from grbp.learners.optimal_stopping import stopping_evidence
 
 LEAST_TO_COME: Final = 5_000.0
@@ -33,12 +32,6 @@ HEAD_START: Final = 10.0
 
 FULL_AFTER: Final = 100.0
 """The samples of FINISH after which former-lai insists on its least evidence in full."""
-
-_EIGHTHS: Final = np.array([
-    -1.5341205443525463, -0.8871465590188760, -0.4887764111146695, -0.1573106846101707,
-    0.1573106846101707, 0.4887764111146695, 0.8871465590188760, 1.5341205443525463,
-])  # fmt: skip
-"""The middles of eight equally likely parts of the normal distribution."""
 
 
 class Horizon(NamedTuple):
@@ -280,21 +273,11 @@ def gain(  # noqa: PLR0913, PLR0917
     p_f - B, which is a loss. `below` and `above` are the deviations of p_c on either side.
     """
     total = 0.0
-    for k in range(len(_EIGHTHS)):
-        b = continue_value(p_c + _EIGHTHS[k] * (above if _EIGHTHS[k] > 0.0 else below), goal)
+    for k in range(len(EIGHTHS)):
+        b = continue_value(p_c + EIGHTHS[k] * (above if EIGHTHS[k] > 0.0 else below), goal)
         tried = evidence_against(weight, p_f, b) <= needed
         total += positive_part_mean(p_f - b, spread) if tried else p_f - b
     return total
-
-
-@kernel
-def positive_part_mean(mean: float, sd: float) -> float:
-    """Compute the mean of the positive part of a normal variable."""
-    if sd <= 0.0:
-        return max(0.0, mean)
-    z = mean / sd
-    density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-    return sd * (density + 0.5 * z * math.erfc(-z / math.sqrt(2.0)))
 
 
 @kernel

@@ -35,13 +35,13 @@ EASING: Final = 1.0 / 16.0
 Both numbers are about those of the minimax rule, which benchmarks/unknown_horizon.py computes.
 """
 
-_EIGHTHS: Final = np.array([
+EIGHTHS: Final = np.array([
     -1.5341205443525463, -0.8871465590188760, -0.4887764111146695, -0.1573106846101707,
     0.1573106846101707, 0.4887764111146695, 0.8871465590188760, 1.5341205443525463,
 ])  # fmt: skip
 """The middles of eight equally likely parts of the normal distribution."""
 
-_WIDEST: Final = float(_EIGHTHS[-1])
+_WIDEST: Final = float(EIGHTHS[-1])
 _HALVINGS: Final = 50
 
 
@@ -181,7 +181,7 @@ def withstands(goal: int, f: Belief, needed: float, c: Belief, needed_c: float, 
 @inlined
 def part_value(goal: int, p_c: float, sds: tuple[float, float], k: int) -> float:
     """Compute the value of CONTINUE in the k-th of eight equally likely parts of p_c."""
-    part = float(_EIGHTHS[k])
+    part = float(EIGHTHS[k])
     return continue_value(p_c + part * (sds[1] if part > 0.0 else sds[0]), goal)
 
 
@@ -196,7 +196,7 @@ def pays(  # noqa: PLR0913, PLR0917
     p_f - B, which is a loss. If it would be tried everywhere, it pays; if nowhere, it does not.
     `sds` are the deviations of p_c on either side.
     """
-    first, last = 0, len(_EIGHTHS) - 1
+    first, last = 0, len(EIGHTHS) - 1
     if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, first)) > needed:
         return False
     if evidence_against(f.weight, f.mean, part_value(goal, p_c, sds, last)) <= needed:
@@ -219,7 +219,7 @@ def makes_up(  # noqa: PLR0913, PLR0917
     least: float,
 ) -> bool:  # fmt: skip
     """Return whether FINISH gains at least so much if it would be tried in the first parts only."""
-    for k in range(tried, len(_EIGHTHS)):
+    for k in range(tried, len(EIGHTHS)):
         least += part_value(goal, p_c, sds, k) - f.mean
     for k in range(tried):
         gain = positive_part_mean(f.mean - part_value(goal, p_c, sds, k), spread)
