@@ -83,7 +83,7 @@ class Watched:
                     else None
                 ),
             )
-            page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
+            page.on("requestfailed", lambda request: wrong.extend(_failed(request)))
             page.on("request", lambda request: wrong.extend(_abroad(request.url)))
             if font is not None:
                 context.add_init_script(fonts.script(font))
@@ -96,6 +96,11 @@ class Watched:
 def misplaced(page: "Page") -> list[str]:
     """Find the words of a page's pictures that are cut off, and those that lie on others."""
     return cast("list[str]", page.evaluate(_MISPLACED))
+
+
+def _failed(request: Any) -> list[str]:
+    """Say that a request failed, unless the browser gave it up because the page was left."""
+    return [] if request.failure == "net::ERR_ABORTED" else [f"failed: {request.url}"]
 
 
 def _abroad(url: str) -> list[str]:
