@@ -491,7 +491,7 @@ def test_nothing_is_sent_before_the_page_is_ready(
         assert page.url == f"{server.url}/sign-in"
         late.pop().continue_()
         page.get_by_role("button", name="Sign in").click()
-        page.get_by_role("link", name=study.name, exact=True).wait_for()
+        page.get_by_role("button", name="Sign out").wait_for()
         page.route("**/page.js", lambda route: late.append(route), times=1)  # noqa: PLW0108
         page.goto(address(server, study), wait_until="commit")
         page.get_by_label("In which state is it?").select_option("2")
