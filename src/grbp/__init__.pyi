@@ -80,11 +80,19 @@ from grbp.learners.getbe import (
 from grbp.learners.registry import (
     DEFAULT_LEARNER as DEFAULT_LEARNER,
     LEARNERS as LEARNERS,
+    STATE_LEARNERS as STATE_LEARNERS,
     Constant as Constant,
     LearnerLike as LearnerLike,
     find_learner as find_learner,
     learner_constants as learner_constants,
 )
+from grbp.learners.statewise.base import StateLearner as StateLearner
+from grbp.learners.statewise.counters import (
+    StateCounters as StateCounters,
+    add_step as add_step,
+    empty_state_counters as empty_state_counters,
+)
+from grbp.learners.statewise.solving import best_policy as best_policy
 from grbp.live.advice import (
     Advice as Advice,
     Case as Case,
@@ -98,7 +106,8 @@ from grbp.model.export import (
     to_prism as to_prism,
     to_toy_text as to_toy_text,
 )
-from grbp.model.problem import Problem as Problem, StartLike as StartLike
+from grbp.model.problem import Problem as Problem
+from grbp.model.start import StartLike as StartLike
 from grbp.model.transition import (
     DEAD_END as DEAD_END,
     Action as Action,
@@ -188,6 +197,8 @@ from grbp.theory.values import (
     value as value,
     value_at as value_at,
 )
+from grbp.worlds.drift import Drift as Drift
+from grbp.worlds.groups import Groups as Groups
 
 __version__: str
 __all__: list[str]

@@ -26,7 +26,7 @@ from grbp.learners.registry import (
     DEFAULT_LEARNER,
     AnyLearner,
     LearnerLike,
-    find_learner,
+    find_problem_learner,
     has_horizon,
     lacks_horizon,
     with_horizon,
@@ -314,10 +314,10 @@ def find_learners(
     learners: LearnerLike | Iterable[LearnerLike], problem: Problem, horizon: bool, rounds: int
 ) -> list[AnyLearner]:
     """Find one or more learners, told the number of rounds if so asked; refuse one named twice."""
-    found = [find_learner(learner, problem) for learner in as_learner_list(learners)]
+    found = [find_problem_learner(learner, problem) for learner in as_learner_list(learners)]
     if _check_horizon(horizon, found):
         told = (with_horizon(x, rounds, problem) if lacks_horizon(x) else x for x in found)
-        found = [find_learner(learner, problem) for learner in told]
+        found = [find_problem_learner(learner, problem) for learner in told]
     names = [learner.name for learner in found]
     if len(set(names)) < len(names) or not names:
         raise InvalidInput(

@@ -21,15 +21,20 @@ from grbp.learners.doorstep import DOORSTEP_KL
 from grbp.learners.doorstep_optimal import DOORSTEP_OPTIMAL
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
+from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.posterior_sampling import PSRL
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_count, check_goal, check_positive, check_threshold
 from grbp.theory.values import optimal_threshold
 
 AnyLearner: TypeAlias = Learner | PolicyLearner
-"""A learner of thresholds, or the one of policies."""
+"""A learner of the paper's problems: of thresholds, or the one of policies."""
 
-LearnerLike: TypeAlias = str | AnyLearner | CustomLearner
+EveryLearner: TypeAlias = AnyLearner | StateLearner
+"""A learner of the paper's problems, or one by state."""
+
+LearnerLike: TypeAlias = str | EveryLearner | CustomLearner
 """A learner, or the name of one; `find_learner` says which names there are."""
 
 StoredLearner: TypeAlias = str | CustomLearner
@@ -79,6 +84,11 @@ LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
 `find_learner` looks a learner up and makes it; ``grbp learners`` lists them on the shell.
 """
 
+STATE_LEARNERS: Final[dict[str, StateLearner]] = {learner.name: learner for learner in (PSRL,)}
+"""Every learner by state by name: for chains whose chances differ by state."""
+
+_ALL: Final = (*LEARNERS, *STATE_LEARNERS)
+
 _MOST_TOLD: Final = 2**53
 """The most rounds that a learner is told of: as far as a float counts."""
 
@@ -86,7 +96,18 @@ DEFAULT_LEARNER: Final = DOORSTEP_OPTIMAL.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
 
 
-def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
+def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
+    """Find a learner of the paper's problems; refuse one by state."""
+    found = find_learner(given, problem)
+    if isinstance(found, StateLearner):
+        raise InvalidInput(
+            f"the learner {found.name} was given; it decides by state, and here a threshold is"
+            " needed"
+        )
+    return found
+
+
+def find_learner(given: LearnerLike, problem: Problem | int) -> EveryLearner:
     """Find a learner by name, made for a problem or a goal where it depends on one.
 
     Parameters
@@ -124,7 +145,7 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     >>> grbp.find_learner("oracle", grbp.Problem(4, 0.65, 0.3)).thresholds
     (0,)
     """
-    if isinstance(given, Learner | PolicyLearner):
+    if isinstance(given, Learner | PolicyLearner | StateLearner):
         return given
     if isinstance(given, CustomLearner):
         return given.resolve()
@@ -134,16 +155,18 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     name, _, settings = known.partition(":")
     number = name.removeprefix("threshold-")
     if number != name and number.isdecimal():
-        learner: AnyLearner = fixed_threshold(check_threshold(int(number), _goal_of(problem)))
+        learner: EveryLearner = fixed_threshold(check_threshold(int(number), _goal_of(problem)))
     elif name in LEARNERS:
         entry = LEARNERS[name]
         learner = entry if isinstance(entry, Learner) else entry(problem)
+    elif name in STATE_LEARNERS:
+        learner = STATE_LEARNERS[name]
     elif is_path(given):
         path, _, settings = settings.partition(":")
         learner = import_learner(f"{name}:{path}", problem)
     else:
-        others = f"there is {', '.join(LEARNERS)}, threshold-0, ..."
-        meant = did_you_mean(name, [*LEARNERS, "threshold-0"])
+        others = f"there is {', '.join(_ALL)}, threshold-0, ..."
+        meant = did_you_mean(name, [*_ALL, "threshold-0"])
         raise InvalidInput(f"learner {given!r} was asked for; {meant or others}")
     return _with_settings(learner, known, settings) if settings else learner
 
@@ -155,9 +178,7 @@ def learner_name(given: str) -> str:
     if re.fullmatch("threshold-[0-9]+", name.lower()):
         name = name.lower()
     return (
-        next((one for one in LEARNERS if _normalize(one) == _normalize(name)), name)
-        + colon
-        + settings
+        next((one for one in _ALL if _normalize(one) == _normalize(name)), name) + colon + settings
     )
 
 
@@ -169,17 +190,17 @@ def _normalize(name: str) -> str:
 def is_built_in(name: str) -> bool:
     """Return whether a name is that of a learner of this package, settings or not."""
     name = learner_name(name).partition(":")[0]
-    return name in LEARNERS or bool(re.fullmatch("threshold-[0-9]+", name))
+    return name in _ALL or bool(re.fullmatch("threshold-[0-9]+", name))
 
 
 def is_path(name: str) -> bool:
     """Return whether a name is that of something to import, `module:name`, settings or not."""
     module, _, rest = name.partition(":")
     words = [*module.split("."), *rest.partition(":")[0].split(".")]
-    return module not in LEARNERS and all(word.isidentifier() for word in words)
+    return module not in _ALL and all(word.isidentifier() for word in words)
 
 
-def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner:
+def _with_settings(learner: EveryLearner, given: str, settings: str) -> EveryLearner:
     """Set constants of a learner as "gamma=30" says, and name it as it was asked for."""
     known, changed = {one.name: one for one in learner_constants(learner)}, {}
     for setting in settings.split(","):
@@ -222,12 +243,12 @@ def with_horizon(learner: LearnerLike, rounds: float, problem: Problem | int) ->
     return told if isinstance(learner, str) else _with_settings(found, told, setting)
 
 
-def has_horizon(learner: AnyLearner) -> bool:
+def has_horizon(learner: EveryLearner) -> bool:
     """Return whether a learner can be told how many rounds there will be."""
     return "horizon" in learner.constants._fields
 
 
-def lacks_horizon(learner: AnyLearner) -> bool:
+def lacks_horizon(learner: EveryLearner) -> bool:
     """Return whether a learner can be told how many rounds there will be, and was told nothing.
 
     Whoever writes "horizon=0" has said that nobody knows.
@@ -260,7 +281,7 @@ class Constant(NamedTuple):
     meaning: str
 
 
-def learner_constants(learner: AnyLearner) -> tuple[Constant, ...]:
+def learner_constants(learner: EveryLearner) -> tuple[Constant, ...]:
     """Return the constants of a learner that a user may set.
 
     Parameters
@@ -302,6 +323,10 @@ def stored_learner(given: LearnerLike, problem: Problem | int) -> StoredLearner:
     found = find_learner(given, problem)
     if isinstance(found, PolicyLearner) or found is LEARNERS.get(found.name):
         return found.name
+    if isinstance(found, StateLearner):
+        if found is STATE_LEARNERS.get(found.name):
+            return found.name
+        raise InvalidInput(f"the learner by state {found.name} was given; a file keeps its name")
     own = CustomLearner(found.name, found)
     own.as_json()
     return own

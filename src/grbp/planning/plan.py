@@ -16,7 +16,8 @@ from grbp.learners.registry import (
     lacks_horizon,
     with_horizon,
 )
-from grbp.model.problem import Problem, StartLike
+from grbp.model.problem import Problem
+from grbp.model.start import StartLike
 from grbp.model.validation import as_seed, check_count, check_probability, check_whole
 from grbp.numerics.arrays import Ints
 from grbp.planning.operating_characteristics import Needed, summarize_truth
