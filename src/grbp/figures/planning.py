@@ -9,6 +9,7 @@ from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 from grbp.figures.numbers import format_tick
 from grbp.figures.style import DASHED, DOTTED, SOLID, Dashes
+from grbp.planning.models import ModelPlan
 from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.planning.result import Plan
 from grbp.planning.summary import rank_needs
@@ -100,6 +101,35 @@ def lost_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
         axes.set_xlabel("cases")
         _set_case_axis(axes, plan)
         legend_below(axes, 0.6)
+        fit_words(axes, INSIDE)
+        return cast("Figure", axes.figure)
+
+
+def models_figure(plan: ModelPlan, ax: "Axes | None" = None) -> "Figure":
+    """Draw how many goals a study under each model loses, by the number of cases.
+
+    Parameters
+    ----------
+    plan : ModelPlan
+        What `grbp.plan_models` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    with drawing_style():
+        rows = list(plan.outlooks)
+        axes = new_axes(ax, height=1.6 + _ROW * len(rows), below=0.75)
+        for row, one in enumerate(rows):
+            low, high = max(0.0, one.lost.low), one.lost.high
+            axes.plot([low, high], [row, row], color=INK, linewidth=1.4)
+            axes.plot([one.lost.estimate], [row], "o", color=FINISH)
+        axes.set_yticks(range(len(rows)), [f"{one.model}\n{one.cases:,} cases" for one in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlim(left=0.0)
+        axes.set_xlabel("goals lost, compared with knowing the truth")
         fit_words(axes, INSIDE)
         return cast("Figure", axes.figure)
 
