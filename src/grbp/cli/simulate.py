@@ -29,6 +29,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
 from grbp.experiments.steps import LOG_COLUMNS, step_blocks
 from grbp.model.steps import write_steps
+from grbp.worlds.plain import to_plain
 
 _SHOWN_CHECKPOINTS: Final = 5
 """Checkpoints shown to a person who did not ask for any; --json and --csv have them all."""
@@ -132,7 +133,7 @@ def _list_steps(options: argparse.Namespace) -> list[Output]:
 def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
     """Write the steps of the rounds that were simulated."""
     blocks = step_blocks(
-        result.problem,
+        parse_problem(options),
         options.learner or [grbp.DEFAULT_LEARNER],
         result.rounds,
         result.replicas,
@@ -146,7 +147,7 @@ def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
 
 def _as_json(result: grbp.Simulation) -> dict[str, object]:
     return {
-        "problem": result.problem.__getstate__(),
+        "problem": to_plain(result.problem),
         "rounds": result.rounds,
         "checkpoints": result.checkpoints.tolist(),
         "replicas": result.replicas,
