@@ -1,10 +1,14 @@
 """Write a truth as plain data, for JSON, TOML and digests; and read it back, or refuse it."""
 
+import json
+import tomllib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from grbp._io import reason
 from grbp.errors import InvalidInput, did_you_mean
 from grbp.model.problem import Problem
 from grbp.model.validation import check_goal, check_probabilities
@@ -48,6 +52,31 @@ def from_plain(data: Any) -> World:
         groups = _each(data, "groups", Mapping, lambda item: (item[0], _ungrouped(item[1])))
         return Groups(dict(groups), data.get("shares"))
     return _chain(data)
+
+
+def read_truth(path: Path) -> World:
+    """Read a truth from a TOML file; what is wrong with it is said with the file's name."""
+    try:
+        return from_plain(tomllib.loads(path.read_text("utf-8")))
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({reason(error)})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = " ".join(str(error).split())
+        raise InvalidInput(f"{path} is not a TOML file ({why})") from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error
+
+
+def write_truth(world: World) -> str:
+    """Write a problem or a chain as the text of a TOML file."""
+    lines = []
+    for name, given in to_plain(world).items():
+        if isinstance(given, Mapping):
+            inside = ", ".join(f"{key} = {json.dumps(one)}" for key, one in given.items())
+            lines.append(f"{name} = {{ {inside} }}")
+        else:
+            lines.append(f"{name} = {json.dumps(given)}")
+    return "\n".join(lines) + "\n"
 
 
 def _plain_chain(chain: Chain) -> dict[str, Any]:
@@ -116,7 +145,9 @@ def _stage(data: Any) -> tuple[Any, Problem | Chain]:
     return data["round"], _chain(chances)
 
 
-def _each(data: Mapping[str, Any], key: str, kind: type[Any], read: Callable[[Any], Any]) -> list[Any]:
+def _each(
+    data: Mapping[str, Any], key: str, kind: type[Any], read: Callable[[Any], Any]
+) -> list[Any]:
     """Read each entry of a list or a table."""
     given: Any = data[key]
     if not isinstance(given, kind):
