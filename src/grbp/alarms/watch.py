@@ -40,20 +40,20 @@ _LARGEST: Final = 700.0
 
 _SAID: Final = {
     "p_C by state": (
-        "one chance of moving up for all states",
-        "it can be wrong in some states, and a model by state would describe them",
+        "one chance for all states that CONTINUE moves up",
+        "it can be wrong in some states, and a model by state would describe them better",
     ),
     "p_C over time": (
-        "a chance of moving up that never changes",
-        "old cases mislead, and a learner that forgets would follow",
+        "that the chance with which CONTINUE moves up never changes",
+        "old cases mislead, and a learner that forgets would follow the change",
     ),
     "p_F by state": (
-        "one chance that FINISH wins, whatever the state",
-        "it can be wrong in some states, and a model by state would describe them",
+        "one chance for all states that FINISH wins",
+        "it can be wrong in some states, and a model by state would describe them better",
     ),
     "p_F over time": (
-        "a chance that FINISH wins that never changes",
-        "old cases mislead, and a learner that forgets would follow",
+        "that the chance with which FINISH wins never changes",
+        "old cases mislead, and a learner that forgets would follow the change",
     ),
     "groups": (
         "the same chances in all groups",
@@ -78,6 +78,13 @@ class Step(NamedTuple):
         Whether it was FINISH.
     success : bool
         Whether it moved up, or reached the goal.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> step = grbp.Step(case=7, group=0, state=2, finish=False, success=True)
+    >>> sum(grbp.Watch.start(goal=4).follow(step).by_state[0].wins)
+    1
     """
 
     case: int
@@ -101,6 +108,14 @@ class Alarm(NamedTuple):
         The e-value now. It was at least 5/(1 - level) when the alarm rose, and may have sunk since.
     sentence : str
         What is taken for granted, since when the cases say otherwise, and what follows.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> table = grbp.example_records("state", cases=500, seed=1, size=2.0)
+    >>> for alarm in grbp.fit(table, goal=4, adaptive=True).alarms:
+    ...     print(alarm.name, alarm.case)
+    p_C by state 73
     """
 
     name: str
@@ -148,11 +163,11 @@ class Watch(NamedTuple):
 
     Examples
     --------
-    >>> from grbp.alarms.watch import Step, Watch
-    >>> watch = Watch.start(goal=3)
+    >>> import grbp
+    >>> watch = grbp.Watch.start(goal=3)
     >>> for case in range(1, 101):
-    ...     watch = watch.follow(Step(case, 0, 1, False, case % 4 == 0))
-    ...     watch = watch.follow(Step(case, 0, 2, False, case % 4 > 0))
+    ...     watch = watch.follow(grbp.Step(case, 0, 1, False, case % 4 == 0))
+    ...     watch = watch.follow(grbp.Step(case, 0, 2, False, case % 4 > 0))
     >>> [(alarm.name, alarm.case) for alarm in watch.alarms()]
     [('p_C by state', 42)]
     """
@@ -166,7 +181,21 @@ class Watch(NamedTuple):
 
     @classmethod
     def start(cls, goal: int, groups: int = 1, level: float = 0.95) -> "Watch":
-        """Begin before the first move."""
+        """Begin before the first move.
+
+        Parameters
+        ----------
+        goal : int
+            The state in which a case is won.
+        groups : int
+            The number of groups.
+        level : float
+            All alarms together are right with this probability, for ever.
+
+        Returns
+        -------
+        Watch
+        """
         goal = check_whole("goal", goal, 2, 10_000_000)
         groups = check_whole("groups", groups, 1, 1_000_000)
         states, kinds = (
@@ -179,7 +208,17 @@ class Watch(NamedTuple):
         return cls(level, (states, states), (kinds, kinds), (told, told), nobody, _NO_LOOKS)
 
     def follow(self, step: Step) -> "Watch":
-        """Return the watch after one more move."""
+        """Return the watch after one more move.
+
+        Parameters
+        ----------
+        step : Step
+            The move.
+
+        Returns
+        -------
+        Watch
+        """
         told = _tell(self.told[step.finish], step.success)
         return self._count(step, 1, told)._look(step)
 
@@ -189,6 +228,15 @@ class Watch(NamedTuple):
         What was counted by state and by group is as if it had never been told. An alarm that rose
         in this case is taken back as well, unless the other moves bear it out. Over time the move
         stays in, as it was told, and so does an alarm.
+
+        Parameters
+        ----------
+        step : Step
+            The move, as it was told.
+
+        Returns
+        -------
+        Watch
         """
         finish = step.finish
         watch = self._count(step, -1, self.told[finish])
@@ -201,7 +249,12 @@ class Watch(NamedTuple):
         return watch._replace(rose=tuple(rose), looks=_NO_LOOKS)
 
     def alarms(self) -> tuple[Alarm, ...]:
-        """Return the alarms that rose, the one with the most evidence first."""
+        """Return the alarms that rose, the one with the most evidence first.
+
+        Returns
+        -------
+        tuple of Alarm
+        """
         return self._tell_alarms({k: case for k, case in enumerate(self.rose) if case != _NEVER})
 
     def _tell_alarms(self, rose: Mapping[int, int | None]) -> tuple[Alarm, ...]:
@@ -213,12 +266,32 @@ class Watch(NamedTuple):
         )
 
     def to_list(self) -> list[Any]:
-        """Return the watch as lists of plain numbers, for JSON."""
+        """Return the watch as lists of plain numbers, for JSON.
+
+        Returns
+        -------
+        list
+        """
         return list(_as_lists(self))
 
     @classmethod
     def from_list(cls, plain: Any) -> "Watch":
-        """Return the watch that was made a list."""
+        """Return the watch that was made a list.
+
+        Parameters
+        ----------
+        plain : list
+            What `to_list` returned.
+
+        Returns
+        -------
+        Watch
+
+        Raises
+        ------
+        InvalidInput
+            If the numbers cannot be those of a watch.
+        """
         try:
             level, by_state, by_group, told, rose, looks = plain
             watch = cls(
