@@ -15,8 +15,6 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from grbp._numba.jit import kernel
-
 
 class Cell(NamedTuple):
     """The successes and failures in a cell, and how strongly its chance is drawn towards p."""
@@ -33,22 +31,10 @@ _GOLDEN: Final = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def log_evidence(partitions: Sequence[Partition]) -> float:
-    """Compute the logarithm of the evidence: the least over p, by golden sections."""
+    """Compute the logarithm of the evidence."""
     wins, losses = _total(partitions)
-    if not (wins and losses):  # The least is at the end, where both are certain.
-        return 0.0
-    low, high, left, right = 0.0, 1.0, 1.0 - _GOLDEN, _GOLDEN
-    at_left, at_right = (log_ratio(partitions, p) for p in (left, right))
-    while high - low > 1e-6 * min(wins, losses) / (wins + losses):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
-            at_left = log_ratio(partitions, left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
-            at_right = log_ratio(partitions, right)
-    return min(at_left, at_right)
+    # Where all went alike, the least is at the end, where that was certain.
+    return _least(partitions, wins / (wins + losses))[0] if wins and losses else 0.0
 
 
 def look(partitions: Sequence[Partition], bar: float) -> int:
@@ -60,10 +46,26 @@ def look(partitions: Sequence[Partition], bar: float) -> int:
     if not (wins and losses):
         return 1
     p = wins / (wins + losses)
-    above = log_ratio(partitions, p)
-    if above >= bar:
-        return 0 if log_evidence(partitions) >= bar else 1
-    return moves_to_wait(above, bar, p)
+    log = log_ratio(partitions, p)
+    if log >= bar:
+        log, p = _least(partitions, p)
+    return 0 if log >= bar else math.ceil((bar - log) / -math.log(min(p, 1.0 - p)))
+
+
+def _least(partitions: Sequence[Partition], near: float) -> tuple[float, float]:
+    """Find the least logarithm of a ratio, and its p, by golden sections."""
+    low, high, left, right = 0.0, 1.0, 1.0 - _GOLDEN, _GOLDEN
+    at_left, at_right = (log_ratio(partitions, p) for p in (left, right))
+    while high - low > 1e-6 * min(near, 1.0 - near):
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = log_ratio(partitions, left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = log_ratio(partitions, right)
+    return min((at_left, left), (at_right, right))
 
 
 def log_ratio(partitions: Sequence[Partition], p: float) -> float:
@@ -81,12 +83,6 @@ def log_ratio(partitions: Sequence[Partition], p: float) -> float:
     most, (wins, losses) = max(terms), _total(partitions)
     mixed = math.log(math.fsum([math.exp(term - most) for term in terms]))
     return most + mixed - wins * math.log(p) - losses * math.log1p(-p)
-
-
-@kernel
-def moves_to_wait(above: float, bar: float, p: float) -> int:
-    """Return how many moves it takes at least from the logarithm of a ratio at p to the bar."""
-    return math.ceil((bar - above) / -math.log(min(p, 1.0 - p)))
 
 
 def _total(partitions: Sequence[Partition]) -> tuple[int, int]:

@@ -21,14 +21,14 @@ NAMES: Final = ("p_C by state", "p_C over time", "p_F by state", "p_F over time"
 """The alarms, in the order in which a watch keeps them."""
 
 _GROUPS: Final = 4
-STRENGTH: Final = 48.0
+STRENGTH: Final = 32.0
 """How strongly the chance of a state, or of a group, is drawn towards that of all."""
 
 MARKS: Final = tuple(round(64.0 * 2.0 ** (j / 8.0)) for j in range(96))
 """After how many moves of an action its chance may have changed: an alternative for each."""
 
-BEFORE: Final = 256.0
-AFTER: Final = 64.0
+BEFORE: Final = 128.0
+AFTER: Final = 32.0
 """How strongly the chances before and after a mark are drawn towards that of all."""
 
 _SHARE: Final = 1.0 / len(MARKS)
@@ -115,7 +115,7 @@ class Alarm(NamedTuple):
     >>> table = grbp.example_records("state", cases=500, seed=1, size=2.0)
     >>> for alarm in grbp.fit(table, goal=4, adaptive=True).alarms:
     ...     print(alarm.name, alarm.case)
-    p_C by state 73
+    p_C by state 67
     """
 
     name: str
@@ -169,7 +169,7 @@ class Watch(NamedTuple):
     ...     watch = watch.follow(grbp.Step(case, 0, 1, False, case % 4 == 0))
     ...     watch = watch.follow(grbp.Step(case, 0, 2, False, case % 4 > 0))
     >>> [(alarm.name, alarm.case) for alarm in watch.alarms()]
-    [('p_C by state', 42)]
+    [('p_C by state', 35)]
     """
 
     level: float
