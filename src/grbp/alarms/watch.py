@@ -69,7 +69,7 @@ class Step(NamedTuple):
     Parameters
     ----------
     case : int
-        The number of the case, which an alarm that rises here will name.
+        The number of the case, from 0 on, which an alarm that rises here will name.
     group : int
         The number of its group, from 0.
     state : int
@@ -219,6 +219,7 @@ class Watch(NamedTuple):
         -------
         Watch
         """
+        step = self._check(step)
         told = _tell(self.told[step.finish], step.success)
         return self._count(step, 1, told)._look(step)
 
@@ -238,6 +239,7 @@ class Watch(NamedTuple):
         -------
         Watch
         """
+        step = self._check(step)
         finish = step.finish
         watch = self._count(step, -1, self.told[finish])
         if min(map(min, (*watch.by_state[finish], *watch.by_group[finish]))) < 0:
@@ -334,15 +336,21 @@ class Watch(NamedTuple):
             )
         )
 
+    def _check(self, step: Step) -> Step:
+        """Return a move in plain numbers, or refuse it."""
+        case, group, state, finish, success = step
+        return Step(
+            check_whole("case", case, 0, _MOST),
+            check_whole("group", group, 0, len(self.by_group[0].wins) - 1),
+            check_whole("state", state, 1, len(self.by_state[0].wins)),
+            bool(finish),
+            bool(success),
+        )
+
     def _count(self, step: Step, sign: int, told: Told) -> "Watch":
         """Count a move, or take it out of the counts, and keep what was told of its action."""
         _, group, state, finish, success = step
         states, groups = self.by_state[finish], self.by_group[finish]
-        if not (0 < state <= len(states.wins) and 0 <= group < len(groups.wins)):
-            raise InvalidInput(
-                f"{step!r} was given; the state must be from 1 to {len(states.wins):,}, and the"
-                f" group from 0 to {len(groups.wins) - 1:,}"
-            )
         return Watch(
             self.level,
             _put(self.by_state, finish, _add(states, state - 1, success, sign)),
