@@ -27,7 +27,8 @@ def draw_counters(goal: int, seed: int, most: float = 40.0) -> StateCounters:
         counts[[0, 2]] = random.binomial(taken.astype(int), [[0.6], [0.2]])
         counts[[1, 3]] = taken - counts[[0, 2]]
     rho = 1 + int(counts.sum() * random.random())
-    return StateCounters(rho, *counts, np.zeros((0, 0)))
+    up, down, won, lost = counts
+    return StateCounters(rho, up, down, won, lost, np.zeros((0, 0)))
 
 
 def known_counters(up: Floats, p_f: Floats, each: float = 1e9) -> StateCounters:

@@ -20,14 +20,17 @@ from grbp.learners.custom import CustomLearner, import_learner
 from grbp.learners.doorstep import DOORSTEP_KL
 from grbp.learners.doorstep_optimal import DOORSTEP_OPTIMAL
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
+from grbp.learners.memory import check_memory
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.statewise.averaged import AVERAGED
 from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.best_of_chain import best_of_chain
 from grbp.learners.statewise.kl_ucb import KL_UCB_STATES
 from grbp.learners.statewise.posterior_sampling import PSRL
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_count, check_goal, check_positive, check_threshold
+from grbp.theory.dynprog import Chain
 from grbp.theory.values import optimal_threshold
 
 AnyLearner: TypeAlias = Learner | PolicyLearner
@@ -43,8 +46,10 @@ StoredLearner: TypeAlias = str | CustomLearner
 """A learner as a file keeps it: by its name or, where others wrote it, with a digest as well."""
 
 
-def oracle(problem: Problem | int) -> Learner:
-    """Make the learner that knows the problem and plays its optimal threshold."""
+def oracle(problem: Problem | Chain | int) -> Learner | StateLearner:
+    """Make the learner that knows the problem, or the chain, and plays what is optimal."""
+    if isinstance(problem, Chain):
+        return best_of_chain(problem)
     if not isinstance(problem, Problem):
         raise InvalidInput(
             "the learner 'oracle' was asked for; it needs the probabilities, which are not known"
@@ -54,17 +59,17 @@ def oracle(problem: Problem | int) -> Learner:
     return replace(fixed_threshold(optimal_threshold(problem)), name="oracle", summary=summary)
 
 
-def ucb1_policies(problem: Problem | int) -> PolicyLearner:
+def ucb1_policies(problem: Problem | Chain | int) -> PolicyLearner:
     """Make UCB1 over all deterministic policies of a goal."""
     return PolicyLearner(_goal_of(problem))
 
 
-def _goal_of(problem: Problem | int) -> int:
+def _goal_of(problem: Problem | Chain | int) -> int:
     """Return the goal of a problem, or the goal itself if it is valid."""
-    return problem.goal if isinstance(problem, Problem) else check_goal(problem)
+    return problem.goal if isinstance(problem, Problem | Chain) else check_goal(problem)
 
 
-LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
+LEARNERS: Final[dict[str, Learner | Callable[[Problem | Chain | int], EveryLearner]]] = {
     learner.name: learner
     for learner in (
         DOORSTEP_OPTIMAL,
@@ -104,17 +109,21 @@ MODELS: Final = {"one": DEFAULT_LEARNER, "state": PSRL.name, "averaged": AVERAGE
 
 
 def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
-    """Find a learner of the paper's problems; refuse one by state."""
+    """Find a learner of the paper's problems; refuse one by state, and one that forgets."""
     found = find_learner(given, problem)
     if isinstance(found, StateLearner):
         raise InvalidInput(
             f"the learner {found.name} was given; it decides by state, and here a threshold is"
             " needed"
         )
+    if not isinstance(found, PolicyLearner) and found.memory:
+        raise InvalidInput(
+            f"the learner {found.name} was given; it forgets, and here every round must count"
+        )
     return found
 
 
-def find_learner(given: LearnerLike, problem: Problem | int) -> EveryLearner:
+def find_learner(given: LearnerLike, problem: Problem | Chain | int) -> EveryLearner:
     """Find a learner by name, made for a problem or a goal where it depends on one.
 
     Parameters
@@ -122,10 +131,12 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> EveryLearner:
     given : str or Learner
         A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one fixed threshold.
         Capitals and hyphens make no difference, so that the paper's names are found as well.
-        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-optimal:horizon=500,good=2". A
-        learner of your own is "module:name", which is imported; the name stands for a `Learner`,
-        or for a function that makes one for a problem or goal. A learner is returned as it is.
-    problem : Problem or int
+        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-optimal:horizon=500,good=2".
+        A learner that counts also takes "memory=500", the rounds that it remembers, and
+        "memory=averaged". A learner of your own is "module:name", which is imported; the name
+        stands for a `Learner`, or for a function that makes one for a problem or goal. A learner
+        is returned as it is.
+    problem : Problem, Chain or int
         The problem, or its goal alone, which is enough for all but the oracle.
 
     Returns
@@ -170,7 +181,8 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> EveryLearner:
         learner = STATE_LEARNERS[name]
     elif is_path(given):
         path, _, settings = settings.partition(":")
-        learner = import_learner(f"{name}:{path}", problem)
+        known_to_all = _goal_of(problem) if isinstance(problem, Chain) else problem
+        learner = import_learner(f"{name}:{path}", known_to_all)
     else:
         others = f"there is {', '.join(_ALL)}, threshold-0, ..."
         meant = did_you_mean(name, [*_ALL, "threshold-0"])
@@ -210,23 +222,31 @@ def is_path(name: str) -> bool:
 def _with_settings(learner: EveryLearner, given: str, settings: str) -> EveryLearner:
     """Set constants of a learner as "gamma=30" says, and name it as it was asked for."""
     known, changed = {one.name: one for one in learner_constants(learner)}, {}
+    fixed = isinstance(learner, PolicyLearner) or "threshold" in learner.constants._fields
     for setting in settings.split(","):
         name, _, value = setting.partition("=")
         number = math.nan
         with suppress(ValueError):
             number = float(value)
+        if name == "memory" and not fixed and not isinstance(learner, PolicyLearner):
+            told = check_memory(value if math.isnan(number) else number)
+            learner = replace(learner, memory=told)
+            continue
         if name not in known or math.isnan(number):
-            allowed = ", ".join(f"{field}=NUMBER" for field in known)
+            allowed = [f"{field}=NUMBER" for field in known]
+            allowed += [] if fixed else ["memory=ROUNDS", "memory=averaged"]
             raise InvalidInput(
                 f"learner {given!r} was asked for; after the colon there can be"
-                f" {allowed or 'nothing for this learner'}"
+                f" {', '.join(allowed) or 'nothing for this learner'}"
             )
         off = number == known[name].default == 0.0
         changed[name] = number if off else check_positive(name, number)
     return replace(learner, name=given, constants=learner.constants._replace(**changed))
 
 
-def with_horizon(learner: LearnerLike, rounds: float, problem: Problem | int) -> LearnerLike:
+def with_horizon(
+    learner: LearnerLike, rounds: float, problem: Problem | Chain | int
+) -> LearnerLike:
     """Tell a learner how many rounds there will be; refuse one that cannot be told, or was.
 
     A name stays a name: "doorstep-optimal:good=2" becomes "doorstep-optimal:good=2,horizon=400".
@@ -317,7 +337,7 @@ def learner_constants(learner: EveryLearner) -> tuple[Constant, ...]:
         # 0 stands for a constant that is not in use.
         Constant(name, value, "above 0" if value else "0 or more", meanings.get(name, ""))
         for name, value in defaults.items()
-        if name != "threshold"
+        if name not in {"threshold", "policy"}
     )
 
 
