@@ -11,7 +11,6 @@ import numpy as np
 from grbp._numba.jit import compile_function, kernel
 from grbp.engine.chain_walk import (
     LossRecorder,
-    Memory,
     ask_by_state,
     ask_for_threshold,
     best_values,
@@ -21,6 +20,7 @@ from grbp.engine.decisions import Report, _stream_keys, compile_or_interpret, ze
 from grbp.engine.walk import DONE, Loop
 from grbp.errors import InvalidInput, TooLarge
 from grbp.learners.base import Learner
+from grbp.learners.memory import as_memory
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import LARGEST_GOAL
 from grbp.numerics.arrays import Floats, Ints
@@ -28,8 +28,6 @@ from grbp.worlds.course import Course, World, as_course
 
 _SLICE: Final = 2**17
 """Rounds that a thread plays at once, about."""
-
-NEVER_FORGETS: Final = Memory(np.array([1.0]), 0.0)
 
 
 @cache
@@ -47,7 +45,6 @@ def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
     seed: int,
     *,
     threads: int | None = None,
-    memory: Memory = NEVER_FORGETS,
     pooled: bool = False,
     once: bool = False,
     first: int = 0,
@@ -60,6 +57,7 @@ def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
     kept = np.asarray(checkpoints, dtype=np.int64)
     course = _check_course(world, int(kept[-1]))
     best = _compute_best(course)
+    memory = as_memory(learner.memory)
     recorder = LossRecorder(
         kept, _stream_keys(seed, range(first, first + replicas)), np.zeros((replicas, len(kept))),
         zeros(replicas, len(kept)), once, pooled,
