@@ -193,6 +193,11 @@ class Chain(StartsSomewhere):
         return np.asarray(self._finishes[0])
 
     @property
+    def stay(self) -> Floats:
+        """The chance that CONTINUE stays where it is, for every state."""
+        return np.asarray(self._laws[4, 0])
+
+    @property
     def leads_to_neighbours(self) -> bool:
         """Whether CONTINUE leads one state up or one down, wherever it is taken."""
         return self._jumps is None and not self._laws[2:].any()
