@@ -14,11 +14,11 @@ from grbp.experiments.sweeps.cells import Cell, make_cells
 from grbp.experiments.sweeps.result import SweepResult, SweptCell
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.learners.base import Learner
-from grbp.learners.registry import LEARNERS, AnyLearner, find_learner
+from grbp.learners.registry import LEARNERS, AnyLearner, find_problem_learner
 
 FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
 UNEVEN = Problem(7, 0.55, 0.2, {1: 0.2, 3: 0.5, 6: 0.3})
-FOUND = [find_learner(name, FIGURE_4) for name in [*LEARNERS, "threshold-0", "threshold-3"]]
+FOUND = [find_problem_learner(name, FIGURE_4) for name in [*LEARNERS, "threshold-0", "threshold-3"]]
 BUILT_IN = [learner for learner in FOUND if isinstance(learner, Learner)]
 BOTH_ENGINES = pytest.mark.parametrize("engine", ["walk", "leap"])
 CURVES = Spec(
@@ -61,7 +61,7 @@ def all_at_once(
     **options: Any,
 ) -> Decisions:
     """The decisions of all replicas in one piece."""
-    found = find_learner(learner, problem)
+    found = find_problem_learner(learner, problem)
     blocks = list(decisions(problem, found, list(checkpoints), replicas, seed, **options))
     return Decisions(*(np.concatenate(part) for part in zip(*blocks, strict=True)))
 

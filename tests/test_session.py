@@ -12,7 +12,7 @@ import grbp
 from grbp import Problem
 from grbp.engine.decisions import decisions
 from grbp.learners.counters import Counters
-from grbp.learners.registry import LEARNERS, AnyLearner, find_learner
+from grbp.learners.registry import LEARNERS, AnyLearner, find_problem_learner
 from grbp.model.transition import first_state
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
 from grbp.session import Session
@@ -82,7 +82,7 @@ def by_session_alone(problem: Problem, learner: AnyLearner, seed: int) -> list[i
     "problem", [Problem(4, 0.45, 0.3), Problem(5, 0.6, 0.35, start={2: 0.25, 3: 0.75})]
 )
 def test_all_three_decide_the_same_bit_for_bit(name: str, problem: Problem) -> None:
-    learner = find_learner(name, problem)
+    learner = find_problem_learner(name, problem)
     chosen = by_engine(problem, learner, seed=5)
     assert chosen == by_gymnasium(problem, learner, seed=5)
     assert chosen == by_session_alone(problem, learner, seed=5)

@@ -85,11 +85,19 @@ from grbp.learners.getbe import (
 from grbp.learners.registry import (
     DEFAULT_LEARNER as DEFAULT_LEARNER,
     LEARNERS as LEARNERS,
+    STATE_LEARNERS as STATE_LEARNERS,
     Constant as Constant,
     LearnerLike as LearnerLike,
     find_learner as find_learner,
     learner_constants as learner_constants,
 )
+from grbp.learners.statewise.base import StateLearner as StateLearner
+from grbp.learners.statewise.counters import (
+    StateCounters as StateCounters,
+    add_step as add_step,
+    empty_state_counters as empty_state_counters,
+)
+from grbp.learners.statewise.solving import best_policy as best_policy
 from grbp.live.advice import (
     Advice as Advice,
     Case as Case,
@@ -103,7 +111,8 @@ from grbp.model.export import (
     to_prism as to_prism,
     to_toy_text as to_toy_text,
 )
-from grbp.model.problem import Problem as Problem, StartLike as StartLike
+from grbp.model.problem import Problem as Problem
+from grbp.model.start import StartLike as StartLike
 from grbp.model.transition import (
     DEAD_END as DEAD_END,
     Action as Action,
@@ -129,6 +138,11 @@ from grbp.paper.reproduce import (
     save_simulation as save_simulation,
 )
 from grbp.paper.verdict import Verdict as Verdict, short_lines as short_lines, verdicts as verdicts
+from grbp.planning.models import (
+    ModelOutlook as ModelOutlook,
+    ModelPlan as ModelPlan,
+    plan_models as plan_models,
+)
 from grbp.planning.operating_characteristics import (
     Needed as Needed,
     Outlook as Outlook,
@@ -156,6 +170,7 @@ from grbp.theory.bounds import (
     regret_floor as regret_floor,
     ucb1_bound as ucb1_bound,
 )
+from grbp.theory.dynprog import Chain as Chain, Move as Move
 from grbp.theory.gaps import (
     gap as gap,
     gap_at as gap_at,
@@ -193,6 +208,8 @@ from grbp.theory.values import (
     value as value,
     value_at as value_at,
 )
+from grbp.worlds.drift import Drift as Drift
+from grbp.worlds.groups import Groups as Groups
 
 __version__: str
 __all__: list[str]

@@ -11,7 +11,7 @@ from runs import BUILT_IN, FIGURE_3, FIGURE_4, UNEVEN, all_at_once, slow_but
 from grbp import Problem
 from grbp.engine.decisions import Kind, choose_engine, decisions
 from grbp.experiments.simulation import simulate
-from grbp.learners.registry import find_learner
+from grbp.learners.registry import find_problem_learner
 
 DETERMINED = [learner.name for learner in BUILT_IN if learner.stable is not None]
 DRAWING = [learner.name for learner in BUILT_IN if learner.thinning is not None]
@@ -62,7 +62,7 @@ def test_drawing_has_the_law_of_leaping(name: str, problem: Problem) -> None:
 
 
 def test_no_learner_is_drawn_unless_that_is_asked_for() -> None:
-    learner = find_learner("getbe-sm", FIGURE_3)
+    learner = find_problem_learner("getbe-sm", FIGURE_3)
     chosen = {choose_engine(FIGURE_3, learner, rounds) for rounds in (1, 250, 10**4, 10**12)}
     assert chosen == {"walk", "leap"}
 
@@ -91,7 +91,7 @@ def test_replicas_are_the_same_in_chunks_that_begin_anywhere(name: str, engine: 
 
 
 def test_a_chunk_has_blocks_counters_and_reports_of_its_own() -> None:
-    learner = find_learner("getbe-sm", FIGURE_3)
+    learner = find_problem_learner("getbe-sm", FIGURE_3)
     reports: list[tuple[int, int]] = []
     whole, part = np.zeros((20, 9)), np.zeros((8, 9))
     asked: Any = {"engine": "draw", "block_size": 3}

@@ -29,7 +29,7 @@ from grbp.experiments.simulation import simulate
 from grbp.learners import getbe, policy_bandits as selection
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.counters import Counters, play
-from grbp.learners.registry import find_learner
+from grbp.learners.registry import find_problem_learner
 from grbp.model.transition import first_state
 from grbp.numerics.rng import fold_in, uniform
 
@@ -71,7 +71,7 @@ def played(
     """The decisions of all replicas in one piece, played in leaps unless otherwise asked."""
     asked: Any = {"engine": "leap", "seed": 1, "regret": "pseudo"} | options
     blocks = decisions(
-        problem, find_learner(learner, problem), list(checkpoints), replicas, **asked
+        problem, find_problem_learner(learner, problem), list(checkpoints), replicas, **asked
     )
     return Decisions(*(np.concatenate(part) for part in zip(*blocks, strict=True)))
 
@@ -95,7 +95,7 @@ def assert_alike(ours: Any, theirs: Any, what: object = "") -> None:
 
 def assert_same_play(problem: Problem, learner: Any, ours: Ints, theirs: Ints) -> None:
     """The rounds of every threshold up to each checkpoint and between them, and what they cost."""
-    gaps = gap_per_threshold(problem, find_learner(learner, problem))
+    gaps = gap_per_threshold(problem, find_problem_learner(learner, problem))
     for column in range(ours.shape[2]):
         for k in range(ours.shape[1]):
             assert_alike(ours[:, k, column], theirs[:, k, column], (column, k))
@@ -111,7 +111,7 @@ def assert_same_play(problem: Problem, learner: Any, ours: Ints, theirs: Ints) -
 def test_short_batches_are_bit_for_bit_rounds_one_by_one(
     name: str, problem: Problem, boxes: Boxes
 ) -> None:
-    learner = find_learner(name, problem)
+    learner = find_problem_learner(name, problem)
     assert isinstance(learner, Learner)
     asked = dataclasses.replace(learner, stable=None)
     checkpoints = [1, 2, 50, 333, 2000]
@@ -398,7 +398,7 @@ def test_neither_checkpoints_nor_threads_nor_blocks_change_a_bit(
 
 
 def test_the_faster_engine_is_chosen_and_told(tmp_path: Path) -> None:
-    sm, policies = (find_learner(name, LOW) for name in ("getbe-sm", "ucb1-policies"))
+    sm, policies = (find_problem_learner(name, LOW) for name in ("getbe-sm", "ucb1-policies"))
     assert [choose_engine(LOW, sm, rounds) for rounds in (250, 251)] == ["walk", "leap"]
     assert [choose_engine(LARGE, sm, rounds) for rounds in (50, 51)] == ["walk", "leap"]
     assert choose_engine(LOW, policies, 10**6) == choose_engine(LOW, sm, 10**6, "walk") == "walk"

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from grbp import Problem
 from grbp.engine.leap import alias, round_table as rd
-from grbp.model.problem import StartLike
+from grbp.model.start import StartLike
 
 LIVES = ["interpreted", "compiled"]
 

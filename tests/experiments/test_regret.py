@@ -17,7 +17,7 @@ from grbp.experiments.moments import Sums, price
 from grbp.experiments.regret import Curve, choose_whole_numbers, curve, gap_per_threshold
 from grbp.experiments.simulation import simulate
 from grbp.learners.getbe import SAMPLE_MEAN
-from grbp.learners.registry import find_learner
+from grbp.learners.registry import find_problem_learner
 from grbp.theory.values import optimal_threshold
 
 
@@ -123,7 +123,7 @@ def test_errors_are_those_of_numpy_on_the_raw_decisions(monkeypatch: pytest.Monk
     ],
 )
 def test_blocks_and_their_order_change_no_bit(problem: Problem, name: str, kind: Kind) -> None:
-    learner, checkpoints = find_learner(name, problem), np.array([1.0, 9.0, 200.0])
+    learner, checkpoints = find_problem_learner(name, problem), np.array([1.0, 9.0, 200.0])
     played = partial(decisions, problem, learner, [1, 9, 200], 90, 4, regret=kind)
     whole = curve(problem, learner, checkpoints, played(), kind)
     for size in (1, 7, 4096):
@@ -147,7 +147,7 @@ def test_regret_is_that_of_exact_arithmetic(problem: Problem, kind: Kind) -> Non
     checkpoints, replicas = [1, 30, 200], 11
     asked: Any = (problem, "getbe-ps", checkpoints, replicas, 4)
     block = all_at_once(*asked, regret=kind)
-    gaps = gap_per_threshold(problem, find_learner("getbe-ps", problem), kind == "by-start")
+    gaps = gap_per_threshold(problem, find_problem_learner("getbe-ps", problem), kind == "by-start")
     best = Fraction(value(problem, optimal_threshold(problem)))
 
     def cost(r: int, k: int) -> Fraction:
@@ -176,7 +176,7 @@ def test_the_end_of_a_curve_is_the_price_of_that_round_alone() -> None:
         (FIGURE_4, "ucb1-policies", 100),
         (Problem(6, 0.45, 0.3), "ucb1-policies", 100),
     ):
-        learner = find_learner(name, problem)
+        learner = find_problem_learner(name, problem)
         ends = simulate(problem, name, rounds, 60, 2).curves[name]
         engine = choose_engine(problem, learner, rounds)
         block = all_at_once(problem, name, [rounds], 60, 2, engine=engine, regret="pseudo")

@@ -14,7 +14,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.learners.base import Learner
 from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
-from grbp.learners.registry import DEFAULT_LEARNER, find_learner
+from grbp.learners.registry import DEFAULT_LEARNER, find_problem_learner
 from grbp.model.validation import as_seed
 
 # What the theorems say.
@@ -100,11 +100,11 @@ def test_the_engine_asked_for_plays_and_else_the_faster_one() -> None:
     ):
         problem = Problem(goal, 0.5, 0.3)
         for name in ("getbe-sm", "explore-then-commit", "oracle"):
-            learner = find_learner(name, problem)
+            learner = find_problem_learner(name, problem)
             assert choose_engine(problem, learner, rounds) == faster
             for asked in ("walk", "leap", "draw"):
                 assert choose_engine(problem, learner, rounds, asked) == asked
-    policies = find_learner("ucb1-policies", FIGURE_4)
+    policies = find_problem_learner("ucb1-policies", FIGURE_4)
     assert {choose_engine(FIGURE_4, policies, 10**6, e) for e in ("auto", "walk")} == {"walk"}
 
 
@@ -192,7 +192,7 @@ def test_nothing_but_the_problem_need_be_said() -> None:
 
 
 def test_learners_that_can_be_told_are_told_the_rounds_that_are_played() -> None:
-    found = find_learner(f"{DEFAULT_LEARNER}:good=2", 4)
+    found = find_problem_learner(f"{DEFAULT_LEARNER}:good=2", 4)
     given = [DEFAULT_LEARNER, found, f"{DEFAULT_LEARNER}:horizon=7", "getbe-sm"]
     spelled = [f"{DEFAULT_LEARNER}:{more}horizon=60" for more in ("", "good=2,")] + given[2:]
     told = simulate(FIGURE_4, given, 60, 40, 0, horizon=True)

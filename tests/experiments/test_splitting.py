@@ -10,7 +10,7 @@ from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, made_up, one_sentence
 from grbp import Counters, InvalidInput, Learner, Problem, SweepSpec, gap, simulate
 from grbp.engine.decisions import Engine, decisions
 from grbp.experiments.splitting import BATCHES, LEAST, _batches, _resample, _stage_ends
-from grbp.learners.registry import find_learner
+from grbp.learners.registry import find_problem_learner
 
 
 class Patience(NamedTuple):
@@ -85,7 +85,7 @@ def test_splitting_does_not_depend_on_threads_or_checkpoints() -> None:
 
 @pytest.mark.parametrize("name", ["getbe-sm", "ps-polselection"])
 def test_a_replica_goes_on_from_its_counters_as_if_it_had_not_stopped(name: str) -> None:
-    learner = find_learner(name, FIGURE_3)
+    learner = find_problem_learner(name, FIGURE_3)
     counters = np.zeros((50, len(Counters._fields)))
     (whole,) = decisions(FIGURE_3, learner, [300], 50, 9, regret="pseudo")
     (first,) = decisions(FIGURE_3, learner, [120], 50, 9, regret="pseudo", counters=counters)

@@ -13,6 +13,7 @@ from grbp.cli import main
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import first_counters
 from grbp.experiments import steps
+from grbp.learners.registry import find_problem_learner
 from grbp.numerics.rng import OPENING, replica_key
 from grbp.records.reading import read_records
 
@@ -22,7 +23,7 @@ ROUNDS, REPLICAS, SEED = 60, 7, 11
 
 @pytest.mark.parametrize("name", ["getbe-sm", "doorstep-optimal", "getbe-ps", "no-explore"])
 def test_the_totals_of_a_log_are_the_counters_of_the_engine(name: str) -> None:
-    learner = grbp.find_learner(name, PROBLEM)
+    learner = find_problem_learner(name, PROBLEM)
     counters = np.zeros((REPLICAS, 9))
     (block,) = decisions(
         PROBLEM, learner, range(1, ROUNDS + 1), REPLICAS, SEED,
@@ -50,7 +51,7 @@ def test_the_totals_of_a_log_are_the_counters_of_the_engine(name: str) -> None:
 
 
 def test_ucb1_over_policies_has_a_log_as_well() -> None:
-    learner = grbp.find_learner("ucb1-policies", PROBLEM)
+    learner = find_problem_learner("ucb1-policies", PROBLEM)
     (block,) = decisions(PROBLEM, learner, range(1, ROUNDS + 1), REPLICAS, SEED)
     log = grbp.step_log(PROBLEM, "ucb1-policies", ROUNDS, REPLICAS, SEED)
     won = log["next_state"] == PROBLEM.goal

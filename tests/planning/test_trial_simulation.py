@@ -19,6 +19,7 @@ from grbp.learners.counters import (
     play,
     with_pending,
 )
+from grbp.learners.registry import find_problem_learner
 from grbp.model.transition import first_state
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
 from grbp.planning.records import NO_RECORDS
@@ -57,7 +58,7 @@ def test_one_case_after_another_is_what_the_engine_walks(problem: grbp.Problem, 
     walked = all_at_once(
         problem, name, range(1, CASES + 1), REPLICAS, SEED, engine="walk", counters=counters
     )
-    choices = grbp.find_learner(name, problem).choices(problem.goal)
+    choices = find_problem_learner(name, problem).choices(problem.goal)
     thresholds = np.array(choices)[np.diff(walked.played, axis=1).argmax(axis=2)]
     assert log.threshold[:, :-1].tolist() == thresholds.tolist()
     gaps = np.array([gap(problem, threshold) for threshold in choices])
@@ -76,7 +77,7 @@ class Plain:
 
     def __init__(self, problem: grbp.Problem, learner: str, replica: int, **choices: Any) -> None:
         self.problem, self.design = problem, design_of(**choices)
-        found = grbp.find_learner(learner, problem)
+        found = find_problem_learner(learner, problem)
         assert isinstance(found, grbp.Learner)
         self.learner = found
         key = partial(replica_key, SEED)
@@ -183,7 +184,7 @@ def test_a_plain_study_gives_the_same(name: str, choices: dict[str, Any]) -> Non
 @pytest.mark.parametrize("choices", [{}, {"overlap": 3, "late_wins": 2, "overrule": 0.2}])
 def test_compiled_and_interpreted_studies_are_the_same(choices: dict[str, Any]) -> None:
     compiled = played(FIGURE_4, "doorstep-optimal", 30, **choices)
-    learner = grbp.find_learner("doorstep-optimal", FIGURE_4)
+    learner = find_problem_learner("doorstep-optimal", FIGURE_4)
     assert isinstance(learner, grbp.Learner)
     log = empty_log(compiled.checkpoints, compiled.keys)
     design = design_of(**choices)._replace(goal=4, p_c=FIGURE_4.p_c, p_f=FIGURE_4.p_f)

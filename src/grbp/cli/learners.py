@@ -6,7 +6,7 @@ import textwrap
 import grbp
 from grbp.cli.options import add_json
 from grbp.cli.printing import print_json
-from grbp.learners.registry import AnyLearner
+from grbp.learners.registry import EveryLearner
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print every learner with its summary, its constants and its reference."""
     any_problem = grbp.Problem(4, 0.5, 0.5)
-    listed = [grbp.find_learner(name, any_problem) for name in grbp.LEARNERS]
+    listed = [
+        grbp.find_learner(name, any_problem) for name in (*grbp.LEARNERS, *grbp.STATE_LEARNERS)
+    ]
     if options.json:
         print_json({"learners": [_as_json(learner) for learner in listed]})
         return
@@ -33,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     print("Listed are the defaults; what is allowed stands in brackets.")
 
 
-def _as_json(learner: AnyLearner) -> dict[str, object]:
+def _as_json(learner: EveryLearner) -> dict[str, object]:
     named = {key: getattr(learner, key) for key in ("name", "summary", "reference")}
     return named | {"constants": [one._asdict() for one in grbp.learner_constants(learner)]}
 

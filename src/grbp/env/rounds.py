@@ -17,7 +17,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from grbp.errors import InvalidInput
-from grbp.model.problem import Problem, StartLike
+from grbp.model.problem import Problem
+from grbp.model.start import StartLike
 from grbp.model.transition import DEAD_END, Action, first_state, next_state
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Bools, Ints

@@ -16,7 +16,7 @@ from grbp.experiments.store import FOLDER, address, find, load, save, set_aside
 from grbp.experiments.sweeps.driver import Driver, load_sweep
 from grbp.experiments.sweeps.result import SweepResult
 from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
-from grbp.learners.registry import find_learner
+from grbp.learners.registry import find_problem_learner
 
 Result: TypeAlias = CurveResult | SweepResult
 """The result of an experiment."""
@@ -150,7 +150,7 @@ def _run_curves(
             save(waiting, found)
         done.append(found)
     curves = {name: curve for one in done for name, curve in one.simulation.curves.items()}
-    learners = {str(one): find_learner(one, spec.problem) for one in spec.learners}
+    learners = {str(one): find_problem_learner(one, spec.problem) for one in spec.learners}
     engines = {name: engine for one in done for name, engine in one.meta.engines.items()}
     whole = CurveResult.from_curves(spec, curves, make_meta(learners, engines))
     save(folder, whole)
@@ -187,7 +187,9 @@ def _simulate(
         threads=threads,
         progress=report,
     )
-    meta = make_meta({str(learner): find_learner(learner, part.problem)}, simulation.engines)
+    meta = make_meta(
+        {str(learner): find_problem_learner(learner, part.problem)}, simulation.engines
+    )
     return CurveResult(part, simulation, meta)
 
 

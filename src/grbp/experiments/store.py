@@ -25,7 +25,7 @@ from grbp.experiments.provenance import Meta, constants_of, digest_of, source_di
 from grbp.experiments.spec import Spec
 from grbp.experiments.sweeps.result import SweepResult
 from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
-from grbp.learners.registry import find_learner
+from grbp.learners.registry import find_problem_learner
 
 FOLDER: Final[Path] = Path("results") / "data"
 """The folder in which results are kept unless another is named."""
@@ -64,7 +64,7 @@ def address(spec: AnySpec) -> str:
     """
     if isinstance(spec, SweepSpec):
         return f"{spec.name}-{source_digest()[:16]}.sweep"
-    found = {str(one): find_learner(one, spec.problem) for one in spec.learners}
+    found = {str(one): find_problem_learner(one, spec.problem) for one in spec.learners}
     asked = {
         "format": _FORMAT_VERSION,
         "code": source_digest(),

@@ -20,24 +20,34 @@ from grbp.learners.custom import CustomLearner, import_learner
 from grbp.learners.doorstep import DOORSTEP_KL
 from grbp.learners.doorstep_optimal import DOORSTEP_OPTIMAL
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
+from grbp.learners.memory import check_memory
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
+from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.best_of_chain import best_of_chain
+from grbp.learners.statewise.posterior_sampling import PSRL
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_count, check_goal, check_positive, check_threshold
+from grbp.theory.dynprog import Chain
 from grbp.theory.values import optimal_threshold
 
 AnyLearner: TypeAlias = Learner | PolicyLearner
-"""A learner of thresholds, or the one of policies."""
+"""A learner of the paper's problems: of thresholds, or the one of policies."""
 
-LearnerLike: TypeAlias = str | AnyLearner | CustomLearner
+EveryLearner: TypeAlias = AnyLearner | StateLearner
+"""A learner of the paper's problems, or one by state."""
+
+LearnerLike: TypeAlias = str | EveryLearner | CustomLearner
 """A learner, or the name of one; `find_learner` says which names there are."""
 
 StoredLearner: TypeAlias = str | CustomLearner
 """A learner as a file keeps it: by its name or, where others wrote it, with a digest as well."""
 
 
-def oracle(problem: Problem | int) -> Learner:
-    """Make the learner that knows the problem and plays its optimal threshold."""
+def oracle(problem: Problem | Chain | int) -> Learner | StateLearner:
+    """Make the learner that knows the problem, or the chain, and plays what is optimal."""
+    if isinstance(problem, Chain):
+        return best_of_chain(problem)
     if not isinstance(problem, Problem):
         raise InvalidInput(
             "the learner 'oracle' was asked for; it needs the probabilities, which are not known"
@@ -47,17 +57,17 @@ def oracle(problem: Problem | int) -> Learner:
     return replace(fixed_threshold(optimal_threshold(problem)), name="oracle", summary=summary)
 
 
-def ucb1_policies(problem: Problem | int) -> PolicyLearner:
+def ucb1_policies(problem: Problem | Chain | int) -> PolicyLearner:
     """Make UCB1 over all deterministic policies of a goal."""
     return PolicyLearner(_goal_of(problem))
 
 
-def _goal_of(problem: Problem | int) -> int:
+def _goal_of(problem: Problem | Chain | int) -> int:
     """Return the goal of a problem, or the goal itself if it is valid."""
-    return problem.goal if isinstance(problem, Problem) else check_goal(problem)
+    return problem.goal if isinstance(problem, Problem | Chain) else check_goal(problem)
 
 
-LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
+LEARNERS: Final[dict[str, Learner | Callable[[Problem | Chain | int], EveryLearner]]] = {
     learner.name: learner
     for learner in (
         DOORSTEP_OPTIMAL,
@@ -79,14 +89,37 @@ LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
 `find_learner` looks a learner up and makes it; ``grbp learners`` lists them on the shell.
 """
 
+STATE_LEARNERS: Final[dict[str, StateLearner]] = {learner.name: learner for learner in (PSRL,)}
+"""Every learner by state by name: for chains whose chances differ by state."""
+
+_ALL: Final = (*LEARNERS, *STATE_LEARNERS)
+
 _MOST_TOLD: Final = 2**53
 """The most rounds that a learner is told of: as far as a float counts."""
 
 DEFAULT_LEARNER: Final = DOORSTEP_OPTIMAL.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
 
+MODELS: Final = {"one": DEFAULT_LEARNER, "state": PSRL.name}
+"""The learner of each model of the cases: one chance for all states, or one for each."""
 
-def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
+
+def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
+    """Find a learner of the paper's problems; refuse one by state, and one that forgets."""
+    found = find_learner(given, problem)
+    if isinstance(found, StateLearner):
+        raise InvalidInput(
+            f"the learner {found.name} was given; it decides by state, and here a threshold is"
+            " needed"
+        )
+    if not isinstance(found, PolicyLearner) and found.memory:
+        raise InvalidInput(
+            f"the learner {found.name} was given; it forgets, and here every round must count"
+        )
+    return found
+
+
+def find_learner(given: LearnerLike, problem: Problem | Chain | int) -> EveryLearner:
     """Find a learner by name, made for a problem or a goal where it depends on one.
 
     Parameters
@@ -94,10 +127,12 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     given : str or Learner
         A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one fixed threshold.
         Capitals and hyphens make no difference, so that the paper's names are found as well.
-        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-optimal:horizon=500,good=2". A
-        learner of your own is "module:name", which is imported; the name stands for a `Learner`,
-        or for a function that makes one for a problem or goal. A learner is returned as it is.
-    problem : Problem or int
+        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-optimal:horizon=500,good=2".
+        A learner that counts also takes "memory=500", the rounds that it remembers, and
+        "memory=averaged". A learner of your own is "module:name", which is imported; the name
+        stands for a `Learner`, or for a function that makes one for a problem or goal. A learner
+        is returned as it is.
+    problem : Problem, Chain or int
         The problem, or its goal alone, which is enough for all but the oracle.
 
     Returns
@@ -124,7 +159,7 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     >>> grbp.find_learner("oracle", grbp.Problem(4, 0.65, 0.3)).thresholds
     (0,)
     """
-    if isinstance(given, Learner | PolicyLearner):
+    if isinstance(given, Learner | PolicyLearner | StateLearner):
         return given
     if isinstance(given, CustomLearner):
         return given.resolve()
@@ -134,16 +169,19 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     name, _, settings = known.partition(":")
     number = name.removeprefix("threshold-")
     if number != name and number.isdecimal():
-        learner: AnyLearner = fixed_threshold(check_threshold(int(number), _goal_of(problem)))
+        learner: EveryLearner = fixed_threshold(check_threshold(int(number), _goal_of(problem)))
     elif name in LEARNERS:
         entry = LEARNERS[name]
         learner = entry if isinstance(entry, Learner) else entry(problem)
+    elif name in STATE_LEARNERS:
+        learner = STATE_LEARNERS[name]
     elif is_path(given):
         path, _, settings = settings.partition(":")
-        learner = import_learner(f"{name}:{path}", problem)
+        known_to_all = _goal_of(problem) if isinstance(problem, Chain) else problem
+        learner = import_learner(f"{name}:{path}", known_to_all)
     else:
-        others = f"there is {', '.join(LEARNERS)}, threshold-0, ..."
-        meant = did_you_mean(name, [*LEARNERS, "threshold-0"])
+        others = f"there is {', '.join(_ALL)}, threshold-0, ..."
+        meant = did_you_mean(name, [*_ALL, "threshold-0"])
         raise InvalidInput(f"learner {given!r} was asked for; {meant or others}")
     return _with_settings(learner, known, settings) if settings else learner
 
@@ -155,9 +193,7 @@ def learner_name(given: str) -> str:
     if re.fullmatch("threshold-[0-9]+", name.lower()):
         name = name.lower()
     return (
-        next((one for one in LEARNERS if _normalize(one) == _normalize(name)), name)
-        + colon
-        + settings
+        next((one for one in _ALL if _normalize(one) == _normalize(name)), name) + colon + settings
     )
 
 
@@ -169,36 +205,44 @@ def _normalize(name: str) -> str:
 def is_built_in(name: str) -> bool:
     """Return whether a name is that of a learner of this package, settings or not."""
     name = learner_name(name).partition(":")[0]
-    return name in LEARNERS or bool(re.fullmatch("threshold-[0-9]+", name))
+    return name in _ALL or bool(re.fullmatch("threshold-[0-9]+", name))
 
 
 def is_path(name: str) -> bool:
     """Return whether a name is that of something to import, `module:name`, settings or not."""
     module, _, rest = name.partition(":")
     words = [*module.split("."), *rest.partition(":")[0].split(".")]
-    return module not in LEARNERS and all(word.isidentifier() for word in words)
+    return module not in _ALL and all(word.isidentifier() for word in words)
 
 
-def _with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner:
+def _with_settings(learner: EveryLearner, given: str, settings: str) -> EveryLearner:
     """Set constants of a learner as "gamma=30" says, and name it as it was asked for."""
     known, changed = {one.name: one for one in learner_constants(learner)}, {}
+    fixed = isinstance(learner, PolicyLearner) or "threshold" in learner.constants._fields
     for setting in settings.split(","):
         name, _, value = setting.partition("=")
         number = math.nan
         with suppress(ValueError):
             number = float(value)
+        if name == "memory" and not fixed and not isinstance(learner, PolicyLearner):
+            told = check_memory(value if math.isnan(number) else number)
+            learner = replace(learner, memory=told)
+            continue
         if name not in known or math.isnan(number):
-            allowed = ", ".join(f"{field}=NUMBER" for field in known)
+            allowed = [f"{field}=NUMBER" for field in known]
+            allowed += [] if fixed else ["memory=ROUNDS", "memory=averaged"]
             raise InvalidInput(
                 f"learner {given!r} was asked for; after the colon there can be"
-                f" {allowed or 'nothing for this learner'}"
+                f" {', '.join(allowed) or 'nothing for this learner'}"
             )
         off = number == known[name].default == 0.0
         changed[name] = number if off else check_positive(name, number)
     return replace(learner, name=given, constants=learner.constants._replace(**changed))
 
 
-def with_horizon(learner: LearnerLike, rounds: float, problem: Problem | int) -> LearnerLike:
+def with_horizon(
+    learner: LearnerLike, rounds: float, problem: Problem | Chain | int
+) -> LearnerLike:
     """Tell a learner how many rounds there will be; refuse one that cannot be told, or was.
 
     A name stays a name: "doorstep-optimal:good=2" becomes "doorstep-optimal:good=2,horizon=400".
@@ -222,12 +266,12 @@ def with_horizon(learner: LearnerLike, rounds: float, problem: Problem | int) ->
     return told if isinstance(learner, str) else _with_settings(found, told, setting)
 
 
-def has_horizon(learner: AnyLearner) -> bool:
+def has_horizon(learner: EveryLearner) -> bool:
     """Return whether a learner can be told how many rounds there will be."""
     return "horizon" in learner.constants._fields
 
 
-def lacks_horizon(learner: AnyLearner) -> bool:
+def lacks_horizon(learner: EveryLearner) -> bool:
     """Return whether a learner can be told how many rounds there will be, and was told nothing.
 
     Whoever writes "horizon=0" has said that nobody knows.
@@ -260,7 +304,7 @@ class Constant(NamedTuple):
     meaning: str
 
 
-def learner_constants(learner: AnyLearner) -> tuple[Constant, ...]:
+def learner_constants(learner: EveryLearner) -> tuple[Constant, ...]:
     """Return the constants of a learner that a user may set.
 
     Parameters
@@ -289,7 +333,7 @@ def learner_constants(learner: AnyLearner) -> tuple[Constant, ...]:
         # 0 stands for a constant that is not in use.
         Constant(name, value, "above 0" if value else "0 or more", meanings.get(name, ""))
         for name, value in defaults.items()
-        if name != "threshold"
+        if name not in {"threshold", "policy"}
     )
 
 
@@ -302,6 +346,10 @@ def stored_learner(given: LearnerLike, problem: Problem | int) -> StoredLearner:
     found = find_learner(given, problem)
     if isinstance(found, PolicyLearner) or found is LEARNERS.get(found.name):
         return found.name
+    if isinstance(found, StateLearner):
+        if found is STATE_LEARNERS.get(found.name):
+            return found.name
+        raise InvalidInput(f"the learner by state {found.name} was given; a file keeps its name")
     own = CustomLearner(found.name, found)
     own.as_json()
     return own

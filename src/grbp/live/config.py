@@ -14,7 +14,7 @@ from grbp.learners.base import Learner
 from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
 from grbp.learners.registry import (
     LearnerLike,
-    find_learner,
+    find_problem_learner,
     is_path,
     with_horizon,
 )
@@ -137,7 +137,9 @@ class Config:
         return self._find_learner(None)
 
     def _find_learner(self, given: LearnerLike | None) -> Learner:
-        found = find_learner(restore_learner(self.learner, given, self.goal, "study"), self.goal)
+        found = find_problem_learner(
+            restore_learner(self.learner, given, self.goal, "study"), self.goal
+        )
         check_constants(self.constants, found, "study")
         return _check_thresholds(found)
 
@@ -214,7 +216,7 @@ def _check_kept_start(start: object) -> None:
         raise InvalidInput(
             f"start = {start!r} was given; it must be 'drawn', 'first', or {len(_EMPTY)} counters"
         )
-    check_counters(Counters(*start), find_learner("threshold-0", 2))
+    check_counters(Counters(*start), find_problem_learner("threshold-0", 2))
     if any(count != int(count) for count in start):
         raise InvalidInput(f"start = {start!r} was given; counts must be whole numbers")
 
@@ -224,7 +226,7 @@ def check_imported(given: Any) -> Config:
     config = check_config(given)
     check_label("name", config.name, 64)
     if isinstance(config.learner, str) and not is_path(config.learner):
-        _check_thresholds(find_learner(config.learner, config.goal))
+        _check_thresholds(find_problem_learner(config.learner, config.goal))
     return config
 
 
@@ -233,11 +235,11 @@ def make_config(
 ) -> Config:
     """Check what a study is to be, and return its configuration."""
     goal = check_goal(goal)
-    found = _check_thresholds(find_learner(learner, goal))
+    found = _check_thresholds(find_problem_learner(learner, goal))
     start = _check_start(settings["start"], found, goal)
     if cases is not None:
         learner = _tell_cases(learner, goal, cases, start)
-        found = _check_thresholds(find_learner(learner, goal))
+        found = _check_thresholds(find_problem_learner(learner, goal))
     return Config(
         name=check_label("name", name, 64),
         goal=goal,

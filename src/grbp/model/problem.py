@@ -1,31 +1,18 @@
 """Say once what is given: the goal, the two success probabilities, and where a round starts."""
 
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, SupportsIndex, TypeAlias, cast
-
-import numpy as np
+from typing import Any
 
 from grbp._display import Displayable, Rows
-from grbp.errors import InvalidInput
-from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probability, check_whole
-from grbp.numerics.arrays import Floats, Ints
-
-Start: TypeAlias = Literal["uniform"] | tuple[tuple[int, float], ...]
-"""A start distribution as a problem keeps it: the word, or (state, probability) pairs."""
-
-StartLike: TypeAlias = str | SupportsIndex | Mapping[int, float] | Sequence[float] | Floats | Start
-"""Any form in which `Problem` accepts a start distribution."""
-
+from grbp.model.start import StartLike, StartsSomewhere, check_start
+from grbp.model.validation import check_goal, check_probability
 
 _MOST_SHOWN = 8
 """First states that a problem names when it is printed; "uniform" is short as well."""
 
 
 @dataclass(frozen=True, repr=False)
-class Problem(Displayable):
+class Problem(StartsSomewhere, Displayable):
     """A goal, two success probabilities and the distribution of the first state.
 
     Parameters
@@ -74,65 +61,13 @@ class Problem(Displayable):
         object.__setattr__(self, "goal", check_goal(self.goal))
         object.__setattr__(self, "p_c", check_probability("p_c", self.p_c))
         object.__setattr__(self, "p_f", check_probability("p_f", self.p_f))
-        object.__setattr__(self, "start", _canonical_start(self.start, self.goal))
+        object.__setattr__(self, "start", check_start(self.start, self.goal))
 
     def __repr__(self) -> str:
         start = repr(self.start)
         if len(self.canonical_start) > _MOST_SHOWN:
             start = f"<{len(self.canonical_start):,} states>"
         return f"Problem(goal={self.goal}, p_c={self.p_c}, p_f={self.p_f}, start={start})"
-
-    @property
-    def states(self) -> Ints:
-        """The states in which an action is taken: 1, 2, ..., goal - 1."""
-        return np.arange(1, self.goal, dtype=np.int64)
-
-    @cached_property
-    def start_probabilities(self) -> Floats:
-        """The probability q(s) that a round starts in s, for every state; read-only."""
-        count, start = self.goal - 1, self.canonical_start
-        q = np.full(count, 1.0 / count if start == "uniform" else 0.0)
-        if not isinstance(start, str):
-            for state, probability in start:
-                q[state - 1] = probability
-        q.flags.writeable = False
-        return q
-
-    @cached_property
-    def start_table(self) -> tuple[Ints, Floats]:
-        """The states in which a round can start, and their cumulative probabilities."""
-        possible = self.start_probabilities > 0.0
-        return self.states[possible], np.cumsum(self.start_probabilities[possible])
-
-    @property
-    def canonical_start(self) -> Start:
-        """The start distribution in its one kept form, in whatever form it was given."""
-        return cast("Start", self.start)
-
-    def start_mean(self, per_state: Floats) -> float:
-        """Compute the mean of a quantity over the distribution of the first state.
-
-        Parameters
-        ----------
-        per_state : ndarray, shape (goal - 1,)
-            The quantity for every first state, for state 1 first.
-
-        Returns
-        -------
-        float
-            The sum of q(s) times the quantity in s.
-
-        Examples
-        --------
-        >>> import grbp
-        >>> problem = grbp.Problem(goal=4, p_c=0.45, p_f=0.3, start={1: 0.25, 3: 0.75})
-        >>> problem.start_mean(problem.states)
-        2.5
-        """
-        if self.start == "uniform":
-            return float(np.mean(per_state))
-        possible = self.start_table[0] - 1
-        return math.fsum(self.start_probabilities[possible] * per_state[possible])
 
     def _table(self) -> Rows:
         from grbp.theory import values  # noqa: PLC0415 (exact answers are of a floor above)
@@ -162,48 +97,3 @@ class Problem(Displayable):
     def __getstate__(self) -> dict[str, object]:
         # The cached arrays stay behind: a copy of them would not be read-only.
         return {"goal": self.goal, "p_c": self.p_c, "p_f": self.p_f, "start": self.start}
-
-
-def _canonical_start(start: object, goal: int) -> Start:
-    """Return the start distribution in the one form in which equal ones compare equal."""
-    if isinstance(start, str) and start == "uniform":
-        return "uniform"
-    pairs = [
-        (
-            check_whole("the start state", state, 1, goal - 1),
-            check_probability(f"the start probability of state {state}", q),
-        )
-        for state, q in _start_pairs(start, goal)
-    ]
-    if len({state for state, _ in pairs}) < len(pairs):
-        raise InvalidInput("the start distribution names a state twice; name each state once")
-    total = math.fsum(q for _, q in pairs)
-    if abs(total - 1.0) > SUM_TOLERANCE:
-        raise InvalidInput(f"the start probabilities sum to {total:.12g}; they must sum to 1")
-    kept = tuple(sorted((state, q / total) for state, q in pairs if q > 0.0))
-    if len(kept) == goal - 1 and len({q for _, q in kept}) == 1:
-        return "uniform"
-    return kept
-
-
-def _start_pairs(start: object, goal: int) -> list[tuple[object, object]]:
-    """Return the (state, probability) pairs that the caller meant, not yet checked."""
-    if isinstance(start, np.ndarray) and start.ndim == 0:
-        start = start.item()
-    if isinstance(start, SupportsIndex) and not isinstance(start, np.ndarray):
-        return [(start, 1.0)]
-    if isinstance(start, Mapping):
-        return list(start.items())
-    if isinstance(start, str) or not isinstance(start, Sequence | np.ndarray):
-        raise InvalidInput(
-            f"start = {start!r} was given; it must be 'uniform', one state, or probabilities"
-        )
-    items: list[object] = list(start)
-    if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
-        return items  # type: ignore[return-value]
-    if len(items) == goal - 1:
-        return list(zip(range(1, goal), items, strict=True))
-    raise InvalidInput(
-        f"{len(items)} start probabilities were given; a goal of {goal} needs {goal - 1},"
-        f" one for every state from 1 to {goal - 1}"
-    )

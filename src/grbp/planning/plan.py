@@ -16,7 +16,8 @@ from grbp.learners.registry import (
     lacks_horizon,
     with_horizon,
 )
-from grbp.model.problem import Problem, StartLike
+from grbp.model.problem import Problem
+from grbp.model.start import StartLike
 from grbp.model.validation import as_seed, check_count, check_probability, check_whole
 from grbp.numerics.arrays import Ints
 from grbp.planning.operating_characteristics import Needed, summarize_truth
@@ -186,7 +187,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         check_whole("goal", goal, 2, _LARGEST_GOAL),
         p_c,
         p_f,
-        None if cases is None else _check_cases(cases),
+        None if cases is None else check_cases(cases),
         start,
         Study(
             DEFAULT_LEARNER if learner is None else learner,
@@ -324,7 +325,7 @@ def _range_points(name: str, given: object, why: str) -> list[float]:
     return [round(float(x), 12) for x in np.linspace(low, high, count)]
 
 
-def _check_cases(cases: object) -> tuple[int, ...]:
+def check_cases(cases: object) -> tuple[int, ...]:
     """Return the numbers of cases that were asked about, in order."""
     given = cases if isinstance(cases, Iterable) and not isinstance(cases, str) else [cases]
     asked = sorted({check_count("cases", one, 1, _MOST_CASES) for one in given})

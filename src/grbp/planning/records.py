@@ -13,7 +13,8 @@ from grbp.errors import InvalidInput
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.result import Fit, StateRow
 from grbp.learners.counters import Counters
-from grbp.model.problem import Problem, Start
+from grbp.model.problem import Problem
+from grbp.model.start import Start
 from grbp.numerics.arrays import Ints
 from grbp.numerics.intervals import Interval
 from grbp.theory.dynprog import Chain, Move, evaluate

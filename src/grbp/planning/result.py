@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grbp._display import Displayable, Rows
 from grbp._format import as_plain, plural
-from grbp.model.problem import Start
+from grbp.model.start import Start
 from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.planning.sample_size import Target
 from grbp.planning.summary import expectations, needs, summarize, warnings

@@ -11,7 +11,7 @@ from grbp._display import Displayable, Rows
 from grbp._io import write_whole
 from grbp.errors import InvalidInput
 from grbp.learners.counters import NOBODY, Counters, Round, Totals, add_to, as_totals, step_counts
-from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_problem_learner
 from grbp.learners.serialization import check_counters
 from grbp.model.transition import DEAD_END, Action, as_action, finish_mask, successors
 from grbp.model.validation import as_seed, check_goal, check_whole
@@ -94,7 +94,7 @@ class Session(Displayable):
         self.goal = check_goal(goal)
         self.seed = as_seed(seed)
         self.replica = check_whole("replica", replica, 0, 2**63 - 1)
-        self._learner = find_learner(learner, self.goal)
+        self._learner = find_problem_learner(learner, self.goal)
         self._given = learner
         self._learner_key = replica_key(self.seed, LEARNER, self.replica)
         init_key = replica_key(self.seed, OPENING, self.replica)

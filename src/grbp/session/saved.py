@@ -13,7 +13,7 @@ import numpy as np
 from grbp._io import reason
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round
-from grbp.learners.registry import AnyLearner, LearnerLike, find_learner
+from grbp.learners.registry import AnyLearner, LearnerLike, find_problem_learner
 from grbp.learners.serialization import (
     MOST,
     are_consistent,
@@ -93,7 +93,7 @@ def read_json(text: str, given: LearnerLike | None) -> Saved:
     try:
         goal = check_goal(data["goal"])
         like = restore_learner(data["learner"], given, goal, "session")
-        learner = find_learner(like, goal)
+        learner = find_problem_learner(like, goal)
         check_constants(data["constants"], learner, "session")
         rho = check_whole("rho", data["rho"], 1, MOST)
         numbers = (as_seed(data["seed"]), check_whole("replica", data["replica"], 0, MOST), rho)

@@ -18,6 +18,7 @@ The policy that remains satisfies Bellman's equation, hence is optimal.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
+from grbp.model.start import StartLike, StartsSomewhere, check_start
 from grbp.model.transition import Action
 from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probabilities
 from grbp.numerics.arrays import Bools, Floats, Ints
@@ -78,7 +80,7 @@ class Move:
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class Chain(StartsSomewhere):
     """A goal, the actions that continue, and those that finish.
 
     Parameters
@@ -90,6 +92,8 @@ class Chain:
     finishes : float, array_like or list of array_like
         The probability that finishing reaches the goal: one number, or one for every state.
         Several finishing actions are a list of such arrays.
+    start : str, int, mapping or sequence, optional
+        The first state of a round, as `grbp.Problem` takes it; by default any, alike.
 
     Raises
     ------
@@ -108,6 +112,7 @@ class Chain:
     goal: int
     moves: Move | Sequence[Move]
     finishes: ArrayLike
+    start: StartLike = "uniform"
     # The probabilities of going up, down, to the goal, to an end without it, and of staying, each
     # with a row for every move and a column for every state; and those of the finishing actions.
     _laws: Floats = field(init=False, repr=False, compare=False)
@@ -117,6 +122,7 @@ class Chain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", check_goal(self.goal))
+        object.__setattr__(self, "start", check_start(self.start, self.goal))
         given: object = self.moves
         moves = (given,) if isinstance(given, Move) else given
         if not isinstance(moves, list | tuple) or not all(isinstance(m, Move) for m in moves):
@@ -140,7 +146,7 @@ class Chain:
         Parameters
         ----------
         problem : Problem
-            The problem, whose start does not matter here.
+            The problem.
 
         Returns
         -------
@@ -154,7 +160,42 @@ class Chain:
         >>> grbp.dynprog.solve(chain).threshold
         1
         """
-        return cls(problem.goal, Move(problem.p_c, 1.0 - problem.p_c), problem.p_f)
+        move = Move(problem.p_c, 1.0 - problem.p_c)
+        return cls(problem.goal, move, problem.p_f, problem.start)
+
+    @cached_property
+    def law(self) -> Floats:
+        """The chances of CONTINUE from each inner state (a row) to each state from 0 to the goal.
+
+        What is missing to 1 in a row is the chance of staying. A chain with several actions of a
+        kind has none: whoever plays it chooses among two.
+        """
+        if len(self._laws[0]) > 1 or len(self._finishes) > 1:
+            raise InvalidInput(
+                f"a chain with {len(self._laws[0])} moves and {len(self._finishes)} finishing"
+                " actions was given; it must have one of each to be played"
+            )
+        return np.asarray(_policy_matrix(self, np.zeros(self.goal - 1, dtype=np.int64), 0))
+
+    @property
+    def p_c(self) -> Floats:
+        """The share of its steps to a neighbour that CONTINUE takes up, for every state.
+
+        It is NaN where it never steps to a neighbour.
+        """
+        up, down = self._laws[:2, 0]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(up / (up + down))
+
+    @property
+    def p_f(self) -> Floats:
+        """The chance that the first finishing action reaches the goal, for every state."""
+        return np.asarray(self._finishes[0])
+
+    @property
+    def leads_to_neighbours(self) -> bool:
+        """Whether CONTINUE leads one state up or one down, wherever it is taken."""
+        return self._jumps is None and not self._laws[2:].any()
 
     def _check_move(self, move: Move) -> tuple[Floats, Floats]:
         """Return the probabilities of a move in every state, and of its jumps (or 0); or refuse."""

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
-from grbp.model.problem import Problem, Start
+from grbp.model.problem import Problem
+from grbp.model.start import Start
 from grbp.numerics.arrays import Floats
 from grbp.theory.gaps import gap, gap_max
 from grbp.theory.margin import margin

@@ -19,7 +19,7 @@ from grbp.experiments.regret import FEW, choose_whole_numbers, gap_per_threshold
 from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.learners.base import Learner
-from grbp.learners.registry import AnyLearner, LearnerLike, find_learner
+from grbp.learners.registry import AnyLearner, LearnerLike, find_problem_learner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.rng import replica_key
@@ -71,7 +71,7 @@ class Cell:
 
     def find_learner(self) -> AnyLearner:
         """Return the learner itself."""
-        return find_learner(self.learner, self.problem)
+        return find_problem_learner(self.learner, self.problem)
 
     def price(self, sums: Sequence[Sums]) -> list[tuple[float, float]]:
         """Return the mean regret and its standard error at each of the rounds."""
@@ -104,7 +104,7 @@ def make_cells(spec: SweepSpec) -> Iterator[Cell]:
         for k, problem in enumerate(problems):
             own_seed = cell_seed(spec.seed, problem.p_c, problem.p_f)
             for learner, data in players:
-                found = find_learner(learner, problem)
+                found = find_problem_learner(learner, problem)
                 engine = choose_engine(problem, found, rounds[-1], spec.engine)
                 key = {
                     "format": _FORMAT,

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from grbp.errors import InvalidInput, did_you_mean
 from grbp.experiments.spec import check_several
-from grbp.model.problem import Problem, StartLike
+from grbp.model.problem import Problem
+from grbp.model.start import StartLike
 from grbp.model.validation import check_goal, check_probability
 
 MOST_PROBLEMS: Final = 10**6

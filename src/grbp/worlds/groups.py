@@ -1,0 +1,76 @@
+"""Cases of several groups, each with a truth of its own."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grbp.errors import InvalidInput
+from grbp.model.problem import Problem
+from grbp.model.validation import SUM_TOLERANCE, check_probability
+from grbp.theory.dynprog import Chain
+from grbp.worlds.drift import Drift
+
+Ungrouped = Problem | Chain | Drift
+"""What the cases of one group can be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Cases that come from several groups, such as wards or machines.
+
+    The group of a case is known when it begins. A learner keeps counters for each group, so that
+    nothing is pooled, unless it is told to take all cases for one group.
+
+    Parameters
+    ----------
+    truths : mapping of str to Problem, Chain or Drift
+        The truth of each group, by its name; all have one goal.
+    shares : mapping of str to float, optional
+        The probability that a case is of each group; by default all alike.
+
+    Raises
+    ------
+    InvalidInput
+        If the goals differ, or the shares are not a distribution over the groups.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> wards = {"north": grbp.Problem(4, 0.45, 0.3), "south": grbp.Problem(4, 0.65, 0.3)}
+    >>> grbp.Groups(wards, {"north": 0.25, "south": 0.75}).goal
+    4
+    """
+
+    truths: Mapping[str, Ungrouped]
+    shares: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        truths: object = self.truths
+        if (
+            not isinstance(truths, Mapping)
+            or not truths
+            or not all(isinstance(name, str) and name for name in truths)
+            or not all(isinstance(one, Problem | Chain | Drift) for one in truths.values())
+        ):
+            raise InvalidInput(
+                f"truths = {truths!r} was given; it must be a dict from the names of groups to a"
+                " Problem, Chain or Drift"
+            )
+        if len({one.goal for one in truths.values()}) > 1:
+            raise InvalidInput("groups were given whose goals differ; they must have one goal")
+        shares = self.shares or dict.fromkeys(truths, 1.0 / len(truths))
+        if sorted(shares) != sorted(truths):
+            raise InvalidInput(
+                f"shares of {sorted(shares)} were given; they must be of {sorted(truths)}"
+            )
+        known = {name: check_probability(f"the share of {name}", shares[name]) for name in truths}
+        total = math.fsum(known.values())
+        if abs(total - 1.0) > SUM_TOLERANCE:
+            raise InvalidInput(f"the shares sum to {total:.12g}; they must sum to 1")
+        object.__setattr__(self, "truths", dict(truths))
+        object.__setattr__(self, "shares", {name: one / total for name, one in known.items()})
+
+    @property
+    def goal(self) -> int:
+        """The goal of all groups."""
+        return next(iter(self.truths.values())).goal
