@@ -120,16 +120,22 @@ def models_figure(plan: ModelPlan, ax: "Axes | None" = None) -> "Figure":
     matplotlib.figure.Figure
     """
     with drawing_style():
-        rows = list(plan.outlooks)
-        axes = new_axes(ax, height=1.6 + _ROW * len(rows), below=0.75)
-        for row, one in enumerate(rows):
-            low, high = max(0.0, one.lost.low), one.lost.high
-            axes.plot([low, high], [row, row], color=INK, linewidth=1.4)
-            axes.plot([one.lost.estimate], [row], "o", color=FINISH)
-        axes.set_yticks(range(len(rows)), [f"{one.model}\n{one.cases:,} cases" for one in rows])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
+        models = list(dict.fromkeys(one.model for one in plan.outlooks))
+        axes = new_axes(ax, height=3.1 + 0.2 * len(models), below=0.95 + 0.2 * len(models))
+        for k, model in enumerate(models):
+            colour, dashes = _THREE[k % 3][0], (SOLID, DOTTED)[k // 3 % 2]
+            own = [one for one in plan.outlooks if one.model == model]
+            lost, cases = [one.lost for one in own], [one.cases for one in own]
+            errors = [[x.estimate - x.low for x in lost], [x.high - x.estimate for x in lost]]
+            axes.errorbar(
+                cases, [x.estimate for x in lost], errors, label=f"a study that {model}",
+                color=colour, linestyle=dashes, marker="o", capsize=3,
+            )  # fmt: skip
         axes.set_xlim(left=0.0)
-        axes.set_xlabel("goals lost, compared with knowing the truth")
+        axes.set_ylim(bottom=0.0)
+        axes.set_xlabel("cases")
+        axes.set_ylabel("goals lost")
+        legend_below(axes, 0.5)
         fit_words(axes, INSIDE)
         return cast("Figure", axes.figure)
 
