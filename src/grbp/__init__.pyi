@@ -7,6 +7,11 @@ from grbp._numba.jit import (
     inlined as inlined,
     kernel as kernel,
 )
+from grbp.alarms.watch import (
+    Alarm as Alarm,
+    Step as Step,
+    Watch as Watch,
+)
 from grbp.errors import (
     CannotWrite as CannotWrite,
     Conflict as Conflict,
