@@ -309,7 +309,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         if not splitting:
             how |= {"regret": regret, "initial_estimates": initial_estimates}
         sizes = (ends, replicas, seed)
-        if not isinstance(problem, Problem) or isinstance(learner, StateLearner):
+        if not isinstance(problem, Problem) or isinstance(learner, StateLearner) or learner.memory:
             player = check_player(problem, learner)
             curves[learner.name] = loss_curve(problem, player, *sizes, pooled=pooled, **how)
             continue
@@ -331,7 +331,7 @@ def _choose(
     regret: Kind,
 ) -> Engine:
     """Choose the engine that plays a learner's rounds, or refuse what cannot be played so."""
-    if isinstance(world, Problem) and not isinstance(learner, StateLearner):
+    if isinstance(world, Problem) and not isinstance(learner, StateLearner) and not learner.memory:
         return choose_engine(world, learner, rounds, engine)
     check_player(world, learner)
     return check_walked(world, engine, splitting, regret)

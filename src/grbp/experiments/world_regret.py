@@ -41,7 +41,9 @@ def check_walked(
 ) -> Literal["walk"]:
     """Refuse what only learners of thresholds on a Problem can do; return the engine."""
     check_choice("engine", engine, EngineLike)
-    where = "a learner by state" if isinstance(world, Problem) else f"a {type(world).__name__}"
+    where = f"a {type(world).__name__}"
+    if isinstance(world, Problem):
+        where = "a learner by state, or one that forgets"
     asked = {
         f"engine = {engine!r}": engine in {"leap", "draw"},
         "splitting": splitting,
