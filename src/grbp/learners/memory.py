@@ -66,6 +66,10 @@ class Memory(NamedTuple):
     prior: Floats
     share: float
 
+    def start(self) -> Floats:
+        """Return the weights before the first round."""
+        return self.prior.copy()
+
 
 def as_memory(given: MemoryLike) -> Memory:
     """Return the memory that a learner's field `memory` stands for."""
