@@ -191,7 +191,7 @@ def test_what_is_no_memory_is_refused(name: str, said: str) -> None:
 
 
 def test_engines_and_sweeps_refuse_a_learner_that_forgets() -> None:
-    with pytest.raises(grbp.InvalidInput, match="one that forgets"):
+    with pytest.raises(grbp.InvalidInput, match="with getbe-ps:memory=500"):
         grbp.simulate(FIG3, "getbe-ps:memory=500", 100, 10, seed=0, engine="leap")
     with pytest.raises(grbp.InvalidInput, match="it forgets, and here every round must count"):
         find_problem_learner("getbe-ps:memory=500", 4)
