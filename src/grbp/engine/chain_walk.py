@@ -289,7 +289,7 @@ def make_loss_loop(ask: Ask, by_state: bool) -> Loop:
             jumps = np.zeros((groups, memories, far[0], far[1]))
             totals = first_totals(course, recorder, r, groups, memories)
             weights, played = np.empty((groups, 2, memories)), np.zeros(groups, np.int64)
-            weights[:, :] = memory.prior
+            weights[:] = memory.prior
             rho, lost, won = 0, 0.0, 0
             for checkpoint in range(len(recorder.checkpoints)):
                 while rho < recorder.checkpoints[checkpoint]:
