@@ -51,7 +51,8 @@ def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
     """Say in words what is wrong with a learner.
 
     It is asked for decisions at the goal given and at 2, 3, 4 and 50 (by state 2, 3 and 9), as far
-    as those have the thresholds that it declares, with counters drawn from a seed and with extreme ones.
+    as those have the thresholds that it declares, with counters drawn from a seed and with extreme
+    ones.
 
     Parameters
     ----------
