@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import grbp
 from grbp.cli.options import TABLE_WORDS
-from grbp.live.config import DRAWN, FIRST
+from grbp.live.starts import DRAWN, FIRST
 
 NEW_STUDY: Final[dict[str, dict[str, Any]]] = {
     "--goal": {"required": True, "help": "the state G that wins a case"},

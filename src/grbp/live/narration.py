@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from grbp._format import plural
-from grbp.live.config import DRAWN, FIRST
+from grbp.live.starts import DRAWN, FIRST
 from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
 
 HELD: Final = "does not count yet"

@@ -16,7 +16,7 @@ from grbp.live.basis import Basis
 from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, dump_log, step_tables
 from grbp.live.history import case_entries
-from grbp.live.projection import decide_threshold, total_counters
+from grbp.live.projection import decide_choice, total_counters
 from grbp.live.reading import find_only_study, find_study
 from grbp.live.recording import find_case
 from grbp.live.row_checks import check_types, find_checked, keep_checked
@@ -253,7 +253,7 @@ class StudyReader:
         config, threshold = load_config(study.config), None
         with self._checked:
             with suppress(GrbpError):
-                threshold = decide_threshold(config, study, self._learner)
+                threshold = decide_choice(config, study, self._learner)
             return make_status(config, study, total_counters(study), threshold, self.read_only)
 
     def verify(self) -> Verified:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
+from grbp.live.books import Move
 from grbp.live.config import load_config
 from grbp.live.history import standing_entries
 from grbp.live.projection import count_step, load_move, name_counts, update_study
@@ -52,7 +53,7 @@ class Call(NamedTuple):
     version : str
         The version of this package that decides.
     decided : int or None
-        The threshold that was decided, where it is not to be decided again.
+        The threshold, or the policy, that was decided, where it is not to be decided again.
     """
 
     who: str
@@ -175,14 +176,22 @@ class Recording:
         self.tx.drop_held(held.case, held.step)
         request = dumps({"case": held.case, "step": held.step})
         answer = "{" + f'"step":{held.step}'
-        return self.record("mature", held.step, request, answer, row, new)
+        return self.record("mature", held.step, request, answer, row, new, move)
 
-    def record(
-        self, kind: str, step: int, request: str, answer: str, old: CaseRow | None, new: CaseRow
+    def record(  # noqa: PLR0913, PLR0917 (an event's parts)
+        self,
+        kind: str,
+        step: int,
+        request: str,
+        answer: str,
+        old: CaseRow | None,
+        new: CaseRow,
+        move: Move | None = None,
     ) -> Answer:
         """Write an event and the rows that follow from it.
 
-        The answer is JSON without its end, which is the study after the event.
+        The answer is JSON without its end, which is the study after the event. The move is the step
+        that was told, taken back or became mature.
         """
         study, call = self.study, self.call
         if old is not None and old.last > study.seq:
@@ -190,7 +199,7 @@ class Recording:
                 f"case {old.case} was last changed by event {old.last}; the log ends with event"
                 f" {study.seq}: verify the study, and restore a backup"
             )
-        after, new = update_study(self.config, study, old, new)
+        after, new = update_study(self.config, study, old, new, move)
         answer = f"{answer},{dumps_study(0 if old is None else old.last, after)}"
         event = hashed_event(
             study.seq + 1, kind, new.case, step, request, answer, call.who, call.now,

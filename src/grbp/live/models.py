@@ -1,0 +1,68 @@
+"""What a study takes for granted, which is a matter of its learner: chances, and how long they last.
+
+"one" takes one chance for all states, as the paper does; "state" gives each state its own, and
+"averaged" weighs both by what was seen. A memory is a part of a learner's name.
+"""
+
+import re
+from typing import Final
+
+from grbp.errors import InvalidInput
+from grbp.learners.registry import DEFAULT_LEARNER, STATE_LEARNERS, LearnerLike, learner_name
+
+_AVERAGED: Final = "averaged-states"
+
+MODELS: Final = {"one": DEFAULT_LEARNER, "state": "psrl", "averaged": _AVERAGED}
+"""The learner of each model, unless another one is named."""
+
+GRANTED: Final = {
+    "one": "one chance for all states",
+    "state": "a chance of its own in each state",
+    "averaged": "nothing about states: one chance for all and one each are averaged",
+}
+"""What each model takes for granted, in words."""
+
+AVERAGED_MEMORY: Final = "averaged"
+
+
+def is_by_state(name: str) -> bool:
+    """Return whether a learner, by its name, decides by state."""
+    return learner_name(name).partition(":")[0] in STATE_LEARNERS
+
+
+def name_model(name: str) -> str:
+    """Return the model of a learner: "one", "state" or "averaged"."""
+    if not is_by_state(name):
+        return "one"
+    return "averaged" if learner_name(name).partition(":")[0] == _AVERAGED else "state"
+
+
+def read_memory(name: str) -> float | str | None:
+    """Return the memory in the name of a learner; None if it never forgets."""
+    found = re.search(r"[:,]memory=([^,]+)", name)
+    if found is None:
+        return None
+    return AVERAGED_MEMORY if found[1] == AVERAGED_MEMORY else float(found[1]) or None
+
+
+def choose_learner(
+    learner: LearnerLike | None, model: str | None, memory: float | str | None
+) -> LearnerLike:
+    """Return the learner of a new study, from what was said of it; refuse what does not agree."""
+    if model is not None and model not in MODELS:
+        raise InvalidInput(f"model = {model!r} was given; it must be one of {', '.join(MODELS)}")
+    if learner is None:
+        learner = MODELS[model or "one"]
+    name = learner if isinstance(learner, str) else str(getattr(learner, "name", learner))
+    if model is not None and name_model(name) != model:
+        raise InvalidInput(
+            f"the model {model!r} and the learner {name} were given; its model is"
+            f" {name_model(name)!r}: leave one of the two out"
+        )
+    if memory is None:
+        return learner
+    if not isinstance(learner, str):
+        raise InvalidInput(
+            f"memory = {memory!r} was given with a learner that is no name; set it there"
+        )
+    return f"{learner}{',' if '=' in learner else ':'}memory={memory}"
