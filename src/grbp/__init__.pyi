@@ -133,6 +133,11 @@ from grbp.paper.reproduce import (
     save_simulation as save_simulation,
 )
 from grbp.paper.verdict import Verdict as Verdict, short_lines as short_lines, verdicts as verdicts
+from grbp.planning.models import (
+    ModelOutlook as ModelOutlook,
+    ModelPlan as ModelPlan,
+    plan_models as plan_models,
+)
 from grbp.planning.operating_characteristics import (
     Needed as Needed,
     Outlook as Outlook,

@@ -9,6 +9,7 @@ from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
 from grbp.figures.numbers import format_tick
 from grbp.figures.style import DASHED, DOTTED, SOLID, Dashes
+from grbp.planning.models import ModelPlan
 from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.planning.result import Plan
 from grbp.planning.summary import rank_needs
@@ -100,6 +101,41 @@ def lost_figure(plan: Plan, ax: "Axes | None" = None) -> "Figure":
         axes.set_xlabel("cases")
         _set_case_axis(axes, plan)
         legend_below(axes, 0.6)
+        fit_words(axes, INSIDE)
+        return cast("Figure", axes.figure)
+
+
+def models_figure(plan: ModelPlan, ax: "Axes | None" = None) -> "Figure":
+    """Draw how many goals a study under each model loses, by the number of cases.
+
+    Parameters
+    ----------
+    plan : ModelPlan
+        What `grbp.plan_models` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    with drawing_style():
+        models = list(dict.fromkeys(one.model for one in plan.outlooks))
+        axes = new_axes(ax, height=3.1 + 0.2 * len(models), below=0.95 + 0.2 * len(models))
+        for k, model in enumerate(models):
+            colour, dashes = _THREE[k % 3][0], (SOLID, DOTTED)[k // 3 % 2]
+            own = [one for one in plan.outlooks if one.model == model]
+            lost, cases = [one.lost for one in own], [one.cases for one in own]
+            errors = [[x.estimate - x.low for x in lost], [x.high - x.estimate for x in lost]]
+            axes.errorbar(
+                cases, [x.estimate for x in lost], errors, label=f"a study that {model}",
+                color=colour, linestyle=dashes, marker="o", capsize=3,
+            )  # fmt: skip
+        axes.set_xlim(left=0.0)
+        axes.set_ylim(bottom=0.0)
+        axes.set_xlabel("cases")
+        axes.set_ylabel("goals lost")
+        legend_below(axes, 0.5)
         fit_words(axes, INSIDE)
         return cast("Figure", axes.figure)
 

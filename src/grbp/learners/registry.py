@@ -95,6 +95,9 @@ _MOST_TOLD: Final = 2**53
 DEFAULT_LEARNER: Final = DOORSTEP_OPTIMAL.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
 
+MODELS: Final = {"one": DEFAULT_LEARNER, "state": PSRL.name}
+"""The learner of each model of the cases: one chance for all states, or one for each."""
+
 
 def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     """Find a learner of the paper's problems; refuse one by state."""

@@ -187,7 +187,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         check_whole("goal", goal, 2, _LARGEST_GOAL),
         p_c,
         p_f,
-        None if cases is None else _check_cases(cases),
+        None if cases is None else check_cases(cases),
         start,
         Study(
             DEFAULT_LEARNER if learner is None else learner,
@@ -325,7 +325,7 @@ def _range_points(name: str, given: object, why: str) -> list[float]:
     return [round(float(x), 12) for x in np.linspace(low, high, count)]
 
 
-def _check_cases(cases: object) -> tuple[int, ...]:
+def check_cases(cases: object) -> tuple[int, ...]:
     """Return the numbers of cases that were asked about, in order."""
     given = cases if isinstance(cases, Iterable) and not isinstance(cases, str) else [cases]
     asked = sorted({check_count("cases", one, 1, _MOST_CASES) for one in given})
