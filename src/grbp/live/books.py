@@ -188,16 +188,26 @@ def know(config: Config, study: StudyRow, group: str, _: int) -> Known:
     return StateCounters(rho, *np.array(counts).reshape(4, -1), _NO_JUMPS), book.pending
 
 
-def dumps_state_known(n: StateCounters, pending: list[int]) -> str:
-    """Write what is known by state, and what is pending, as JSON."""
-    return dumps([n.rho, *(part.tolist() for part in n[1:5]), pending])
+def pool(config: Config, study: StudyRow) -> Known:
+    """Return what is known of all groups together; records that all begin with count once."""
+    rho, once = config.first_round + study.opened, not isinstance(config.start, dict)
+    found = load_books(study)
+    total = np.sum([book.counts[0] for book in found], axis=0)
+    if once:
+        total -= (len(found) - 1) * np.array(config.first_of(config.groups[0])[1])
+    pending = [sum(part) for part in zip(*(book.pending for book in found), strict=True)]
+    if config.by_state:
+        return StateCounters(rho, *total.reshape(4, -1), _NO_JUMPS), pending
+    under_way = [sum(part) for part in zip(*(book.under_way for book in found), strict=True)]
+    n = add_to(Counters(rho, *total.tolist()), NOBODY, Totals(0, 0, *under_way))
+    return n, pending
 
 
 def dumps_known(known: Known) -> str:
     """Write what a decision is made from, as JSON."""
     n, pending = known
     if isinstance(n, StateCounters):
-        return dumps_state_known(n, pending)
+        return dumps([n.rho, *(part.tolist() for part in n[1:5]), pending])
     return dumps_numbers((*n, *pending))
 
 

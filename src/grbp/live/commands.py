@@ -133,9 +133,8 @@ def open_case(tx: Transaction, call: Call, state: object, group: object = None) 
     )  # fmt: skip
     draw = fold_in(config.learner_key, round_)
     learner, version = _dumps_word(config.learner_name), _dumps_word(call.version)
-    kind = "policy" if config.by_state else "threshold"
     answer = (
-        f'{_dumps_case(config, case)},"{kind}":{choice},"version":{version},"known":{known},'
+        f'{_dumps_case(config, case)},"threshold":{choice},"version":{version},"known":{known},'
         f'"draw":{draw},"learner":{learner}'
     )
     return recording.record("open", 0, request, answer, None, case)
@@ -281,7 +280,7 @@ COMMANDS: Final[dict[str, Callable[..., Any]]] = {
 """The command of each kind of event; an event's request has its arguments."""
 
 
-_DECIDED: Final = re.compile(r'"(?:threshold|policy)":([0-9]+),"version":"([^"]*)"')
+_DECIDED: Final = re.compile(r'"threshold":([0-9]+),"version":"([^"]*)"')
 """What an opening answers of its decision; to read all of it takes longer."""
 
 

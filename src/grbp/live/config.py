@@ -286,7 +286,10 @@ def make_config(
 ) -> Config:
     """Check what a study is to be, and return its configuration."""
     goal = check_goal(goal)
-    found, groups = _check_learner(find_learner(learner, goal)), check_groups(settings.get("groups"))
+    found, groups = (
+        _check_learner(find_learner(learner, goal)),
+        check_groups(settings.get("groups")),
+    )
     start = check_start(settings["start"], found, goal, groups)
     if cases is not None:
         learner = _tell_cases(learner, goal, cases, start, groups)

@@ -8,12 +8,7 @@ import re
 from typing import Final
 
 from grbp.errors import InvalidInput
-from grbp.learners.registry import DEFAULT_LEARNER, STATE_LEARNERS, LearnerLike, learner_name
-
-_AVERAGED: Final = "averaged-states"
-
-MODELS: Final = {"one": DEFAULT_LEARNER, "state": "psrl", "averaged": _AVERAGED}
-"""The learner of each model, unless another one is named."""
+from grbp.learners.registry import MODELS, STATE_LEARNERS, LearnerLike, learner_name
 
 GRANTED: Final = {
     "one": "one chance for all states",
@@ -34,7 +29,8 @@ def name_model(name: str) -> str:
     """Return the model of a learner: "one", "state" or "averaged"."""
     if not is_by_state(name):
         return "one"
-    return "averaged" if learner_name(name).partition(":")[0] == _AVERAGED else "state"
+    averaged = learner_name(name).partition(":")[0] == MODELS.get("averaged")
+    return "averaged" if averaged else "state"
 
 
 def read_memory(name: str) -> float | str | None:
@@ -45,6 +41,11 @@ def read_memory(name: str) -> float | str | None:
     return AVERAGED_MEMORY if found[1] == AVERAGED_MEMORY else float(found[1]) or None
 
 
+def name_learner(learner: LearnerLike) -> str:
+    """Return the name of a learner."""
+    return learner if isinstance(learner, str) else str(getattr(learner, "name", learner))
+
+
 def choose_learner(
     learner: LearnerLike | None, model: str | None, memory: float | str | None
 ) -> LearnerLike:
@@ -53,7 +54,7 @@ def choose_learner(
         raise InvalidInput(f"model = {model!r} was given; it must be one of {', '.join(MODELS)}")
     if learner is None:
         learner = MODELS[model or "one"]
-    name = learner if isinstance(learner, str) else str(getattr(learner, "name", learner))
+    name = name_learner(learner)
     if model is not None and name_model(name) != model:
         raise InvalidInput(
             f"the model {model!r} and the learner {name} were given; its model is"

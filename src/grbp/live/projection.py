@@ -125,6 +125,20 @@ def know(config: Config, study: StudyRow, group: str = "") -> Known:
     return books.know(config, study, group, fold_in(config.learner_key, round_))
 
 
+def know_all(config: Config, study: StudyRow) -> dict[str, tuple[Known, int]]:
+    """Return what is known, and how many cases were opened, in all ("") and in each group.
+
+    With one set of counters, a decision is made from what is known in all.
+    """
+    if not config.groups:
+        return {"": (know(config, study), study.opened)}
+    found = {
+        group: (know(config, study, group), book.opened)
+        for group, book in zip(config.groups, books.load_books(study), strict=True)
+    }
+    return {"": (books.pool(config, study), study.opened), **found}
+
+
 def dumps_known(config: Config, study: StudyRow, group: str) -> str:
     """Write what a case that is opened now is decided from, as JSON."""
     if not config.plain or study.f or study.c:
@@ -134,12 +148,12 @@ def dumps_known(config: Config, study: StudyRow, group: str) -> str:
     return f"[{round_},{study.counters.partition(',')[2][:-1]},{study.pending}]"
 
 
-def decide_choice(config: Config, study: StudyRow, given: LearnerLike | None, group: str = "") -> int:
+def decide_choice(
+    config: Config, study: StudyRow, given: LearnerLike | None, group: str = ""
+) -> int:
     """Decide the threshold, or the policy, of a case that is opened now."""
     try:
-        return _choose(
-            config, given, config.first_round + study.opened, know(config, study, group)
-        )
+        return _choose(config, given, config.first_round + study.opened, know(config, study, group))
     except GrbpError as error:
         if config.shadow:  # The learner's own words may tell what it would advise.
             raise InvalidInput(f"{UNDECIDED}; let somebody verify the study") from error
@@ -257,9 +271,9 @@ def fold_case(config: Config, entries: list[Entry]) -> tuple[CaseRow, dict[int, 
     """Return the row of a case as its entries leave it, the first one first, and its held steps."""
     (opening, said), *others = entries
     asked = loads(opening.request)
-    first, choice = asked["state"], said["policy" if config.by_state else "threshold"]
+    first = asked["state"]
     row = CaseRow(
-        opening.case, first, first, choice, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        opening.case, first, first, said["threshold"], OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         opening.recorded, entries[0].since, dumps(said["known"]), said["version"], opening.seq,
         asked.get("group", ""),
     )  # fmt: skip

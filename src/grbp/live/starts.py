@@ -81,6 +81,41 @@ def _counts_by_state(given: object, goal: int) -> StateCounters:
     return n
 
 
+def count_records(
+    begun: Any, tables: Mapping[str, StateCounters], goal: int, *, by_state: bool
+) -> Counters | StateCounters:
+    """Return what is counted in some groups of a study, and what they began with, if it fits.
+
+    Records that were not counted by state cannot be added to what is.
+    """
+    n = empty_state_counters(goal)
+    for one in tables.values():
+        n = StateCounters(
+            n.rho + one.rho - 1, *(a + b for a, b in zip(n[1:], one[1:], strict=True))
+        )
+    starts = (
+        [begun]
+        if isinstance(begun, list)
+        else list(map(begun.get, tables))
+        if isinstance(begun, dict)
+        else []
+    )
+    for rho, *counts in starts:
+        if isinstance(counts[0], list):
+            parts = (a + np.array(b) for a, b in zip(n[1:5], counts, strict=True))
+            n = StateCounters(n.rho + rho - 1, *parts, n.jumps)
+    if by_state:
+        return n
+    totals = first_counts([int(n.rho), *(part.tolist() for part in n[1:5])], by_state=True)
+    for start in starts:
+        if not isinstance(start[1], list):
+            rho, *counts = start
+            totals = Counters(
+                totals.rho + rho - 1, *(a + b for a, b in zip(totals[1:], counts, strict=True))
+            )
+    return totals
+
+
 def check_kept_start(start: object, goal: int, groups: list[str], *, by_state: bool) -> None:
     """Refuse a start, as a configuration keeps it, that is neither a word nor counters."""
     if isinstance(start, dict):

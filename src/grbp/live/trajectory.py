@@ -72,8 +72,10 @@ def _make_moment(
     config: Config, then: StudyRow, event: Event, learner: LearnerLike | None
 ) -> Moment:
     """Return what was known after an event."""
-    chances = estimate_chances(config.goal, total_counters(then), config.drawn, config.level)
+    chances = estimate_chances(
+        config.goal, total_counters(config, then), config.drawn, config.level
+    )
     threshold = None
     with suppress(GrbpError):
-        threshold = decide_choice(config, then, learner)
+        threshold = None if config.groups else decide_choice(config, then, learner)
     return Moment(event.seq, event.recorded, then.opened, *chances, threshold)
