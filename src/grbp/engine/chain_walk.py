@@ -5,7 +5,6 @@ counters are kept for every group and every memory. What a round has lost is the
 policy of its moment less that of the policy played, in its group, averaged over first states.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -16,6 +15,7 @@ from grbp.engine.recorder import first_counters
 from grbp.engine.walk import DONE, Loop
 from grbp.learners.base import Decide
 from grbp.learners.counters import Counters
+from grbp.learners.memory import Memory, draw_memories, remembered_rho, reweigh
 from grbp.learners.statewise.base import DecidePolicy
 from grbp.learners.statewise.counters import StateCounters
 from grbp.learners.statewise.solving import (
@@ -30,28 +30,13 @@ from grbp.numerics.rng import fold_in, uniform
 from grbp.worlds.course import Course
 
 _LAST_DRAW: Final = 2**40
-"""The index of the draw that chooses a group or a memory: no round has so many slots."""
+"""The index of the draw that chooses a group: no round has so many slots."""
 
 WRONG: Final = DONE + 1
 """The answer of a loop in which a learner decided something that is no policy."""
 
 Ask: TypeAlias = Callable[[int, Any, "Known", int], int]
 """(goal, constants, what is known, key of the round's own draws) -> the policy to play."""
-
-
-class Memory(NamedTuple):
-    """How a learner forgets.
-
-    Attributes
-    ----------
-    keep : ndarray, shape (memories,)
-        What is left of every count after a round, for each memory: 1 for one that never forgets.
-    share : float
-        The part of the weights that is spread evenly among the memories after every round.
-    """
-
-    keep: Floats
-    share: float
 
 
 class LossRecorder(NamedTuple):
@@ -80,21 +65,27 @@ class LossRecorder(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What one memory of one group holds.
+    """What a learner decides from: the parts of two memories of one group.
 
     Attributes
     ----------
-    counts : ndarray, shape (4, goal - 1)
-        CONTINUE up and down, FINISH won and lost, by state.
+    rho : int
+        The round that the learner thinks it is in.
+    c, f : ndarray, shape (4, goal - 1)
+        CONTINUE up and down, FINISH won and lost, by state: as the memory of CONTINUE, and as that
+        of FINISH, holds them.
     jumps : ndarray, shape (goal - 1, goal + 1) or (0, 0)
         Other moves of CONTINUE.
-    totals : ndarray, shape (9,)
-        The counters of Algorithm 1, from the rounds on.
+    totals_c, totals_f : ndarray, shape (8,)
+        The counters of Algorithm 1 after the round's number.
     """
 
-    counts: Floats
+    rho: int
+    c: Floats
+    f: Floats
     jumps: Floats
-    totals: Floats
+    totals_c: Floats
+    totals_f: Floats
 
 
 class Moment(NamedTuple):
@@ -106,12 +97,9 @@ class Moment(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a round showed, by state."""
+    """What a round showed, by state: up, down, won and lost, a row each; and jumps."""
 
-    up: Floats
-    down: Floats
-    won: Floats
-    lost: Floats
+    counts: Floats
     jumps: Floats
 
 
@@ -182,47 +170,18 @@ def _step(goal: int, moment: Moment, state: int, finish: int, draw: float) -> in
 def play_round(goal: int, moment: Moment, policy: int, state: int, key: int, seen: Seen) -> int:
     """Play a round from a state under a policy, count what it shows, and return where it ends."""
     slot = 0
-    seen.up[:], seen.down[:], seen.won[:], seen.lost[:] = 0.0, 0.0, 0.0, 0.0
-    seen.jumps[:, :] = 0.0
+    seen.counts[:, :], seen.jumps[:, :] = 0.0, 0.0
     while 0 < state < goal:
         slot += 1
         before, finish = state, (policy >> (state - 1)) & 1
         state = _step(goal, moment, state, finish, uniform(key, slot))
         if finish:
-            if state == goal:
-                seen.won[before - 1] += 1.0
-            else:
-                seen.lost[before - 1] += 1.0
-        elif state == before + 1:
-            seen.up[before - 1] += 1.0
-        elif state == before - 1:
-            seen.down[before - 1] += 1.0
+            seen.counts[2 if state == goal else 3, before - 1] += 1.0
+        elif abs(state - before) == 1:
+            seen.counts[0 if state > before else 1, before - 1] += 1.0
         elif state != before:
             seen.jumps[before - 1, state] += 1.0
     return state
-
-
-@kernel
-def log_predictive(up: float, down: float, ups: float, downs: float) -> float:
-    """Compute how likely a Beta(1/2, 1/2) predictor with some counts found what came, as a log."""
-    total = 0.0
-    a, b = up + 0.5, down + 0.5
-    for k in range(int(ups)):
-        total += math.log((a + k) / (a + b + k))
-    for k in range(int(downs)):
-        total += math.log((b + k) / (a + b + ups + k))
-    return total
-
-
-@kernel
-def reweigh(weights: Floats, likelihood: Floats, share: float) -> None:
-    """Weigh memories by how well each predicted the round; spread a share of all evenly."""
-    largest, total, count = likelihood.max(), 0.0, len(weights)
-    for j in range(count):
-        weights[j] *= math.exp(likelihood[j] - largest)
-        total += weights[j]
-    for j in range(count):
-        weights[j] = (1.0 - share) * weights[j] / total + share / count
 
 
 @kernel
@@ -245,58 +204,59 @@ def first_totals(
     begin = first_counters(
         course.up[0, 0, 0], course.p_f[0, 0, 0], recorder.once, u64(recorder.keys[r, 2])
     )
-    totals = np.zeros((groups, memories, 9))
-    totals[:, :, 1], totals[:, :, 2] = begin.f, begin.f_goal
-    totals[:, :, 3], totals[:, :, 4] = begin.c, begin.c_up
+    totals = np.zeros((groups, memories, 8))
+    totals[:, :, 0], totals[:, :, 1] = begin.f, begin.f_goal
+    totals[:, :, 2], totals[:, :, 3] = begin.c, begin.c_up
     return totals
 
 
 @kernel
-def log_likelihood(counts: Floats, seen: Seen, by_state: bool) -> float:
-    """Compute how likely a round was by some counts: of each state, or of all states together."""
-    if not by_state:
-        return log_predictive(
-            counts[0].sum(), counts[1].sum(), seen.up.sum(), seen.down.sum()
-        ) + log_predictive(counts[2].sum(), counts[3].sum(), seen.won.sum(), seen.lost.sum())
-    total = 0.0
-    for s in range(len(seen.up)):
-        total += log_predictive(counts[0, s], counts[1, s], seen.up[s], seen.down[s])
-        total += log_predictive(counts[2, s], counts[3, s], seen.won[s], seen.lost[s])
-    return total
+def outcomes(counts: Floats, totals: Floats, by_state: bool) -> Floats:
+    """Return the counts that foretell; see `grbp.learners.memory.outcomes_of`."""
+    if by_state:
+        return counts
+    pooled = np.empty((len(totals), 4, 1))
+    for j in range(len(totals)):
+        f, f_goal, c, c_up = totals[j, 0], totals[j, 1], totals[j, 2], totals[j, 3]
+        pooled[j, 0, 0], pooled[j, 1, 0] = c_up, c - c_up
+        pooled[j, 2, 0], pooled[j, 3, 0] = f_goal, f - f_goal
+    return pooled
 
 
 @kernel
-def count_round(known: Known, seen: Seen, keep: float, policy: int, won: int) -> None:
-    """Count a round, after what was counted before has lost its part of it."""
-    known.counts[:, :] *= keep
-    known.counts[0] += seen.up
-    known.counts[1] += seen.down
-    known.counts[2] += seen.won
-    known.counts[3] += seen.lost
-    known.jumps[:, :] = keep * known.jumps + seen.jumps
-    n, finishes = known.totals, seen.won.sum() + seen.lost.sum()
-    n[:] *= keep
-    n[0] += 1.0
-    n[1] += finishes
-    n[2] += seen.won.sum()
-    n[3] += seen.up.sum() + seen.down.sum()
-    n[4] += seen.up.sum()
+def pool(shown: Floats, by_state: bool) -> Floats:
+    """Return what a round showed, by state or for all states together."""
+    if by_state:
+        return shown
+    pooled = np.empty((4, 1))
+    for k in range(4):
+        pooled[k, 0] = shown[k].sum()
+    return pooled
+
+
+@kernel
+def count_round(n: Floats, seen: Seen, keep: float, policy: int, won: int) -> None:
+    """Count a round in the counters of Algorithm 1, after these have lost their part."""
+    up, down = seen.counts[0].sum(), seen.counts[1].sum()
+    good, bad = seen.counts[2].sum(), seen.counts[3].sum()
+    n *= keep
+    n[0] += good + bad
+    n[1] += good
+    n[2] += up + down
+    n[3] += up
     if policy <= 1:  # As a threshold, it is the same number.
-        n[5 + 2 * policy] += 1.0
-        n[6 + 2 * policy] += won
+        n[4 + 2 * policy] += 1.0
+        n[5 + 2 * policy] += won
 
 
 def ask_by_state(decide: DecidePolicy) -> Ask:
     """Make the function that asks a learner by state for a policy."""
 
     def ask(goal: int, constants: Any, known: Known, key: int) -> int:
-        n, counts = 1 + int(known.totals[0]), known.counts
-        policy = 0 + decide(
-            goal,
-            constants,
-            StateCounters(n, counts[0], counts[1], counts[2], counts[3], known.jumps),
-            key,
+        counters = StateCounters(
+            known.rho, known.c[0], known.c[1], known.f[2], known.f[3], known.jumps
         )
+        policy = 0 + decide(goal, constants, counters, key)
         return policy if 0 <= policy < 1 << (goal - 1) else WRONG
 
     return kernel(ask)
@@ -306,8 +266,8 @@ def ask_for_threshold(decide: Decide) -> Ask:
     """Make the function that asks a learner of thresholds for a policy."""
 
     def ask(goal: int, constants: Any, known: Known, key: int) -> int:
-        n = known.totals
-        counters = Counters(1 + int(n[0]), n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8])
+        c, f = known.totals_c, known.totals_f
+        counters = Counters(known.rho, f[0], f[1], c[2], c[3], c[4], c[5], f[6], f[7])
         threshold = 0 + decide(goal, constants, counters, key)
         return (1 << threshold) - 1 if 0 <= threshold < goal else WRONG
 
@@ -327,16 +287,14 @@ def make_loss_loop(ask: Ask, by_state: bool) -> Loop:
         goal, groups = course.goal, 1 if recorder.pooled else len(course.shares)
         count, memories = goal - 1, len(memory.keep)
         far = course.law.shape[2:] if course.law.shape[0] > 0 else (0, 0)
-        seen = Seen(
-            np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(far)
-        )
-        likelihood = np.zeros(memories)
+        seen = Seen(np.zeros((4, count)), np.zeros(far))
         for r in range(len(recorder.keys)):
             world_key, learner_key = u64(recorder.keys[r, 0]), u64(recorder.keys[r, 1])
             counts = np.zeros((groups, memories, 4, count))
             jumps = np.zeros((groups, memories, far[0], far[1]))
             totals = first_totals(course, recorder, r, groups, memories)
-            weights = np.full((groups, memories), 1.0 / memories)
+            weights, played = np.empty((groups, 2, memories)), np.zeros(groups, np.int64)
+            weights[:, :] = memory.prior
             rho, lost, won = 0, 0.0, 0
             for checkpoint in range(len(recorder.checkpoints)):
                 while rho < recorder.checkpoints[checkpoint]:
@@ -344,8 +302,13 @@ def make_loss_loop(ask: Ask, by_state: bool) -> Loop:
                     key, own = fold_in(world_key, rho), fold_in(learner_key, rho)
                     group = draw_index(course.shares, key)
                     g = 0 if recorder.pooled else group
-                    j = draw_index(np.cumsum(weights[g]), own)
-                    known = Known(counts[g, j], jumps[g, j], totals[g, j])
+                    played[g] += 1
+                    drawn = draw_memories(weights[g], own)
+                    c, f = drawn
+                    known = Known(
+                        remembered_rho(memory.keep, drawn, played[g]), counts[g, c], counts[g, f],
+                        jumps[g, c], totals[g, c], totals[g, f],
+                    )  # fmt: skip
                     policy = ask(goal, constants, known, own)
                     if policy == WRONG:
                         return WRONG
@@ -355,12 +318,14 @@ def make_loss_loop(ask: Ask, by_state: bool) -> Loop:
                     )
                     end = play_round(goal, moment, policy, first, key, seen)
                     if memories > 1:
-                        for i in range(memories):
-                            likelihood[i] = log_likelihood(counts[g, i], seen, by_state)
-                        reweigh(weights[g], likelihood, memory.share)
+                        before = outcomes(counts[g], totals[g], by_state)
+                        shown = pool(seen.counts, by_state)
+                        weights[g] = reweigh(memory, weights[g], before, shown)
                     for i in range(memories):
-                        known = Known(counts[g, i], jumps[g, i], totals[g, i])
-                        count_round(known, seen, memory.keep[i], policy, int(end == goal))
+                        keep = memory.keep[i]
+                        counts[g, i] = keep * counts[g, i] + seen.counts
+                        jumps[g, i] = keep * jumps[g, i] + seen.jumps
+                        count_round(totals[g, i], seen, keep, policy, int(end == goal))
                     column = min(rho, best.shape[1]) - 1
                     lost += best[group, column] - mean_value(course, group, moment, policy)
                     won += int(end == goal)

@@ -11,7 +11,6 @@ import numpy as np
 from grbp._numba.jit import compile_function, kernel
 from grbp.engine.chain_walk import (
     LossRecorder,
-    Memory,
     ask_by_state,
     ask_for_threshold,
     best_values,
@@ -21,14 +20,13 @@ from grbp.engine.decisions import Report, _stream_keys, zeros
 from grbp.engine.walk import DONE, Loop
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
+from grbp.learners.memory import as_memory
 from grbp.learners.statewise.base import StateLearner
 from grbp.numerics.arrays import Floats, Ints
 from grbp.worlds.course import World, as_course
 
 _SLICE: Final = 2**17
 """Rounds that a thread plays at once, about."""
-
-NEVER_FORGETS: Final = Memory(np.array([1.0]), 0.0)
 
 
 @cache
@@ -46,7 +44,6 @@ def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
     seed: int,
     *,
     threads: int | None = None,
-    memory: Memory = NEVER_FORGETS,
     pooled: bool = False,
     once: bool = False,
     report: Report | None = None,
@@ -54,6 +51,7 @@ def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
     """Return what each replica has lost, and how many rounds it has won, up to each checkpoint."""
     kept = np.asarray(checkpoints, dtype=np.int64)
     course = as_course(world, int(kept[-1]))
+    memory = as_memory(learner.memory)
     loop = _make_loop(learner.decide, isinstance(learner, StateLearner))
     run = compile_function(loop, learner.name)
     best = compile_function(best_values, "best values")(course)

@@ -8,6 +8,7 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round, initial_counters, settle
+from grbp.learners.memory import MemoryLike, check_memory
 from grbp.model.transition import Policy
 
 Decide: TypeAlias = Callable[[int, Any, Counters, int], int]
@@ -133,6 +134,10 @@ class Learner:
         A claim about where decisions do not change, so that many rounds are skipped at once.
     thinning : Thinning, optional
         The same for a learner that draws. A learner has `stable` or `thinning`, never both.
+    memory : float or "averaged", default 0
+        How many rounds the learner remembers, from 1 on: what was counted loses the part 1/memory
+        of itself with every round. 0 forgets nothing, and "averaged" draws from several memories,
+        by how well each foretold what came.
 
     See Also
     --------
@@ -169,8 +174,10 @@ class Learner:
     reference: str = ""
     stable: Stable | None = field(default=None, repr=False)
     thinning: Thinning | None = field(default=None, repr=False)
+    memory: MemoryLike = 0.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "memory", check_memory(self.memory))
         if not self.summary:
             first, _, _ = (self.decide.__doc__ or "").strip().partition("\n")
             object.__setattr__(self, "summary", first.removesuffix("."))

@@ -101,7 +101,10 @@ def import_learner(given: str, problem: object) -> Learner:
 def digest_of(learner: Learner) -> str:
     """Digest the source of a learner and everything that it reads."""
     functions = (learner.decide, learner.stable, learner.thinning)
-    return _digest(_Reader(learner).describe((functions, learner.constants, learner.thresholds)))
+    parts: tuple[object, ...] = (functions, learner.constants, learner.thresholds)
+    if learner.memory:  # Learners that forget nothing have the digest that they always had.
+        parts += (learner.memory,)
+    return _digest(_Reader(learner).describe(parts))
 
 
 def _digest(parts: Iterator[object]) -> str:

@@ -20,6 +20,7 @@ from grbp.learners.custom import CustomLearner, import_learner
 from grbp.learners.doorstep import DOORSTEP_KL
 from grbp.learners.doorstep_optimal import DOORSTEP_OPTIMAL
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
+from grbp.learners.memory import check_memory
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.posterior_sampling import PSRL
@@ -100,12 +101,16 @@ MODELS: Final = {"one": DEFAULT_LEARNER, "state": PSRL.name}
 
 
 def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
-    """Find a learner of the paper's problems; refuse one by state."""
+    """Find a learner of the paper's problems; refuse one by state, and one that forgets."""
     found = find_learner(given, problem)
     if isinstance(found, StateLearner):
         raise InvalidInput(
             f"the learner {found.name} was given; it decides by state, and here a threshold is"
             " needed"
+        )
+    if not isinstance(found, PolicyLearner) and found.memory:
+        raise InvalidInput(
+            f"the learner {found.name} was given; it forgets, and here every round must count"
         )
     return found
 
@@ -118,9 +123,11 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> EveryLearner:
     given : str or Learner
         A key of `LEARNERS`, or "threshold-0", "threshold-1" and so on for one fixed threshold.
         Capitals and hyphens make no difference, so that the paper's names are found as well.
-        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-optimal:horizon=500,good=2". A
-        learner of your own is "module:name", which is imported; the name stands for a `Learner`,
-        or for a function that makes one for a problem or goal. A learner is returned as it is.
+        Constants may follow the name: "getbe-sm:gamma=30", "doorstep-optimal:horizon=500,good=2".
+        A learner that counts also takes "memory=500", the rounds that it remembers, and
+        "memory=averaged". A learner of your own is "module:name", which is imported; the name
+        stands for a `Learner`, or for a function that makes one for a problem or goal. A learner
+        is returned as it is.
     problem : Problem or int
         The problem, or its goal alone, which is enough for all but the oracle.
 
@@ -206,16 +213,22 @@ def is_path(name: str) -> bool:
 def _with_settings(learner: EveryLearner, given: str, settings: str) -> EveryLearner:
     """Set constants of a learner as "gamma=30" says, and name it as it was asked for."""
     known, changed = {one.name: one for one in learner_constants(learner)}, {}
+    fixed = isinstance(learner, PolicyLearner) or "threshold" in learner.constants._fields
     for setting in settings.split(","):
         name, _, value = setting.partition("=")
         number = math.nan
         with suppress(ValueError):
             number = float(value)
+        if name == "memory" and not fixed and not isinstance(learner, PolicyLearner):
+            told = check_memory(value if math.isnan(number) else number)
+            learner = replace(learner, memory=told)
+            continue
         if name not in known or math.isnan(number):
-            allowed = ", ".join(f"{field}=NUMBER" for field in known)
+            allowed = [f"{field}=NUMBER" for field in known]
+            allowed += [] if fixed else ["memory=ROUNDS", "memory=averaged"]
             raise InvalidInput(
                 f"learner {given!r} was asked for; after the colon there can be"
-                f" {allowed or 'nothing for this learner'}"
+                f" {', '.join(allowed) or 'nothing for this learner'}"
             )
         off = number == known[name].default == 0.0
         changed[name] = number if off else check_positive(name, number)

@@ -8,6 +8,7 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.learners.base import NoConstants
+from grbp.learners.memory import MemoryLike, check_memory
 from grbp.learners.statewise.counters import StateCounters, empty_state_counters
 from grbp.model.transition import Policy
 
@@ -40,6 +41,8 @@ class StateLearner:
         `decide`.
     reference : str, optional
         The publication or document that describes the learner.
+    memory : float or "averaged", default 0
+        How many rounds the learner remembers; see `grbp.Learner`.
 
     See Also
     --------
@@ -65,8 +68,10 @@ class StateLearner:
     constants: Any = field(default_factory=NoConstants)
     summary: str = ""
     reference: str = ""
+    memory: MemoryLike = 0.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "memory", check_memory(self.memory))
         if not self.summary:
             first, _, _ = (self.decide.__doc__ or "").strip().partition("\n")
             object.__setattr__(self, "summary", first.removesuffix("."))
