@@ -28,10 +28,11 @@ from grbp.cli.options import (
 from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Verified
-from grbp.live.config import CONTINUE, DRAWN, FINISH
+from grbp.live.config import CONTINUE, FINISH
 from grbp.live.export import log_kind, read_log
 from grbp.live.schema import STATUSES
 from grbp.live.shadow import show
+from grbp.live.starts import DRAWN
 from grbp.live.verify import replay_log
 
 STORE: Final = "grbp-live.sqlite"

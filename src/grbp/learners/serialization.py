@@ -11,6 +11,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
 from grbp.learners.registry import (
     AnyLearner,
+    EveryLearner,
     LearnerLike,
     is_built_in,
     is_path,
@@ -57,7 +58,7 @@ def restore_learner(stored: Any, given: LearnerLike | None, goal: int, what: str
     return given
 
 
-def check_constants(stored: Any, learner: AnyLearner, what: str) -> None:
+def check_constants(stored: Any, learner: EveryLearner, what: str) -> None:
     """Refuse to go on with other constants than before."""
     now = learner.constants._asdict()
     if stored != now:

@@ -307,12 +307,14 @@ class Status:
         """Return all of it in plain types."""
         # What shadow mode hides is None.
         groups, alarms = self.by_group, self.alarms
-        return vars(self) | {
+        plain: dict[str, Any] = {
             "basis": None if self.basis is None else self.basis.to_dict(),
             "groups": list(self.groups),
-            "by_group": groups and {name: one.to_dict() for name, one in groups.items()},
             "alarms": None if alarms is None else [alarm._asdict() for alarm in alarms],
         }
+        if groups is not None:
+            plain["by_group"] = {name: one.to_dict() for name, one in groups.items()}
+        return vars(self) | plain
 
 
 def make_status(

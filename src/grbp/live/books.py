@@ -3,17 +3,22 @@
 A learner of thresholds gets the counters of Algorithm 1, into which a case is settled when it is
 over; a learner by state gets what was counted in each state, step by step. A learner that forgets
 loses a part of what was counted whenever a case of the group is opened. So the k-th case of the
-group, when n were opened, counts with the weight keep^(n - k), and is taken back with it.
+group, when n were opened, counts with the weight keep^(n - k), and is taken back with it. Memories
+are weighed when a case is settled; what is taken back later does not change that.
 """
 
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from grbp.learners.counters import NOBODY, Counters, Totals, add_to
+from grbp.learners.memory import outcomes_of, recall, reweigh
 from grbp.learners.statewise.counters import StateCounters
 from grbp.live.config import FINISH, Config
 from grbp.live.schema import CLOSED, OPEN, WON, CaseRow, StudyRow, dumps, dumps_numbers, loads
+from grbp.live.starts import make_state_counters
+from grbp.numerics.arrays import Floats
 
 Move: TypeAlias = tuple[str, int, int]
 """What was done in a step, and from where it led where."""
@@ -22,7 +27,6 @@ Known: TypeAlias = tuple[Counters | StateCounters, list[int]]
 """What a decision is made from: what is counted, and the pending FINISH, in all or by state."""
 
 _UP, _DOWN, _WON, _LOST = range(4)
-_NO_JUMPS: Final = np.zeros((0, 0))
 
 
 class Book(NamedTuple):
@@ -39,15 +43,15 @@ class Book(NamedTuple):
     counts : list of list of float
         For each memory what is counted: the counters of Algorithm 1 from f on or, by state,
         CONTINUE up and down, FINISH won and lost, a number for each state.
-    weights : list of float
-        The weights of the memories.
+    weights : list of list of float
+        The weights of the memories, for CONTINUE and for FINISH.
     """
 
     opened: int
     pending: list[int]
     under_way: list[int]
     counts: list[list[float]]
-    weights: list[float]
+    weights: list[list[float]]
 
 
 def finishes(config: Config, choice: int, state: int) -> bool:
@@ -64,14 +68,12 @@ def issued_state(config: Config, case: CaseRow) -> int:
 
 def first_books(config: Config) -> str:
     """Return what is counted before the first case, as JSON."""
-    memories, places = len(config.keeps), config.goal - 1 if config.by_state else 1
-    return dumps(
-        [
-            Book(0, [0] * places, [0] * 4, [config.first_of(group)[1]] * memories,
-                 [1.0 / memories] * memories)
-            for group in config.groups or [""]
-        ]
-    )  # fmt: skip
+    places, weights = config.goal - 1 if config.by_state else 1, config.memories.start().tolist()
+    made = [
+        Book(0, [0] * places, [0] * 4, [config.first_of(group)[1]] * len(weights[0]), weights)
+        for group in config.groups or [""]
+    ]
+    return dumps(made)
 
 
 def load_books(study: StudyRow) -> list[Book]:
@@ -80,28 +82,73 @@ def load_books(study: StudyRow) -> list[Book]:
 
 
 def update_books(
-    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, move: Move | None
+    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, moves: Sequence[Move]
 ) -> str:
-    """Return the books after a case was changed by a move, or opened."""
+    """Return the books after a case was changed by the last of its moves, or opened."""
     books, number = load_books(study), config.number_of(new.group)
-    books[number] = _update_book(config, books[number], old, new, move)
+    book = books[number]
+    if old is None:
+        book = _forget(config, book)
+    book = book._replace(pending=_update_pending(config, book.pending, old, new, moves))
+    if old is not None:
+        book = _count(config, book, old, new, moves)
+    books[number] = book
     return dumps(books)
 
 
-def _update_book(
-    config: Config, book: Book, old: CaseRow | None, new: CaseRow, move: Move | None
-) -> Book:
-    if old is None:
-        book = _forget(config, book)
-    book = book._replace(pending=_update_pending(config, book.pending, old, new, move))
-    if old is None:
-        return book
+def _count(config: Config, book: Book, old: CaseRow, new: CaseRow, moves: Sequence[Move]) -> Book:
+    """Count what a case has more than before, or take out what it has less."""
+    weights, settles = book.weights, new.settled and not old.settled
     if not config.by_state:
+        if settles:
+            weights = _weigh(config, book, _show_case(new), np.zeros(len(book.counts)))
         for case, sign in ((old, -1), (new, 1)):
             book = _count_case(config, book, case, sign)
-    elif move is not None and (sign := count_change(old, new)):
-        book = _count_move(config, book, new, move, sign)
-    return book
+    else:
+        if moves and (sign := count_change(old, new)):
+            book = _count_move(config, book, new, moves[-1], sign)
+        if settles:
+            shown = np.sum([_show_move(config, move) for move in moves], axis=0)
+            weights = _weigh(config, book, shown, np.array(_case_weights(config, book, new)))
+    return book._replace(weights=weights)
+
+
+def shows_moves(config: Config, old: CaseRow | None, new: CaseRow) -> bool:
+    """Return whether all moves of a case are needed, since memories are weighed by them."""
+    averaged = config.by_state and config.memory == "averaged"
+    return averaged and old is not None and bool(new.settled) and not old.settled
+
+
+def _weigh(config: Config, book: Book, shown: Floats, counted: Floats) -> list[list[float]]:
+    """Return the weights of the memories after a case, by how well each foretold it.
+
+    What was counted of the case itself, with a weight in each memory, is left out, and so is what
+    was forgotten when it was opened.
+    """
+    if config.memory != "averaged" or not shown.any():
+        return book.weights
+    memories = config.memories
+    made: Any = [_make_counters(config, 0, counts) for counts in book.counts]
+    before = np.array([outcomes_of(n) for n in made]) - counted[:, None, None] * shown
+    before /= memories.keep[:, None, None]
+    weights: list[list[float]] = reweigh(memories, np.array(book.weights), before, shown).tolist()
+    return weights
+
+
+def _show_case(case: CaseRow) -> Floats:
+    """Return what a case showed, for all states together: up, down, won and lost."""
+    f, f_goal, c, c_up = case[7:11]
+    return np.array([[c_up], [c - c_up], [f_goal], [f - f_goal]], dtype=float)
+
+
+def _show_move(config: Config, move: Move) -> Floats:
+    """Return what a step showed by state: a row each for up, down, won and lost."""
+    (action, state, after), shown = move, np.zeros((4, config.goal - 1))
+    kind = _UP if after > state else _DOWN
+    if action == FINISH:
+        kind = _WON if after == config.goal else _LOST
+    shown[kind, state - 1] = 1.0
+    return shown
 
 
 def count_change(old: CaseRow, new: CaseRow) -> int:
@@ -113,13 +160,13 @@ def _forget(config: Config, book: Book) -> Book:
     """Open a case: what was counted loses its part."""
     counts = [
         n if keep == 1.0 else [keep * count for count in n]
-        for keep, n in zip(config.keeps, book.counts, strict=True)
+        for keep, n in zip(config.memories.keep.tolist(), book.counts, strict=True)
     ]
     return book._replace(opened=book.opened + 1, counts=counts)
 
 
 def _update_pending(
-    config: Config, pending: list[int], old: CaseRow | None, new: CaseRow, move: Move | None
+    config: Config, pending: list[int], old: CaseRow | None, new: CaseRow, moves: Sequence[Move]
 ) -> list[int]:
     """Return the pending FINISH: what is advised, and what is held since it was taken."""
     pending = list(pending)
@@ -130,20 +177,18 @@ def _update_pending(
     for case, sign in ((old, -1), (new, 1)):
         if case is not None and (state := issued_state(config, case)):
             add(state, sign)
-    if old is not None and move is not None and new.held_f != old.held_f:
-        add(move[1], new.held_f - old.held_f)
+    if old is not None and moves and new.held_f != old.held_f:
+        add(moves[-1][1], new.held_f - old.held_f)
     return pending
 
 
 def _count_move(config: Config, book: Book, case: CaseRow, move: Move, sign: int) -> Book:
     """Count a step in its state, or take it out again."""
-    (action, state, after), places = move, config.goal - 1
-    kind = _UP if after > state else _DOWN
-    if action == FINISH:
-        kind = _WON if after == config.goal else _LOST
-    counts = [list(n) for n in book.counts]
-    for n, weight in zip(counts, _weights(config, book, case), strict=True):
-        n[kind * places + state - 1] += sign * weight
+    shown = _show_move(config, move).ravel()
+    counts = [
+        _without_dust(config, np.array(n) + sign * weight * shown)
+        for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True)
+    ]
     return book._replace(counts=counts)
 
 
@@ -153,18 +198,28 @@ def _count_case(config: Config, book: Book, case: CaseRow, sign: int) -> Book:
         parts = zip(book.under_way, case[7:11], strict=True)
         return book._replace(under_way=[total + sign * one for total, one in parts])
     counts = [
-        list(settle_case(Counters(0, *n), case, sign * weight)[1:])
-        for n, weight in zip(book.counts, _weights(config, book, case), strict=True)
+        _without_dust(config, np.array(settle_case(Counters(0, *n), case, sign * weight)[1:]))
+        for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True)
     ]
     return book._replace(counts=counts)
 
 
-def _weights(config: Config, book: Book, case: CaseRow) -> list[float]:
+def _without_dust(config: Config, counts: Floats) -> list[float]:
+    """Return counts without what rounding leaves when a part is taken back."""
+    if config.memory is not None:
+        counts = np.maximum(counts, 0.0)
+        if not config.by_state:
+            counts[1::2] = np.minimum(counts[1::2], counts[::2])  # No more successes than tries.
+    kept: list[float] = counts.tolist()
+    return kept
+
+
+def _case_weights(config: Config, book: Book, case: CaseRow) -> list[float]:
     """Return what a case counts by now in each memory."""
     if config.memory is None:
-        return [1.0] * len(book.counts)
-    rank = loads(case.known)[0] - config.first_of(case.group)[0] + 1
-    return [keep ** (book.opened - rank) for keep in config.keeps]
+        return [1.0]
+    age = book.opened - loads(case.known)[-1]
+    return [keep**age for keep in config.memories.keep.tolist()]
 
 
 def settle_case(n: Counters, case: CaseRow, weight: float) -> Counters:
@@ -178,46 +233,60 @@ def settle_case(n: Counters, case: CaseRow, weight: float) -> Counters:
     return add_to(n, credit, Totals(*[weight * part for part in parts]))  # type: ignore[arg-type]
 
 
-def know(config: Config, study: StudyRow, group: str, _: int) -> Known:
-    """Return what is known in a group before its next case."""
+def know(config: Config, study: StudyRow, group: str, key: int) -> Known:
+    """Return what is known in a group before its next case, with the key of its own draws."""
     book = load_books(study)[config.number_of(group)]
-    counts, rho = book.counts[0], config.first_of(group)[0] + book.opened
-    if not config.by_state:
-        n = add_to(Counters(rho, *counts), NOBODY, Totals(0, 0, *book.under_way))
-        return n, book.pending
-    return StateCounters(rho, *np.array(counts).reshape(4, -1), _NO_JUMPS), book.pending
+    rho = config.first_of(group)[0] + book.opened
+    under_way = Totals(0, 0, *book.under_way)
+    kept: Any = [_make_counters(config, rho, counts, under_way) for counts in book.counts]
+    n = recall(config.memories, kept, np.array(book.weights), key)
+    return n, book.pending
+
+
+def _make_counters(
+    config: Config, rho: int, counts: list[float], under_way: Totals | None = None
+) -> Counters | StateCounters:
+    """Return the counters of a memory as the learner gets them."""
+    if config.by_state:
+        return make_state_counters(rho, counts)
+    n = Counters(rho, *counts)
+    return n if under_way is None else add_to(n, NOBODY, under_way)
 
 
 def pool(config: Config, study: StudyRow) -> Known:
     """Return what is known of all groups together; records that all begin with count once."""
-    rho, once = config.first_round + study.opened, not isinstance(config.start, dict)
     found = load_books(study)
     total = np.sum([book.counts[0] for book in found], axis=0)
-    if once:
+    if not isinstance(config.start, dict):
         total -= (len(found) - 1) * np.array(config.first_of(config.groups[0])[1])
-    pending = [sum(part) for part in zip(*(book.pending for book in found), strict=True)]
-    if config.by_state:
-        return StateCounters(rho, *total.reshape(4, -1), _NO_JUMPS), pending
-    under_way = [sum(part) for part in zip(*(book.under_way for book in found), strict=True)]
-    n = add_to(Counters(rho, *total.tolist()), NOBODY, Totals(0, 0, *under_way))
-    return n, pending
+    pending, under_way = (
+        [sum(part) for part in zip(*many, strict=True)]
+        for many in ([book.pending for book in found], [book.under_way for book in found])
+    )
+    rho = config.first_round + study.opened
+    return _make_counters(config, rho, total.tolist(), Totals(0, 0, *under_way)), pending
 
 
-def dumps_known(known: Known) -> str:
-    """Write what a decision is made from, as JSON."""
+def count_opened(config: Config, study: StudyRow, group: str) -> int:
+    """Return how many cases of a group were opened."""
+    return load_books(study)[config.number_of(group)].opened
+
+
+def dumps_known(config: Config, known: Known, rank: int) -> str:
+    """Write what a decision is made from, as JSON, and which case of its group it is for."""
     n, pending = known
     if isinstance(n, StateCounters):
-        return dumps([n.rho, *(part.tolist() for part in n[1:5]), pending])
-    return dumps_numbers((*n, *pending))
+        return dumps([n.rho, *(part.tolist() for part in n[1:5]), pending, rank])
+    return dumps_numbers((*n, *pending) if config.plain else (*n, *pending, rank))
 
 
 def load_known(config: Config, text: str) -> Known:
     """Return what a decision was made from."""
     parts: list[Any] = loads(text)
-    if not config.by_state:
-        return Counters(*parts[:-1]), parts[-1:]
-    rho, *counts, pending = parts
-    return StateCounters(rho, *np.array(counts, dtype=float), _NO_JUMPS), pending
+    if config.by_state:
+        rho, *counts, pending, _ = parts
+        return make_state_counters(rho, counts), pending
+    return Counters(*parts[:9]), parts[9:10]
 
 
 def with_pending_by_state(n: StateCounters, pending: list[int]) -> StateCounters:

@@ -4,7 +4,8 @@ Every command is a script over a transaction: it reads rows, checks what was ask
 event and the rows that follow from it.
 
 A case is a round of Algorithm 1, and its number is rho. The threshold (by state, the policy) is
-decided when it opens and never changes, nor does its group. A step counts when it is told or, where its action has a window, when it is mature.
+decided when it opens and never changes, nor does its group. A step counts when it is told or, where
+its action has a window, when it is mature.
 """
 
 import re

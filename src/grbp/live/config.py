@@ -12,6 +12,7 @@ from grbp import __version__
 from grbp.errors import Damaged, InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
+from grbp.learners.memory import Memory, MemoryLike, as_memory
 from grbp.learners.registry import (
     LearnerLike,
     find_learner,
@@ -26,7 +27,8 @@ from grbp.learners.serialization import (
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import LARGEST_GOAL
 from grbp.live.arguments import MOST_CASES, check_label, check_text
-from grbp.live.models import is_by_state, name_model, read_memory
+from grbp.live.models import is_by_state, name_learner, name_model, read_memory
+from grbp.live.schema import dumps, loads
 from grbp.live.starts import (
     DRAWN,
     FIRST,
@@ -35,7 +37,6 @@ from grbp.live.starts import (
     first_counts,
     first_round,
 )
-from grbp.live.schema import dumps, loads
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_count, check_goal, check_positive, check_whole
 from grbp.numerics.intervals import check_level
@@ -124,14 +125,14 @@ class Config:
         return name_model(self.learner_name)
 
     @cached_property
-    def memory(self) -> float | str | None:
+    def memory(self) -> MemoryLike | None:
         """How many cases the learner remembers, or "averaged"; None if it never forgets."""
         return read_memory(self.learner_name)
 
     @cached_property
-    def keeps(self) -> list[float]:
+    def memories(self) -> Memory:
         """What is left of every count when a case is opened, for each memory of the learner."""
-        return [1.0]
+        return as_memory(self.memory or 0.0)
 
     @cached_property
     def plain(self) -> bool:
@@ -180,8 +181,12 @@ class Config:
 
     @cached_property
     def drawn(self) -> Counters | None:
-        """The drawn estimates among the counters, which nobody observed; None without any."""
-        return self.first if self.start == DRAWN and not self.by_state else None
+        """The drawn estimates among the counters, which nobody observed; None without any.
+
+        Nor is there any with a memory, which loses a part of them with every case.
+        """
+        counted = self.start == DRAWN and not self.by_state and self.memory is None
+        return self.first if counted else None
 
     @cached_property
     def learner_key(self) -> int:
@@ -294,6 +299,11 @@ def make_config(
     if cases is not None:
         learner = _tell_cases(learner, goal, cases, start, groups)
         found = _check_learner(find_learner(learner, goal))
+    if (found.memory or None) != read_memory(name_learner(learner)):
+        raise InvalidInput(
+            f"the learner {found.name} was given, which forgets; a study needs its memory in its"
+            " name, such as getbe-ps:memory=500"
+        )
     alarms = settings.get("alarms")
     return Config(
         name=check_label("name", name, 64),
@@ -326,7 +336,8 @@ def check_groups(given: object) -> list[str]:
     names = [check_label("a group", one, 64) for one in given]
     if len(set(names)) < len(names) or not 2 <= len(names) <= _MOST_GROUPS:
         raise InvalidInput(
-            f"groups = {given!r} was given; it must be 2 to {_MOST_GROUPS} names, none of them twice"
+            f"groups = {given!r} was given; it must be 2 to {_MOST_GROUPS} names, none of them"
+            " twice"
         )
     return names
 

@@ -9,7 +9,7 @@ from grbp.errors import ReadOnly
 from grbp.learners.registry import LearnerLike
 from grbp.live import arguments, commands
 from grbp.live.advice import Status
-from grbp.live.config import DRAWN, make_config, this_version
+from grbp.live.config import make_config, this_version
 from grbp.live.export import import_log, read_log
 from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.reader import StudyReader
@@ -17,6 +17,7 @@ from grbp.live.reading import list_current
 from grbp.live.recording import Call
 from grbp.live.row_checks import find_checked
 from grbp.live.schema import Event, loads
+from grbp.live.starts import DRAWN
 from grbp.live.store import Where, open_or_make_store, open_store
 from grbp.live.store.base import Transaction
 

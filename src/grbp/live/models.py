@@ -1,13 +1,15 @@
-"""What a study takes for granted, which is a matter of its learner: chances, and how long they last.
+"""What a study takes for granted, which is a matter of its learner: chances, and how they last.
 
 "one" takes one chance for all states, as the paper does; "state" gives each state its own, and
 "averaged" weighs both by what was seen. A memory is a part of a learner's name.
 """
 
 import re
+from contextlib import suppress
 from typing import Final
 
 from grbp.errors import InvalidInput
+from grbp.learners.memory import MemoryLike, check_memory
 from grbp.learners.registry import MODELS, STATE_LEARNERS, LearnerLike, learner_name
 
 GRANTED: Final = {
@@ -16,8 +18,6 @@ GRANTED: Final = {
     "averaged": "nothing about states: one chance for all and one each are averaged",
 }
 """What each model takes for granted, in words."""
-
-AVERAGED_MEMORY: Final = "averaged"
 
 
 def is_by_state(name: str) -> bool:
@@ -33,12 +33,15 @@ def name_model(name: str) -> str:
     return "averaged" if averaged else "state"
 
 
-def read_memory(name: str) -> float | str | None:
+def read_memory(name: str) -> MemoryLike | None:
     """Return the memory in the name of a learner; None if it never forgets."""
-    found = re.search(r"[:,]memory=([^,]+)", name)
-    if found is None:
+    found = re.findall(r"[:,]memory=([^,]*)", name)
+    if not found:
         return None
-    return AVERAGED_MEMORY if found[1] == AVERAGED_MEMORY else float(found[1]) or None
+    told: str | float = found[-1]
+    with suppress(ValueError):
+        told = float(found[-1])
+    return check_memory(told) or None
 
 
 def name_learner(learner: LearnerLike) -> str:
@@ -46,9 +49,7 @@ def name_learner(learner: LearnerLike) -> str:
     return learner if isinstance(learner, str) else str(getattr(learner, "name", learner))
 
 
-def choose_learner(
-    learner: LearnerLike | None, model: str | None, memory: float | str | None
-) -> LearnerLike:
+def choose_learner(learner: LearnerLike | None, model: str | None, memory: object) -> LearnerLike:
     """Return the learner of a new study, from what was said of it; refuse what does not agree."""
     if model is not None and model not in MODELS:
         raise InvalidInput(f"model = {model!r} was given; it must be one of {', '.join(MODELS)}")

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from grbp._format import plural
-from grbp.live.starts import DRAWN, FIRST
 from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
+from grbp.live.starts import DRAWN, FIRST
 
 HELD: Final = "does not count yet"
 _TAKEN_BACK: Final = "taken back"

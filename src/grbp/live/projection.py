@@ -7,6 +7,7 @@ decision is due. FINISH that was advised, or taken, and does not count yet count
 counted by group, by state or with a memory is in `grbp.live.books`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
@@ -141,8 +142,11 @@ def know_all(config: Config, study: StudyRow) -> dict[str, tuple[Known, int]]:
 
 def dumps_known(config: Config, study: StudyRow, group: str) -> str:
     """Write what a case that is opened now is decided from, as JSON."""
-    if not config.plain or study.f or study.c:
-        return books.dumps_known(know(config, study, group))
+    if not config.plain:
+        rank = 1 + books.count_opened(config, study, group)
+        return books.dumps_known(config, know(config, study, group), rank)
+    if study.f or study.c:
+        return books.dumps_known(config, know(config, study), 0)
     # All of it stands in the row already, but for the round.
     round_ = config.first_round + study.opened
     return f"[{round_},{study.counters.partition(',')[2][:-1]},{study.pending}]"
@@ -204,7 +208,9 @@ def _ask(
         assert isinstance(n, StateCounters)  # noqa: S101 (a study by state counts so)
         return learner.choose(goal, books.with_pending_by_state(n, pending), draw)
     assert isinstance(n, Counters)  # noqa: S101
-    return learner.choose(goal, with_pending(n, n.rho, float(pending[0])), draw)
+    if n.f > 0.0:
+        n = with_pending(n, n.rho, float(pending[0]))
+    return learner.choose(goal, n, draw)
 
 
 def is_settled(status: str, held: int) -> int:
@@ -222,17 +228,15 @@ def first_numbers(config: Config) -> tuple[str, str]:
 
 
 def update_study(
-    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, move: Move | None = None
-) -> tuple[Numbers, CaseRow]:
-    """Return the numbers of a study, and a case, after the case was changed by a move, or opened.
+    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, moves: Sequence[Move] = ()
+) -> Numbers:
+    """Return the numbers of a study after a case was changed, or opened.
 
-    The move is the step that was told, taken back or became mature.
+    The last move is the step that was told, taken back or became mature; where `shows_moves` says
+    so, the others are there as well.
     """
     opened, won, lost, closed, pending, counters, f, f_goal, c, c_up, alarms = study[4:15]
-    settled = is_settled(new.status, new.held)
-    if settled != new.settled:
-        new = new._replace(settled=settled)
-    plain, n = config.plain, None
+    settled, plain, n = new.settled, config.plain, None
     if plain and (settled or (old is not None and old.settled)):
         n = _load_counters(counters)
     for case, sign in ((old, -1), (new, 1)):
@@ -251,10 +255,10 @@ def update_study(
     if n is not None:
         counters = _keep_recent(dumps_numbers(n), n)
     elif not plain:
-        counters = books.update_books(config, study, old, new, move)
-    if alarms and old is not None and move is not None and (sign := count_change(old, new)):
-        alarms = _watch(config, alarms, new, move, sign)
-    return (opened, won, lost, closed, pending, counters, f, f_goal, c, c_up, alarms), new
+        counters = books.update_books(config, study, old, new, moves)
+    if alarms and old is not None and moves and (sign := count_change(old, new)):
+        alarms = _watch(config, alarms, new, moves[-1], sign)
+    return opened, won, lost, closed, pending, counters, f, f_goal, c, c_up, alarms
 
 
 def _watch(config: Config, alarms: str, case: CaseRow, move: Move, sign: int) -> str:

@@ -294,10 +294,10 @@ class StudyReader:
         config = load_config(study.config)
         if groups and sorted(groups) == sorted(config.groups):
             return {
-                name: count_records(config.start, {name: one}, self.goal, by_state=by_state)
+                name: count_records(config.start, {name: one}, by_state=by_state)
                 for name, one in found.items()
             }
-        return count_records(config.start, found, self.goal, by_state=by_state)
+        return count_records(config.start, found, by_state=by_state)
 
     def verify(self) -> Verified:
         """Check the whole study: the chain of hashes, and that all rows follow from the log.

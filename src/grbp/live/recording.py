@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
-from grbp.live.books import Move
+from grbp.live.books import Move, shows_moves
 from grbp.live.config import load_config
 from grbp.live.history import standing_entries
-from grbp.live.projection import count_step, load_move, name_counts, update_study
+from grbp.live.projection import count_step, is_settled, load_move, name_counts, update_study
 from grbp.live.schema import (
     OPEN,
     CaseRow,
@@ -199,7 +199,10 @@ class Recording:
                 f"case {old.case} was last changed by event {old.last}; the log ends with event"
                 f" {study.seq}: verify the study, and restore a backup"
             )
-        after, new = update_study(self.config, study, old, new, move)
+        settled = is_settled(new.status, new.held)
+        if settled != new.settled:
+            new = new._replace(settled=settled)
+        after = update_study(self.config, study, old, new, self._find_moves(kind, old, new, move))
         answer = f"{answer},{dumps_study(0 if old is None else old.last, after)}"
         event = hashed_event(
             study.seq + 1, kind, new.case, step, request, answer, call.who, call.now,
@@ -210,6 +213,19 @@ class Recording:
         self.tx.put_study(self.study)
         self.tx.put_case(new)
         return Answer(event, self.study, new)
+
+    def _find_moves(
+        self, kind: str, old: CaseRow | None, new: CaseRow, move: Move | None
+    ) -> list[Move]:
+        """Return the moves of a case as far as they are needed, the present one last."""
+        moves = [] if move is None else [move]
+        if old is None or not shows_moves(self.config, old, new):
+            return moves
+        *told, _ = standing_entries(self.tx, old)
+        before = [load_move(event) for event, _ in told]
+        if kind == "mature" and move is not None:
+            before.remove(move)  # It was told before.
+        return before + moves
 
 
 def refuse_archived(study: StudyRow) -> None:

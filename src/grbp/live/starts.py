@@ -49,8 +49,7 @@ def check_start(
 def _as_kept(given: object, learner: Learner | StateLearner, goal: int) -> list[Any]:
     """Return counters, or those of a fit, as a configuration keeps them."""
     if isinstance(learner, StateLearner):
-        n = _counts_by_state(given, goal)
-        kept = [int(n.rho), *(np.asarray(part, float).tolist() for part in n[1:5])]
+        kept = as_kept(_counts_by_state(given, goal))
         check_kept_start(kept, goal, [], by_state=True)
         return kept
     counters = getattr(given, "counters", given)  # A fit has counters.
@@ -82,38 +81,41 @@ def _counts_by_state(given: object, goal: int) -> StateCounters:
 
 
 def count_records(
-    begun: Any, tables: Mapping[str, StateCounters], goal: int, *, by_state: bool
+    begun: Any, tables: Mapping[str, StateCounters], *, by_state: bool
 ) -> Counters | StateCounters:
-    """Return what is counted in some groups of a study, and what they began with, if it fits.
+    """Return what was counted in some groups of a study, with what they began with.
 
-    Records that were not counted by state cannot be added to what is.
+    Records that were not counted by state cannot be added to what is, and are left out there.
     """
-    n = empty_state_counters(goal)
-    for one in tables.values():
-        n = StateCounters(
-            n.rho + one.rho - 1, *(a + b for a, b in zip(n[1:], one[1:], strict=True))
-        )
-    starts = (
-        [begun]
-        if isinstance(begun, list)
-        else list(map(begun.get, tables))
-        if isinstance(begun, dict)
-        else []
-    )
-    for rho, *counts in starts:
-        if isinstance(counts[0], list):
-            parts = (a + np.array(b) for a, b in zip(n[1:5], counts, strict=True))
-            n = StateCounters(n.rho + rho - 1, *parts, n.jumps)
+    starts = [begun] if isinstance(begun, list) else []
+    if isinstance(begun, dict):
+        starts = [begun[name] for name in tables]
+    known = [as_kept(n) for n in tables.values()]
+    known += [one for one in starts if isinstance(one[1], list)]
+    rounds = 1 + sum(one[0] - 1 for one in known)
+    n = make_state_counters(rounds, np.sum([one[1:] for one in known], axis=0))
     if by_state:
         return n
-    totals = first_counts([int(n.rho), *(part.tolist() for part in n[1:5])], by_state=True)
-    for start in starts:
-        if not isinstance(start[1], list):
-            rho, *counts = start
-            totals = Counters(
-                totals.rho + rho - 1, *(a + b for a, b in zip(totals[1:], counts, strict=True))
-            )
-    return totals
+    parts = [first_counts(as_kept(n), by_state=True)]
+    parts += [Counters(*one) for one in starts if not isinstance(one[1], list)]
+    return _add_all(parts)
+
+
+def make_state_counters(rho: int, counts: Any) -> StateCounters:
+    """Return counters by state from up, down, won and lost, as one list or four."""
+    up, down, won, lost = np.array(counts, dtype=float).reshape(4, -1)
+    return StateCounters(rho, up, down, won, lost, np.zeros((0, 0)))
+
+
+def as_kept(n: StateCounters) -> list[Any]:
+    """Return counters by state as a configuration keeps them."""
+    return [int(n.rho), *(np.asarray(part, float).tolist() for part in n[1:5])]
+
+
+def _add_all(parts: list[Counters]) -> Counters:
+    """Add counters of different cases."""
+    counts = map(sum, zip(*(n[1:] for n in parts), strict=True))
+    return Counters(1 + sum(n.rho - 1 for n in parts), *counts)
 
 
 def check_kept_start(start: object, goal: int, groups: list[str], *, by_state: bool) -> None:
@@ -152,15 +154,14 @@ def _refuse_parts(start: object, counts: Any) -> None:
 def first_round(start: Any) -> int:
     """Return the round of the first case: those of the records come before."""
     if isinstance(start, dict):
-        return 1 + sum(one[0] - 1 for one in start.values())
+        return 1 + sum(int(one[0]) - 1 for one in start.values())
     return 1 if isinstance(start, str) else int(start[0])
 
 
 def first_counts(start: Any, *, by_state: bool) -> Counters:
     """Return the counters of Algorithm 1 that records make, of all groups together."""
     if isinstance(start, dict):
-        parts = [first_counts(one, by_state=by_state) for one in start.values()]
-        return Counters(first_round(start), *map(sum, zip(*(n[1:] for n in parts), strict=True)))
+        return _add_all([first_counts(one, by_state=by_state) for one in start.values()])
     if not by_state:
         return Counters(*start)
     up, down, won, lost = map(sum, start[1:])

@@ -105,6 +105,23 @@ class StateBasis:
         """None: nothing is drawn before the first case."""
 
     @property
+    def other_better(self) -> None:
+        """None: how probable it is that the other action is better is not computed."""
+
+    @property
+    def side(self) -> Action | None:
+        """The action that is better here by what was seen; None if FINISH was never seen here."""
+        if not self.f:
+            return None
+        return self.action if not self.forced else Action(1 - self.action)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the intervals leave only one action that is better here."""
+        worth = self.value_continue
+        return self.p_f.low >= worth.high or self.p_f.high < worth.low
+
+    @property
     def summary(self) -> str:
         """The reasons in plain words, at 80 columns."""
         text = " ".join(self.sentences()).replace(" %", "\xa0%")  # No line begins with a sign.
