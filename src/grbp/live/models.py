@@ -15,7 +15,7 @@ from grbp.learners.registry import MODELS, STATE_LEARNERS, LearnerLike, learner_
 GRANTED: Final = {
     "one": "one chance for all states",
     "state": "a chance of its own in each state",
-    "averaged": "nothing about states: one chance for all and one each are averaged",
+    "averaged": "either one chance for all states or one in each",
 }
 """What each model takes for granted, in words."""
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from grbp._format import plural
+from grbp.live.models import GRANTED
 from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
 from grbp.live.starts import DRAWN, FIRST
 
@@ -165,6 +166,14 @@ def describe_planned(planned: int, opened: int) -> str:
 def format_days(number: float) -> str:
     """Write a number of days."""
     return f"{number:g} day{'' if number == 1 else 's'}"
+
+
+def describe_granted(model: str, memory: float | str | None) -> str:
+    """Say what advice takes for granted, about states and about time."""
+    if memory is None:
+        return GRANTED[model]
+    lasts = "averaged over memories" if memory == "averaged" else f"of the last {memory:g} cases"
+    return f"{GRANTED[model]}, {lasts},"
 
 
 def describe_choice(choice: int, goal: int, *, by_state: bool) -> str:
