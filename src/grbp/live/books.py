@@ -8,7 +8,7 @@ are weighed when a case is settled; what is taken back later does not change tha
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,7 @@ Known: TypeAlias = tuple[Counters | StateCounters, list[int]]
 """What a decision is made from: what is counted, and the pending FINISH, in all or by state."""
 
 _UP, _DOWN, _WON, _LOST = range(4)
+_DUST: Final = 1e-9
 
 
 class Book(NamedTuple):
@@ -186,7 +187,7 @@ def _count_move(config: Config, book: Book, case: CaseRow, move: Move, sign: int
     """Count a step in its state, or take it out again."""
     shown = _show_move(config, move).ravel()
     counts = [
-        _without_dust(config, np.array(n) + sign * weight * shown)
+        _without_dust(config, np.array(n) + sign * weight * shown, sign)
         for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True)
     ]
     return book._replace(counts=counts)
@@ -198,16 +199,16 @@ def _count_case(config: Config, book: Book, case: CaseRow, sign: int) -> Book:
         parts = zip(book.under_way, case[7:11], strict=True)
         return book._replace(under_way=[total + sign * one for total, one in parts])
     counts = [
-        _without_dust(config, np.array(settle_case(Counters(0, *n), case, sign * weight)[1:]))
+        _without_dust(config, np.array(settle_case(Counters(0, *n), case, sign * weight)[1:]), sign)
         for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True)
     ]
     return book._replace(counts=counts)
 
 
-def _without_dust(config: Config, counts: Floats) -> list[float]:
-    """Return counts without what rounding leaves when a part is taken back."""
-    if config.memory is not None:
-        counts = np.maximum(counts, 0.0)
+def _without_dust(config: Config, counts: Floats, sign: int) -> list[float]:
+    """Return counts without what rounding leaves where a part of them is taken back."""
+    if config.memory is not None and sign < 0:
+        counts = np.where(counts < _DUST, 0.0, counts)
         if not config.by_state:
             counts[1::2] = np.minimum(counts[1::2], counts[::2])  # No more successes than tries.
     kept: list[float] = counts.tolist()

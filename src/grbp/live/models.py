@@ -67,4 +67,6 @@ def choose_learner(learner: LearnerLike | None, model: str | None, memory: objec
         raise InvalidInput(
             f"memory = {memory!r} was given with a learner that is no name; set it there"
         )
-    return f"{learner}{',' if '=' in learner else ':'}memory={memory}"
+    told = check_memory(memory)
+    written = told if isinstance(told, str) or not told.is_integer() else int(told)
+    return f"{learner}{',' if '=' in learner else ':'}memory={written}"
