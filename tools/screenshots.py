@@ -42,6 +42,19 @@ def explorer(browser: Browser, place: Path, folder: Path) -> None:
         page.mouse.move(0, 0)
         page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
         page.screenshot(path=folder / name)
+    by_state(browser, page_file.as_uri(), folder)
+
+
+def by_state(browser: Browser, url: str, folder: Path) -> None:
+    """Unfold the chances that differ by state, and take a picture of the example."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1010}, color_scheme="light")
+    page.goto(url)
+    page.click("#states-fold summary")
+    page.click("#states-kicks")
+    page.evaluate("() => document.activeElement.blur()")
+    page.locator("section[aria-labelledby=title-states]").screenshot(
+        path=folder / "explorer-by-state.png"
+    )
 
 
 def play(store: Path) -> None:

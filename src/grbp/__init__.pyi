@@ -7,6 +7,11 @@ from grbp._numba.jit import (
     inlined as inlined,
     kernel as kernel,
 )
+from grbp.alarms.watch import (
+    Alarm as Alarm,
+    Step as Step,
+    Watch as Watch,
+)
 from grbp.errors import (
     CannotWrite as CannotWrite,
     Conflict as Conflict,
@@ -165,6 +170,7 @@ from grbp.theory.bounds import (
     regret_floor as regret_floor,
     ucb1_bound as ucb1_bound,
 )
+from grbp.theory.dynprog import Chain as Chain, Move as Move
 from grbp.theory.gaps import (
     gap as gap,
     gap_at as gap_at,

@@ -11,6 +11,7 @@ import grbp
 from grbp import Counters, Problem
 from grbp.explorer.page import STATIC
 from grbp.learners.base import Learner
+from grbp.theory.dynprog import Chain, Move, evaluate, solve
 from grbp.theory.values import excess
 
 pytestmark = pytest.mark.slow
@@ -186,3 +187,54 @@ def test_forced_tries_are_those_of_the_rule(browser: Watched) -> None:
             tried += learner.choose(4, counters, 0) == 3
             expected.append(tried)
         assert found == expected, gamma
+
+
+CHAINS: Final = """async (chains) => {
+  const { bestStops, chainValues } = await import("/static/exact.js");
+  return chains.map((chain) => {
+    const stops = bestStops(chain);
+    const thresholds = Array.from({ length: stops.length + 1 }, (_, tau) => tau);
+    const below = thresholds.map((tau) => stops.map((_, k) => k < tau));
+    return { stops, values: [stops, ...below].map((policy) => chainValues(chain, policy)) };
+  });
+}"""
+
+
+def drawn_chains() -> Iterator[tuple[list[float], list[float]]]:
+    """Chances by state: anywhere, in the corners, rising, and on ties, where rounding decides."""
+    rng = np.random.default_rng(28)
+    corners = [0.0, 5e-324, 1e-300, 1e-17, 1e-9, 0.5, 1.0 - 1e-9, 1.0 - 2.0**-53, 1.0]
+    for k in range(600):
+        chances = rng.random((2, int(rng.integers(1, 12))))
+        if k % 2:
+            chances = chances.round(1)  # many are equal
+        if k % 3 == 0:
+            chances = np.where(
+                rng.random(chances.shape) < 0.4, rng.choice(corners, chances.shape), chances
+            )
+        if k % 5 == 0:
+            chances[1].sort()
+        yield chances[0].tolist(), chances[1].tolist()
+    for goal in range(2, 13):
+        fair = [0.5] * (goal - 1)
+        yield fair, [s / goal for s in range(1, goal)]  # nothing is better than anything else
+        yield fair, [0.0] * (goal - 1)
+        yield [0.0] * (goal - 1), [0.0] * (goal - 1)
+        yield [1.0] * (goal - 1), [1.0] * (goal - 1)
+        yield [1.0, 0.0] * (goal - 1), [0.0] * (2 * goal - 2)  # to and fro for ever
+        yield [1.0, *[1e-300] * (goal - 1)], [0.0, *[0.5] * (goal - 1)]
+
+
+def test_chains_whose_chances_differ_by_state(browser: Watched) -> None:
+    chains = list(drawn_chains())
+    said = answered(browser, CHAINS, [{"pC": up, "pF": finish} for up, finish in chains])
+    kinds = set()
+    for (up, finish), found in zip(chains, said, strict=True):
+        chain = Chain(len(up) + 1, Move(up, 1.0 - np.array(up)), finish)
+        best = solve(chain)
+        assert found["stops"] == best.action.astype(bool).tolist(), chain
+        below = np.tri(len(up) + 1, len(up), -1, dtype=int)
+        expected = [best.value, *(evaluate(chain, policy).value for policy in below)]
+        assert_same(found["values"], expected, chain)
+        kinds.add(best.threshold)
+    assert {None, 0, 1, 5} <= kinds

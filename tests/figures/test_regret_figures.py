@@ -215,6 +215,7 @@ def test_theorem_3_is_drawn_where_it_applies_and_else_it_is_said_why_not(
 ) -> None:
     given, figure = CASES[case], figures[case]
     gamma = Control().gamma
+    assert isinstance(given.problem, Problem)
     theorem = getbe_bound(given.problem, gamma, given.rounds)
     assert theorem.applies == (case == "bounded")
     drawn = [line for label, line in theory(figure.axes[1]).items() if "Theorem 3" in label]

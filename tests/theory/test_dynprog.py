@@ -248,6 +248,14 @@ def test_several_actions_reduce_to_the_best_of_each(goal: int, data: st.DataObje
         assert math.isclose(options[which], max(options), rel_tol=1e-12)
 
 
+def test_chances_whose_product_underflows() -> None:
+    """State 1 cannot lose, so going on wins for sure, however seldom the next states move up."""
+    up = np.array([1.0, 1e-300, 1e-300, 0.5, 0.5])
+    best = solve(Chain(6, Move(up, 1.0 - up), [0.0, 0.0, 0.5, 0.0, 0.3]))
+    assert best.value.tolist() == [1.0] * 5
+    assert best.threshold == 0
+
+
 def test_a_round_that_never_ends_is_worth_nothing() -> None:
     chain = Chain(4, Move([0.5, 0.0, 0.5], [0.5, 0.0, 0.5], stay=[0.0, 1.0, 0.0]), 0.2)
     stuck = evaluate(chain, [0, 0, 0])

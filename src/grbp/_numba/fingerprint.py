@@ -23,6 +23,7 @@ SOURCES: Final = (
     "planning.confidence",
     "planning.trial_simulation",
     "theory",
+    "worlds",
 )
 """The parts of this package that have kernels, and all that these import: a test holds it to that.
 

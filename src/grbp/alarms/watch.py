@@ -7,42 +7,53 @@ however often one looks (a union bound).
 """
 
 import math
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
-from grbp.alarms.evidence import Partitions, log_evidence, look
+from grbp.alarms.evidence import Cell, Partition, log_evidence, look
 from grbp.errors import InvalidInput
 from grbp.model.validation import check_whole
 from grbp.numerics.intervals import check_level
+
+T = TypeVar("T")
 
 NAMES: Final = ("p_C by state", "p_C over time", "p_F by state", "p_F over time", "groups")
 """The alarms, in the order in which a watch keeps them."""
 
 _GROUPS: Final = 4
-_MARKS: Final = tuple(round(16.0 * 2.0 ** (0.5 * j)) for j in range(40))
-"""The numbers of moves after which the chance may have changed: an alternative for each."""
+STRENGTH: Final = 32.0
+"""How strongly the chance of a state, or of a group, is drawn towards that of all."""
 
+MARKS: Final = tuple(round(64.0 * 2.0 ** (j / 8.0)) for j in range(96))
+"""After how many moves of an action its chance may have changed: an alternative for each."""
+
+BEFORE: Final = 128.0
+AFTER: Final = 32.0
+"""How strongly the chances before and after a mark are drawn towards that of all."""
+
+_SHARE: Final = 1.0 / len(MARKS)
 _MOST: Final = 2**53
 _NEVER: Final = -1
+_NO_LOOKS: Final = (0,) * 6
 _LARGEST: Final = 700.0
 """The logarithm of the largest evidence that is told."""
 
 _SAID: Final = {
     "p_C by state": (
-        "one chance of moving up for all states",
-        "it can be wrong in some states, and a model by state would describe them",
+        "one chance for all states that CONTINUE moves up",
+        "it can be wrong in some states, and a model by state would describe them better",
     ),
     "p_C over time": (
-        "a chance of moving up that never changes",
-        "old cases mislead, and a learner that forgets would follow",
+        "that the chance with which CONTINUE moves up never changes",
+        "old cases mislead, and a learner that forgets would follow the change",
     ),
     "p_F by state": (
-        "one chance that FINISH wins, whatever the state",
-        "it can be wrong in some states, and a model by state would describe them",
+        "one chance for all states that FINISH wins",
+        "it can be wrong in some states, and a model by state would describe them better",
     ),
     "p_F over time": (
-        "a chance that FINISH wins that never changes",
-        "old cases mislead, and a learner that forgets would follow",
+        "that the chance with which FINISH wins never changes",
+        "old cases mislead, and a learner that forgets would follow the change",
     ),
     "groups": (
         "the same chances in all groups",
@@ -58,7 +69,7 @@ class Step(NamedTuple):
     Parameters
     ----------
     case : int
-        The number of the case, which an alarm that rises here will name.
+        The number of the case, from 0 on, which an alarm that rises here will name.
     group : int
         The number of its group, from 0.
     state : int
@@ -67,6 +78,13 @@ class Step(NamedTuple):
         Whether it was FINISH.
     success : bool
         Whether it moved up, or reached the goal.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> step = grbp.Step(case=7, group=0, state=2, finish=False, success=True)
+    >>> sum(grbp.Watch.start(goal=4).follow(step).by_state[0].wins)
+    1
     """
 
     case: int
@@ -84,16 +102,24 @@ class Alarm(NamedTuple):
     name : str
         What is suspected: one of "p_C by state", "p_C over time", "p_F by state", "p_F over time"
         and "groups".
-    case : int
-        The case at which it rose; -1 where the moves have no order.
+    case : int or None
+        The case at which it rose; None where the moves have no order.
     evidence : float
         The e-value now. It was at least 5/(1 - level) when the alarm rose, and may have sunk since.
     sentence : str
         What is taken for granted, since when the cases say otherwise, and what follows.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> table = grbp.example_records("state", cases=500, seed=1, size=2.0)
+    >>> for alarm in grbp.fit(table, goal=4, adaptive=True).alarms:
+    ...     print(alarm.name, alarm.case)
+    p_C by state 67
     """
 
     name: str
-    case: int
+    case: int | None
     evidence: float
     sentence: str
 
@@ -127,8 +153,8 @@ class Watch(NamedTuple):
     rose : tuple of int
         The case at which each alarm rose; -1 where it did not.
     looks : tuple of int
-        The number of moves told at which each alarm is looked at again. Before that it cannot
-        rise, so nothing is lost.
+        At how many moves told of CONTINUE the evidence by state, over time and by group is looked
+        at again, and then of FINISH. Before that it cannot reach the bar, so nothing is lost.
 
     Notes
     -----
@@ -137,13 +163,13 @@ class Watch(NamedTuple):
 
     Examples
     --------
-    >>> from grbp.alarms.watch import Step, Watch
-    >>> watch = Watch.start(goal=3)
+    >>> import grbp
+    >>> watch = grbp.Watch.start(goal=3)
     >>> for case in range(1, 101):
-    ...     watch = watch.follow(Step(case, 0, 1, False, case % 4 == 0))
-    ...     watch = watch.follow(Step(case, 0, 2, False, case % 4 > 0))
+    ...     watch = watch.follow(grbp.Step(case, 0, 1, False, case % 4 == 0))
+    ...     watch = watch.follow(grbp.Step(case, 0, 2, False, case % 4 > 0))
     >>> [(alarm.name, alarm.case) for alarm in watch.alarms()]
-    [('p_C by state', 30)]
+    [('p_C by state', 35)]
     """
 
     level: float
@@ -155,7 +181,21 @@ class Watch(NamedTuple):
 
     @classmethod
     def start(cls, goal: int, groups: int = 1, level: float = 0.95) -> "Watch":
-        """Begin before the first move."""
+        """Begin before the first move.
+
+        Parameters
+        ----------
+        goal : int
+            The state in which a case is won.
+        groups : int
+            The number of groups.
+        level : float
+            All alarms together are right with this probability, for ever.
+
+        Returns
+        -------
+        Watch
+        """
         goal = check_whole("goal", goal, 2, 10_000_000)
         groups = check_whole("groups", groups, 1, 1_000_000)
         states, kinds = (
@@ -165,48 +205,95 @@ class Watch(NamedTuple):
         told = Told(0, 0, ())
         level = check_level(level)
         nobody = (_NEVER,) * len(NAMES)
-        return cls(level, (states, states), (kinds, kinds), (told, told), nobody, (0,) * len(NAMES))
+        return cls(level, (states, states), (kinds, kinds), (told, told), nobody, _NO_LOOKS)
 
     def follow(self, step: Step) -> "Watch":
-        """Return the watch after one more move."""
-        told = list(self.told)
-        told[step.finish] = _tell(self.told[step.finish], step.success)
-        return self._count(step, 1)._replace(told=tuple(told))._look(step)
+        """Return the watch after one more move.
+
+        Parameters
+        ----------
+        step : Step
+            The move.
+
+        Returns
+        -------
+        Watch
+        """
+        step = self._check(step)
+        told = _tell(self.told[step.finish], step.success)
+        return self._count(step, 1, told)._look(step)
 
     def take_back(self, step: Step) -> "Watch":
         """Return the watch after a move was taken back.
 
         What was counted by state and by group is as if it had never been told. An alarm that rose
-        in this case and is not borne out without the move is taken back as well. Over time the
-        move stays in, as it was told: what came after it was predicted with it.
+        in this case is taken back as well, unless the other moves bear it out. Over time the move
+        stays in, as it was told, and so does an alarm.
+
+        Parameters
+        ----------
+        step : Step
+            The move, as it was told.
+
+        Returns
+        -------
+        Watch
         """
-        watch = self._count(step, -1)
-        if min(min(map(min, one)) for one in (*watch.by_state, *watch.by_group)) < 0:
+        step = self._check(step)
+        finish = step.finish
+        watch = self._count(step, -1, self.told[finish])
+        if min(map(min, (*watch.by_state[finish], *watch.by_group[finish]))) < 0:
             raise InvalidInput(f"{step!r} was taken back; it was never told")
-        again = tuple(
-            _NEVER if rose == step.case and not name.endswith("time") else rose
-            for name, rose in zip(NAMES, watch.rose, strict=True)
-        )
-        looks = (0,) * len(NAMES)
-        return watch._replace(rose=again, looks=looks)._look(step)
+        rose = list(watch.rose)
+        for k in (2 * finish, _GROUPS):
+            if rose[k] == step.case and watch._log_evidence(k) < _log_bar(self.level):
+                rose[k] = _NEVER
+        return watch._replace(rose=tuple(rose), looks=_NO_LOOKS)
 
     def alarms(self) -> tuple[Alarm, ...]:
-        """Return the alarms that rose, the one with the most evidence first."""
-        found = [(self._log_evidence(k), k) for k, case in enumerate(self.rose) if case != _NEVER]
+        """Return the alarms that rose, the one with the most evidence first.
+
+        Returns
+        -------
+        tuple of Alarm
+        """
+        return self._tell_alarms({k: case for k, case in enumerate(self.rose) if case != _NEVER})
+
+    def _tell_alarms(self, rose: Mapping[int, int | None]) -> tuple[Alarm, ...]:
+        """Return the alarms, each with the case at which it rose, if there is an order."""
+        logs = {k: self._log_evidence(k) for k in rose}
         return tuple(
-            Alarm(
-                NAMES[k], self.rose[k], math.exp(min(log, _LARGEST)), _say(NAMES[k], self.rose[k])
-            )
-            for log, k in sorted(found, key=lambda one: -one[0])
+            Alarm(NAMES[k], rose[k], math.exp(min(logs[k], _LARGEST)), _say(NAMES[k], rose[k]))
+            for k in sorted(rose, key=lambda k: -logs[k])
         )
 
     def to_list(self) -> list[Any]:
-        """Return the watch as lists of plain numbers, for JSON."""
+        """Return the watch as lists of plain numbers, for JSON.
+
+        Returns
+        -------
+        list
+        """
         return list(_as_lists(self))
 
     @classmethod
     def from_list(cls, plain: Any) -> "Watch":
-        """Return the watch that was made a list."""
+        """Return the watch that was made a list.
+
+        Parameters
+        ----------
+        plain : list
+            What `to_list` returned.
+
+        Returns
+        -------
+        Watch
+
+        Raises
+        ------
+        InvalidInput
+            If the numbers cannot be those of a watch.
+        """
         try:
             level, by_state, by_group, told, rose, looks = plain
             watch = cls(
@@ -237,69 +324,89 @@ class Watch(NamedTuple):
         return (
             type(self.level) is float
             and 0.0 < self.level < 1.0
-            and [len(part) for part in self[1:]] == [2, 2, 2, len(NAMES), len(NAMES)]
+            and [len(part) for part in self[1:]] == [2, 2, 2, len(NAMES), len(_NO_LOOKS)]
             and len(states) == len(groups) == 1
             and 0 not in states | groups
             and min(_flatten(self[1:4])) >= 0
             and totals[0] == totals[1]
             and all(
-                len(one.marks) == sum(mark <= one.wins + one.losses for mark in _MARKS)
-                and all(won <= at for won, at in zip(one.marks, _MARKS, strict=False))
+                len(one.marks) == sum(mark <= one.wins + one.losses for mark in MARKS)
+                and all(won <= at for won, at in zip(one.marks, MARKS, strict=False))
                 for one in self.told
             )
         )
 
-    def _count(self, step: Step, sign: int) -> "Watch":
-        """Count a move, or take it out of the counts."""
+    def _check(self, step: Step) -> Step:
+        """Return a move in plain numbers, or refuse it."""
+        case, group, state, finish, success = step
+        return Step(
+            check_whole("case", case, 0, _MOST),
+            check_whole("group", group, 0, len(self.by_group[0].wins) - 1),
+            check_whole("state", state, 1, len(self.by_state[0].wins)),
+            bool(finish),
+            bool(success),
+        )
+
+    def _count(self, step: Step, sign: int, told: Told) -> "Watch":
+        """Count a move, or take it out of the counts, and keep what was told of its action."""
         _, group, state, finish, success = step
-        if not (
-            0 < state <= len(self.by_state[0].wins) and 0 <= group < len(self.by_group[0].wins)
-        ):
-            raise InvalidInput(
-                f"{step!r} was given; the state must be from 1 to {len(self.by_state[0].wins):,},"
-                f" and the group from 0 to {len(self.by_group[0].wins) - 1:,}"
-            )
-        by_state, by_group = list(self.by_state), list(self.by_group)
-        by_state[finish] = _add(by_state[finish], state - 1, success, sign)
-        by_group[finish] = _add(by_group[finish], group, success, sign)
-        return self._replace(by_state=tuple(by_state), by_group=tuple(by_group))
+        states, groups = self.by_state[finish], self.by_group[finish]
+        return Watch(
+            self.level,
+            _put(self.by_state, finish, _add(states, state - 1, success, sign)),
+            _put(self.by_group, finish, _add(groups, group, success, sign)),
+            _put(self.told, finish, told),
+            self.rose,
+            self.looks,
+        )
 
     def _look(self, step: Step) -> "Watch":
-        """Look at the alarms that this move could have made rise."""
-        rose, looks, bar = (
-            list(self.rose),
-            list(self.looks),
-            math.log(len(NAMES) / (1.0 - self.level)),
-        )
-        one = self.told[step.finish].wins + self.told[step.finish].losses
-        both = sum(told.wins + told.losses for told in self.told)
-        for k, moves in ((2 * step.finish, one), (2 * step.finish + 1, one), (_GROUPS, both)):
-            if rose[k] == _NEVER and looks[k] <= moves:
-                wait = self._wait(k, bar)
-                rose[k] = rose[k] if wait else step.case
-                looks[k] = moves + wait
+        """Look at the alarms of an action that are due."""
+        finish = step.finish
+        moves, first = self.told[finish].wins + self.told[finish].losses, 3 * finish
+        due = [k for k in range(first, first + 3) if self.looks[k] <= moves]
+        if not due:
+            return self
+        rose, looks = list(self.rose), list(self.looks)
+        bar = _log_bar(self.level)
+        for k in due:
+            alarm = _GROUPS if k == first + 2 else 2 * finish + k - first
+            wait = look(self._partitions(k), bar) if rose[alarm] == _NEVER else _MOST
+            # The mean of what groups say of both actions reaches the bar only where one does.
+            if wait == 0 and alarm == _GROUPS:
+                wait = int(self._log_evidence(alarm) < bar)
+            rose[alarm] = rose[alarm] if wait else step.case
+            looks[k] = min(moves + wait, _MOST)
         return self._replace(rose=tuple(rose), looks=tuple(looks))
 
-    def _wait(self, k: int, bar: float) -> int:
-        """Return 0 if an alarm has reached the bar, or else after how many moves to look again."""
-        if k != _GROUPS:
-            return look(self._partitions(k), bar)
-        if len(self.by_group[0].wins) == 1:
-            return _MOST // 2
-        # Their mean reaches the bar only where one of the two does.
-        wait = min(look(_apart(tally), bar) for tally in self.by_group)
-        return wait or int(self._log_evidence(k) < bar)
-
-    def _log_evidence(self, k: int) -> float:
+    def _log_evidence(self, alarm: int) -> float:
         """Compute the logarithm of an alarm's evidence."""
-        if k != _GROUPS:
-            return log_evidence(self._partitions(k))
-        one, other = sorted(log_evidence(_apart(tally)) for tally in self.by_group)
+        if alarm != _GROUPS:
+            return log_evidence(self._partitions(3 * (alarm // 2) + alarm % 2))
+        one, other = sorted(log_evidence(self._partitions(k)) for k in (2, 5))
         return other + math.log1p(math.exp(one - other)) - math.log(2.0)
 
-    def _partitions(self, k: int) -> Partitions:
-        """Return into which cells an alarm puts the moves of an action."""
-        return _over_time(self.told[k // 2]) if k % 2 else _apart(self.by_state[k // 2])
+    def _partitions(self, k: int) -> list[Partition]:
+        """Return into which cells the moves of an action are put: by state, time or group."""
+        finish, kind = divmod(k, 3)
+        if kind == 1:
+            return _over_time(self.told[finish])
+        return _apart((self.by_group if kind else self.by_state)[finish])
+
+
+def find_alarms(
+    by_state: tuple[Tally, ...], by_group: tuple[Tally, ...], level: float
+) -> tuple[Alarm, ...]:
+    """Return the alarms of counts that have no order: what differs by state and by group."""
+    states, groups = len(by_state[0].wins), len(by_group[0].wins)
+    watch = Watch.start(states + 1, groups, level)._replace(by_state=by_state, by_group=by_group)
+    found = [k for k in (0, 2, _GROUPS) if watch._log_evidence(k) >= _log_bar(level)]
+    return watch._tell_alarms(dict.fromkeys(found))
+
+
+def _put(pair: tuple[T, ...], at: int, new: T) -> tuple[T, ...]:
+    """Return a pair with one of the two anew."""
+    return (pair[0], new) if at else (new, pair[1])
 
 
 def _add(tally: Tally, at: int, success: bool, sign: int) -> Tally:
@@ -313,32 +420,37 @@ def _add(tally: Tally, at: int, success: bool, sign: int) -> Tally:
 def _tell(told: Told, success: bool) -> Told:
     """Tell one more move; at a mark, keep the successes so far."""
     wins, losses, marks = told.wins + success, told.losses + (not success), told.marks
-    if len(marks) < len(_MARKS) and wins + losses == _MARKS[len(marks)]:
+    if len(marks) < len(MARKS) and wins + losses == MARKS[len(marks)]:
         marks = (*marks, wins)
     return Told(wins, losses, marks)
 
 
-def _apart(tally: Tally) -> Partitions:
+def _apart(tally: Tally) -> list[Partition]:
     """Give every state, or every group, a cell."""
-    return [(1.0, list(zip(*tally, strict=True)))]
+    return [(1.0, [Cell(won, lost, STRENGTH) for won, lost in zip(*tally, strict=True)])]
 
 
-def _over_time(told: Told) -> Partitions:
+def _over_time(told: Told) -> list[Partition]:
     """Give what was before each mark a cell, and what came after it."""
     wins, losses, marks = told
-    share = 1.0 / len(_MARKS)
-    found = [
-        (share, [(won, at - won), (wins - won, losses - at + won)])
-        for won, at in zip(marks, _MARKS, strict=False)
+    found: list[Partition] = [
+        (_SHARE, (Cell(won, at - won, BEFORE), Cell(wins - won, losses - at + won, AFTER)))
+        for won, at in zip(marks, MARKS, strict=False)
     ]
-    rest = len(_MARKS) - len(marks)
-    return [*found, (rest * share, [(wins, losses)])] if rest else found
+    if len(marks) < len(MARKS):
+        found.append((1.0 - len(marks) * _SHARE, (Cell(wins, losses, BEFORE),)))
+    return found
 
 
-def _say(name: str, case: int) -> str:
+def _log_bar(level: float) -> float:
+    """Compute the logarithm of the evidence at which an alarm rises."""
+    return math.log(len(NAMES) / (1.0 - level))
+
+
+def _say(name: str, case: int | None) -> str:
     """Say what is taken for granted, since when the cases say otherwise, and what follows."""
     granted, follows = _SAID[name]
-    since = "" if case == _NEVER else f" since case {case:,}"
+    since = "" if case is None else f" since case {case:,}"
     return f"The advice assumes {granted}; these cases say otherwise{since}: {follows}."
 
 

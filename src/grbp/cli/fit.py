@@ -22,7 +22,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--group", metavar="COLUMN", action="append", help="answer also for each group; repeatable"
     )
     parser.add_argument(
-        "--adaptive", action="store_true", help="a learner chose the actions: anytime intervals"
+        "--adaptive",
+        action="store_true",
+        help="a learner chose the actions: anytime intervals and alarms",
     )
     parser.add_argument(
         "--skip-bad-rows", action="store_true", help="leave out what breaks a rule, and count it"

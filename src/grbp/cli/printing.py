@@ -9,6 +9,8 @@ from typing import Final
 
 import grbp
 from grbp._format import as_plain
+from grbp.worlds.course import World
+from grbp.worlds.words import describe_world
 
 _WIDTH: Final = 80
 _MOST_STATES: Final = 12
@@ -20,8 +22,11 @@ def print_json(answer: Mapping[str, object]) -> None:
     print(json.dumps(as_plain(answer), allow_nan=False))
 
 
-def print_problem(problem: grbp.Problem) -> None:
+def print_problem(problem: World) -> None:
     """Print which problem was asked about."""
+    if not isinstance(problem, grbp.Problem):
+        print(textwrap.fill(describe_world(problem), 80, subsequent_indent="  ") + "\n")
+        return
     start: str | tuple[tuple[int, float], ...] = problem.canonical_start
     if isinstance(start, tuple):
         named = [f"{state}={q:g}" for state, q in start]

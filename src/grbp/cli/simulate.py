@@ -4,14 +4,12 @@ import argparse
 import logging
 import math
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import grbp
 from grbp._io import Output, table_kind
 from grbp.cli.options import (
-    add_problem,
     add_threads,
-    parse_problem,
     parse_verbosity,
     parse_whole,
     parse_wholes,
@@ -25,10 +23,13 @@ from grbp.cli.printing import (
     print_table,
 )
 from grbp.cli.progress import progress_bar
+from grbp.cli.truths import add_drift, add_truth, parse_truth
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
 from grbp.experiments.steps import LOG_COLUMNS, step_blocks
 from grbp.model.steps import write_steps
+from grbp.worlds.course import World
+from grbp.worlds.plain import to_plain
 
 _SHOWN_CHECKPOINTS: Final = 5
 """Checkpoints shown to a person who did not ask for any; --json and --csv have them all."""
@@ -39,7 +40,8 @@ _NAME, _CELL = 20, 9
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_problem(parser)
+    add_truth(parser)
+    add_drift(parser)
     parser.add_argument(
         "--learner", action="append", help=f"repeat for several ({grbp.DEFAULT_LEARNER})"
     )
@@ -71,6 +73,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--horizon", action="store_true", help="tell learners the number of rounds, if they ask"
     )
     parser.add_argument(
+        "--pooled", action="store_true", help="count all groups of a chain's file as one"
+    )
+    parser.add_argument(
         "--steps", metavar="FILE", help="write every step as a table of cases (takes every step)"
     )
     add_threads(parser)
@@ -79,8 +84,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Simulate learners and show their regret."""
-    problem = parse_problem(options)
-    engine = options.engine if options.steps is None else _check_steps(options)
+    problem = parse_truth(options)
+    engine = options.engine if options.steps is None else _check_steps(options, problem)
     check_outputs(options, others=_list_steps(options))
     with progress_bar(None, **parse_verbosity(options)) as progress:
         result = grbp.simulate(
@@ -95,6 +100,7 @@ def run(options: argparse.Namespace) -> None:
             engine=engine,
             splitting=options.splitting,
             horizon=options.horizon,
+            pooled=options.pooled,
             threads=parse_whole(options.threads),
             progress=progress,
         )
@@ -111,8 +117,13 @@ def run(options: argparse.Namespace) -> None:
     )
 
 
-def _check_steps(options: argparse.Namespace) -> Literal["walk"]:
+def _check_steps(options: argparse.Namespace, problem: World) -> Literal["walk"]:
     """Refuse what steps cannot be written of; return the engine that takes them."""
+    if not isinstance(problem, grbp.Problem):
+        raise InvalidInput(
+            f"--steps and a {type(problem).__name__} were given; steps are written of a problem"
+            " with one p_c and one p_f"
+        )
     if options.engine in {"leap", "draw"} or options.splitting:
         what = "--splitting" if options.splitting else f"--engine {options.engine}"
         raise InvalidInput(
@@ -132,7 +143,7 @@ def _list_steps(options: argparse.Namespace) -> list[Output]:
 def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
     """Write the steps of the rounds that were simulated."""
     blocks = step_blocks(
-        result.problem,
+        cast("grbp.Problem", result.problem),
         options.learner or [grbp.DEFAULT_LEARNER],
         result.rounds,
         result.replicas,
@@ -146,7 +157,7 @@ def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
 
 def _as_json(result: grbp.Simulation) -> dict[str, object]:
     return {
-        "problem": result.problem.__getstate__(),
+        "problem": to_plain(result.problem),
         "rounds": result.rounds,
         "checkpoints": result.checkpoints.tolist(),
         "replicas": result.replicas,

@@ -3,20 +3,32 @@
 import argparse
 import math
 
+import numpy as np
+
 import grbp
-from grbp.cli.options import add_json, add_problem, parse_problem
+from grbp.cli.options import add_json
 from grbp.cli.printing import choose_states, print_facts, print_json, print_problem, print_table
+from grbp.cli.truths import add_truth, parse_truth
+from grbp.errors import InvalidInput
+from grbp.worlds.plain import to_plain
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_problem(parser)
+    add_truth(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the exact answers about a problem."""
-    problem = parse_problem(options)
+    problem = parse_truth(options)
+    if isinstance(problem, grbp.Chain):
+        _solve_chain(problem, options.json)
+        return
+    if not isinstance(problem, grbp.Problem):
+        raise InvalidInput(
+            f"{options.chain} has a {type(problem).__name__}; solve answers about one chain"
+        )
     if options.json:
         print_json(grbp.summary(problem))
         return
@@ -51,6 +63,35 @@ def run(options: argparse.Namespace) -> None:
     slots = answer["slots"]
     print("\nExpected slots a round")
     print_table(["", "threshold 0", "threshold 1"], [["mean", slots["0"], slots["1"]]])
+
+
+def _solve_chain(chain: grbp.Chain, as_json: bool) -> None:
+    """Print the best policy of a chain, and what the best threshold loses to it."""
+    best = grbp.dynprog.solve(chain)
+    actions = [(np.arange(chain.goal - 1) < t).astype(int) for t in range(min(chain.goal, 200))]
+    values = [chain.start_mean(grbp.dynprog.evaluate(chain, one).value) for one in actions]
+    threshold, value = int(np.argmax(values)), chain.start_mean(best.value)
+    if as_json:
+        found = {"value": value, "best_threshold": threshold, "gap": value - values[threshold]}
+        by_state = {"action": best.action.tolist(), "values": best.value.tolist()}
+        print_json({"problem": to_plain(chain)} | found | by_state)
+        return
+    print_problem(chain)
+    print_facts(
+        [
+            ("chance to win", value, "by the best policy, over first states"),
+            ("best threshold", f"threshold {threshold}", f"wins {values[threshold]:.4g}"),
+            ("gap", value - values[threshold], "what it loses to the best policy, a round"),
+        ]
+    )
+    print("\nBest action and chance to win, by state")
+    names = [grbp.Action(int(action)).name for action in best.action]
+    rows: list[list[object]] = [
+        [str(state), float(chain.p_c[state - 1]), float(chain.p_f[state - 1]), names[state - 1],
+         float(best.value[state - 1])]
+        for state in choose_states(chain.goal)
+    ]  # fmt: skip
+    print_table(["state", "p_c", "p_f", "best action", "chance to win"], rows)
 
 
 def _winning_chance(answer: grbp.Summary, policy: str, k: int) -> float | str:

@@ -26,7 +26,8 @@ from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, make_walk_loop, walk_policies
 from grbp.errors import InvalidInput, how_to_install
 from grbp.learners.base import Learner
-from grbp.learners.counters import Counters, initial_counters
+from grbp.learners.counters import Counters
+from grbp.learners.statewise.base import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints, Words
@@ -242,7 +243,7 @@ def _make_loop(
 
 
 def compile_or_interpret(
-    learner: Learner,
+    learner: Learner | StateLearner,
     loop_of: Callable[[Any], Loop],
     goal: int,
     play: Callable[[Loop, R], int],
@@ -271,13 +272,17 @@ def compile_or_interpret(
     return lambda recorder: int(play(run, recorder))
 
 
-def check_first_decision(learner: Learner, goal: int) -> None:
+def check_first_decision(learner: Learner | StateLearner, goal: int) -> None:
     """Refuse a learner that others wrote if its first decision is not a whole number."""
     if not is_own(learner.decide):
-        answer: object = 0
+        answer: Any = 0
+        counters: Any = learner.initial_counters(goal, 0.5, 0.5)
         with suppress(Exception):  # The compiler, or the run itself, will show it.
-            answer = learner.decide(goal, learner.constants, initial_counters(0.5, 0.5), 0)
-        learner.as_threshold(answer)
+            answer = learner.decide(goal, learner.constants, counters, 0)
+        if isinstance(learner, StateLearner):
+            learner.check_policy(goal, answer)
+        else:
+            learner.as_threshold(answer)
 
 
 _walk_loop = cache(make_walk_loop)

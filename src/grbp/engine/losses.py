@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -16,14 +16,15 @@ from grbp.engine.chain_walk import (
     best_values,
     make_loss_loop,
 )
-from grbp.engine.decisions import Report, _stream_keys, zeros
+from grbp.engine.decisions import Report, _stream_keys, compile_or_interpret, zeros
 from grbp.engine.walk import DONE, Loop
-from grbp.errors import InvalidInput
+from grbp.errors import InvalidInput, TooLarge
 from grbp.learners.base import Learner
 from grbp.learners.memory import as_memory
 from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.counters import LARGEST_GOAL
 from grbp.numerics.arrays import Floats, Ints
-from grbp.worlds.course import World, as_course
+from grbp.worlds.course import Course, World, as_course
 
 _SLICE: Final = 2**17
 """Rounds that a thread plays at once, about."""
@@ -46,34 +47,73 @@ def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
     threads: int | None = None,
     pooled: bool = False,
     once: bool = False,
+    first: int = 0,
     report: Report | None = None,
 ) -> tuple[Floats, Ints]:
-    """Return what each replica has lost, and how many rounds it has won, up to each checkpoint."""
+    """Return what each replica has lost, and how many rounds it has won, up to each checkpoint.
+
+    These are the replicas from `first` on; each has its own keys, as in `decisions`.
+    """
     kept = np.asarray(checkpoints, dtype=np.int64)
-    course = as_course(world, int(kept[-1]))
+    course = _check_course(world, int(kept[-1]))
+    best = _compute_best(course)
     memory = as_memory(learner.memory)
-    loop = _make_loop(learner.decide, isinstance(learner, StateLearner))
-    run = compile_function(loop, learner.name)
-    best = compile_function(best_values, "best values")(course)
     recorder = LossRecorder(
-        kept, _stream_keys(seed, range(replicas)), np.zeros((replicas, len(kept))),
+        kept, _stream_keys(seed, range(first, first + replicas)), np.zeros((replicas, len(kept))),
         zeros(replicas, len(kept)), once, pooled,
     )  # fmt: skip
+    play = compile_or_interpret(
+        learner,
+        partial(_make_loop, by_state=isinstance(learner, StateLearner)),
+        course.goal,
+        lambda run, some: run(learner.constants, memory, course, best, some),
+        _take(recorder, slice(0, 0)),
+    )
     size = max(1, _SLICE // int(kept[-1]))
     parts = [slice(k, k + size) for k in range(0, replicas, size)]
-
-    def play(part: slice) -> int:
-        some = recorder._replace(
-            keys=recorder.keys[part], lost=recorder.lost[part], won=recorder.won[part]
-        )
-        return int(run(learner.constants, memory, course, best, some))
-
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        for part, answer in zip(parts, pool.map(play, parts), strict=True):
+    pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
+    try:
+        answers = pool.map(play, [_take(recorder, part) for part in parts])
+        for part, answer in zip(parts, answers, strict=True):
             if answer != DONE:
                 raise InvalidInput(
-                    f"the learner {learner.name} played {answer}, which is no policy"
+                    f"the learner {learner.name} decided something that is no policy of a goal of"
+                    f" {course.goal}"
                 )
             if report is not None:
                 report(min(part.stop, replicas), replicas)
+    finally:
+        # After an interruption, slices that have not begun do not begin any more.
+        pool.shutdown(cancel_futures=True)
     return recorder.lost, recorder.won
+
+
+def best_totals(world: World, checkpoints: Ints) -> Floats:
+    """Compute how many rounds the best policy of every moment wins, up to each checkpoint."""
+    course = _check_course(world, int(checkpoints[-1]))
+    best, total = _compute_best(course), np.zeros(len(checkpoints))
+    for share, row in zip(np.diff(course.shares, prepend=0.0), best, strict=True):
+        won = checkpoints * row[0] if len(row) == 1 else np.cumsum(row)[checkpoints - 1]
+        total += share * won
+    return total
+
+
+def _check_course(world: World, rounds: int) -> Course:
+    """Return a truth as arrays; refuse one whose policies are no 64-bit numbers."""
+    if world.goal > LARGEST_GOAL:
+        raise TooLarge(
+            f"a goal of {world.goal:,} was given where any policy may be best; it must be at most"
+            f" {LARGEST_GOAL}"
+        )
+    return as_course(world, rounds)
+
+
+def _compute_best(course: Course) -> Floats:
+    return np.asarray(compile_function(best_values, "best values")(course))
+
+
+def _take(recorder: LossRecorder, part: slice) -> LossRecorder:
+    """Return some of the replicas, whose losses are written where they belong."""
+    return recorder._replace(
+        keys=recorder.keys[part], lost=recorder.lost[part], won=recorder.won[part]
+    )

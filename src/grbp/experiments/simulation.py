@@ -1,9 +1,9 @@
-"""Simulate learners on one problem: the function that most users call."""
+"""Simulate learners on one problem, or another truth: the function that most users call."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,18 +22,23 @@ from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
 from grbp.experiments.tables import COLUMNS, Row, problem_columns
+from grbp.experiments.world_regret import check_player, check_pooled, check_walked, loss_curve
 from grbp.learners.registry import (
     DEFAULT_LEARNER,
-    AnyLearner,
+    EveryLearner,
     LearnerLike,
-    find_problem_learner,
+    find_learner,
     has_horizon,
     lacks_horizon,
     with_horizon,
 )
+from grbp.learners.statewise.base import StateLearner
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
+from grbp.theory.dynprog import Chain
+from grbp.worlds.course import World
+from grbp.worlds.words import check_world, describe_world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +66,7 @@ class Simulation(Displayable):
 
     Attributes
     ----------
-    problem : Problem
+    problem : Problem, Chain, Drift or Groups
     checkpoints : ndarray of int
         The rounds at which the curves are known; the last one is the number of rounds.
     replicas, seed : int
@@ -94,7 +99,7 @@ class Simulation(Displayable):
     (3,)
     """
 
-    problem: Problem
+    problem: World
     checkpoints: Ints
     replicas: int
     seed: int
@@ -106,7 +111,7 @@ class Simulation(Displayable):
         ends = [f"{name}: {curve.ends}" for name, curve in self.curves.items()]
         more = [f"and {len(ends) - _MOST_SHOWN} more"] if len(ends) > _MOST_SHOWN else []
         lines = [
-            f"<Simulation of {self.problem!r}: {self.replicas:,} replicas of"
+            f"<Simulation of {describe_world(self.problem)}: {self.replicas:,} replicas of"
             f" {self.rounds:,} rounds, seed {self.seed}; {self.kind} regret at the end",
             *ends[:_MOST_SHOWN],
             *more,
@@ -147,7 +152,7 @@ class Simulation(Displayable):
 
 
 def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
-    problem: Problem,
+    problem: World,
     learners: LearnerLike | Iterable[LearnerLike] = DEFAULT_LEARNER,
     rounds: float = ROUNDS,
     replicas: float = REPLICAS,
@@ -159,6 +164,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     engine: EngineLike = "auto",
     splitting: bool = False,
     horizon: bool = False,
+    pooled: bool = False,
     threads: int | None = None,
     progress: ProgressLike = None,
 ) -> Simulation:
@@ -170,12 +176,15 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
 
     Parameters
     ----------
-    problem : Problem
-        The goal, the two probabilities and the distribution of the first state.
+    problem : Problem, Chain, Drift or Groups
+        The goal, the two probabilities and the distribution of the first state. With a `Chain`,
+        chances differ by state, and regret is against its best policy, whatever that is; with a
+        `Drift` they change over rounds, and regret is against the best policy of each round; with
+        `Groups` they differ by group, and it is against the best policy of the group.
     learners : str, Learner or sequence of them, default "doorstep-optimal"
-        The learners, each a name, which may set constants, or a `Learner` of your own:
-        ``["getbe-sm", "getbe-sm:gamma=30", mine]``. `LEARNERS` has all names; `find_learner`
-        says what else is one.
+        The learners, each a name, which may set constants, or a `Learner` or `StateLearner` of
+        your own: ``["getbe-sm", "getbe-sm:gamma=30", mine]``. `LEARNERS` and `STATE_LEARNERS` have
+        all names; `find_learner` says what else is one.
     rounds : int, default 5000
         The number of rounds, up to 10^12; a whole float such as 1e9 will do.
     replicas : int, default 1000
@@ -201,6 +210,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         has the same law with other draws, and a billion rounds take it seconds. "draw" asks the
         learner in every round and draws the round whole from a table, with the same law; it is
         the engine that also runs on a GPU. "auto" leaps unless there is too little to play.
+        Learners by state, and truths that are no `Problem`, can only be walked.
     splitting : bool
         Whether to look for rare replicas that carry the mean, by multilevel splitting. Where
         finishing in state 1 is right, a replica can be stuck with never finishing, and one in a
@@ -209,6 +219,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     horizon : bool
         Whether learners are told the number of rounds: each that has a constant ``horizon`` which
         is not set, and its name says so. The others play as they are.
+    pooled : bool
+        Whether all groups are counted as one. By default nothing is pooled: a learner has counters
+        for each of the `Groups`, and decides from those of the case's group alone.
     threads : int, optional
         The number of threads, by default one for each processor. It changes no bit.
     progress : bool or callable, optional
@@ -266,7 +279,15 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     >>> told = grbp.simulate(problem, rounds=200, replicas=100, horizon=True)
     >>> list(told.curves) == [f"{grbp.DEFAULT_LEARNER}:horizon=200"]
     True
+
+    A chain in which finishing is good near the goal alone, which no threshold can say:
+
+    >>> chain = grbp.Chain(4, grbp.Move(0.5, 0.5), [0.05, 0.1, 0.95])
+    >>> result = grbp.simulate(chain, ["getbe-ps", "psrl"], rounds=500, replicas=50, seed=0)
+    >>> bool(result.curves["psrl"].mean[-1] < result.curves["getbe-ps"].mean[-1])
+    True
     """
+    problem = check_world(problem)
     rounds = check_count("rounds", rounds, 1, MOST_ROUNDS)
     replicas = check_count("replicas", replicas, 1, MOST_REPLICAS)
     seed = as_seed(seed)
@@ -275,49 +296,56 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     check_choice("regret", regret, Kind)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
     ends = checkpoints_up_to(rounds, checkpoints)
-    found = find_learners(learners, problem, horizon, rounds)
-    engines = {one.name: choose_engine(problem, one, rounds, engine) for one in found}
+    found, pooled = find_learners(learners, problem, horizon, rounds), check_pooled(pooled, problem)
+    engines = {one.name: _choose(problem, one, rounds, engine, splitting, regret) for one in found}
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
     curves, report_on = {}, as_progress(progress)
     for learner in found:
-        report = None if report_on is None else partial(report_on, learner.name)
-        if splitting:
-            curves[learner.name] = split_curve(
-                problem,
-                learner,
-                ends,
-                replicas,
-                seed,
-                engine=engines[learner.name],
-                threads=threads,
-                report=report,
-            )
+        how: dict[str, Any] = {
+            "threads": threads,
+            "report": None if report_on is None else partial(report_on, learner.name),
+        }
+        if not splitting:
+            how |= {"regret": regret, "initial_estimates": initial_estimates}
+        sizes = (ends, replicas, seed)
+        if not isinstance(problem, Problem) or isinstance(learner, StateLearner):
+            player = check_player(problem, learner)
+            curves[learner.name] = loss_curve(problem, player, *sizes, pooled=pooled, **how)
             continue
-        blocks = decisions(
-            problem,
-            learner,
-            ends,
-            replicas,
-            seed,
-            engine=engines[learner.name],
-            threads=threads,
-            regret=regret,
-            initial_estimates=initial_estimates,
-            report=report,
-        )
+        how |= {"engine": engines[learner.name]}
+        if splitting:
+            curves[learner.name] = split_curve(problem, learner, *sizes, **how)
+            continue
+        blocks = decisions(problem, learner, *sizes, **how)
         curves[learner.name] = curve(problem, learner, ends, blocks, regret)
     return Simulation(problem, ends, replicas, seed, regret, curves, engines)
 
 
+def _choose(
+    world: World,
+    learner: EveryLearner,
+    rounds: int,
+    engine: EngineLike,
+    splitting: bool,
+    regret: Kind,
+) -> Engine:
+    """Choose the engine that plays a learner's rounds, or refuse what cannot be played so."""
+    if isinstance(world, Problem) and not isinstance(learner, StateLearner):
+        return choose_engine(world, learner, rounds, engine)
+    check_player(world, learner)
+    return check_walked(world, engine, splitting, regret)
+
+
 def find_learners(
-    learners: LearnerLike | Iterable[LearnerLike], problem: Problem, horizon: bool, rounds: int
-) -> list[AnyLearner]:
+    learners: LearnerLike | Iterable[LearnerLike], world: World, horizon: bool, rounds: int
+) -> list[EveryLearner]:
     """Find one or more learners, told the number of rounds if so asked; refuse one named twice."""
-    found = [find_problem_learner(learner, problem) for learner in as_learner_list(learners)]
+    known = world if isinstance(world, Problem | Chain) else world.goal
+    found = [find_learner(learner, known) for learner in as_learner_list(learners)]
     if _check_horizon(horizon, found):
-        told = (with_horizon(x, rounds, problem) if lacks_horizon(x) else x for x in found)
-        found = [find_problem_learner(learner, problem) for learner in told]
+        told = (with_horizon(x, rounds, known) if lacks_horizon(x) else x for x in found)
+        found = [find_learner(learner, known) for learner in told]
     names = [learner.name for learner in found]
     if len(set(names)) < len(names) or not names:
         raise InvalidInput(
@@ -326,7 +354,7 @@ def find_learners(
     return found
 
 
-def _check_horizon(horizon: object, learners: list[AnyLearner]) -> bool:
+def _check_horizon(horizon: object, learners: list[EveryLearner]) -> bool:
     """Return whether to tell learners the number of rounds; refuse if none can be told."""
     if not isinstance(horizon, bool | np.bool_):
         raise InvalidInput(

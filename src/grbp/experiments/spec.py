@@ -59,6 +59,12 @@ class Spec:
     splitting: bool = False
 
     def __post_init__(self) -> None:
+        given: object = self.problem
+        if not isinstance(given, Problem):
+            raise InvalidInput(
+                f"a {type(given).__name__} was given; a specification is of a Problem, and simulate"
+                " plays others"
+            )
         _set(self, "rounds", check_count("rounds", self.rounds, 1, MOST_ROUNDS))
         check_common(self)
         _set(self, "learners", check_learners(as_learner_list(self.learners), self.problem))

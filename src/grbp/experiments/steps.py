@@ -8,9 +8,14 @@ import numpy as np
 from grbp.engine.decisions import InitialEstimates, check_choice, decisions
 from grbp.engine.recorder import World
 from grbp.engine.steps import walk_again
-from grbp.errors import TooLarge
+from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.simulation import find_learners
-from grbp.learners.registry import DEFAULT_LEARNER, AnyLearner, LearnerLike
+from grbp.learners.registry import (
+    DEFAULT_LEARNER,
+    AnyLearner,
+    LearnerLike,
+    find_problem_learner,
+)
 from grbp.model.problem import Problem
 from grbp.model.steps import STEP_COLUMNS
 from grbp.model.transition import finish_mask
@@ -98,10 +103,19 @@ def step_blocks(  # noqa: PLR0913 (as above)
     threads: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the table of `step_log` in parts, each with some replicas of one learner."""
+    given: object = problem
+    if not isinstance(given, Problem):
+        raise InvalidInput(
+            f"a {type(given).__name__} was given; steps are written down of a Problem alone"
+        )
     rounds = check_count("rounds", rounds, 1, MOST_STEPS)
     replicas = check_count("replicas", replicas, 1, MOST_STEPS)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
-    found, seed = find_learners(learners, problem, horizon, rounds), as_seed(seed)
+    found = [
+        find_problem_learner(learner, problem)
+        for learner in find_learners(learners, problem, horizon, rounds)
+    ]
+    seed = as_seed(seed)
     if rounds * replicas * len(found) > MOST_STEPS:
         raise _too_many_steps()
     cases = steps = 0

@@ -7,6 +7,8 @@ import numpy as np
 
 from grbp.experiments.regret import Z_95, bound_unseen
 from grbp.model.problem import Problem
+from grbp.worlds.course import World
+from grbp.worlds.words import write_chance, write_start
 
 COLUMNS: Final = (
     "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "splitting",
@@ -40,9 +42,7 @@ def cell_row(
     return *problem_columns(problem), *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room
 
 
-def problem_columns(problem: Problem) -> Row:
-    """Write a problem as the shell reads it: goal, p_c, p_f and start."""
-    start: str | tuple[tuple[int, float], ...] = problem.canonical_start
-    if not isinstance(start, str):
-        start = ",".join(f"{state}={q!r}" for state, q in start)
-    return problem.goal, problem.p_c, problem.p_f, start
+def problem_columns(world: World) -> Row:
+    """Write a problem as the shell reads it: goal, p_c, p_f and start; other truths in words."""
+    chances = write_chance(world, "p_c"), write_chance(world, "p_f")
+    return world.goal, *chances, write_start(world)

@@ -21,6 +21,8 @@ from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import forced_exploration_slope, getbe_bound
 from grbp.theory.values import Region, optimal_threshold, region
+from grbp.worlds.course import World
+from grbp.worlds.words import describe_world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +40,9 @@ _HEADROOM: Final = 1.15
 
 _WIDTH, _PANEL_HEIGHT, _LINE, _SMALL_LINE = 9.6, 3.5, 0.215, 0.19
 """Inches: the figure's width, a panel's height, a line of the legend and one of small print."""
+
+_MOST_SAID: Final = 120
+"""Letters that describe a truth, at most."""
 
 _LEFT: Final = 0.055
 """The left end of all words, as a part of the width."""
@@ -246,7 +251,7 @@ def _note_if_outside(y: float, top: float) -> str:
 def _theory_lines(simulation: Simulation) -> tuple[list[_Line], str]:
     """Return what is known of getbe-sm's regret, where it was simulated: lines, and a note."""
     name, problem, last = SAMPLE_MEAN.name, simulation.problem, simulation.rounds
-    if name not in simulation.curves:
+    if name not in simulation.curves or not isinstance(problem, Problem):
         return [], ""
     gamma, lines = Control().gamma, []
     if optimal_threshold(problem) == 0:
@@ -335,8 +340,12 @@ def _style_axes(axes: "Axes", name: str) -> None:
     axes.tick_params(labelsize=10, color=GREY)
 
 
-def _describe_problem(problem: Problem) -> str:
+def _describe_problem(problem: World) -> str:
     """Describe the problem in one line."""
+    if not isinstance(problem, Problem):
+        line = describe_world(problem).replace("$", r"\$")
+        line = line.replace("p_C", "$p_C$").replace("p_F", "$p_F$")
+        return textwrap.shorten(line, _MOST_SAID, placeholder=" ...")
     where = {
         Region.EXPLORATION: "exploration region: never finishing is optimal (threshold 0)",
         Region.NO_EXPLORATION: "no-exploration region: FINISH in state 1 is optimal (threshold 1)",

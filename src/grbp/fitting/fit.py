@@ -26,6 +26,7 @@ from grbp.fitting.sensitivity import Sensitivity
 from grbp.fitting.statewise import StatewiseChain, solve_statewise
 from grbp.fitting.transitions import Transitions
 from grbp.fitting.value_estimators import direct_value
+from grbp.fitting.watching import watch_records
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
@@ -82,7 +83,7 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
         Columns by which cases are also answered for apart; several are crossed.
     adaptive : bool
         Whether a learner chose the actions from what it had seen. The estimates are then biased,
-        and only the anytime intervals hold.
+        and only the anytime intervals hold; the alarms say whether the model describes the cases.
     skip_bad_rows : bool
         Whether to leave out rows that break a rule, and what followed them in the case, instead of
         refusing the table.
@@ -140,6 +141,8 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
     )
     priors = check_prior("prior_c", prior_c), check_prior("prior_f", prior_f)
     whole = fit_records(read, level, adaptive, priors)
+    if adaptive:
+        whole = replace(whole, alarms=watch_records(read, level))
     return whole if len(read.groups) != 1 else replace(whole, by_group={read.groups[0]: whole})
 
 

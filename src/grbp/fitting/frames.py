@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from grbp._display import Rows
+from grbp.alarms.watch import Alarm
 from grbp.errors import InvalidInput
 from grbp.fitting.estimates import Proportion, include_estimate
 from grbp.numerics.intervals import check_level
@@ -117,4 +118,5 @@ _TABLES: Final[Mapping[str, Callable[["Fit"], Rows]]] = {
     "states": _states,
     "groups": _groups,
     "tests": _tests,
+    "alarms": lambda fit: (Alarm._fields, fit.alarms),
 }

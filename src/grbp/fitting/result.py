@@ -10,6 +10,7 @@ import numpy as np
 
 from grbp._display import Displayable, Rows, make_frame
 from grbp._format import as_plain, format_interval
+from grbp.alarms.watch import Alarm
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.decide import Decision
 from grbp.fitting.estimates import Proportion
@@ -188,6 +189,10 @@ class Fit(Decision, Displayable):
         What `gain` returns.
     prior_c, prior_f : tuple of float
         The priors with which probabilities of decisions were computed, as Beta laws.
+    alarms : tuple of Alarm
+        Of adaptive records, the alarms that rose when every move was looked at, the one with the
+        most evidence first. All of them together are wrong with a probability of at most
+        1 - level.
     """
 
     goal: int
@@ -220,6 +225,7 @@ class Fit(Decision, Displayable):
     threshold_gain: Estimate | None = None
     prior_c: Prior = JEFFREYS
     prior_f: Prior = JEFFREYS
+    alarms: tuple[Alarm, ...] = ()
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -358,6 +364,7 @@ class Fit(Decision, Displayable):
             "gain": as_plain(self.gain()),
             "support": as_plain(self.support),
             "tests": [asdict(test) for test in self.tests],
+            "alarms": [alarm._asdict() for alarm in self.alarms],
             "counters": as_plain(self.counters),
         }
 
@@ -391,9 +398,10 @@ class Fit(Decision, Displayable):
         library : {"pandas", "polars"}, optional
             The library whose data frame is made; by default pandas, or else Polars, whichever is
             installed.
-        of : {"estimates", "states", "groups", "tests"}
+        of : {"estimates", "states", "groups", "tests", "alarms"}
             What has a row: each estimate, of all cases and of each group; each action in each
-            state; each action in each group; or each assumption that was tested.
+            state; each action in each group; each assumption that was tested; or each alarm that
+            rose.
 
         Returns
         -------

@@ -9,6 +9,7 @@ from grbp._format import percent, plural
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.groups import Standardized
 from grbp.fitting.support import write_list
+from grbp.fitting.watching import NO_ORDER
 from grbp.theory.posterior import JEFFREYS, Estimate
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def summarize(fit: "Fit") -> str:
         *(_wrap(f"Note: {note}") for note in fit.notes),
         "\n".join(_estimates(fit)),
         "\n".join(_tests(fit)),
+        *(["\n".join(_alarms(fit))] if fit.adaptive else []),
         "\n".join(_states(fit)),
     ]
     if fit.standardized is not None:
@@ -145,6 +147,17 @@ def _test_cells(test: AssumptionTest) -> str:
 
 def _answer_change(test: AssumptionTest) -> str:
     return {None: "-", True: "changes", False: "stays"}[test.changes_answer]
+
+
+def _alarms(fit: "Fit") -> Iterator[str]:
+    wrong = f"{100.0 * (1.0 - fit.level):.4g} %"
+    yield f"Alarms, looked at after every move (the error of all five is at most {wrong})"
+    if not fit.cases:
+        yield _wrap(NO_ORDER, "  ", "  ")
+    for alarm in fit.alarms:
+        yield _wrap(f"{alarm.name}: {alarm.sentence}", "  ", "    ")
+    if not fit.alarms:
+        yield "  none rose"
 
 
 def _states(fit: "Fit") -> Iterator[str]:

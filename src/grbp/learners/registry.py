@@ -23,10 +23,12 @@ from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPP
 from grbp.learners.memory import check_memory
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
 from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.best_of_chain import best_of_chain
 from grbp.learners.statewise.posterior_sampling import PSRL
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_count, check_goal, check_positive, check_threshold
+from grbp.theory.dynprog import Chain
 from grbp.theory.values import optimal_threshold
 
 AnyLearner: TypeAlias = Learner | PolicyLearner
@@ -42,8 +44,10 @@ StoredLearner: TypeAlias = str | CustomLearner
 """A learner as a file keeps it: by its name or, where others wrote it, with a digest as well."""
 
 
-def oracle(problem: Problem | int) -> Learner:
-    """Make the learner that knows the problem and plays its optimal threshold."""
+def oracle(problem: Problem | Chain | int) -> Learner | StateLearner:
+    """Make the learner that knows the problem, or the chain, and plays what is optimal."""
+    if isinstance(problem, Chain):
+        return best_of_chain(problem)
     if not isinstance(problem, Problem):
         raise InvalidInput(
             "the learner 'oracle' was asked for; it needs the probabilities, which are not known"
@@ -53,17 +57,17 @@ def oracle(problem: Problem | int) -> Learner:
     return replace(fixed_threshold(optimal_threshold(problem)), name="oracle", summary=summary)
 
 
-def ucb1_policies(problem: Problem | int) -> PolicyLearner:
+def ucb1_policies(problem: Problem | Chain | int) -> PolicyLearner:
     """Make UCB1 over all deterministic policies of a goal."""
     return PolicyLearner(_goal_of(problem))
 
 
-def _goal_of(problem: Problem | int) -> int:
+def _goal_of(problem: Problem | Chain | int) -> int:
     """Return the goal of a problem, or the goal itself if it is valid."""
-    return problem.goal if isinstance(problem, Problem) else check_goal(problem)
+    return problem.goal if isinstance(problem, Problem | Chain) else check_goal(problem)
 
 
-LEARNERS: Final[dict[str, Learner | Callable[[Problem | int], AnyLearner]]] = {
+LEARNERS: Final[dict[str, Learner | Callable[[Problem | Chain | int], EveryLearner]]] = {
     learner.name: learner
     for learner in (
         DOORSTEP_OPTIMAL,
@@ -115,7 +119,7 @@ def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearn
     return found
 
 
-def find_learner(given: LearnerLike, problem: Problem | int) -> EveryLearner:
+def find_learner(given: LearnerLike, problem: Problem | Chain | int) -> EveryLearner:
     """Find a learner by name, made for a problem or a goal where it depends on one.
 
     Parameters
@@ -128,7 +132,7 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> EveryLearner:
         "memory=averaged". A learner of your own is "module:name", which is imported; the name
         stands for a `Learner`, or for a function that makes one for a problem or goal. A learner
         is returned as it is.
-    problem : Problem or int
+    problem : Problem, Chain or int
         The problem, or its goal alone, which is enough for all but the oracle.
 
     Returns
@@ -173,7 +177,8 @@ def find_learner(given: LearnerLike, problem: Problem | int) -> EveryLearner:
         learner = STATE_LEARNERS[name]
     elif is_path(given):
         path, _, settings = settings.partition(":")
-        learner = import_learner(f"{name}:{path}", problem)
+        known_to_all = _goal_of(problem) if isinstance(problem, Chain) else problem
+        learner = import_learner(f"{name}:{path}", known_to_all)
     else:
         others = f"there is {', '.join(_ALL)}, threshold-0, ..."
         meant = did_you_mean(name, [*_ALL, "threshold-0"])
@@ -236,7 +241,9 @@ def _with_settings(learner: EveryLearner, given: str, settings: str) -> EveryLea
     return replace(learner, name=given, constants=learner.constants._replace(**changed))
 
 
-def with_horizon(learner: LearnerLike, rounds: float, problem: Problem | int) -> LearnerLike:
+def with_horizon(
+    learner: LearnerLike, rounds: float, problem: Problem | Chain | int
+) -> LearnerLike:
     """Tell a learner how many rounds there will be; refuse one that cannot be told, or was.
 
     A name stays a name: "doorstep-optimal:good=2" becomes "doorstep-optimal:good=2,horizon=400".
@@ -327,7 +334,7 @@ def learner_constants(learner: EveryLearner) -> tuple[Constant, ...]:
         # 0 stands for a constant that is not in use.
         Constant(name, value, "above 0" if value else "0 or more", meanings.get(name, ""))
         for name, value in defaults.items()
-        if name != "threshold"
+        if name not in {"threshold", "policy"}
     )
 
 

@@ -182,7 +182,7 @@ def measure_growth(result: CurveResult, learner: str) -> Growth:
     if len(at) < 3:
         raise Missing(f"curve of {learner} over two tenfold spans in {result.spec.name}")
     spread = curve.covariance[np.ix_(at, at)]
-    costs = [gap(simulation.problem, threshold) for threshold in curve.threshold_share]
+    costs = [gap(result.spec.problem, threshold) for threshold in curve.threshold_share]
     return Growth(rounds[at], curve.mean[at], spread, simulation.replicas, max(costs, default=0.0))
 
 

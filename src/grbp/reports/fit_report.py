@@ -14,6 +14,7 @@ from grbp.figures.records import (
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.summary import given_priors
 from grbp.fitting.support import CONTINUE, FINISH, UNDECIDED, UNKNOWN, write_states
+from grbp.fitting.watching import NO_ORDER
 from grbp.records.labels import Labels
 from grbp.reports.page import (
     MOST_ROWS,
@@ -125,6 +126,7 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
         ],
         symbol_rows=[*_symbol_rows(fit)],
         missing=[*map(tell, _find_missing(fit))],
+        no_order=NO_ORDER,
         left_out_rows=[
             (rule.replace("-", " "), f"{count:,}", f"{fit.first_lines[rule]:,}")
             for rule, count in fit.dropped.items()

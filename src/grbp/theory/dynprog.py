@@ -178,6 +178,16 @@ class Chain(StartsSomewhere):
         return np.asarray(_policy_matrix(self, np.zeros(self.goal - 1, dtype=np.int64), 0))
 
     @property
+    def p_c(self) -> Floats:
+        """The share of its steps to a neighbour that CONTINUE takes up, for every state.
+
+        It is NaN where it never steps to a neighbour.
+        """
+        up, down = self._laws[:2, 0]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(up / (up + down))
+
+    @property
     def p_f(self) -> Floats:
         """The chance that the first finishing action reaches the goal, for every state."""
         return np.asarray(self._finishes[0])

@@ -87,15 +87,16 @@ def _remove_stop(below: _Stop, here: _Stop, above: _Stop, law: StateLaw) -> _Sto
     gains = [math.exp(weight - largest) * gain for weight, gain in ways if gain != 0.0]
     if math.fsum(gains) <= TIE * math.fsum(map(abs, gains)):
         return None
-    leave = math.exp(log_up) + math.exp(log_down) + won + lost
+    outs = [weight for weight, _ in ways]
+    most = max(outs)  # a sum of such small chances may underflow
+    log_leave = most + math.log(math.fsum(math.exp(out - most) for out in outs))
 
     def join(first: _Crossing, log_on: float) -> _Crossing:
         """Cross to this state first, and then on from it."""
-        reach = math.exp(first.over)
         return _Crossing(
-            first.over + log_on - _log(leave),
-            first.won + reach * won / leave,
-            first.lost + reach * lost / leave,
+            first.over + log_on - log_leave,
+            first.won + math.exp(first.over + _log(won) - log_leave),
+            first.lost + math.exp(first.over + _log(lost) - log_leave),
         )
 
     rising, falling = join(here.rising, log_up), join(above.falling, log_down)

@@ -1,6 +1,7 @@
 """Chances that change from round to round, between problems that are given."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
@@ -49,7 +50,7 @@ class Drift:
     [0.0, 0.5, 1.0, 0.0]
     """
 
-    stages: tuple[tuple[int, Problem | Chain], ...]
+    stages: Sequence[tuple[int, Problem | Chain]]
     shape: Shape = "linear"
 
     def __post_init__(self) -> None:

@@ -65,6 +65,63 @@ export function startMean(goal, start, at) {
   return total / (goal - 1);
 }
 
+/** Compute V(s) of every state, if the chances differ by state and one finishes where `stops` says.
+ *
+ * A chain is { pC, pF } with one chance for each state from 1 on. Nothing is subtracted.
+ */
+export function chainValues({ pC, pF }, stops) {
+  let [won, lost] = [0, 1]; // how a case ends that goes below this state and does not come back
+  const climbs = pC.map((up, k) => {
+    const down = 1 - up;
+    const leave = up + down * (won + lost);
+    if (stops[k]) [won, lost] = [pF[k], 1 - pF[k]];
+    else if (leave > 0) [won, lost] = [(down * won) / leave, (down * lost) / leave];
+    else [won, lost] = [0, 1]; // to and fro for ever, which never wins
+    return { up: stops[k] || leave === 0 ? 0 : up / leave, won };
+  });
+  const values = [];
+  for (const { up, won: before } of climbs.reverse()) {
+    values.unshift(before + up * (values[0] ?? 1));
+  }
+  return values;
+}
+
+/** Find where the best policy of a chain finishes; ties go to FINISH.
+ *
+ * At first every state finishes, and no longer does so where going on to the next ones that do is
+ * better. That only makes going on better elsewhere, so nothing is taken back. A stop knows its
+ * reward, and the log of the chance to cross to it from the stop below, and back.
+ */
+export function bestStops({ pC, pF }) {
+  const kept = [{ state: 0, reward: 0 }];
+  [...pF, 1].forEach((reward, k) => {
+    let last = { state: k + 1, reward, rising: 0, falling: 0 };
+    while (kept.length > 1) {
+      const here = kept.at(-1);
+      const joined = joinOver(kept.at(-2), here, last, pC[here.state - 1]);
+      if (!joined) break;
+      kept.pop();
+      last = joined;
+    }
+    kept.push(last);
+  });
+  return pF.map((_, k) => kept.some(({ state }) => state === k + 1));
+}
+
+/** Return the stop above as a neighbour of the one below, if it is better to go on from here. */
+function joinOver(below, here, above, up) {
+  const ways = [Math.log(up) + above.rising, Math.log1p(-up) + here.falling];
+  const gains = [above.reward - here.reward, below.reward - here.reward];
+  const size = Math.max(...ways.filter((_, k) => gains[k] !== 0));
+  if (size === -Infinity) return null; // there is nothing to gain or lose: a tie
+  const [rise, fall] = gains.map((gain, k) => (gain === 0 ? 0 : Math.exp(ways[k] - size) * gain));
+  if (rise + fall <= TIE * (Math.abs(rise) + Math.abs(fall))) return null;
+  const most = Math.max(...ways);
+  const leave = most + Math.log(Math.exp(ways[0] - most) + Math.exp(ways[1] - most));
+  const rising = here.rising + ways[0] - leave;
+  return { ...above, rising, falling: above.falling + ways[1] - leave };
+}
+
 /** Compute D(rho) = gamma ln(rho), how often FINISH must have been tried before round rho. */
 export function control(gamma, rho) {
   return gamma * Math.log(rho);

@@ -1,8 +1,11 @@
 // The state of the sliders, and the link that stands for it.
 
 export const LARGEST_GOAL = 50;
+export const LARGEST_BY_STATE = 12; // the largest goal whose states may have chances of their own
 export const THRESHOLDS = ["best", "0", "1", "all"];
-export const USUAL = { goal: 4, pC: 0.45, pF: 0.3, start: 2, gamma: 15, threshold: "best" };
+export const USUAL = {
+  goal: 4, pC: 0.45, pF: 0.3, start: 2, gamma: 15, threshold: "best", own: {},
+};
 
 /** The numbers of the state: their names in a link, their limits, and whether they are whole. */
 export const NUMBERS = {
@@ -32,6 +35,18 @@ export function playedThreshold(state, best) {
   return { best, 0: 0, 1: 1, all: state.goal - 1 }[state.threshold];
 }
 
+/** Name the chances of one kind, pC or pF, that the states may have of their own, in their order. */
+export function ownNames({ goal }, key) {
+  const states = goal <= LARGEST_BY_STATE ? goal - 1 : 0;
+  return Array.from({ length: states }, (_, k) => `${key}${k + 1}`);
+}
+
+/** Return the chances by state: its own, or else the common one. */
+export function chainOf(state) {
+  const of = (key) => ownNames(state, key).map((name) => state.own[name] ?? state[key]);
+  return { pC: of("pC"), pF: of("pF") };
+}
+
 /** Return the state that a link stands for; whatever it leaves out or garbles is as usual. */
 export function readLink(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
@@ -41,11 +56,18 @@ export function readLink(hash) {
   }
   if (given.get("start") === "uniform") state.start = "uniform";
   if (THRESHOLDS.includes(given.get("threshold"))) state.threshold = given.get("threshold");
+  const read = (key) => ownNames(state, key)
+    .map((name) => [name, readNumber(key, given.get(name) ?? "", {})])
+    .filter(([, value]) => value !== undefined);
+  state.own = Object.fromEntries([...read("pC"), ...read("pF")]);
   return within(state);
 }
 
 /** Return the link that stands for a state. */
 export function writeLink(state) {
   const pairs = Object.entries(NUMBERS).map(([key, { name }]) => [name, state[key]]);
-  return `#${new URLSearchParams([...pairs, ["threshold", state.threshold]])}`;
+  const own = [...ownNames(state, "pC"), ...ownNames(state, "pF")]
+    .filter((name) => name in state.own)
+    .map((name) => [name, state.own[name]]);
+  return `#${new URLSearchParams([...pairs, ["threshold", state.threshold], ...own])}`;
 }

@@ -3,11 +3,14 @@
 import {
   boundary, forcedTries, gapAt, nearest, optimalThreshold, startMean, valueAt,
 } from "./exact.js";
+import {
+  FIELD_GOALS, chainRows, chainWords, drawChain, setFaders, solveChain,
+} from "./explorer-by-state.js";
 import { Cases, uniforms } from "./explorer-cases.js";
 import { Chain, Player } from "./explorer-chain.js";
 import { drawControl, drawCosts, drawMap, drawShares, drawValues } from "./explorer-pictures.js";
 import {
-  NUMBERS, playedThreshold, readLink, readNumber, within, writeLink,
+  LARGEST_BY_STATE, NUMBERS, chainOf, playedThreshold, readLink, readNumber, within, writeLink,
 } from "./explorer-state.js";
 import { download } from "./explorer-svg.js";
 import { few, ofHundred, percent, startWords, thresholdWords, whole } from "./explorer-words.js";
@@ -44,6 +47,7 @@ function show(typed = null) {
   drawCosts(find("costs"), room("costs"), state, best);
   drawControl(find("control"), room("control"), state);
   showTable();
+  showStates();
   showGamma();
   beginCases();
 }
@@ -97,8 +101,13 @@ function showVerdict() {
     : `The wrong choice in state 1 costs ${ofHundred(gapAt(state, 1 - best, 1))} wins of 100 ` +
       "there, the dotted line on the map; from a state further up it costs less, because many " +
       "cases never come down to state 1.");
+  announce(`In state 1, ${right} ${cost}`);
+}
+
+/** Tell those who listen, when the hand has come to rest. */
+function announce(words) {
   clearTimeout(said);
-  said = setTimeout(() => put("announce", `In state 1, ${right} ${cost}`), 700);
+  said = setTimeout(() => put("announce", words), 700);
 }
 
 function showTable() {
@@ -118,6 +127,32 @@ function showTable() {
   });
   find("value-rows").replaceChildren(...rows);
   put("head-best", `best (${best})`);
+}
+
+/** Show the chain whose chances differ by state, where its goal is small enough for sliders. */
+function showStates() {
+  if (!find("states-fold").open) return; // folded there is no width to draw in
+  const small = state.goal <= LARGEST_BY_STATE;
+  find("states-sliders").hidden = find("states-results").hidden = !small;
+  if (!small) {
+    put("states-words", `The goal is ${state.goal}. There is a slider for each state up to a goal ` +
+      `of ${LARGEST_BY_STATE}.`);
+    return;
+  }
+  for (const key of ["pC", "pF"]) {
+    setFaders(find(`faders-${key}`), state, key, (name, value) =>
+      changeStates({ own: { ...state.own, [name]: value } }));
+  }
+  const solved = solveChain(state);
+  put("states-words", chainWords(state, solved));
+  put("states-head", `threshold ${solved.threshold}`);
+  find("states-rows").replaceChildren(...chainRows(state, solved));
+  drawChain(find("states"), room("states"), state, solved);
+}
+
+function changeStates(changes) {
+  change(changes);
+  announce(find("states-words").textContent);
 }
 
 function showGamma() {
@@ -210,6 +245,9 @@ function listen() {
     played = "";
     beginCases();
   });
+  find("states-fold").addEventListener("toggle", showStates);
+  find("states-kicks").addEventListener("click", () => changeStates(FIELD_GOALS));
+  find("states-alike").addEventListener("click", () => changeStates({ own: {} }));
   find("copy").addEventListener("click", copy);
   for (const button of document.querySelectorAll("button[data-picture]")) {
     const { picture, kind } = button.dataset;
@@ -221,6 +259,7 @@ function listen() {
     clearTimeout(later);
     state = readLink(location.hash);
     wished = state.start;
+    unfold();
     show();
   });
   let width = innerWidth;
@@ -229,6 +268,11 @@ function listen() {
     width = innerWidth;
   });
   listenToMap();
+}
+
+/** Open the fold of the chances by state if a link has some. */
+function unfold() {
+  if (Object.keys(state.own).length) find("states-fold").open = true;
 }
 
 /** Let the point on the map be dragged; a finger elsewhere on it still scrolls the page. */
@@ -254,11 +298,18 @@ function listenToMap() {
 
 /** Say below a picture that is taken away what it is of. */
 function facts(picture) {
-  const { goal, pC, pF, start, gamma } = state;
+  const { goal, start, gamma } = state;
+  const [pC, pF] = picture === "states" ? byState() : [state.pC, state.pF];
   if (picture === "control") return `γ = ${few(gamma)}`;
   const played = { chain: true, shares: true }[picture] ? `, threshold ${cases.threshold}` : "";
   const from = picture === "map" ? "" : `, start ${start === "uniform" ? "in any state" : start}`;
   return `G = ${goal}, p_C = ${pC}, p_F = ${pF}${from}${played}`;
+}
+
+/** Write the chances of each state, or the one that all have. */
+function byState() {
+  const { pC, pF } = chainOf(state);
+  return [pC, pF].map((of) => (new Set(of).size === 1 ? of[0] : `(${of.join(" ")})`));
 }
 
 async function copy() {
@@ -274,5 +325,6 @@ async function copy() {
 }
 
 listen();
+unfold();
 show();
 document.documentElement.dataset.ready = "yes";

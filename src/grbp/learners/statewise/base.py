@@ -86,7 +86,11 @@ class StateLearner:
 
     def choose(self, goal: int, counters: StateCounters, key: int) -> int:
         """Choose the policy of the next round, or refuse what is none."""
-        return self.check_policy(goal, self.decide(goal, self.constants, counters, key))
+        return self.decide_as_int(goal, self.constants, counters, key)
+
+    def decide_as_int(self, goal: int, constants: Any, counters: StateCounters, key: int) -> int:
+        """Return the answer of `decide` as an int, or refuse it."""
+        return self.check_policy(goal, self.decide(goal, constants, counters, key))
 
     def check_policy(self, goal: int, answer: object) -> int:
         """Return an answer of `decide` as an int, or refuse what is no policy of this goal."""

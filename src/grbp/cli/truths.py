@@ -1,0 +1,88 @@
+"""The options that say what is true: a problem, a chain from a file, or one of them that drifts."""
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import grbp
+from grbp.cli.options import parse_number, parse_problem, parse_whole
+from grbp.errors import InvalidInput
+from grbp.worlds.course import World
+from grbp.worlds.plain import from_plain, read_truth, to_plain
+
+_NEEDED: Final = ("goal", "p_c", "p_f")
+
+
+def add_truth(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a problem, and the file that can take their place."""
+    parser.add_argument("--goal", help="the state G that wins a round")
+    parser.add_argument("--p-c", help="chance that continuing moves up")
+    parser.add_argument("--p-f", help="chance that finishing wins")
+    parser.add_argument("--start", help="first state: uniform, 2, or 1=.9,2=.1 (uniform)")
+    parser.add_argument(
+        "--chain",
+        metavar="FILE.toml",
+        help="instead of these: chances by state, a drift or groups",
+    )
+
+
+def add_drift(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets chances change."""
+    parser.add_argument(
+        "--drift",
+        metavar="SHAPE:CHANCE@ROUND,...",
+        help="how chances change: linear, jumps or sine, as in linear:p_c=.65@5000",
+    )
+
+
+def parse_truth(options: argparse.Namespace) -> World:
+    """Return the truth that the options describe, or refuse them."""
+    given = [name for name in (*_NEEDED, "start") if getattr(options, name) is not None]
+    if options.chain is None:
+        missing = [_option(name) for name in _NEEDED if name not in given]
+        if missing:
+            raise InvalidInput(
+                f"the following arguments are required: {', '.join(missing)}; or give --chain"
+                " FILE.toml in their place"
+            )
+        options.start = options.start or "uniform"
+        world: World = parse_problem(options)
+    elif given:
+        raise InvalidInput(
+            f"--chain and {_option(given[0])} were given; the file says what the chances are, so"
+            " leave one of the two out"
+        )
+    else:
+        world = read_truth(Path(options.chain))
+    drift = getattr(options, "drift", None)
+    return world if drift is None else _parse_drift(drift, world)
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _parse_drift(text: str, world: World) -> grbp.Drift:
+    """Read how a problem or a chain changes, as in jumps:p_c=.65@1001,p_f=.2@2001."""
+    if not isinstance(world, grbp.Problem | grbp.Chain):
+        raise InvalidInput(
+            f"--drift was given with {type(world).__name__}; it must be with a problem or one chain"
+        )
+    shape, _, changes = text.partition(":")
+    at: dict[Any, dict[str, Any]] = {}
+    for change in changes.split(","):
+        found = re.fullmatch(r"(p_c|p_f)=([^@=]+)@([^@=]+)", change.strip())
+        if found is None:
+            raise InvalidInput(
+                f"--drift {text!r} was given; it must be a shape and chances with their rounds, as"
+                " in linear:p_c=.65@5000,p_f=.2@5000"
+            )
+        name, chance, rho = found.groups()
+        at.setdefault(parse_whole(rho), {})[name] = parse_number(chance)
+    stages, plain = [(1, world)], to_plain(world)
+    for rho in sorted(at, key=lambda one: one if isinstance(one, int) else 0):
+        plain |= at[rho]
+        one: Any = from_plain(plain)
+        stages.append((rho, one))
+    return grbp.Drift(stages, shape)  # type: ignore[arg-type]

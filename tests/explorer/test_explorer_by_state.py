@@ -1,0 +1,217 @@
+"""The explorer's chances that differ by state: what it says of them, and that it fits anywhere."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pytest
+from browser import DESK, PHONE, Watched, misplaced
+from fonts import NARROW, WIDE
+
+from grbp.explorer.page import single_file
+from grbp.theory.dynprog import Chain, Move, evaluate, solve
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+KICKS: Final = "G=6&pC=0.5&pF=0.3&start={}&pF1=0.01&pF2=0.02&pF3=0.1&pF4=0.76&pF5=0.93"
+SENTENCES: Final = {
+    KICKS.format("uniform"): (
+        "Here no threshold is best: finish in states 4 and 5. The best threshold, 0, wins 50.0"
+        " of 100 cases from a state drawn evenly, the best policy 56.6, 6.6 more."
+    ),
+    KICKS.format(3): (
+        "Here no threshold is best: finish in states 4 and 5. The best threshold, 0, wins 50.0"
+        " of 100 cases from state 3, the best policy 57.0, 7.0 more."
+    ),
+    KICKS.format(5): (
+        "The best policy is not a threshold: finish in states 4 and 5. But threshold 5 wins as"
+        " often, 93.0 of 100 cases from state 5."
+    ),
+    "G=4&pC=0.45&pF=0.3&start=2": (
+        "Here a threshold is best, 1: finish in state 1. It wins 48.8 of 100 cases from state 2."
+    ),
+    "G=4&pC=0.65&pF=0.3&start=1": (
+        "Here a threshold is best, 0: never finish. It wins 50.4 of 100 cases from state 1."
+    ),
+    "G=5&pC=0&pF=0&start=uniform": (
+        "Here a threshold is best, 4: finish in every state. It wins 0.0 of 100 cases from"
+        " a state drawn evenly."
+    ),
+    # A tie: to continue in state 3 is as good.
+    "G=4&pC=0.5&pF=0&start=uniform&gamma=15&threshold=best&pF3=0.75": (
+        "The best policy is not a threshold: finish in state 3. But threshold 0 wins as often,"
+        " 50.0 of 100 cases from a state drawn evenly."
+    ),
+}
+LARGEST: Final = "G=12&pC=0.5&pF=0.123&start=uniform&pC7=0.999&pF1=1e-9&pF4=0.76&pF11=0.88"
+FITS: Final = """() => [...document.querySelectorAll(".faders div div")].filter((column) =>
+  [...column.children].some((part) => part.getBoundingClientRect().width >
+    column.getBoundingClientRect().width)).map((column) => column.textContent)"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
+    path.write_text(single_file(), "utf-8")
+    return path.as_uri()
+
+
+@contextmanager
+def opened(browser: Watched, file: str, link: str = "", **options: Any) -> "Iterator[Page]":
+    with browser.page(**options) as page:
+        page.goto(f"{file}#{link}" if link else file)
+        page.wait_for_selector("html[data-ready]")
+        yield page
+
+
+def said(page: "Page") -> str:
+    return str(page.locator("#states-words").text_content())
+
+
+def faders(page: "Page", kind: str) -> list[str]:
+    """What the sliders of p_C or of p_F say."""
+    inputs = page.locator(f"#faders-{kind} input")
+    return [str(value) for value in inputs.evaluate_all("(all) => all.map((one) => one.value)")]
+
+
+def test_it_says_what_is_best(browser: Watched, file: str) -> None:
+    with opened(browser, file) as page:
+        for link, sentence in SENTENCES.items():
+            page.goto(f"{file}#{link}")
+            page.wait_for_function(
+                "(link) => document.getElementById('link').value.includes(link)",
+                arg=link.partition("&pF1")[0],
+            )
+            assert said(page) == sentence
+
+
+def test_the_table_has_the_numbers_of_the_package(browser: Watched, file: str) -> None:
+    chain = Chain(6, Move(0.5, 0.5), [0.01, 0.02, 0.1, 0.76, 0.93])
+    best, never = solve(chain), evaluate(chain, [0] * 5).value
+    with opened(browser, file, KICKS.format("uniform")) as page:
+        assert page.inner_text("#states-head") == "threshold 0"
+        rows = page.locator("#states-rows tr").evaluate_all(
+            "(rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent))"
+        )
+    numbers = np.array([best.value, never, best.value - never])
+    numbers = 100 * np.column_stack([numbers, numbers.mean(axis=1)])
+    names = [["1", "CONTINUE"], ["2", "CONTINUE"], ["3", "CONTINUE"], ["4", "FINISH"]]
+    names += [["5", "FINISH"], ["mean", ""]]
+    for row, name, expected in zip(rows, names, numbers.T, strict=True):
+        assert row == [*name, *(f"{value:.1f}" for value in expected)]
+
+
+def test_the_states_are_moved_one_by_one_and_kept_in_the_link(browser: Watched, file: str) -> None:
+    with opened(browser, file, "G=5&pC=0.5&pF=0.3&start=uniform") as page:
+        assert not page.locator("#pF2").is_visible(), "behind its fold"
+        page.locator("#states-fold summary").press("Enter")
+        assert faders(page, "pC") + faders(page, "pF") == ["0.5"] * 4 + ["0.3"] * 4
+        alike = said(page)
+        page.locator("#pF3").press("End")
+        page.locator("#pF3").press("ArrowDown")
+        page.wait_for_url("**&pF3=0.99")
+        assert "no threshold is best: finish in state 3." in said(page)
+        # A state that was not touched follows the common slider.
+        page.fill("#pF-number", "0.05")
+        page.locator("#pC1").press("Home")
+        page.wait_for_url("**pF=0.05&**&pC1=0&pF3=0.99")
+        assert faders(page, "pC") == ["0", "0.5", "0.5", "0.5"]
+        assert faders(page, "pF") == ["0.05", "0.05", "0.99", "0.05"]
+        third = said(page)
+        with opened(browser, page.input_value("#link")) as again:
+            assert again.locator("#pF2").is_visible(), "a link opens the fold"
+            assert said(again) == third
+            assert again.input_value("#link") == page.input_value("#link")
+        # A smaller goal takes a state away; a larger one brings it back.
+        page.fill("#goal-number", "3")
+        page.wait_for_url("**G=3&**&pC1=0")
+        page.fill("#goal-number", "13")
+        assert said(page) == "The goal is 13. There is a slider for each state up to a goal of 12."
+        assert not page.locator("#pC1").is_visible()
+        page.fill("#goal-number", "5")
+        page.wait_for_url("**G=5&**&pC1=0&pF3=0.99")
+        assert said(page) == third
+        page.fill("#pF-number", "0.3")
+        page.click("#states-alike")
+        page.wait_for_url("**&threshold=best")
+        assert said(page) == alike
+        page.click("#states-kicks")
+        page.wait_for_url("**&pF4=0.76&pF5=0.93")
+        kicks = said(page)
+        page.go_back()
+        page.wait_for_url("**&threshold=best")
+        assert said(page) == alike
+        page.go_forward()
+        page.wait_for_url("**&pF4=0.76&pF5=0.93")
+        assert said(page) == kicks
+
+
+def test_a_damaged_link_moves_no_state_beyond_its_limits(browser: Watched, file: str) -> None:
+    damaged = "pC1=&pC2=much&pC3=-3&pF1=7&pF2=0.1,0.2&pF3=NaN&pF4=0.9&pC0=0.1&pF=0.4&pC1.5=0.3"
+    with opened(browser, file, f"G=4&{damaged}") as page:
+        assert (faders(page, "pC"), faders(page, "pF")) == (
+            ["0.45", "0.45", "0"],
+            ["1", "0.4", "0.4"],
+        )
+        assert page.input_value("#link").endswith("&threshold=best&pC3=0&pF1=1")
+    with opened(browser, file, "G=20&pC1=0.2&pF19=0.3") as page:
+        assert not page.locator("#states-words").is_visible()
+        assert page.input_value("#link").endswith("&threshold=best")
+
+
+def test_a_slider_stands_upright(browser: Watched, file: str) -> None:
+    with opened(browser, file, KICKS.format("uniform"), viewport=PHONE) as page:
+        page.locator("#panel summary").click()
+        page.locator("#pF1").scroll_into_view_if_needed()
+        box = page.locator("#pF1").bounding_box()
+        assert box
+        assert box["height"] > 3 * box["width"]
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 1)
+        page.wait_for_url("**&pF1=1&pF2=0.02&**")
+
+
+def test_the_picture_says_of_which_chances_it_is(browser: Watched, file: str) -> None:
+    with opened(browser, file, KICKS.format("uniform")) as page:
+        for kind in ("svg", "png"):
+            with page.expect_download() as waiting:
+                page.click(f"button[data-picture=states][data-kind={kind}]")
+            assert waiting.value.suggested_filename == f"grbp-states.{kind}"
+            if kind == "svg":
+                drawn = waiting.value.path().read_text("utf-8")
+        label = page.get_attribute("#states", "aria-label")
+    assert f"<title>{label}</title>" in drawn
+    assert "(0.01 0.02 0.1 0.76 0.93), start in any state" in drawn
+
+
+@pytest.mark.sample("dark-phone")
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nothing_is_in_the_way_of_anyone(
+    browser: Watched,
+    file: str,
+    violations: "Callable[[Page], list[str]]",
+    viewport: Any,
+    colours: Any,
+) -> None:
+    with opened(browser, file, LARGEST, viewport=viewport, color_scheme=colours) as page:
+        assert violations(page) == []
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("font", [WIDE, NARROW])
+def test_all_words_fit_and_nothing_scrolls_sideways(
+    browser: Watched, file: str, viewport: Any, font: float
+) -> None:
+    with opened(browser, file, viewport=viewport, font=font) as page:
+        for link in (LARGEST, KICKS.format(2), "G=2&pC=0.5&pF=0.5&start=1&pC1=0.123"):
+            page.goto(f"{file}#{link}")
+            page.wait_for_function(
+                "(link) => document.getElementById('link').value.includes(link)",
+                arg=link.partition("&start")[0],
+            )
+            page.locator("#states-rows").wait_for()
+            assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"], link
+            assert misplaced(page) == [], link
+            assert page.evaluate(FITS) == [], link
