@@ -1,6 +1,7 @@
 """Studies by state, with groups and with memories: they decide as the engine does, and say so."""
 
 import csv
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from grbp.worlds.course import best_value
 UP, P_F = np.array([0.3, 0.5, 0.8]), np.array([0.1, 0.6, 0.3])
 OTHER = np.array([0.6, 0.5, 0.4]), np.array([0.5, 0.1, 0.2])
 GROUPS = ("north", "south")
+RECORDS = grbp.Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)
 
 
 def a_chain(up: Any, p_f: Any) -> grbp.Chain:
@@ -114,9 +116,7 @@ def test_a_study_begins_from_the_steps_of_another_that_count(tmp_path: Path) -> 
 
 
 def _start(study: Study) -> Any:
-    from grbp.live.schema import loads
-
-    return loads(study.log()[0].request)["config"]["start"]
+    return json.loads(study.log()[0].request)["config"]["start"]
 
 
 def test_what_a_study_began_with_is_passed_on() -> None:
@@ -186,7 +186,7 @@ def test_the_value_of_continuing_lies_in_its_interval_and_rises_with_every_chanc
         ({"groups": ["a", "b"], "cases": 50}, "cases = 50 was given with groups"),
         ({"model": "state", "start": "first"}, "which begins with nothing: leave it out"),
         ({"model": "state", "goal": 64}, "it must be at most 63"),
-        ({"model": "state", "start": grbp.Counters(*[2] * 9)}, "must be counters by state or a fit"),
+        ({"model": "state", "start": RECORDS}, "it must be counters by state or a fit"),
         ({"groups": ["a", "b"], "start": {"a": None}}, "it must be of a, b"),
     ],
 )  # fmt: skip

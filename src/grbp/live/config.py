@@ -25,7 +25,7 @@ from grbp.learners.serialization import (
     restore_learner,
 )
 from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import LARGEST_GOAL
+from grbp.learners.statewise.counters import LARGEST_GOAL, empty_state_counters
 from grbp.live.arguments import MOST_CASES, check_label, check_text
 from grbp.live.models import is_by_state, name_learner, name_model, read_memory
 from grbp.live.schema import dumps, loads
@@ -206,7 +206,7 @@ class Config:
     def _find_learner(self, given: LearnerLike | None) -> Learner | StateLearner:
         found = find_learner(restore_learner(self.learner, given, self.goal, "study"), self.goal)
         check_constants(self.constants, found, "study")
-        return _check_learner(found)
+        return _check_learner(found, self.goal)
 
 
 @lru_cache(maxsize=256)
@@ -282,7 +282,7 @@ def check_imported(given: Any) -> Config:
     config = check_config(given)
     check_label("name", config.name, 64)
     if isinstance(config.learner, str) and not is_path(config.learner):
-        _check_learner(find_learner(config.learner, config.goal))
+        _check_learner(find_learner(config.learner, config.goal), config.goal)
     return config
 
 
@@ -292,13 +292,13 @@ def make_config(
     """Check what a study is to be, and return its configuration."""
     goal = check_goal(goal)
     found, groups = (
-        _check_learner(find_learner(learner, goal)),
+        _check_learner(find_learner(learner, goal), goal),
         check_groups(settings.get("groups")),
     )
     start = check_start(settings["start"], found, goal, groups)
     if cases is not None:
         learner = _tell_cases(learner, goal, cases, start, groups)
-        found = _check_learner(find_learner(learner, goal))
+        found = _check_learner(find_learner(learner, goal), goal)
     if (found.memory or None) != read_memory(name_learner(learner)):
         raise InvalidInput(
             f"the learner {found.name} was given, which forgets; a study needs its memory in its"
@@ -359,13 +359,15 @@ def _tell_cases(
     return with_horizon(learner, first_round(start) - 1 + number, goal)
 
 
-def _check_learner(found: object) -> Learner | StateLearner:
-    """Refuse the learner of policies, which does not decide from counters."""
+def _check_learner(found: object, goal: int) -> Learner | StateLearner:
+    """Refuse the learner of policies, which has no counters, and one by state for a large goal."""
     if not isinstance(found, Learner | StateLearner):
         raise InvalidInput(
             "the learner ucb1-policies was given; a study needs one that decides a threshold,"
             " or an action for every state, from counters, such as doorstep-optimal"
         )
+    if isinstance(found, StateLearner):
+        empty_state_counters(goal)
     return found
 
 
