@@ -13,7 +13,7 @@ from runs import one_sentence
 import grbp
 from grbp import Study
 from grbp.engine.losses import losses
-from grbp.errors import InvalidInput
+from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.statewise.solving import best_policy, policy_values
 from grbp.live.state_basis import make_state_basis
 from grbp.model.transition import first_state
@@ -194,7 +194,7 @@ def test_what_does_not_fit_is_refused(settings: dict[str, Any], words: str) -> N
     named = {"goal": 4} | settings
     if named.get("groups") == "ab":
         named["groups"] = ["a", ""]
-    with pytest.raises(InvalidInput) as refusal:
+    with pytest.raises(GrbpError) as refusal:
         Study.create("memory", "x", **named)
     assert words in one_sentence(refusal.value)
 

@@ -164,11 +164,13 @@ def show_cases(cases: Sequence[Case], limit: int) -> None:
     for one in cases:
         since = _format_time(one.since)[:-3]
         against = "-" if one.overridden is None else one.overridden
-        print(
+        line = (
             f"{one.case:>{wide}}  {one.state:>{high}}  {one.status:<6}  {one.steps:>5}"
             f"  {against:>10}  {one.held:>4}  {one.action or '-':<8}  {since}"
-            f"{f'  {one.group}' if grouped else ''}"
         )
+        group = "" if one.group is None else f"  {one.group}"
+        fits = len(line) + len(group) <= _WIDTH
+        print(line + group if fits else f"{line}\n{'':>{wide}}  of group{group[1:]}")
     _show_end((one.since for one in cases), len(cases) == limit, cases[-1].case, _SINCE)
 
 

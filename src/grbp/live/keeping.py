@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from grbp.errors import ReadOnly
+from grbp.errors import InvalidInput, ReadOnly
 from grbp.learners.registry import LearnerLike
 from grbp.live import arguments, commands
 from grbp.live.advice import Status
@@ -153,6 +153,10 @@ class StudyKeeper(StudyReader):
         """
         learner = choose_learner(learner, model, memory)
         if isinstance(start, StudyReader):
+            if start.goal != goal:
+                raise InvalidInput(
+                    f"a study with another goal was given; it must be one with goal {goal}"
+                )
             start = start.records(by_state=is_by_state(name_learner(learner)), groups=groups)
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
         settings |= {"level": level, "groups": None if groups is None else list(groups)}
