@@ -230,7 +230,7 @@ def test_shadow_mode_advises_nobody(
     assert (opened["state"], told["took"]) == (2, "continue")
     kept = answer("status")
     hidden = {"learner", "seed", "start", "planned", "pending", "head", "next_threshold", "basis"}
-    hidden |= {"model", "memory", "by_group", "alarms"}
+    hidden |= {"model", "memory", "by_group", "by_state", "alarms"}
     assert {name for name in kept if kept[name] is None} == hidden | {"read_only", "archived"}
     assert said("status") == (
         f"Study ward: goal 4, grbp {grbp.__version__}, shadow mode: nobody is advised\n"

@@ -111,7 +111,7 @@ class Case:
         if self.status != "open":
             return None
         if self.by_state:
-            return ["continue", "finish"][self.threshold // 2 ** (self.state - 1) % 2]
+            return "finish" if self.threshold & (1 << (self.state - 1)) else "continue"
         return "finish" if self.state <= self.threshold else "continue"
 
     @property

@@ -103,12 +103,10 @@ def _show_learned(status: Status) -> None:
     if status.pending:
         print(f"{status.pending:,} FINISH pending: advised or taken, and not counted yet.")
     _show_next(status)
-    if isinstance(basis, StateBasis):
-        print()
-        print(basis.summary)
-        print()
-    elif basis.f or basis.c:
+    if isinstance(basis, Basis) and (basis.f or basis.c):
         _show_estimates(basis)
+    elif any(one.f or one.c for one in status.by_state):
+        _show_states(status.by_state)
     elif status.cases["opened"]:
         print("Nothing was seen of either action yet.")
     if basis.drawn is not None:
@@ -126,6 +124,20 @@ def _show_next(status: Status) -> None:
             rule = describe_choice(choice, status.goal, by_state=by_state)
             what = "this policy" if by_state else f"threshold {choice:,}"
             _fill(f"The next case{f' of {group}' if group else ''} gets {what}: {rule}.")
+
+
+def _show_states(rows: Sequence[StateBasis]) -> None:
+    """Print what is known of both actions in each state."""
+    head = f"{'share':>7}{f'{100 * rows[0].level:g} % interval':>18}{'tries':>8}"
+    print(f"\n  {'':<5}{'CONTINUE moves up':>19}{'FINISH wins':>27}")
+    print(f"  state{head}{head}")
+    for one in rows:
+        line = f"  {one.state:>5}"
+        for share, tries in ((one.p_c, one.c), (one.p_f, one.f)):
+            estimate = "-" if math.isnan(share.estimate) else f"{share.estimate:.3f}"
+            line += f"{estimate:>7}{f'{share.low:.3f} to {share.high:.3f}':>18}{tries:>8,}"
+        print(line)
+    print()
 
 
 def _show_estimates(basis: Basis) -> None:

@@ -275,6 +275,8 @@ class Status:
         The names of the groups; empty without groups.
     by_group : dict of GroupStatus
         How each group stands.
+    by_state : tuple of StateBasis
+        Of a learner by state, what is known of both actions in each state, of all groups together.
     alarms : tuple of Alarm or None
         The alarms that rose, the one with the most evidence first; None if the study, which an
         older version made, does not watch its cases.
@@ -301,15 +303,17 @@ class Status:
     memory: float | str | None
     groups: tuple[str, ...]
     by_group: dict[str, GroupStatus]
+    by_state: tuple[StateBasis, ...]
     alarms: tuple[Alarm, ...] | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
         # What shadow mode hides is None.
-        groups, alarms = self.by_group, self.alarms
+        groups, states, alarms = self.by_group, self.by_state, self.alarms
         plain: dict[str, Any] = {
             "basis": None if self.basis is None else self.basis.to_dict(),
             "groups": list(self.groups),
+            "by_state": None if states is None else [one.to_dict() for one in states],
             "alarms": None if alarms is None else [alarm._asdict() for alarm in alarms],
         }
         if groups is not None:
@@ -336,7 +340,11 @@ def make_status(
         )
         for name, (one, choice, opened) in known.items()
     }
-    study = found.pop("")
+    study, all_known = found.pop(""), known[""][0]
+    by_state = [
+        _explain(config, all_known, state, study.next_threshold or 0, this_version())
+        for state in range(1, config.goal if config.by_state else 1)
+    ]
     start = config.start if isinstance(config.start, str) else "records"
     if config.by_state and start == DRAWN:
         start = "nothing"
@@ -345,5 +353,6 @@ def make_status(
         config.days, config.shadow, cases, config.planned, row.pending, row.seq, row.head,
         read_only, study.next_threshold, study.basis, row.archived or None, config.model,
         config.memory, tuple(config.groups), found,
+        tuple(one for one in by_state if isinstance(one, StateBasis)),
         find_alarms(row) if config.alarms else None,
     )  # fmt: skip

@@ -157,7 +157,7 @@ class StudyKeeper(StudyReader):
                 raise InvalidInput(
                     f"a study with another goal was given; it must be one with goal {goal}"
                 )
-            start = start.records(by_state=is_by_state(name_learner(learner)), groups=groups)
+            start = start._count_records(by_state=is_by_state(name_learner(learner)), groups=groups)
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
         settings |= {"level": level, "groups": None if groups is None else list(groups)}
         config = make_config(name, goal, learner, cases, settings)

@@ -274,21 +274,11 @@ class StudyReader:
                 return decide_choice(config, study, self._learner, group)
         return None
 
-    def records(self, *, by_state: bool = False, groups: Sequence[str] | None = None) -> Any:
+    def _count_records(self, *, by_state: bool = False, groups: Sequence[str] | None = None) -> Any:
         """Count the steps that stand in the log and count by now, for another study to begin with.
 
-        Parameters
-        ----------
-        by_state : bool, default False
-            Whether to count them in each state.
-        groups : sequence of str, optional
-            The groups of the other study: where they are those of this one, each has its own.
-
-        Returns
-        -------
-        Counters, StateCounters or dict
-            What the study began with is counted as well, if it is known by state where that is
-            asked for.
+        Where the groups of the other are those of this one, each has its own. What this one began
+        with is counted as well, if it is known by state where that is asked for.
         """
         study, found = self._read(lambda tx, study: (study, count_steps(tx, study)))
         config = load_config(study.config)

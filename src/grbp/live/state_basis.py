@@ -166,7 +166,12 @@ class StateBasis:
             name: estimate_to_dict(value) if isinstance(value, Estimate) else value
             for name, value in vars(self).items()
         }
-        return fields | {"action": self.action.name.lower(), "value_finish": fields["p_f"]}
+        return fields | {
+            "action": self.action.name.lower(),
+            "value_finish": fields["p_f"],
+            "side": None if self.side is None else self.side.name.lower(),
+            "settled": self.settled,
+        }
 
 
 def make_state_basis(  # noqa: PLR0913, PLR0917
