@@ -142,6 +142,10 @@ def test_records_come_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: 
         (["--from", "no/such.json"], "the records 'no/such.json' cannot be read"),
         (["--json", "--csv", "-"], "--csv - and --json were given"),
         (["--report", "/dev/null/x"], "/dev/null/x cannot be written"),
+        (["--models", "one"], "models are compared on --chain or under --drift"),
+        (["--chain", "c.toml"], "--chain and --goal were given"),
+        (["--drift", "linear:p_c=.65@50"], "p_c = '.4:.5' was given"),
+        (["--chain", "c.toml", "--known", ".8"], "--known was given with --chain or --drift"),
     ],
 )
 def test_a_mistake_gets_one_sentence(
@@ -153,6 +157,23 @@ def test_a_mistake_gets_one_sentence(
     assert err.startswith("grbp: ")
     assert err.count("\n") == 1
     assert sentence in err
+
+
+def test_models_are_compared_on_a_chain_and_under_a_drift(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "chain.toml"
+    file.write_text("goal = 4\np_c = 0.5\np_f = [0.05, 0.6, 0.9]\n")
+    size = ["--quiet", "--cases", "40", "--replicas", "5", "--models", "one,state"]
+    assert main(["plan", "--chain", str(file), *size, "--json"]) == 0
+    chain = grbp.Chain(4, grbp.Move(0.5, 0.5), [0.05, 0.6, 0.9])
+    models = grbp.plan_models(chain, 40, ["one", "state"], replicas=5)
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(models.to_dict()))
+    asked = ["--goal", "4", "--p-c", ".45", "--p-f", ".3", "--drift", "linear:p_c=.65@40"]
+    assert main(["plan", *asked, *size]) == 0
+    assert "a study that" in capsys.readouterr().out
+    assert main(["plan", *asked, *size, "--plot", str(tmp_path / "models.png")]) == 0
+    assert (tmp_path / "models.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("command", ["plan", "fit", "simulate"])

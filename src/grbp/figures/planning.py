@@ -128,7 +128,7 @@ def models_figure(plan: ModelPlan, ax: "Axes | None" = None) -> "Figure":
             lost, cases = [one.lost for one in own], [one.cases for one in own]
             errors = [[x.estimate - x.low for x in lost], [x.high - x.estimate for x in lost]]
             axes.errorbar(
-                cases, [x.estimate for x in lost], errors, label=f"a study that {model}",
+                cases, [x.estimate for x in lost], errors, label=f"a study that {own[0].words}",
                 color=colour, linestyle=dashes, marker="o", capsize=3,
             )  # fmt: skip
         axes.set_xlim(left=0.0)

@@ -36,7 +36,15 @@ if TYPE_CHECKING:
 REPLICAS: Final = 400
 """How many studies of each model are played by default."""
 
-_MOST_CASES: Final = 10**6
+_FORGETS: Final = "-forgets"
+
+_WORDS: Final = {
+    "one": "takes one chance for all states",
+    "state": "gives each state its own chances",
+    "averaged": "averages over both",
+}
+"""What a study under each model does."""
+
 _MOST_REPLICAS: Final = 10**5
 _WIDTH: Final = 78
 _Z: Final = 1.959963984540054
@@ -48,7 +56,7 @@ class ModelOutlook(NamedTuple):
     Attributes
     ----------
     model : str
-        What a study that.
+        The model of the study, as in `plan_models`.
     learner : str
         The learner that decides.
     cases : int
@@ -62,6 +70,12 @@ class ModelOutlook(NamedTuple):
     cases: int
     won: Estimate
     lost: Estimate
+
+    @property
+    def words(self) -> str:
+        """What a study under this model does."""
+        base = self.model.removesuffix(_FORGETS)
+        return _WORDS[base] + ("" if base == self.model else " and forgets")
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,10 +133,10 @@ class ModelPlan(Displayable):
         ranked = sorted(last, key=lambda one: one.lost.estimate)
         first, *others = ranked
         said = [
-            f"In {plural(self.cases[-1], 'case')} like these, a study that {first.model} loses"
+            f"In {plural(self.cases[-1], 'case')} like these, a study that {first.words} loses"
             f" {format_number(first.lost.estimate)} goals compared with knowing the truth"
             + "".join(
-                f"; one that {one.model}, {format_number(one.lost.estimate)}" for one in others
+                f"; one that {one.words}, {format_number(one.lost.estimate)}" for one in others
             )
             + "."
         ]
@@ -137,13 +151,13 @@ class ModelPlan(Displayable):
         return said
 
     def _head(self) -> str:
-        return f"{'a study that':<36}{'cases':>8}{'won':>10}{'lost':>10}  (95 %)"
+        return f"{'model':<18}{'cases':>9}{'won':>9}{'lost':>9}  (95 %)"
 
     def _line(self, one: ModelOutlook) -> str:
         low, high = (format_number(end) for end in (one.lost.low, one.lost.high))
         return (
-            f"{one.model:<36}{one.cases:>8,}{format_number(one.won.estimate):>10}"
-            f"{format_number(one.lost.estimate):>10}  ({low} to {high})"
+            f"{one.model:<18}{one.cases:>9,}{format_number(one.won.estimate):>9}"
+            f"{format_number(one.lost.estimate):>9}  ({low} to {high})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -167,7 +181,7 @@ class ModelPlan(Displayable):
         return self.columns, self.cells()
 
     def _summary(self) -> Rows:
-        return ("a study that", "cases", "goals lost"), (
+        return ("model", "cases", "goals lost"), (
             (one.model, one.cases, one.lost.estimate) for one in self.outlooks
         )
 
@@ -228,10 +242,10 @@ def plan_models(  # noqa: PLR0913 (each is a separate choice of the user)
     threads = None if threads is None else check_whole("threads", threads, 1, 1024)
     report_on, outlooks = as_progress(progress), []
     chosen = [_find_model(name, world, asked[-1]) for name in models or _usual_models(world)]
-    for k, (words, learner) in enumerate(chosen):
+    for k, (name, learner) in enumerate(chosen):
         lost, won = losses(world, learner, asked, count, number, threads=threads)
         outlooks += [
-            ModelOutlook(words, learner.name, cases, _mean(won[:, i]), _mean(lost[:, i]))
+            ModelOutlook(name, learner.name, cases, _mean(won[:, i]), _mean(lost[:, i]))
             for i, cases in enumerate(asked)
         ]
         if report_on is not None:
@@ -247,17 +261,8 @@ def _usual_models(world: World) -> list[str]:
     return [*MODELS, *(f"{name}{_FORGETS}" for name in MODELS if changes)]
 
 
-_FORGETS: Final = "-forgets"
-
-_WORDS: Final = {
-    "one": "takes one chance for all states",
-    "state": "gives each state its own chances",
-    "averaged": "averages over both",
-}
-
-
 def _find_model(name: object, world: World, cases: int) -> tuple[str, Any]:
-    """Return what a model takes for granted, in words, and its learner."""
+    """Return a model and its learner; refuse what is none."""
     base = name.removesuffix(_FORGETS) if isinstance(name, str) else ""
     if base not in MODELS:
         allowed = ", ".join(MODELS)
@@ -271,7 +276,7 @@ def _find_model(name: object, world: World, cases: int) -> tuple[str, Any]:
     found: EveryLearner = find_learner(learner, world.goal)
     if not forgets and lacks_horizon(found):
         found = find_learner(with_horizon(learner, cases, world.goal), world.goal)
-    return _WORDS[base] + (" and forgets" if forgets else ""), found
+    return str(name), found
 
 
 def _mean(numbers: Floats | Ints) -> Estimate:
