@@ -22,8 +22,10 @@ from grbp.learners.doorstep_optimal import DOORSTEP_OPTIMAL
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
 from grbp.learners.memory import check_memory
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
+from grbp.learners.statewise.averaged import AVERAGED
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.best_of_chain import best_of_chain
+from grbp.learners.statewise.kl_ucb import KL_UCB_STATES
 from grbp.learners.statewise.posterior_sampling import PSRL
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
@@ -89,7 +91,9 @@ LEARNERS: Final[dict[str, Learner | Callable[[Problem | Chain | int], EveryLearn
 `find_learner` looks a learner up and makes it; ``grbp learners`` lists them on the shell.
 """
 
-STATE_LEARNERS: Final[dict[str, StateLearner]] = {learner.name: learner for learner in (PSRL,)}
+STATE_LEARNERS: Final[dict[str, StateLearner]] = {
+    learner.name: learner for learner in (AVERAGED, PSRL, KL_UCB_STATES)
+}
 """Every learner by state by name: for chains whose chances differ by state."""
 
 _ALL: Final = (*LEARNERS, *STATE_LEARNERS)
@@ -100,8 +104,8 @@ _MOST_TOLD: Final = 2**53
 DEFAULT_LEARNER: Final = DOORSTEP_OPTIMAL.name
 """The learner to use where nothing speaks for another: it needs no horizon and no tuning."""
 
-MODELS: Final = {"one": DEFAULT_LEARNER, "state": PSRL.name}
-"""The learner of each model of the cases: one chance for all states, or one for each."""
+MODELS: Final = {"one": DEFAULT_LEARNER, "state": PSRL.name, "averaged": AVERAGED.name}
+"""The learner of each model of the cases: one chance for all states, one for each, or both."""
 
 
 def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:

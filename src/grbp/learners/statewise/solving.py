@@ -7,6 +7,7 @@ s - 1 says whether to FINISH in state s.
 import numpy as np
 
 from grbp._numba.jit import kernel
+from grbp.learners.statewise.counters import StateCounters
 from grbp.numerics.arrays import Floats
 
 _TIE = 8.0 * 2.0**-52
@@ -122,3 +123,19 @@ def best_policy_of_law(law: Floats, p_f: Floats) -> int:
                     policy &= ~(1 << k)
         if policy == before:
             return policy
+
+
+@kernel
+def law_of_means(n: StateCounters, up: Floats) -> Floats:
+    """Return the law of CONTINUE with jumps as often as they were seen, and these chances of up.
+
+    It is empty where CONTINUE leads to neighbours alone. Both neighbours were seen once beforehand.
+    """
+    count = n.jumps.shape[0]
+    law = n.jumps.copy()
+    for k in range(count):
+        near = n.up[k] + n.down[k] + 2.0
+        law[k, k + 2] += near * up[k]
+        law[k, k] += near * (1.0 - up[k])
+        law[k] /= near + n.jumps[k].sum()
+    return law
