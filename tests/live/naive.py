@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grbp import Counters, StateCounters, empty_state_counters, find_learner
+from grbp import Counters, StateCounters, StateLearner, empty_state_counters, find_learner
 from grbp.learners.counters import initial_counters, with_pending
 from grbp.learners.memory import Memory, as_memory, outcomes_of, recall, reweigh
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
@@ -35,7 +35,7 @@ class Settings:
     @property
     def by_state(self) -> bool:
         """Whether the learner decides by state."""
-        return str(self.learner).startswith("psrl")
+        return isinstance(find_learner(self.learner, self.goal), StateLearner)
 
     @property
     def memories(self) -> Memory:

@@ -34,7 +34,7 @@ LEARNERS = (
 )  # fmt: skip
 OTHERS = (
     "psrl", "psrl:prior=2", "psrl:memory=20", "psrl:memory=averaged", "getbe-ps:memory=20",
-    "getbe-ps:memory=averaged",
+    "getbe-ps:memory=averaged", "averaged-states",
 )  # fmt: skip
 """Learners by state, and with memories: nothing in them falls with the last digit of a count."""
 RECORDS = Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)
@@ -47,9 +47,11 @@ pytestmark = pytest.mark.hypothesis
 def some_settings(draw: st.DrawFn) -> Settings:
     windows = draw(st.dictionaries(st.sampled_from(["continue", "finish"]), st.just(30.0)))
     learner = draw(st.sampled_from(draw(st.sampled_from([LEARNERS, OTHERS]))))
-    if "averaged" in learner:  # The model weighs memories where each case is over by its last step.
+    if (
+        "memory=averaged" in learner
+    ):  # The model weighs memories where each case is over by its last step.
         windows = {}
-    by_state = learner.startswith("psrl")
+    by_state = learner.startswith(("psrl", "averaged"))
     return Settings(
         goal=draw(st.integers(2, 5)),
         learner=learner,

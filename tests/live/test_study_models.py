@@ -61,7 +61,7 @@ def play(study: Study, worlds: dict[str | None, grbp.Chain], seed: int, rounds: 
 @pytest.mark.parametrize(
     "learner",
     ["psrl", "psrl:memory=20", "psrl:memory=averaged", "getbe-ps", "getbe-ps:memory=20",
-     "getbe-ps:memory=averaged"],
+     "getbe-ps:memory=averaged", "averaged-states"],
 )  # fmt: skip
 def test_one_case_at_a_time_is_decided_as_the_engine_decides(learner: str, grouped: bool) -> None:
     one, rounds = a_chain(UP, P_F), 60

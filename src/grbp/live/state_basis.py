@@ -45,10 +45,12 @@ class StateBasis:
     p_c, p_f : Estimate
         The shares observed in this state, with their intervals.
     value_continue : Estimate
-        The chance of reaching the goal by CONTINUE now and what is best from then on, each chance
-        taken as its share with one success and one failure more.
+        The chance of reaching the goal by CONTINUE now and what is best from then on, as far as it
+        was seen: FINISH only in states where it was tried, and each chance as its share with one
+        success and one failure more. The interval allows for what nobody tried.
     forced : bool
-        Whether the action is taken only to learn: by these means the other is better.
+        Whether the action is taken only to learn: it is FINISH that was never tried here, or by
+        these means the other is better.
     model : str
         What is taken for granted: "state" or "averaged".
     level : float
@@ -71,10 +73,10 @@ class StateBasis:
     >>> print(basis.summary)
     FINISH is advised in state 1 of 3, by psrl 0.2.0, which takes a chance of its
     own in each state for granted. In state 1, FINISH was seen 20 times and reached
-    the goal in 40.0 % (14.4 to 70.8 %); CONTINUE was seen 100 times and moved up in
-    30.0 % (16.8 to 46.2 %). CONTINUE here, and what is best from then on, is
-    estimated to reach the goal in 23.2 % (7.7 to 44.3 %). All intervals hold
-    together, after every case, with probability 95 %.
+    the goal in 40.0 % (10.2 to 76.6 %); CONTINUE was seen 100 times and moved up in
+    30.0 % (15.3 to 48.3 %). CONTINUE here, and then what is best as far as it was
+    seen, is estimated to reach the goal in 23.2 % (7.2 to 48.3 %). All intervals
+    hold together, after every case, with probability 95 %.
     """
 
     goal: int
@@ -135,14 +137,17 @@ class StateBasis:
             f" {self.version}, which takes {GRANTED[self.model]} for granted."
         ]
         if self.forced:
-            said.append(f"This is to learn: by what was seen so far, {other} is better here.")
+            why = f"by what was seen so far, {other} is better here"
+            if self.action == Action.FINISH and not self.f:
+                why = "FINISH was never tried here"
+            said.append(f"This is to learn: {why}.")
         waits = f" ({self.pending:,} more pending)" if self.pending else ""
         finish = self._describe("FINISH", self.f, self.p_f, "reached the goal")
         go_on = self._describe("CONTINUE", self.c, self.p_c, "moved up")
         said.append(f"In state {self.state:,}, {finish}{waits}; {go_on}.")
         said.append(
-            "CONTINUE here, and what is best from then on, is estimated to reach the goal in"
-            f" {format_estimate(self.value_continue)}."
+            "CONTINUE here, and then what is best as far as it was seen, is estimated to reach the"
+            f" goal in {format_estimate(self.value_continue)}."
         )
         if self.memory is not None:
             said.append(FORGOTTEN)
@@ -192,7 +197,8 @@ def make_state_basis(  # noqa: PLR0913, PLR0917
     each = 1.0 - (1.0 - check_level(level)) / (2.0 * (goal - 1))
     p_c = [estimate_share(int(a), int(a + b), each) for a, b in zip(up, down, strict=True)]
     p_f = [estimate_share(int(a), int(a + b), each) for a, b in zip(won, lost, strict=True)]
-    means = (up + 1.0) / (up + down + 2.0), (won + 1.0) / (won + lost + 2.0)
+    tried, mean = won + lost > 0, (won + 1.0) / (won + lost + 2.0)
+    means = (up + 1.0) / (up + down + 2.0), np.where(tried, mean, 0.0)
     value = Estimate(
         _value_of_continuing(*means, state),
         *(
@@ -203,7 +209,7 @@ def make_state_basis(  # noqa: PLR0913, PLR0917
         ),
     )
     finish = bool(policy >> at & 1)
-    better = bool(means[1][at] >= value.estimate)
+    better = bool(tried[at] and mean[at] >= value.estimate)
     return StateBasis(
         goal, state, policy, Action.FINISH if finish else Action.CONTINUE,
         int(won[at] + lost[at]), int(won[at]), int(up[at] + down[at]), int(up[at]), pending[at],
