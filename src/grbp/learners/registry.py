@@ -116,7 +116,7 @@ def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearn
             f"the learner {found.name} was given; it decides by state, and here a threshold is"
             " needed"
         )
-    if not isinstance(found, PolicyLearner) and found.memory:
+    if found.memory:
         raise InvalidInput(
             f"the learner {found.name} was given; it forgets, and here every round must count"
         )

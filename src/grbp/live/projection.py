@@ -224,7 +224,7 @@ def first_numbers(config: Config) -> tuple[str, str]:
     if not config.alarms:
         return counters, ""
     watch = Watch.start(config.goal, max(len(config.groups), 1), config.level)
-    return counters, dumps(watch.to_list())
+    return counters, dumps(watch)
 
 
 def update_study(
@@ -268,7 +268,7 @@ def _watch(config: Config, alarms: str, case: CaseRow, move: Move, sign: int) ->
     success = after == config.goal if finish else after > state
     step = Step(case.case, config.number_of(case.group), state, finish, success)
     watch = watch.follow(step) if sign > 0 else watch.take_back(step)
-    return _keep_recent(dumps(watch.to_list()), watch)
+    return _keep_recent(dumps(watch), watch)
 
 
 def fold_case(config: Config, entries: list[Entry]) -> tuple[CaseRow, dict[int, HeldRow]]:
