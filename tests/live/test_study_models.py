@@ -191,6 +191,7 @@ def test_the_value_of_continuing_lies_in_its_interval_and_rises_with_every_chanc
         ({"model": "state", "goal": 64}, "it must be at most 63"),
         ({"model": "state", "start": RECORDS}, "it must be counters by state or a fit"),
         ({"groups": ["a", "b"], "start": {"a": None}}, "it must be of a, b"),
+        ({"groups": [*"abcdefghijklmnopqrstuvwxyz"], "model": "state", "goal": 63}, "6,448 counts"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(settings: dict[str, Any], words: str) -> None:

@@ -8,6 +8,7 @@ are weighed when a case is settled; what is taken back later does not change tha
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -79,7 +80,12 @@ def first_books(config: Config) -> str:
 
 def load_books(study: StudyRow) -> list[Book]:
     """Return the books of a study."""
-    return [Book(*one) for one in loads(study.counters)]
+    return list(_load_books(study.counters))
+
+
+@lru_cache(maxsize=100)  # What is written is mostly read again soon.
+def _load_books(text: str) -> tuple[Book, ...]:
+    return tuple(Book(*one) for one in loads(text))
 
 
 def update_books(

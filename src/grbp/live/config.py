@@ -49,6 +49,7 @@ _MOST_DAYS: Final = 36_500.0
 _EMPTY: Final = NO_COUNTS._replace(rho=1)
 _OPTIONAL: Final = ("groups", "alarms")
 _MOST_GROUPS: Final = 100
+_MOST_COUNTS: Final = 5_000
 
 
 @dataclass(frozen=True)
@@ -245,6 +246,7 @@ def check_config(given: Any) -> Config:
             raise InvalidInput(f"the constant {constant} = {value!r} was given; it is no number")
     check_groups(config.groups)
     _check_bool("alarms", config.alarms)
+    _check_size(config)
     if not (isinstance(config.start, str) and config.start in (DRAWN, FIRST)):
         check_kept_start(config.start, config.goal, config.groups, by_state=config.by_state)
     return config
@@ -305,7 +307,7 @@ def make_config(
             " name, such as getbe-ps:memory=500"
         )
     alarms = settings.get("alarms")
-    return Config(
+    config = Config(
         name=check_label("name", name, 64),
         goal=goal,
         learner=learner_json(learner, goal),
@@ -320,6 +322,24 @@ def make_config(
         # They count every state apart, in every event.
         alarms=goal <= LARGEST_GOAL if alarms is None else _check_bool("alarms", alarms),
     )
+    _check_size(config)
+    return replace(config)  # Nothing is worked out in it yet.
+
+
+def _check_size(config: Config) -> None:
+    """Refuse more counts than every event can say, and alarms for more states than they watch."""
+    if config.alarms and config.goal > LARGEST_GOAL:
+        raise InvalidInput(
+            f"alarms were asked for with a goal of {config.goal:,}; it must be at most"
+            f" {LARGEST_GOAL}"
+        )
+    places = 4 * (config.goal - 1) if config.by_state else len(NO_COUNTS)
+    counts = places * max(len(config.groups), 1) * len(config.memories.keep)
+    if not config.plain and counts > _MOST_COUNTS:
+        raise InvalidInput(
+            f"{counts:,} counts by state, group and memory were asked for; there must be at most"
+            f" {_MOST_COUNTS:,}"
+        )
 
 
 def this_version() -> str:
