@@ -151,6 +151,29 @@ def judged(effort: Effort) -> list[Columns]:
     return tables
 
 
+def limits(effort: Effort) -> list[Columns]:
+    """Measure changes that come fast, and a learner that counts rounds won alone."""
+    replicas, names = effort.choose(10, 100), (BASES[1], "ps-polselection")
+    lengths = (1000, 300, 100, 30)
+    found = Columns(
+        f"p_C is .45 and .65 in turn, p_F = {P_F}, G = {GOAL}: {ROUNDS:,} rounds, {replicas}"
+        " replicas, seed 1",
+        ("learner, memory", *(f"every {length:,}" for length in lengths)),
+    )
+    for base in names:
+        for memory, setting in MEMORIES.items():
+            say(f"{base}, {memory}")
+            row = [
+                regret(
+                    jumping([problem((LOW, HIGH)[k % 2]) for k in range(ROUNDS // n)], ROUNDS),
+                    base + setting, ROUNDS, replicas, 1,
+                )
+                for n in lengths
+            ]  # fmt: skip
+            found.rows.append((f"{base}, {memory}", *map(str, row)))
+    return [found]
+
+
 SPREADS = ((4, 0.0), (4, 0.03), (4, 0.1), (12, 0.1), (12, 0.2))
 
 
@@ -215,6 +238,7 @@ SECTIONS: Sections = {
     "judged": ("Judged", judged),
     "groups": ("Groups", groups),
     "cost": ("What a memory costs", cost),
+    "limits": ("Limits", limits),
 }
 
 if __name__ == "__main__":
