@@ -209,7 +209,8 @@ def _normalize(name: str) -> str:
 def is_built_in(name: str) -> bool:
     """Return whether a name is that of a learner of this package, settings or not."""
     name = learner_name(name).partition(":")[0]
-    return name in _ALL or bool(re.fullmatch("threshold-[0-9]+", name))
+    known = name in LEARNERS or name in STATE_LEARNERS
+    return known or bool(re.fullmatch("threshold-[0-9]+", name))
 
 
 def is_path(name: str) -> bool:
