@@ -142,11 +142,15 @@ def error(effort: Effort) -> list[Columns]:
             }.items():
                 kinds[f"goal 4, p_C {p_c}: {learner}, {name}"] = partial(advised, learner, one)
     for name, study in kinds.items():
-        say(name)
-        rose = counted(partial(study, k) for k in range(studies)) != NEVER
-        shares = [*rose.mean(axis=0), rose.any(axis=1).mean()]
-        table.rows.append([name, *(f"{100.0 * share:.2f} %" for share in shares)])
+        table.rows.append([name, *shares_of(study, name, studies)])
     return [table]
+
+
+def shares_of(study: Callable[[int], Ints], name: str, studies: int) -> list[str]:
+    """The shares of studies in which each alarm, and any, rose."""
+    say(name)
+    rose = counted(partial(study, k) for k in range(studies)) != NEVER
+    return [f"{100.0 * share:.2f} %" for share in (*rose.mean(axis=0), rose.any(axis=1).mean())]
 
 
 def power(effort: Effort) -> list[Columns]:
@@ -212,10 +216,39 @@ def both(truth: Truth, cases: int, alarm: int, number: int) -> Ints:
     return np.array([plain, rises(states + 1, groups, moves, EACH)[alarm]])
 
 
+def limits(effort: Effort) -> list[Columns]:
+    """What raises alarms although every state, group and time has the same chances."""
+    studies, cases = effort.choose(100, 1000), 2000
+    table = Columns(
+        f"The share of {studies:,} studies of {cases:,} cases in which an alarm rose, at a bar of"
+        " 100",
+        ["studies", *NAMES, "any"],
+        notes=[
+            "Late goals: advised by getbe-ps with p_C = 0.5 and p_F = 0.3 and 20 cases open, where"
+            " an outcome is told after a day on average, and a goal so many days later. Cases that"
+            " differ: practice with p_C = 0.5 and p_F = 0.5, where both chances of a case lie above"
+            " or below that by up to so much, evenly drawn."
+        ],
+    )
+    kinds: dict[str, Callable[[int], Ints]] = {}
+    for days in (3, 30):
+        world = World(4, 0.5, 0.3, cases, in_flight=20, late=days)
+        kinds[f"goals {days} days late"] = partial(advised, "getbe-ps", world)
+    for spread in (0.1, 0.2, 0.4):
+        truth = steady(0.5, 0.5, 0.25)._replace(spread=spread)
+        kinds[f"cases differ by up to {spread}"] = partial(
+            lambda truth, k: watched(truth, cases, k, IN_ALL), truth
+        )
+    for name, study in kinds.items():
+        table.rows.append([name, *shares_of(study, name, studies)])
+    return [table]
+
+
 SECTIONS: Sections = {
     "error": ("Where there is nothing to find", error),
     "power": ("Where there is something to find", power),
     "against": ("Against plainer e-processes", against),
+    "limits": ("What an alarm cannot tell apart", limits),
 }
 
 if __name__ == "__main__":

@@ -34,12 +34,15 @@ class Truth(NamedTuple):
         The share of cases after which the first become the last; 0 if they change evenly.
     finish : float
         How often FINISH is taken, in any state.
+    spread : float
+        By how much at most the chances of a case lie above or below those of all.
     """
 
     first: Floats
     last: Floats
     jump: float
     finish: float
+    spread: float = 0.0
 
 
 def _drawn(truth, cases, key):
@@ -49,7 +52,7 @@ def _drawn(truth, cases, key):
     for case in range(cases):
         one = fold_in(u64(key), case)
         group, state, step = case % groups, 1 + int(uniform(one, 0) * states), 1
-        part = case / cases
+        part, own = case / cases, truth.spread * (2.0 * uniform(fold_in(one, 1), 0) - 1.0)
         if truth.jump > 0.0:
             part = 1.0 if part >= truth.jump else 0.0
         while 0 < state <= states:
@@ -58,7 +61,7 @@ def _drawn(truth, cases, key):
                 truth.first[group, finish, state - 1],
                 truth.last[group, finish, state - 1],
             )
-            well = 1 if uniform(one, step + 1) < first + part * (last - first) else 0
+            well = 1 if uniform(one, step + 1) < first + part * (last - first) + own else 0
             step += 2
             if n == len(moves):
                 more = np.zeros((2 * n, 5), np.int64)

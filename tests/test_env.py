@@ -16,6 +16,7 @@ from gymnasium.utils import seeding
 from gymnasium.utils.env_checker import check_env
 from scipy import stats
 
+import grbp
 from grbp.env import GamblersRuinEnv, GamblersRuinVectorEnv
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
@@ -374,3 +375,72 @@ def test_unknown_options_are_refused() -> None:
         GamblersRuinEnv().reset(options={"slot": 1})
     with refuses("the reset option 'slot' was given; it must be state or reset_mask"):
         GamblersRuinVectorEnv().reset(options={"state": 1, "slot": 1})
+
+
+CHAINS: dict[str, Any] = {
+    "chain": grbp.Chain(5, grbp.Move([0.3, 0.5, 0.6, 0.7], [0.7, 0.5, 0.4, 0.3]), 0.4, start=2),
+    "hops": grbp.Chain(
+        4,
+        grbp.Move(0.3, 0.2, 0.1, 0.1, 0.1, jumps=[[0, 0, 0.2], [0.1, 0.1, 0], [0.2, 0, 0]]),
+        [0.2, 0.4, 0.6],
+    ),
+}
+CHAINS["drift"] = grbp.Drift([(1, CHAINS["chain"]), (9, grbp.Chain.of(Problem(5, 0.5, 0.3, 2)))])
+CHAINS["groups"] = grbp.Groups({"a": CHAINS["hops"], "b": Problem(4, 0.5, 0.3)})
+
+
+@pytest.mark.parametrize("world", CHAINS.values(), ids=CHAINS)
+def test_other_truths_pass_the_checks_of_gymnasium(world: Any) -> None:
+    check_env(gym.make(ID, problem=world).unwrapped, skip_render_check=True)
+
+
+def test_chains_are_stepped_as_the_engine_steps() -> None:
+    env = GamblersRuinEnv(problem=CHAINS["hops"])
+    law, seen = CHAINS["hops"].law, np.zeros((3, 5))
+    env.reset(seed=4)
+    for _ in range(6000):
+        state, _ = env.reset()
+        after = env.step(0)[0]
+        seen[state - 1, after] += 1.0
+    stay = 1.0 - law.sum(axis=1)
+    law = law.copy()
+    law[np.arange(3), np.arange(1, 4)] += stay
+    share = seen / seen.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(share, law, atol=0.05)
+    assert (seen[law == 0.0] == 0.0).all()
+
+
+def test_the_rounds_of_a_drift_are_counted_from_the_last_seed() -> None:
+    never, always = Problem(4, 0.5, 0.0), Problem(4, 0.5, 1.0)
+    env = GamblersRuinEnv(problem=grbp.Drift([(1, never), (3, always)], "jumps"))
+    for _ in range(2):
+        won = []
+        for k in range(4):
+            env.reset(seed=5 if k == 0 else None)
+            won.append(env.step(1)[1])
+        assert won == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_a_round_of_groups_has_a_group_that_may_be_chosen() -> None:
+    env = GamblersRuinEnv(problem=CHAINS["groups"])
+    env.reset(seed=1)
+    drawn = [env.reset()[1]["group"] for _ in range(400)]
+    assert 150 < drawn.count("a") < 250
+    assert env.reset(options={"group": "b"})[1]["group"] == "b"
+    with pytest.raises(InvalidInput, match="must be one of a, b"):
+        env.reset(options={"group": "c"})
+    with pytest.raises(InvalidInput, match="reset option 'group'"):
+        GamblersRuinEnv().reset(options={"group": "a"})
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (4, "must be a Problem, a Chain, a Drift or Groups"),
+        (grbp.Chain(4, grbp.Move(0.0, 0.0, stay=1.0), 0.3), "may go on for ever"),
+        (grbp.Chain(4, [grbp.Move(0.5, 0.5)] * 2, 0.3), "one of each"),
+    ],
+)
+def test_what_is_no_truth_to_play_is_refused(given: Any, sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        GamblersRuinEnv(problem=given)

@@ -13,7 +13,7 @@ from grbp import Problem
 from grbp.engine.decisions import decisions
 from grbp.learners.counters import Counters
 from grbp.learners.registry import LEARNERS, AnyLearner, find_problem_learner
-from grbp.model.transition import first_state
+from grbp.model.transition import finish_mask, first_state
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
 from grbp.session import Session
 
@@ -353,3 +353,118 @@ def test_counters_that_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(grbp.InvalidInput, match=sentence):
         grbp.Session(goal=4, learner=learner, counters=counters)
+
+
+HOPS = grbp.Chain(
+    4,
+    grbp.Move(0.3, 0.2, 0.1, 0.1, 0.1, jumps=[[0, 0, 0.2], [0.1, 0.1, 0], [0.2, 0, 0]]),
+    [0.2, 0.4, 0.6],
+    start={1: 0.5, 3: 0.5},
+)
+FIELD_GOALS = grbp.Chain(6, grbp.Move(0.5, 0.5), [0.01, 0.02, 0.1, 0.76, 0.93])
+
+
+def lost_by_session(chain: grbp.Chain, session: Session, rounds: int, seed: int) -> list[float]:
+    """What a session has lost after every round, in the cases of replica 0 of the engine."""
+    env: Any = gym.make("grbp.env:grbp/GamblersRuin-v0", problem=chain)
+    env.reset(seed=0)
+    world, lost, total = replica_key(seed, WORLD, 0), [], 0.0
+    best = grbp.dynprog.solve(chain).value
+    for rho in range(1, rounds + 1):
+        env.unwrapped.np_random = Draws(fold_in(world, rho))
+        state, _ = env.reset()
+        policy = session._learner.policy(chain.goal, session.open(int(state)))
+        actions = finish_mask(chain.goal, policy).astype(int)
+        total += chain.start_mean(best - grbp.dynprog.evaluate(chain, actions).value)
+        lost.append(total)
+        over = False
+        while not over:
+            state, _, over, _, _ = env.step(int(session.ask()))
+            session.tell(int(state))
+            if rho % 7 == 0:
+                session = Session.from_json(session.to_json())
+    return lost
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["psrl", "getbe-ps", "psrl:memory=50", "psrl:memory=averaged", "getbe-ps:memory=averaged"],
+)
+@pytest.mark.parametrize("chain", [HOPS, FIELD_GOALS], ids=["hops", "goals"])
+def test_on_a_chain_a_session_decides_as_the_engine(name: str, chain: grbp.Chain) -> None:
+    rounds, seed = 200, 11
+    simulated = grbp.simulate(chain, name, rounds, 1, seed, checkpoints=range(1, rounds + 1))
+    lost = lost_by_session(chain, Session(chain, name, seed), rounds, seed)
+    np.testing.assert_allclose(simulated.curves[name].mean, lost, rtol=0, atol=1e-10)
+
+
+def test_a_session_by_state_counts_what_was_done() -> None:
+    session = Session(HOPS, "psrl", seed=1)
+    session.open(2)
+    for state in (2, 1, 3):
+        session.tell(state, took="continue")
+    assert session.memory.rho == 1
+    session.tell(4, took="finish")
+    n = session.memory
+    assert (n.rho, n.down.tolist(), n.won.tolist()) == (2, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
+    assert n.jumps.sum() == n.jumps[0, 3] == 1.0
+    session.open(2)
+    session.tell(3, took="continue")
+    session.abandon()
+    assert (session.rho, session.memory.up.tolist()) == (2, [0.0, 1.0, 0.0])
+    assert session.to_frame().shape == (3, 5)
+    assert "psrl" in repr(session)
+
+
+@pytest.mark.parametrize(
+    ("state", "took", "words"),
+    [(3, "finish", "must be 0 or 4"), (1, "continue", "must be 0, 3 or 4"), (9, "continue", "or")],
+)
+def test_a_chain_says_where_an_action_can_lead(state: int, took: str, words: str) -> None:
+    chain = grbp.Chain(4, grbp.Move(0.5, 0.0, windfall=0.25, catastrophe=0.25), 0.3)
+    session = Session(chain, "psrl")
+    session.open(2)
+    with pytest.raises(grbp.InvalidInput, match=words):
+        session.tell(state, took)
+    assert (session.state, session.memory.rho) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"memory": [1, [0.0], [0.0], [0.0], [0.0], []]}, "do not fit together"),
+        ({"memory": [1, *[[0.0, -1.0, 0.0]] * 4, []]}, "do not fit together"),
+        ({"weights": [[0.5, 0.5], [1.0, 0.0]]}, "its memories do not fit together"),
+        ({"others": []}, "its memories do not fit together"),
+        ({"chain": {"goal": 5, "p_c": 0.5, "p_f": 0.3}}, "its chain does not fit its goal"),
+        ({"case": {"state": 2, "threshold": 9, "counts": [], "overruled": False}}, "threshold"),
+    ],
+)
+def test_a_damaged_session_by_state_is_refused(change: dict[str, Any], words: str) -> None:
+    saved = json.loads(Session(4, "psrl:memory=averaged").to_json())
+    with pytest.raises(grbp.InvalidInput, match=words):
+        Session.from_json(json.dumps(saved | change))
+
+
+def test_a_session_takes_the_goal_of_a_problem() -> None:
+    assert Session(Problem(4, 0.5, 0.3)).goal == 4
+    with pytest.raises(grbp.InvalidInput, match="counters were given"):
+        Session(4, "psrl", counters=Counters(1, 1.0, 0.5, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0))
+
+
+def always_finish(goal: int, _: Any, _n: Any, _key: int) -> int:
+    """Finish everywhere."""
+    return (1 << (goal - 1)) - 1
+
+
+def test_a_learner_by_state_of_ones_own_is_kept_by_its_digest() -> None:
+    own = grbp.StateLearner("own", always_finish)
+    session = Session(4, own)
+    session.open(2)
+    again = Session.from_json(session.to_json(), own)
+    assert again.ask() == session.ask() == grbp.Action.FINISH
+    with pytest.raises(grbp.InvalidInput, match="give the learner as well"):
+        Session.from_json(session.to_json())
+    other = grbp.StateLearner("own", lambda _goal, _constants, _n, _key: 0)
+    with pytest.raises(grbp.InvalidInput, match="its source has changed since"):
+        Session.from_json(session.to_json(), other)

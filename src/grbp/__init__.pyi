@@ -101,10 +101,12 @@ from grbp.learners.statewise.solving import best_policy as best_policy
 from grbp.live.advice import (
     Advice as Advice,
     Case as Case,
+    GroupStatus as GroupStatus,
     Status as Status,
 )
 from grbp.live.basis import Basis as Basis
 from grbp.live.schema import Event as Event
+from grbp.live.state_basis import StateBasis as StateBasis
 from grbp.live.study import Study as Study
 from grbp.live.verify import Verified as Verified
 from grbp.model.export import (

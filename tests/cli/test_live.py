@@ -230,6 +230,7 @@ def test_shadow_mode_advises_nobody(
     assert (opened["state"], told["took"]) == (2, "continue")
     kept = answer("status")
     hidden = {"learner", "seed", "start", "planned", "pending", "head", "next_threshold", "basis"}
+    hidden |= {"model", "memory", "by_group", "by_state", "alarms"}
     assert {name for name in kept if kept[name] is None} == hidden | {"read_only", "archived"}
     assert said("status") == (
         f"Study ward: goal 4, grbp {grbp.__version__}, shadow mode: nobody is advised\n"
@@ -546,7 +547,7 @@ MISTAKES = [
     ([], "required: VERB (see grbp live --help)"),
     (["opne"], "invalid choice: 'opne'; did you mean 'open'?"),
     (["init", "--goal", 4], "required: --study (see grbp live init --help)"),
-    (["init", "--study", "x"], "required: --goal"),
+    (["init", "--study", "x"], "no --goal was given; it must be the state that wins a case"),
     (["init", "--study", "x", "--goal", 1], "goal = 1 was given"),
     (["init", "--study", " x", "--goal", 4], "name = ' x' was given"),
     (["init", "--study", "x", "--goal", 4, "--learner", "getbee-sm"], "did you mean 'getbe-sm'?"),
@@ -676,3 +677,44 @@ def test_in_a_process_of_its_own() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "grbp: state = 7 was given; it must be a whole number from 1 to 3\n"
     assert run("verify").returncode == 0
+
+
+def test_a_study_by_state_with_groups_begins_from_another_by_one_command(
+    said: Shell, answer: Callable[..., dict[str, Any]], refused: Shell
+) -> None:
+    said("init", "--study", "old", "--goal", 4, "--seed", 7)
+    said("open", "--state", 2)
+    said("tell", "--case", 1, "--state", 3, "--took", "continue", "--why", "so")
+    made = said(
+        "init", "--study", "new", "--from", "old", "--model", "state", "--groups", "north, south",
+        "--memory", 500,
+    )  # fmt: skip
+    assert "Study new: goal 4, psrl:memory=500" in made
+    assert "Groups, each with counters of its own: north, south." in made
+    kept = answer("status", "--study", "new")
+    assert (kept["model"], kept["memory"], kept["start"]) == ("state", 500.0, "records")
+    assert (kept["groups"], list(kept["by_group"])) == (["north", "south"], ["north", "south"])
+    assert (kept["alarms"], kept["next_threshold"]) == ([], None)
+    named = ("--study", "new", "--state", 2)
+    assert "without its group; it must be one of north, south" in refused("open", *named)
+    shown = said("open", *named, "--group", "south")
+    assert shown.startswith("Case 1 (south), state 2 of 4:")
+    assert "Older cases count in part" in shown
+    assert said("cases", "--study", "new").splitlines()[1].endswith("  south")
+    assert "of group south; " in " ".join(said("log", "--study", "new").split())
+    assert "All is well" in said("replay", "--study", "new")
+    other = ("init", "--study", "x", "--from", "old")
+    assert "--start and --from were given" in refused(*other, "--start", "first")
+    assert "a study with another goal was given" in refused(*other, "--goal", 5, "--model", "state")
+
+
+def test_an_alarm_stands_on_every_advice(said: Shell) -> None:
+    said("init", "--study", "x", "--goal", 3, "--learner", "threshold-0")
+    with grbp.Study(STORE) as study:
+        for case in range(1, 61):
+            state = 1 + case % 2
+            study.open_case(state)
+            study.tell(case, 0 if state == 1 else 3)
+    told = " ".join(said("open", "--state", 1).split())
+    assert "WARNING: The advice assumes one chance for all states" in told
+    assert "ALARM, p_C by state, evidence" in said("status")

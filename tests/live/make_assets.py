@@ -47,6 +47,12 @@ def write_studies(store: Path | str) -> None:
         for _ in range(30):
             clock()
         study.tell(3, 3, took="finish", why="as always")
+    with closing(
+        Study.create(store, "wards", 4, "getbe-sm", groups=["north", "süd"], who="Ada", clock=clock)
+    ) as study:
+        for case, group in enumerate(("north", "süd", "north"), 1):
+            study.open_case(2, group=group)
+            study.tell(case, 3, took="continue", why="as always")
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """A naive model of a live study: it keeps what was told, and works all else out again each time.
 
 It is written from the rules in words and shares no code with `grbp.live`: of the package it uses
-the learner's decision, the counters it decides from, and the streams of draws.
+the learner's decision, the counters it decides from and how they are forgotten, and the streams of
+draws.
 """
 
 from collections.abc import Iterator
@@ -9,8 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from grbp import Counters, find_learner
+import numpy as np
+
+from grbp import Counters, StateCounters, StateLearner, empty_state_counters, find_learner
 from grbp.learners.counters import initial_counters, with_pending
+from grbp.learners.memory import Memory, as_memory, outcomes_of, recall, reweigh
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 
 Time = datetime
@@ -26,6 +30,23 @@ class Settings:
     start: Any = "drawn"
     windows: dict[str, float] | None = None
     shadow: bool = False
+    groups: tuple[str, ...] | None = None
+
+    @property
+    def by_state(self) -> bool:
+        """Whether the learner decides by state."""
+        return isinstance(find_learner(self.learner, self.goal), StateLearner)
+
+    @property
+    def memories(self) -> Memory:
+        """How the learner forgets."""
+        found: Any = find_learner(self.learner, self.goal)
+        return as_memory(found.memory)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a study as the first version had them."""
+        return not (self.groups or self.by_state or "memory" in str(self.learner))
 
 
 class Told(NamedTuple):
@@ -39,6 +60,7 @@ class Told(NamedTuple):
     action: str = ""
     threshold: int = 0
     answer: Any = None
+    group: str = ""
 
 
 @dataclass
@@ -68,6 +90,9 @@ class Case:
     opened: Time
     since: Time
     goal: int
+    group: str
+    rank: int
+    by_state: bool
     closed: bool = False
     steps: list[Step] = field(default_factory=list)
 
@@ -85,6 +110,8 @@ class Case:
     def advised(self) -> str | None:
         if self.status != "open":
             return None
+        if self.by_state:
+            return "finish" if self.threshold & (1 << (self.state - 1)) else "continue"
         return "finish" if self.state <= self.threshold else "continue"
 
     @property
@@ -109,9 +136,11 @@ class Model:
         for place, one in enumerate(self.told):
             if one.kind == "open":
                 number = len(found) + 1
+                rank = 1 + sum(other.group == one.group for other in found)
                 case = Case(
-                    number, one.state, one.threshold, one.now, one.since, self.settings.goal
-                )
+                    number, one.state, one.threshold, one.now, one.since, self.settings.goal,
+                    one.group, rank, self.settings.by_state,
+                )  # fmt: skip
                 found.append(case)
                 continue
             case = found[one.case - 1]
@@ -150,41 +179,135 @@ class Model:
         return counters
 
     def counters(self, now: Time | None = None) -> Counters:
-        """Return what is known: all steps that count, and the cases that do."""
+        """Return what is known of all groups together, with nothing forgotten."""
+        every = [self._counters(1.0, self.cases(), None, now)]
+        return every[0]._replace(rho=self.first().rho + len(self.cases()))
+
+    def _counters(
+        self, keep: float, cases: list[Case], opened: int | None, now: Time | None
+    ) -> Counters:
+        """Count some cases, each with its weight; those that are not settled count in full."""
         n = self.first()._asdict()
-        for case in self.cases():
+        if opened is not None:
+            n = {name: count * keep**opened for name, count in n.items()}
+        for case in cases:
             counted = [step for step in case.steps if self.counts(step, now)]
+            settled = case.status != "open" and len(counted) == len(case.steps)
+            weight = keep ** (opened - case.rank) if opened is not None and settled else 1.0
             for step in counted:
                 name, good = "c", step.after > step.state
                 if step.finish:
                     name, good = "f", step.after == self.settings.goal
-                n[name] += 1
-                n["f_goal" if step.finish else "c_up"] += good
+                n[name] += weight
+                n["f_goal" if step.finish else "c_up"] += weight * good
             if case.status in ("won", "lost"):
-                played = len(counted) == len(case.steps) and not case.overridden
+                played = settled and not case.overridden
                 if played and case.threshold in (0, 1):
-                    n[f"plays_{case.threshold}"] += 1
-                    n[f"wins_{case.threshold}"] += case.status == "won"
-        return Counters(**n)._replace(rho=self.first().rho + len(self.cases()))
+                    n[f"plays_{case.threshold}"] += weight
+                    n[f"wins_{case.threshold}"] += weight * (case.status == "won")
+        return Counters(**n)
+
+    def _state_counters(
+        self, keep: float, cases: list[Case], opened: int, now: Time | None
+    ) -> StateCounters:
+        """Count some cases by state, each with its weight."""
+        n = empty_state_counters(self.settings.goal)
+        for case in cases:
+            for step in case.steps:
+                if self.counts(step, now):
+                    good = step.after > step.state
+                    into = (n.won, n.lost) if step.finish else (n.up, n.down)
+                    into[not good][step.state - 1] += keep ** (opened - case.rank)
+        return n
+
+    def kept(self, group: str, now: Time | None = None, without: int = 0) -> list[Any]:
+        """Return what each memory holds of a group; without a case, where one is left out."""
+        cases = [case for case in self.cases() if case.group == group]
+        rest = [case for case in cases if case.number != without]
+        count = self._state_counters if self.settings.by_state else self._counters
+        first = 1 if self.settings.by_state else self.first().rho
+        found: list[Any] = [
+            count(keep, rest, len(cases), now) for keep in self.settings.memories.keep.tolist()
+        ]
+        return [n._replace(rho=first + len(cases)) for n in found]
+
+    def weights(self, group: str) -> Any:
+        """Return the weights of the memories, which are weighed when a case is over."""
+        memories = self.settings.memories
+        weights, over = memories.start(), set[int]()
+        for end in range(1, len(self.told) + 1):
+            then = Model(self.settings)
+            then.told = self.told[:end]
+            cases = {case.number: case for case in then.cases() if case.group == group}
+            now_over = {number for number, case in cases.items() if case.status != "open"}
+            for number in now_over - over:
+                one = Model(self.settings)
+                one.told = then.told
+                shown = outcomes_of(one.shown(cases[number]))
+                settled = [k for k, case in cases.items() if case.status == "open"]
+                before = (
+                    np.array([outcomes_of(n) for n in one.kept_of_settled(group, number, settled)])
+                    / memories.keep[:, None, None]
+                )
+                weights = reweigh(memories, weights, before, shown)
+            over = now_over
+        return weights
+
+    def shown(self, case: Case) -> Any:
+        """Return what a case showed, as counters from nothing."""
+        if self.settings.by_state:
+            return self._state_counters(1.0, [case], case.rank, None)
+        n = self._counters(1.0, [case], None, None)
+        return Counters(0, *(a - b for a, b in zip(n[1:], self.first()[1:], strict=True)))
+
+    def kept_of_settled(self, group: str, without: int, under_way: list[int]) -> list[Any]:
+        """Return what each memory holds without a case; of thresholds, without those under way."""
+        if self.settings.by_state:
+            return self.kept(group, None, without)
+        cases = [case for case in self.cases() if case.group == group]
+        rest = [case for case in cases if case.number not in {without, *under_way}]
+        keeps = self.settings.memories.keep.tolist()
+        return [self._counters(keep, rest, len(cases), None) for keep in keeps]
+
+    def pending_places(self, group: str | None = None, now: Time | None = None) -> list[int]:
+        """Return the FINISH that was advised, or taken, and does not count yet, by state."""
+        places = [0] * (self.settings.goal - 1)
+        for case in self.cases():
+            if group is None or case.group == group:
+                for step in case.steps:
+                    if step.finish and not self.counts(step, now):
+                        places[step.state - 1] += 1
+                if case.advised == "finish" and not self.settings.shadow:
+                    places[case.state - 1] += 1
+        return places
 
     def pending(self, now: Time | None = None) -> int:
-        """Return the FINISH that was advised, or taken, and does not count yet."""
-        cases = self.cases()
-        held = sum(
-            step.finish and not self.counts(step, now) for case in cases for step in case.steps
-        )
-        issued = sum(case.advised == "finish" for case in cases)
-        return held + (0 if self.settings.shadow else issued)
+        """Return the pending FINISH of all cases."""
+        return sum(self.pending_places(None, now))
 
-    def threshold(self, now: Time | None = None) -> int:
+    def key(self) -> int:
+        """Return the key of the draws of a case that is opened now."""
+        begin = 1 if self.settings.by_state else self.first().rho
+        return fold_in(replica_key(self.settings.seed, LEARNER, 0), begin + len(self.cases()))
+
+    def known(self, group: str = "", now: Time | None = None) -> Any:
+        """Return what a case of a group that is opened now is decided from."""
+        memories = self.settings.memories
+        weights = self.weights(group) if len(memories.keep) > 1 else memories.start()
+        return recall(memories, self.kept(group, now), weights, self.key())
+
+    def threshold(self, now: Time | None = None, group: str = "") -> int:
         """Decide as if a case were opened now."""
-        goal, seed = self.settings.goal, self.settings.seed
-        n, pending = self.counters(now), self.pending(now)
-        if self.settings.start == "first" and (n.c == 0 or n.f == 0):
-            return goal - 1 if n.c > 0 and n.f + pending == 0 else 0
-        draw = fold_in(replica_key(seed, LEARNER, 0), n.rho)
+        goal = self.settings.goal
+        n, places = self.known(group, now), self.pending_places(group, now)
         learner: Any = find_learner(self.settings.learner, goal)
-        return int(learner.choose(goal, with_pending(n, n.rho, float(pending)), draw))
+        if self.settings.by_state:
+            waits, mean = np.array(places), (n.won + 1) / (n.won + n.lost + 2)
+            n = n._replace(won=n.won + waits * mean, lost=n.lost + waits * (1 - mean))
+            return int(learner.choose(goal, n, self.key()))
+        if self.settings.start == "first" and (n.c == 0 or n.f == 0):
+            return goal - 1 if n.c > 0 and n.f + sum(places) == 0 else 0
+        return int(learner.choose(goal, with_pending(n, n.rho, float(sum(places))), self.key()))
 
     def due(self, now: Time) -> Iterator[tuple[str, int, int]]:
         """Yield what becomes mature when something is recorded now."""
@@ -208,7 +331,8 @@ class Model:
         """Keep a request that was accepted."""
         self.events += self.due(one.now)
         if one.kind == "open":
-            one = one._replace(threshold=self.threshold(one.now), case=len(self.cases()) + 1)
+            threshold = self.threshold(one.now, one.group)
+            one = one._replace(threshold=threshold, case=len(self.cases()) + 1)
         step = 0
         if one.kind in ("tell", "void"):
             case = self.cases()[one.case - 1]

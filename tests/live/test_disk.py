@@ -23,7 +23,7 @@ from grbp.live.store.sqlite import SqliteStore
 pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
 
 T = TypeVar("T")
-VERBS = 9
+VERBS = 10
 PAGES = 9
 """The pages of the log after which SQLite folds it into the file."""
 

@@ -51,7 +51,7 @@ CHANGES = {
     "first": 1, "state": 1, "threshold": 2, "status": "won", "steps": 7, "overruled": 1, "f": 3,
     "f_goal": 1, "c": 5, "c_up": 5, "held": 1, "held_f": 1, "settled": 1,
     "opened": "2026-01-01T00:00:00.000000+00:00", "since": "2026-01-01T00:00:00.000000+00:00",
-    "known": "[41,0,0,0,0,0,0,0,0,0]", "version": "0.0.1", "last": 3,
+    "known": "[41,0,0,0,0,0,0,0,0,0]", "version": "0.0.1", "last": 3, "group": "north",
 }  # fmt: skip
 
 

@@ -482,10 +482,11 @@ def test_no_file_is_anybody_elses_whatever_the_system_would_allow(
         study.export(tmp_path / "log.ndjson")
         study.export_steps(tmp_path / "steps.csv")
         study.backup(tmp_path / "copy.sqlite")
-    monkeypatch.setattr(sql, "MIGRATIONS", [("alter table cases add column note {text}",)])
+    present, more = sql.newest_version(), ("alter table cases add column note {text}",)
+    monkeypatch.setattr(sql, "MIGRATIONS", [*sql.MIGRATIONS, more])
     open_store(path).close()
     look(tmp_path)
-    wanted = {NAME + end for end in (*FILES, ".schema-1")} | {"log.ndjson", "steps.csv"}
+    wanted = {NAME + end for end in (*FILES, f".schema-{present}")} | {"log.ndjson", "steps.csv"}
     assert wanted | {"copy.sqlite"} <= modes.keys()
     assert sum(name.startswith(".grbp-") for name in modes) >= 5
     assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}

@@ -7,7 +7,10 @@ however often one looks (a union bound).
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from bisect import bisect
+from collections.abc import Mapping
+from itertools import chain
+from operator import le
 from typing import Any, Final, NamedTuple, TypeVar
 
 from grbp.alarms.evidence import Cell, Partition, log_evidence, look
@@ -315,24 +318,24 @@ class Watch(NamedTuple):
 
     def _is_whole(self) -> bool:
         """Return whether the numbers can be those of a watch."""
-        numbers = list(_flatten(self[1:]))
-        if not all(type(number) is int and _NEVER <= number <= _MOST for number in numbers):
-            return False
-        states = {len(part) for tally in self.by_state for part in tally}
-        groups = {len(part) for tally in self.by_group for part in tally}
-        totals = [[tuple(map(sum, one)) for one in kind] for kind in (self.by_state, self.by_group)]
+        level, by_state, by_group, told, rose, looks = self
+        parts = [*chain(*by_state, *by_group)]
+        counts = [*chain(*parts, *(one.marks for one in told), *(one[:2] for one in told), looks)]
         return (
-            type(self.level) is float
-            and 0.0 < self.level < 1.0
+            type(level) is float
+            and 0.0 < level < 1.0
             and [len(part) for part in self[1:]] == [2, 2, 2, len(NAMES), len(_NO_LOOKS)]
-            and len(states) == len(groups) == 1
-            and 0 not in states | groups
-            and min(_flatten(self[1:4])) >= 0
-            and totals[0] == totals[1]
+            and {*map(type, counts), *map(type, rose)} == {int}
+            and min(counts) >= 0
+            and min(rose) >= _NEVER
+            and max(*counts, *rose) <= _MOST
+            and {*map(len, parts[:4])} == {len(parts[0])} != {0}
+            and {*map(len, parts[4:])} == {len(parts[4])} != {0}
+            and all(sum(a) == sum(b) for a, b in zip(parts[:4], parts[4:], strict=True))
             and all(
-                len(one.marks) == sum(mark <= one.wins + one.losses for mark in MARKS)
-                and all(won <= at for won, at in zip(one.marks, MARKS, strict=False))
-                for one in self.told
+                len(one.marks) == bisect(MARKS, one.wins + one.losses)
+                and all(map(le, one.marks, MARKS))
+                for one in told
             )
         )
 
@@ -456,11 +459,3 @@ def _say(name: str, case: int | None) -> str:
 
 def _as_lists(parts: Any) -> Any:
     return [_as_lists(part) for part in parts] if isinstance(parts, tuple) else parts
-
-
-def _flatten(parts: Any) -> Iterator[Any]:
-    for part in parts:
-        if isinstance(part, tuple):
-            yield from _flatten(part)
-        else:
-            yield part

@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -28,10 +29,11 @@ from grbp.cli.options import (
 from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Verified
-from grbp.live.config import CONTINUE, DRAWN, FINISH
+from grbp.live.config import CONTINUE, FINISH
 from grbp.live.export import log_kind, read_log
 from grbp.live.schema import STATUSES
 from grbp.live.shadow import show
+from grbp.live.starts import DRAWN
 from grbp.live.verify import replay_log
 
 STORE: Final = "grbp-live.sqlite"
@@ -99,20 +101,38 @@ def _open_study(options: argparse.Namespace) -> grbp.Study:
 
 def _init(options: argparse.Namespace) -> None:
     """Make a study."""
-    goal, start = parse_whole(options.goal), options.start or DRAWN
     words = parse_table_words(options)
     if options.records is None and any(words.values()):
         raise InvalidInput("words of a table were given; they need --records")
-    if options.records is not None:
-        if options.start is not None:
-            raise InvalidInput("--start and --records were given; a study begins in one way")
-        start = grbp.fit(options.records, goal, **words)
+    begun = {"--start": options.start, "--records": options.records, "--from": options.old}
+    given = [name for name, value in begun.items() if value is not None]
+    if len(given) > 1:
+        raise InvalidInput(f"{' and '.join(given)} were given; a study begins in one way")
+    if options.goal is None and options.old is None:
+        raise InvalidInput("no --goal was given; it must be the state that wins a case")
+    goal, start = parse_whole(options.goal), options.start or DRAWN
+    with ExitStack() as stack:
+        if options.records is not None:
+            start = grbp.fit(options.records, goal, **words)
+        elif options.old is not None:
+            start = stack.enter_context(grbp.Study(store_of(options), options.old))
+            goal = start.goal if goal is None else goal
+        study = stack.enter_context(_create(options, goal, start))
+        _status(options, study)
+
+
+def _create(options: argparse.Namespace, goal: int, start: Any) -> grbp.Study:
+    """Make a study that begins with something."""
     windows = parse_pairs("window", options.window or [], "finish=30")
-    with grbp.Study.create(
+    memory, groups = options.memory, options.groups
+    return grbp.Study.create(
         store_of(options),
         options.study,
         goal,
         options.learner,
+        model=options.model,
+        memory=memory if memory in (None, "averaged") else parse_number(memory),
+        groups=None if groups is None else [name.strip() for name in groups.split(",")],
         seed=parse_whole(options.seed),
         start=start,
         cases=parse_whole(options.cases),
@@ -120,14 +140,13 @@ def _init(options: argparse.Namespace) -> None:
         shadow=options.shadow,
         level=parse_number(options.level),
         who=options.who,
-    ) as study:
-        _status(options, study)
+    )
 
 
 def _open(options: argparse.Namespace, study: grbp.Study) -> None:
     """Open a case."""
     state = parse_whole(options.state)
-    advice = study.open_case(state, key=options.key, observed=options.observed)
+    advice = study.open_case(state, group=options.group, key=options.key, observed=options.observed)
     _show(options, study, advice)
 
 
@@ -323,7 +342,10 @@ _VOID: Final[_Options] = {
     "--why": {"required": True, "metavar": "TEXT", "help": "what was wrong with it"},
     "--step": {"metavar": "N", "help": "the step that is meant, for safety"},
 }
-_STATE: Final[_Options] = {"--state": {"required": True, "help": "its state, from 1 to goal - 1"}}
+_STATE: Final[_Options] = {
+    "--state": {"required": True, "help": "its state, from 1 to goal - 1"},
+    "--group": {"metavar": "NAME", "help": "its group, in a study with groups"},
+}
 _WHY: Final[_Options] = {"--why": {"required": True, "metavar": "TEXT", "help": "the reason"}}
 _ALL: Final[_Options] = {"--all": {"action": "store_true", "help": "also those that are archived"}}
 _STATUS: Final[_Options] = {

@@ -2,15 +2,28 @@
 
 from typing import Any, Final
 
-import grbp
 from grbp.cli.options import TABLE_WORDS
-from grbp.live.config import DRAWN, FIRST
+from grbp.learners.registry import MODELS
+from grbp.live.starts import DRAWN, FIRST
+
+_DEFAULTS: Final = ", ".join(f"{model}={learner}" for model, learner in MODELS.items())
 
 NEW_STUDY: Final[dict[str, dict[str, Any]]] = {
-    "--goal": {"required": True, "help": "the state G that wins a case"},
+    "--goal": {"help": "the state G that wins a case (with --from, that of the other study)"},
     "--learner": {
-        "default": grbp.DEFAULT_LEARNER,
-        "help": f"the learner, with constants if you like ({grbp.DEFAULT_LEARNER})",
+        "help": f"the learner, with constants if you like (that of the model: {_DEFAULTS})",
+    },
+    "--model": {
+        "choices": list(MODELS),
+        "help": "what is taken for granted: one chance for all states, or one in each (one)",
+    },
+    "--memory": {
+        "metavar": "CASES",
+        "help": "how many cases are remembered, or averaged: for chances that change (all)",
+    },
+    "--groups": {
+        "metavar": "NAMES",
+        "help": "groups with counters of their own, such as north,south (none)",
     },
     "--seed": {
         "default": "0",
@@ -22,6 +35,11 @@ NEW_STUDY: Final[dict[str, dict[str, Any]]] = {
     },
     "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
     **TABLE_WORDS,
+    "--from": {
+        "metavar": "STUDY",
+        "dest": "old",
+        "help": "begin with the cases of another study of the store",
+    },
     "--cases": {
         "metavar": "N",
         "help": "about how many will come, rather too many than too few (nobody knows)",

@@ -12,12 +12,14 @@ from grbp._format import plural
 from grbp.live import Advice, Basis, Case, Event, Status, Verified
 from grbp.live.narration import (
     EventLine,
+    describe_choice,
     describe_events,
+    describe_granted,
     describe_planned,
-    describe_threshold,
     format_days,
 )
 from grbp.live.schema import CLOSED, LOST, OPEN, WON
+from grbp.live.state_basis import StateBasis
 from grbp.model.transition import Action, successors
 from grbp.theory.posterior import Estimate
 
@@ -38,6 +40,8 @@ def show_advice(advice: Advice, goal: int, done: str = "") -> None:
         print(f"This was recorded before, as event {advice.event:,}; nothing was recorded now.")
     elif done:
         print(done)
+    for warning in advice.warnings or ():
+        _fill(f"WARNING: {warning}")
     if advice.basis is not None:
         print()
         print(advice.basis.summary)
@@ -45,7 +49,8 @@ def show_advice(advice: Advice, goal: int, done: str = "") -> None:
 
 def _describe_advice(advice: Advice, goal: int) -> str:
     """Say in one line what to do with a case."""
-    name, after = f"Case {advice.case:,}", f"after {plural(advice.step, 'step')}"
+    group = "" if advice.group is None else f" ({advice.group})"
+    name, after = f"Case {advice.case:,}{group}", f"after {plural(advice.step, 'step')}"
     if advice.status == WON:
         return f"{name} is won: it reached the goal {after}."
     if advice.status == LOST:
@@ -67,6 +72,8 @@ def show_study(status: Status) -> None:
     if status.shadow:
         learner = f"grbp {status.version}, shadow mode: nobody is advised"
     _fill(f"Study {status.study}: goal {status.goal:,}, {learner}")
+    if status.groups:
+        _fill(f"Groups, each with counters of its own: {', '.join(status.groups)}.")
     for action, days in status.windows.items():
         print(f"An outcome of {action.upper()} counts after {format_days(days)}.")
     if status.archived:
@@ -89,19 +96,48 @@ def show_study(status: Status) -> None:
 def _show_learned(status: Status) -> None:
     """Say what a study has learned, and what follows from that."""
     basis = status.basis
+    if status.model != "one" or status.memory is not None:
+        _fill(f"The advice takes {describe_granted(status.model, status.memory)} for granted.")
+    for alarm in status.alarms or ():
+        _fill(f"ALARM, {alarm.name}, evidence {alarm.evidence:,.0f}: {alarm.sentence}")
     if status.pending:
         print(f"{status.pending:,} FINISH pending: advised or taken, and not counted yet.")
-    if status.next_threshold is not None:
-        rule = describe_threshold(status.next_threshold, status.goal)
-        print(f"The next case gets threshold {status.next_threshold:,}: {rule}.")
-    if basis.f or basis.c:
+    _show_next(status)
+    if isinstance(basis, Basis) and (basis.f or basis.c):
         _show_estimates(basis)
+    elif any(one.f or one.c for one in status.by_state):
+        _show_states(status.by_state)
     elif status.cases["opened"]:
         print("Nothing was seen of either action yet.")
     if basis.drawn is not None:
         first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
         print(f"The learner also counts one drawn try of each action: {first}.")
     print(f"{plural(status.events, 'event')}, head {status.head[:16]}.")
+
+
+def _show_next(status: Status) -> None:
+    """Say what the next case gets, in each group."""
+    by_state = status.model != "one"
+    choices = {name: one.next_threshold for name, one in status.by_group.items()}
+    for group, choice in (choices or {"": status.next_threshold}).items():
+        if choice is not None:
+            rule = describe_choice(choice, status.goal, by_state=by_state)
+            what = "this policy" if by_state else f"threshold {choice:,}"
+            _fill(f"The next case{f' of {group}' if group else ''} gets {what}: {rule}.")
+
+
+def _show_states(rows: Sequence[StateBasis]) -> None:
+    """Print what is known of both actions in each state."""
+    head = f"{'share':>7}{f'{100 * rows[0].level:g} % interval':>18}{'tries':>8}"
+    print(f"\n  {'':<5}{'CONTINUE moves up':>19}{'FINISH wins':>27}")
+    print(f"  state{head}{head}")
+    for one in rows:
+        line = f"  {one.state:>5}"
+        for share, tries in ((one.p_c, one.c), (one.p_f, one.f)):
+            estimate = "-" if math.isnan(share.estimate) else f"{share.estimate:.3f}"
+            line += f"{estimate:>7}{f'{share.low:.3f} to {share.high:.3f}':>18}{tries:>8,}"
+        print(line)
+    print()
 
 
 def _show_estimates(basis: Basis) -> None:
@@ -132,14 +168,21 @@ def show_cases(cases: Sequence[Case], limit: int) -> None:
         return
     wide = max(4, *(len(str(case.case)) for case in cases))
     high = max(5, *(len(str(case.state)) for case in cases))
-    print(f"{'case':>{wide}}  {'state':>{high}}  status  steps  overridden  held  advised   since")
+    grouped = any(one.group is not None for one in cases)
+    since = f"{'since':<16}  group" if grouped else "since"
+    print(
+        f"{'case':>{wide}}  {'state':>{high}}  status  steps  overridden  held  advised   {since}"
+    )
     for one in cases:
         since = _format_time(one.since)[:-3]
         against = "-" if one.overridden is None else one.overridden
-        print(
+        line = (
             f"{one.case:>{wide}}  {one.state:>{high}}  {one.status:<6}  {one.steps:>5}"
             f"  {against:>10}  {one.held:>4}  {one.action or '-':<8}  {since}"
         )
+        group = "" if one.group is None else f"  {one.group}"
+        fits = len(line) + len(group) <= _WIDTH
+        print(line + group if fits else f"{line}\n{'':>{wide}}  of group{group[1:]}")
     _show_end((one.since for one in cases), len(cases) == limit, cases[-1].case, _SINCE)
 
 

@@ -24,7 +24,7 @@ from grbp.learners.statewise.solving import (
     law_values,
     policy_values,
 )
-from grbp.model.transition import Action, first_state, next_state
+from grbp.model.transition import Action, first_state, next_state, state_by_law
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
 from grbp.worlds.course import Course
@@ -158,12 +158,7 @@ def _step(goal: int, moment: Moment, state: int, finish: int, draw: float) -> in
         action = Action.FINISH if finish else Action.CONTINUE
         p_c, p_f = moment.up[state - 1], moment.p_f[state - 1]
         return next_state(state, action, goal, p_c, p_f, draw)
-    total = 0.0
-    for k in range(goal + 1):
-        total += moment.law[state - 1, goal - k]
-        if draw < total:
-            return goal - k
-    return state
+    return state_by_law(moment.law[state - 1], state, draw)
 
 
 @kernel
@@ -294,7 +289,7 @@ def make_loss_loop(ask: Ask, by_state: bool) -> Loop:
             jumps = np.zeros((groups, memories, far[0], far[1]))
             totals = first_totals(course, recorder, r, groups, memories)
             weights, played = np.empty((groups, 2, memories)), np.zeros(groups, np.int64)
-            weights[:, :] = memory.prior
+            weights[:] = memory.prior
             rho, lost, won = 0, 0.0, 0
             for checkpoint in range(len(recorder.checkpoints)):
                 while rho < recorder.checkpoints[checkpoint]:

@@ -22,6 +22,11 @@ from grbp.model.start import StartLike
 from grbp.model.transition import DEAD_END, Action, first_state, next_state
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Bools, Ints
+from grbp.worlds.course import World, as_course
+from grbp.worlds.drift import Drift
+from grbp.worlds.groups import Groups
+from grbp.worlds.moments import chances_at
+from grbp.worlds.words import check_world
 
 MOST_ENVS: Final = 10_000_000
 """The largest number of sub-environments side by side."""
@@ -51,18 +56,24 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
     ----------
     goal, p_c, p_f, start
         The problem; see `Problem`.
+    problem : Problem, Chain, Drift or Groups, optional
+        What is true, in place of these. The chances of a `Drift` are those of the round, counted
+        from the last reset with a seed; a round of `Groups` has a group, which is drawn when it
+        starts.
     render_mode : {None, "ansi"}
         With "ansi", `render` returns one line of text.
 
     Attributes
     ----------
-    problem : Problem
+    problem : Problem, Chain, Drift or Groups
 
     Notes
     -----
     The info holds `slot`, the number of actions taken in this round so far, and `start`, the
-    first state of the round. ``reset(options={"state": s})`` starts the round in state s. A
-    reset draws one uniform number, or none where the state is given; a step draws one.
+    first state of the round; with `Groups` also `group`, its name, which ``reset(options={"group":
+    name})`` chooses. ``reset(options={"state": s})`` starts the round in state s. A reset draws one
+    uniform number, or none where the state is given, and with `Groups` one before that for the
+    group, unless it is given; a step draws one.
 
     Paper: sec:problem
 
@@ -76,6 +87,14 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
     >>> state, reward, terminated, truncated, info = env.step(0)
     >>> int(state), reward, terminated, info["slot"]
     (1, 0.0, False, 1)
+
+    A chain, whose chances differ by state:
+
+    >>> import grbp
+    >>> chain = grbp.Chain(6, grbp.Move(0.5, 0.5), [0.01, 0.02, 0.1, 0.76, 0.93])
+    >>> state, info = GamblersRuinEnv(problem=chain).reset(seed=1)
+    >>> int(state)
+    3
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012
@@ -89,12 +108,17 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         p_c: float = 0.45,
         p_f: float = 0.3,
         start: StartLike = "uniform",
+        problem: World | None = None,
         render_mode: str | None = None,
     ) -> None:
-        self.problem = Problem(goal, p_c, p_f, start)
+        self.problem: Any = Problem(goal, p_c, p_f, start)
+        if problem is not None:
+            self.problem = check_world(problem)
+            as_course(self.problem, 1)  # It refuses what cannot be played.
         self.render_mode = _check_render_mode(render_mode)
         self.observation_space = Discrete(self.problem.goal + 1)
         self.action_space = Discrete(len(Action))
+        self._rho, self._group = 0, ""
         # Until the first reset the round counts as over, and no round starts in state 0.
         self._state = self._start = DEAD_END
         self._slot, self._action = 0, _NO_ACTION
@@ -103,10 +127,19 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.int64, dict[str, Any]]:
         """Start a new round; return its first state and its info."""
-        state = _state_option(options or {}, self.problem.goal)
+        world, given = self.problem, options or {}
+        others = ("group",) if isinstance(world, Groups) else ()
+        state, group = _state_option(given, world.goal, *others), self._check_group(given)
         super().reset(seed=seed)
+        self._rho = 1 if seed is not None else self._rho + 1
+        if isinstance(world, Groups):
+            self._group = group or _draw_group(world, self.np_random.random())
+            world = world.truths[self._group]
+        self._chances = chances_at(world, self._rho)
         if state is None:
-            state = first_state(*self.problem.start_table, self.np_random.random())
+            one = world.stages[0][1] if isinstance(world, Drift) else world
+            states, cumulative = one.start_table
+            state = first_state(states, cumulative, self.np_random.random())
         self._state = self._start = state
         self._slot, self._action = 0, _NO_ACTION
         return np.int64(state), self._info()
@@ -120,9 +153,7 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
             raise InvalidInput("step() was called with no round under way; call reset() first")
         self._action = _check_action(action)
         draw = self.np_random.random()
-        self._state = next_state(
-            self._state, self._action, problem.goal, problem.p_c, problem.p_f, draw
-        )
+        self._state = self._chances.next_state(self._state, self._action, draw)
         self._slot += 1
         won = self._state == problem.goal
         over = won or self._state == DEAD_END
@@ -141,7 +172,31 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         return self._state, self._slot, self._action
 
     def _info(self) -> dict[str, Any]:
-        return {"slot": self._slot, "start": self._start}
+        known = {"group": self._group} if self._group else {}
+        return {"slot": self._slot, "start": self._start, **known}
+
+    def _check_group(self, options: Mapping[str, Any]) -> str:
+        """Return the group that the reset options name, if any."""
+        if not isinstance(self.problem, Groups) or "group" not in options:
+            return ""
+        names = list(self.problem.truths)
+        if options["group"] not in names:
+            raise InvalidInput(
+                f"the reset option group = {options['group']!r} was given; it must be one of"
+                f" {', '.join(names)}"
+            )
+        return str(options["group"])
+
+
+def _draw_group(groups: Groups, draw: float) -> str:
+    """Return the group of a round, given a uniform draw."""
+    *others, last = (groups.shares or {}).items()
+    total = 0.0
+    for name, share in others:
+        total += share
+        if draw < total:
+            return name
+    return last[0]
 
 
 class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
@@ -156,6 +211,9 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
 
     Notes
     -----
+    Chains, drift and groups are played side by side by ``gymnasium.make_vec(...,
+    vectorization_mode="sync", problem=chain)``, which makes as many `GamblersRuinEnv`.
+
     Each sub-environment has its own generator. ``reset(seed=n)`` seeds them with n, n + 1, ...;
     a list seeds each with its own entry, and one whose entry is None goes on as it is. A round
     that ended is followed by a new one in the next step, which ignores the action for it

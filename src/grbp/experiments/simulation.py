@@ -22,7 +22,13 @@ from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
 from grbp.experiments.tables import COLUMNS, Row, problem_columns
-from grbp.experiments.world_regret import check_player, check_pooled, check_walked, loss_curve
+from grbp.experiments.world_regret import (
+    as_paper,
+    check_player,
+    check_pooled,
+    check_walked,
+    loss_curve,
+)
 from grbp.learners.registry import (
     DEFAULT_LEARNER,
     EveryLearner,
@@ -32,7 +38,6 @@ from grbp.learners.registry import (
     lacks_horizon,
     with_horizon,
 )
-from grbp.learners.statewise.base import StateLearner
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
@@ -297,7 +302,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
     ends = checkpoints_up_to(rounds, checkpoints)
     found, pooled = find_learners(learners, problem, horizon, rounds), check_pooled(pooled, problem)
-    engines = {one.name: _choose(problem, one, rounds, engine, splitting, regret) for one in found}
+    engines = {
+        one.name: choose_way(problem, one, rounds, engine, splitting, regret) for one in found
+    }
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
     curves, report_on = {}, as_progress(progress)
@@ -308,40 +315,48 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
         }
         if not splitting:
             how |= {"regret": regret, "initial_estimates": initial_estimates}
-        sizes = (ends, replicas, seed)
-        if not isinstance(problem, Problem) or isinstance(learner, StateLearner):
+        paper = as_paper(problem, learner)
+        if paper is None:
             player = check_player(problem, learner)
-            curves[learner.name] = loss_curve(problem, player, *sizes, pooled=pooled, **how)
+            curves[learner.name] = loss_curve(
+                problem, player, ends, replicas, seed, pooled=pooled, **how
+            )
             continue
         how |= {"engine": engines[learner.name]}
         if splitting:
-            curves[learner.name] = split_curve(problem, learner, *sizes, **how)
+            curves[learner.name] = split_curve(*paper, ends, replicas, seed, **how)
             continue
-        blocks = decisions(problem, learner, *sizes, **how)
-        curves[learner.name] = curve(problem, learner, ends, blocks, regret)
+        curves[learner.name] = curve(
+            *paper, ends, decisions(*paper, ends, replicas, seed, **how), regret
+        )
     return Simulation(problem, ends, replicas, seed, regret, curves, engines)
 
 
-def _choose(
+def choose_way(
     world: World,
     learner: EveryLearner,
     rounds: int,
     engine: EngineLike,
-    splitting: bool,
-    regret: Kind,
+    splitting: bool = False,
+    regret: Kind = "pseudo",
 ) -> Engine:
     """Choose the engine that plays a learner's rounds, or refuse what cannot be played so."""
-    if isinstance(world, Problem) and not isinstance(learner, StateLearner):
-        return choose_engine(world, learner, rounds, engine)
-    check_player(world, learner)
-    return check_walked(world, engine, splitting, regret)
+    paper = as_paper(world, learner)
+    if paper is not None:
+        return choose_engine(*paper, rounds, engine)
+    return check_walked(world, check_player(world, learner), engine, splitting, regret)
+
+
+def known_of(world: World) -> Problem | Chain | int:
+    """Return what a learner can be made for: one problem or chain, or else its goal."""
+    return world if isinstance(world, Problem | Chain) else world.goal
 
 
 def find_learners(
     learners: LearnerLike | Iterable[LearnerLike], world: World, horizon: bool, rounds: int
 ) -> list[EveryLearner]:
     """Find one or more learners, told the number of rounds if so asked; refuse one named twice."""
-    known = world if isinstance(world, Problem | Chain) else world.goal
+    known = known_of(world)
     found = [find_learner(learner, known) for learner in as_learner_list(learners)]
     if _check_horizon(horizon, found):
         told = (with_horizon(x, rounds, known) if lacks_horizon(x) else x for x in found)

@@ -11,7 +11,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.moments import Sums, price_checkpoints
 from grbp.experiments.regret import Curve
 from grbp.learners.base import Learner
-from grbp.learners.registry import EveryLearner
+from grbp.learners.registry import AnyLearner, EveryLearner
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
@@ -26,6 +26,13 @@ _FINE: Final = 60
 """Bits of what a replica lost, as a whole number."""
 
 
+def as_paper(world: World, learner: EveryLearner) -> tuple[Problem, AnyLearner] | None:
+    """Return a problem and a learner of its thresholds that forgets nothing, if they are that."""
+    if not isinstance(world, Problem) or isinstance(learner, StateLearner):
+        return None
+    return (world, learner) if isinstance(learner, PolicyLearner) or not learner.memory else None
+
+
 def check_player(world: World, learner: EveryLearner) -> Learner | StateLearner:
     """Return a learner that can be played on any truth, or refuse it."""
     if isinstance(learner, PolicyLearner):
@@ -37,11 +44,15 @@ def check_player(world: World, learner: EveryLearner) -> Learner | StateLearner:
 
 
 def check_walked(
-    world: World, engine: EngineLike, splitting: bool, regret: Kind
+    world: World,
+    learner: Learner | StateLearner,
+    engine: EngineLike,
+    splitting: bool,
+    regret: Kind,
 ) -> Literal["walk"]:
     """Refuse what only learners of thresholds on a Problem can do; return the engine."""
     check_choice("engine", engine, EngineLike)
-    where = "a learner by state" if isinstance(world, Problem) else f"a {type(world).__name__}"
+    where = learner.name if isinstance(world, Problem) else f"a {type(world).__name__}"
     asked = {
         f"engine = {engine!r}": engine in {"leap", "draw"},
         "splitting": splitting,

@@ -23,7 +23,7 @@ from grbp.fitting.grounds import average, find_ways_that_stand, subtract, summar
 from grbp.fitting.groups import Standardized, standardize
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
 from grbp.fitting.sensitivity import Sensitivity
-from grbp.fitting.statewise import StatewiseChain, solve_statewise
+from grbp.fitting.statewise import StatewiseChain, mean_chain, solve_statewise
 from grbp.fitting.transitions import Transitions
 from grbp.fitting.value_estimators import direct_value
 from grbp.fitting.watching import watch_records
@@ -250,6 +250,7 @@ def fit_records(
         threshold_gain=None if decision.probabilities is None else values.gain,
         prior_c=priors[0],
         prior_f=priors[1],
+        mean_chain=None if chain is None else mean_chain(chain),
     )
 
 

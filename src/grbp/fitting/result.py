@@ -1,21 +1,23 @@
 """The result of a fit: what the records say, how sure that is, and what it rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from grbp._display import Displayable, Rows, make_frame
 from grbp._format import as_plain, format_interval
 from grbp.alarms.watch import Alarm
+from grbp.errors import InvalidInput
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.decide import Decision
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.frames import interval_table, known_estimates, make_table
 from grbp.fitting.groups import Standardized
+from grbp.fitting.statewise import LARGEST_GOAL, MeanChain
 from grbp.fitting.summary import summarize
 from grbp.fitting.support import FINISH, say_support, support_of
 from grbp.learners.counters import Counters
@@ -23,6 +25,7 @@ from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
 from grbp.records.labels import Labels
+from grbp.theory.dynprog import Chain
 from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior
 
 if TYPE_CHECKING:
@@ -193,6 +196,8 @@ class Fit(Decision, Displayable):
         Of adaptive records, the alarms that rose when every move was looked at, the one with the
         most evidence first. All of them together are wrong with a probability of at most
         1 - level.
+    mean_chain : MeanChain or None
+        What `to_chain` is made from.
     """
 
     goal: int
@@ -226,6 +231,7 @@ class Fit(Decision, Displayable):
     prior_c: Prior = JEFFREYS
     prior_f: Prior = JEFFREYS
     alarms: tuple[Alarm, ...] = ()
+    mean_chain: MeanChain | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -338,6 +344,57 @@ class Fit(Decision, Displayable):
             float(c.successes), 0.0, 0.0, 0.0, 0.0,
         )  # fmt: skip
 
+    def to_chain(self, unknown: float | Literal["pooled"] | None = None) -> Chain:
+        """Return the chain that the records show, to be simulated or planned for.
+
+        Chances by state are those of the general chain, each shrunk towards the others as far as
+        states are alike; stays are the shares seen, and rounds start as the cases did.
+
+        Parameters
+        ----------
+        unknown : float or "pooled", optional
+            The chance of FINISH to take in states where it was never tried: a number, or the share
+            of all states together. Records say nothing about it, so that it has to be chosen.
+
+        Returns
+        -------
+        Chain
+
+        Raises
+        ------
+        InvalidInput
+            If FINISH was never tried in some state and nothing is chosen for it, or if the goal is
+            too large for a general chain, or CONTINUE never moved.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> records = grbp.example_records("model", cases=60, seed=2)
+        >>> grbp.fit(records, goal=4).to_chain("pooled").p_f.round(2)
+        array([0.3, 0.3, 0.3])
+        """
+        if self.mean_chain is None:
+            raise InvalidInput(
+                "the records show no chain; CONTINUE must have moved, and the goal must be at most"
+                f" {LARGEST_GOAL}"
+            )
+        untried = [k + 1 for k, p in enumerate(self.mean_chain.p_f) if p is None]
+        taken = unknown
+        if unknown == "pooled":
+            taken = None if self.p_f is None else self.p_f.successes / self.p_f.tries
+        if untried and taken is None:
+            raise InvalidInput(
+                f"FINISH was never tried in {join_states(untried)}; say what its chance is there"
+                " (unknown), a number or, where it was tried elsewhere, 'pooled'"
+            )
+        p_f = np.array([taken if p is None else p for p in self.mean_chain.p_f], dtype=np.float64)
+        stays = np.array(
+            [row.stays / max(row.c + row.jumps + row.stays, 1) for row in self.by_state]
+        )
+        law = np.array(self.mean_chain.law) * (1.0 - stays)[:, None]
+        first = np.array(self.first_states, dtype=np.float64)
+        return Chain.from_law(law, p_f, first / first.sum() if first.any() else "uniform")
+
     def summary(self) -> str:
         """Return the result as text, 80 columns wide, with the sentence on top.
 
@@ -355,7 +412,7 @@ class Fit(Decision, Displayable):
         dict
         """
         plain = {name: as_plain(value) for name, value in vars(self).items()}
-        for name in ("first_lines", "cusum", "probabilities", "threshold_gain"):
+        for name in ("first_lines", "cusum", "probabilities", "threshold_gain", "mean_chain"):
             del plain[name]
         return plain | {
             "p_c": _plain_share(self.p_c, "ups"),
@@ -482,6 +539,11 @@ class Fit(Decision, Displayable):
         from grbp.figures.records import cusum_figure  # noqa: PLC0415 (it is above)
 
         return cusum_figure(self, ax)
+
+
+def join_states(states: Sequence[int]) -> str:
+    """Write some states: "state 3", or "the states 3, 4"."""
+    return f"the states {', '.join(map(str, states))}" if len(states) > 1 else f"state {states[0]}"
 
 
 def _plain_share(share: Proportion, successes: str) -> dict[str, Any]:

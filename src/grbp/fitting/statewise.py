@@ -10,7 +10,7 @@ other states suggest.
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -74,6 +74,27 @@ class StatewiseChain:
         law[:, 0, -1], law[:, 0, 0] = np.nan_to_num(p_f), 1.0 - np.nan_to_num(p_f)
         value_1 = solve_many(law, np.full(self.wins.shape, np.nan)).continuing
         return self.continue_value, np.where(np.isnan(p_f)[:, None], np.nan, value_1)
+
+
+class MeanChain(NamedTuple):
+    """The chain in the mean of the posterior.
+
+    Attributes
+    ----------
+    law : tuple of tuple of float
+        The law of CONTINUE, with a row for each inner state; staying has no part in it.
+    p_f : tuple of float or None
+        The chance of FINISH in each state; None where it was never tried.
+    """
+
+    law: tuple[tuple[float, ...], ...]
+    p_f: tuple[float | None, ...]
+
+
+def mean_chain(chain: StatewiseChain) -> MeanChain:
+    """Return the chain in the mean of the posterior."""
+    p_f = (None if math.isnan(p) else p for p in chain.p_f.tolist())
+    return MeanChain(tuple(map(tuple, chain.laws.mean(axis=0).tolist())), tuple(p_f))
 
 
 def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:

@@ -32,13 +32,17 @@ N = TypeVar("N", Counters, StateCounters)
 MemoryLike: TypeAlias = float | Literal["averaged"]
 """How many rounds a learner remembers: 0 for all of them, or "averaged" over several memories."""
 
-ROUNDS: Final = (math.inf, 3000.0, 1000.0, 300.0, 100.0)
-"""The memories that are averaged over, in rounds; benchmarks/drift.md judges them."""
+ROUNDS: Final = (math.inf, 4000.0, 1000.0, 250.0, 60.0)
+"""The memories that are averaged over, in rounds; benchmarks/drift.md judges all these numbers."""
 
-NEVER: Final = 0.5
-"""The weight, before the first round, of the memory that never forgets; others have the rest."""
+PRIOR: Final = ((0.5, 0.125, 0.125, 0.125, 0.125), (0.5, 0.25, 0.24, 0.01, 0.0))
+"""Their weights before the first round, for CONTINUE and for FINISH.
 
-SHARE: Final = 0.002
+FINISH shows nothing where it is not tried, so that to forget it means to explore it again and
+again: short memories of it have little weight, which grows where they foretell better.
+"""
+
+SHARE: Final = 0.0005
 """The part of the weights that returns to the first ones with every round that shows something."""
 
 SLOT: Final = 2**40
@@ -52,8 +56,8 @@ class Memory(NamedTuple):
     ----------
     keep : ndarray, shape (memories,)
         What is left of every count after a round: 1 for a memory that never forgets.
-    prior : ndarray, shape (memories,)
-        The weights before the first round, which sum to 1.
+    prior : ndarray, shape (2, memories)
+        The weights before the first round: a row for CONTINUE and one for FINISH, of sum 1.
     share : float
         The part of the weights that returns to those with every round that shows something.
     """
@@ -63,17 +67,15 @@ class Memory(NamedTuple):
     share: float
 
     def start(self) -> Floats:
-        """Return the weights before the first round: a row for CONTINUE and one for FINISH."""
-        return np.stack([self.prior, self.prior])
+        """Return the weights before the first round."""
+        return self.prior.copy()
 
 
 def as_memory(given: MemoryLike) -> Memory:
     """Return the memory that a learner's field `memory` stands for."""
     if given != "averaged":
-        return Memory(np.array([1.0 - 1.0 / given if given else 1.0]), np.ones(1), 0.0)
-    others = len(ROUNDS) - 1
-    prior = np.array([NEVER, *[(1.0 - NEVER) / others] * others])
-    return Memory(1.0 - 1.0 / np.array(ROUNDS), prior, SHARE)
+        return Memory(np.array([1.0 - 1.0 / given if given else 1.0]), np.ones((2, 1)), 0.0)
+    return Memory(1.0 - 1.0 / np.array(ROUNDS), np.array(PRIOR), SHARE)
 
 
 def check_memory(given: object) -> MemoryLike:
@@ -182,5 +184,5 @@ def reweigh(memory: Memory, weights: Floats, counts: Floats, shown: Floats) -> F
             for j in range(count):
                 found[j] = weights[action, j] * math.exp(found[j] - largest)
                 total += found[j]
-            new[action] = (1.0 - memory.share) * found / total + memory.share * memory.prior
+            new[action] = (1.0 - memory.share) * found / total + memory.share * memory.prior[action]
     return new

@@ -116,7 +116,7 @@ def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearn
             f"the learner {found.name} was given; it decides by state, and here a threshold is"
             " needed"
         )
-    if not isinstance(found, PolicyLearner) and found.memory:
+    if found.memory:
         raise InvalidInput(
             f"the learner {found.name} was given; it forgets, and here every round must count"
         )
@@ -209,7 +209,8 @@ def _normalize(name: str) -> str:
 def is_built_in(name: str) -> bool:
     """Return whether a name is that of a learner of this package, settings or not."""
     name = learner_name(name).partition(":")[0]
-    return name in _ALL or bool(re.fullmatch("threshold-[0-9]+", name))
+    known = name in LEARNERS or name in STATE_LEARNERS
+    return known or bool(re.fullmatch("threshold-[0-9]+", name))
 
 
 def is_path(name: str) -> bool:
@@ -348,12 +349,9 @@ def stored_learner(given: LearnerLike, problem: Problem | int) -> StoredLearner:
     if isinstance(given, CustomLearner) and given.learner is None:
         return given
     found = find_learner(given, problem)
-    if isinstance(found, PolicyLearner) or found is LEARNERS.get(found.name):
+    known = (LEARNERS | STATE_LEARNERS).get(found.name)
+    if isinstance(found, PolicyLearner) or found is known:
         return found.name
-    if isinstance(found, StateLearner):
-        if found is STATE_LEARNERS.get(found.name):
-            return found.name
-        raise InvalidInput(f"the learner by state {found.name} was given; a file keeps its name")
     own = CustomLearner(found.name, found)
     own.as_json()
     return own

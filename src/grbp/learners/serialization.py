@@ -8,15 +8,15 @@ import math
 from typing import Any, Final
 
 from grbp.errors import InvalidInput
+from grbp.learners.base import Learner
 from grbp.learners.counters import Counters
 from grbp.learners.registry import (
-    AnyLearner,
+    EveryLearner,
     LearnerLike,
     is_built_in,
     is_path,
     stored_learner,
 )
-from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.validation import check_number, check_whole
 
 MOST: Final = 2**63 - 1
@@ -57,7 +57,7 @@ def restore_learner(stored: Any, given: LearnerLike | None, goal: int, what: str
     return given
 
 
-def check_constants(stored: Any, learner: AnyLearner, what: str) -> None:
+def check_constants(stored: Any, learner: EveryLearner, what: str) -> None:
     """Refuse to go on with other constants than before."""
     now = learner.constants._asdict()
     if stored != now:
@@ -66,9 +66,9 @@ def check_constants(stored: Any, learner: AnyLearner, what: str) -> None:
         )
 
 
-def check_counters(given: object, learner: AnyLearner) -> Counters:
+def check_counters(given: object, learner: EveryLearner) -> Counters:
     """Return counters to begin with, or refuse those from which a learner cannot decide."""
-    if isinstance(learner, PolicyLearner):
+    if not isinstance(learner, Learner):
         raise InvalidInput(
             f"counters were given; {learner.name} does not decide from counters, so leave them out"
         )

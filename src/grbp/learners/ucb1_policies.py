@@ -5,7 +5,7 @@ s - 1 says whether to FINISH in state s; the counters are the rounds and wins of
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -74,6 +74,7 @@ class PolicyLearner:
     constants: NoConstants = field(default_factory=NoConstants)
     summary: str = "Play UCB1 over all 2^(goal-1) deterministic policies"
     reference: str = PAPER
+    memory: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if self.goal > MOST_POLICIES_GOAL:

@@ -3,14 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from grbp.alarms.watch import Alarm
 from grbp.learners.counters import Counters
 from grbp.live.basis import Basis, make_basis
+from grbp.live.books import Known, load_known
 from grbp.live.config import CONTINUE, FINISH, Config, this_version
-from grbp.live.projection import advise
-from grbp.live.schema import OPEN, CaseRow, StudyRow, loads
+from grbp.live.projection import advise, load_watch
+from grbp.live.schema import OPEN, CaseRow, StudyRow
+from grbp.live.starts import DRAWN
+from grbp.live.state_basis import StateBasis, make_state_basis
 from grbp.model.transition import Action
+
+AnyBasis: TypeAlias = Basis | StateBasis
+"""The reasons of a learner of thresholds, or of one by state."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,11 @@ class Advice:
         The number of the event that recorded the request; None after `Study.ask`.
     replayed : bool
         Whether that was before: the same was asked again, and nothing was recorded now.
+    group : str or None
+        The group of the case; None in a study without groups.
+    warnings : tuple of str
+        A sentence for each alarm that has risen by now and speaks against what the advice takes
+        for granted. It changes no advice.
     """
 
     study: str
@@ -49,10 +61,12 @@ class Advice:
     shadow: bool
     event: int | None
     replayed: bool = field(compare=False)
-    _explain: Callable[[], Basis] = field(repr=False, compare=False)
+    group: str | None
+    warnings: tuple[str, ...] = field(compare=False)
+    _explain: Callable[[], AnyBasis] = field(repr=False, compare=False)
 
     @cached_property
-    def basis(self) -> Basis | None:
+    def basis(self) -> AnyBasis | None:
         """The reasons, from what was known when the case was opened; None without an action."""
         return None if self.action is None else self._explain()
 
@@ -72,35 +86,68 @@ class Advice:
         named = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
         return named | {
             "action": None if self.action is None else self.action.name.lower(),
+            "warnings": None if self.warnings is None else list(self.warnings),
             "basis": None if reasons is None else reasons.to_dict(),
         }
 
 
 def make_advice(
-    config: Config, row: CaseRow, event: int | None, *, replayed: bool = False
+    config: Config, study: StudyRow, row: CaseRow, event: int | None, *, replayed: bool = False
 ) -> Advice:
     """Return the advice on a case."""
-    action = None if config.shadow else _ACTIONS[advise(row)]
+    action = None if config.shadow else _ACTIONS[advise(config, row)]
     advice = object.__new__(Advice)
     # A frozen class sets its fields one by one, which takes three times as long.
     vars(advice).update(
         study=config.name, case=row.case, rho=row.case, state=row.state, status=row.status,
         step=row.steps, action=action, shadow=config.shadow, event=event,
-        replayed=replayed, _explain=partial(case_basis, config, row),
+        replayed=replayed, group=row.group or None,
+        warnings=() if action is None else find_warnings(config, study),
+        _explain=partial(case_basis, config, row),
     )  # fmt: skip
     return advice
+
+
+def find_warnings(config: Config, study: StudyRow) -> tuple[str, ...]:
+    """Return the sentences of the alarms that speak against what is taken for granted."""
+    allowed = [
+        *(["state"] if config.by_state else []),
+        *(["time"] if config.memory is not None else []),
+        *(["groups"] if config.groups else []),
+    ]
+    return tuple(
+        alarm.sentence
+        for alarm in find_alarms(study)
+        if not any(alarm.name.endswith(part) for part in allowed)
+    )
+
+
+def find_alarms(study: StudyRow) -> tuple[Alarm, ...]:
+    """Return the alarms of a study that rose, the one with the most evidence first."""
+    watch = load_watch(study.alarms) if study.alarms else None
+    return () if watch is None or max(watch.rose) < 0 else watch.alarms()
 
 
 _ACTIONS: Final = {CONTINUE: Action.CONTINUE, FINISH: Action.FINISH, None: None}
 
 
-def case_basis(config: Config, row: CaseRow) -> Basis:
+def case_basis(config: Config, row: CaseRow) -> AnyBasis:
     """Return the reasons for what is advised in the present state of a case."""
-    *counters, pending = loads(row.known)
-    n = Counters(*counters)
-    return make_basis(
-        config.goal, row.state, row.threshold, n, config.drawn, pending, config.level,
-        config.learner_name, row.version,
+    known = load_known(config, row.known)
+    return _explain(config, known, row.state, row.threshold, row.version)
+
+
+def _explain(config: Config, known: Known, state: int, choice: int, version: str) -> AnyBasis:
+    """Return the reasons for what a choice takes in a state."""
+    n, pending = known
+    if isinstance(n, Counters):
+        return make_basis(
+            config.goal, state, choice, n, config.drawn, pending[0], config.level,
+            config.learner_name, version, config.memory,
+        )  # fmt: skip
+    return make_state_basis(
+        config.goal, state, choice, n, pending, config.level, config.learner_name, version,
+        config.model, config.memory,
     )  # fmt: skip
 
 
@@ -125,6 +172,8 @@ class Case:
         What is advised now; None if it is over, or the study is in shadow mode.
     opened, since : str
         When its opening was recorded, and since when it has been in its state.
+    group : str or None
+        Its group; None in a study without groups.
     """
 
     case: int
@@ -138,6 +187,7 @@ class Case:
     action: str | None
     opened: str
     since: str
+    group: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
@@ -146,11 +196,34 @@ class Case:
 
 def make_case(config: Config, row: CaseRow) -> Case:
     """Return a case as a user sees it."""
-    action = None if config.shadow else advise(row)
+    action = None if config.shadow else advise(config, row)
     return Case(
         row.case, row.case, row.first, row.state, row.status, row.steps, row.overridden, row.held,
-        action, row.opened, row.since,
+        action, row.opened, row.since, row.group or None,
     )  # fmt: skip
+
+
+class GroupStatus(NamedTuple):
+    """How a group of a study stands.
+
+    Attributes
+    ----------
+    opened, pending : int
+        How many of its cases were opened, and the pending FINISH among them.
+    next_threshold : int or None
+        The threshold, or the policy, that a case of it would get now.
+    basis : Basis or StateBasis
+        What is known of both actions in state 1.
+    """
+
+    opened: int
+    pending: int
+    next_threshold: int | None
+    basis: AnyBasis
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types."""
+        return self._asdict() | {"basis": self.basis.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -159,7 +232,7 @@ class Status:
 
     Of a study in shadow mode, a `Client` whose role is less than statistician gets None for the
     learner, the seed, the start, how many cases are planned, what is pending, the head, the next
-    threshold and the basis.
+    threshold, the basis, the model, the memory, the alarms and the groups one by one.
 
     Attributes
     ----------
@@ -170,7 +243,7 @@ class Status:
     seed : int
         The seed of the learner's draws.
     start : str
-        How it began: "drawn", "first" or "records".
+        How it began: "drawn", "first", "records" or, by state, "nothing".
     windows : dict
         For an action, the days after which its outcome counts, if it has a window.
     shadow : bool
@@ -187,11 +260,26 @@ class Status:
     read_only : str or None
         Why the study cannot be written to, if it cannot.
     next_threshold : int or None
-        The threshold that a case would get now; None if it cannot be decided.
-    basis : Basis
-        What is known of both actions in state 1, where the policies differ.
+        The threshold that a case would get now; None if it cannot be decided, or if there are
+        groups. Of a learner by state it is the policy, with bit s - 1 for FINISH in state s.
+    basis : Basis or StateBasis
+        What is known of both actions in state 1, of all groups together.
     archived : str or None
         Since when the study is archived, and takes no entries; None if it is not.
+    model : str
+        What the advice takes for granted: "one" chance for all states, one in each "state", or
+        both "averaged".
+    memory : float, str or None
+        How many cases are remembered, or "averaged"; None if nothing is forgotten.
+    groups : tuple of str
+        The names of the groups; empty without groups.
+    by_group : dict of GroupStatus
+        How each group stands.
+    by_state : tuple of StateBasis
+        Of a learner by state, what is known of both actions in each state, of all groups together.
+    alarms : tuple of Alarm or None
+        The alarms that rose, the one with the most evidence first; None if the study, which an
+        older version made, does not watch its cases.
     """
 
     study: str
@@ -209,27 +297,62 @@ class Status:
     head: str
     read_only: str | None
     next_threshold: int | None
-    basis: Basis
+    basis: AnyBasis
     archived: str | None
+    model: str
+    memory: float | str | None
+    groups: tuple[str, ...]
+    by_group: dict[str, GroupStatus]
+    by_state: tuple[StateBasis, ...]
+    alarms: tuple[Alarm, ...] | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
-        return vars(self) | {"basis": None if self.basis is None else self.basis.to_dict()}
+        # What shadow mode hides is None.
+        groups, states, alarms = self.by_group, self.by_state, self.alarms
+        plain: dict[str, Any] = {
+            "basis": None if self.basis is None else self.basis.to_dict(),
+            "groups": list(self.groups),
+            "by_state": None if states is None else [one.to_dict() for one in states],
+            "alarms": None if alarms is None else [alarm._asdict() for alarm in alarms],
+        }
+        if groups is not None:
+            plain["by_group"] = {name: one.to_dict() for name, one in groups.items()}
+        return vars(self) | plain
 
 
 def make_status(
-    config: Config, row: StudyRow, n: Counters, threshold: int | None, read_only: str | None
+    config: Config,
+    row: StudyRow,
+    known: dict[str, tuple[Known, int | None, int]],
+    read_only: str | None,
 ) -> Status:
-    """Return how a study stands."""
+    """Return how a study stands.
+
+    `known` has what the next case would be decided from, what it would get and how many were
+    opened, of all groups together ("") and of each group by its name.
+    """
     over = {"won": row.won, "lost": row.lost, "closed": row.closed}
     cases = {"opened": row.opened, OPEN: row.opened - sum(over.values()), **over}
-    basis = make_basis(
-        config.goal, 1, threshold or 0, n, config.drawn, row.pending, config.level,
-        config.learner_name, this_version(),
-    )  # fmt: skip
+    found = {
+        name: GroupStatus(
+            opened, sum(one[1]), choice, _explain(config, one, 1, choice or 0, this_version())
+        )
+        for name, (one, choice, opened) in known.items()
+    }
+    study, all_known = found.pop(""), known[""][0]
+    by_state = [
+        _explain(config, all_known, state, study.next_threshold or 0, this_version())
+        for state in range(1, config.goal if config.by_state else 1)
+    ]
     start = config.start if isinstance(config.start, str) else "records"
+    if config.by_state and start == DRAWN:
+        start = "nothing"
     return Status(
         config.name, config.goal, config.learner_name, config.version, config.seed, start,
         config.days, config.shadow, cases, config.planned, row.pending, row.seq, row.head,
-        read_only, threshold, basis, row.archived or None,
+        read_only, study.next_threshold, study.basis, row.archived or None, config.model,
+        config.memory, tuple(config.groups), found,
+        tuple(one for one in by_state if isinstance(one, StateBasis)),
+        find_alarms(row) if config.alarms else None,
     )  # fmt: skip

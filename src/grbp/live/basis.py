@@ -26,6 +26,10 @@ from grbp.theory.values import boundary
 
 _WIDTH: Final = 80
 
+FORGOTTEN: Final = (
+    "Older cases count in part, and intervals hold as far as the chances did not change."
+)
+
 
 @dataclass(frozen=True)
 class Basis:
@@ -65,6 +69,10 @@ class Basis:
         The probability with which all intervals hold together, whenever one looks.
     learner, version : str
         The learner and the version of this package that decided.
+    memory : float, str or None
+        How many cases are remembered, or "averaged"; None if nothing is forgotten. With a memory,
+        what was observed counts in part, rounded, and intervals hold only as far as the chances did
+        not change.
 
     Notes
     -----
@@ -113,6 +121,7 @@ class Basis:
     level: float
     learner: str
     version: str
+    memory: float | str | None = None
 
     @property
     def side(self) -> Action | None:
@@ -150,7 +159,9 @@ class Basis:
         elif self.other_better is not None:
             chance = percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
             sentences.append(f"The probability that {other} is better here is {chance}.")
-        if self.f or self.c:
+        if self.memory is not None:
+            sentences.append(FORGOTTEN)
+        elif self.f or self.c:
             sentences.append(
                 "All intervals hold together, after every case, with probability"
                 f" {100.0 * self.level:.6g} %."
@@ -165,8 +176,8 @@ class Basis:
             sentences = [f"Nothing was known when the case was opened{also}."]
         else:
             sentences = [
-                f"From here, FINISH is estimated to reach the goal in {_format_estimate(self.p_f)},"
-                f" and CONTINUE in {_format_estimate(self.value_continue)}.",
+                f"From here, FINISH is estimated to reach the goal in {format_estimate(self.p_f)},"
+                f" and CONTINUE in {format_estimate(self.value_continue)}.",
                 f"Seen when the case was opened: {self.f:,} FINISH, {self.f_goal:,} of them to the"
                 f" goal{pending}; {self.c:,} CONTINUE, {self.c_up:,} of them up.",
             ]
@@ -177,7 +188,7 @@ class Basis:
             )
         right = "FINISH is right in state 1 where p_F is B(p_C) or more."
         if self.c:
-            even = _format_estimate(self.boundary)
+            even = format_estimate(self.boundary)
             right += f" B(p_C) is estimated at {even}, {self._describe_side()}."
         return [*sentences, right]
 
@@ -214,6 +225,7 @@ def make_basis(  # noqa: PLR0913, PLR0917
     level: float,
     learner: str,
     version: str,
+    memory: float | str | None = None,
 ) -> Basis:
     """Give the reasons of the advice in a state of a case.
 
@@ -244,6 +256,7 @@ def make_basis(  # noqa: PLR0913, PLR0917
         level=float(level),
         learner=learner,
         version=version,
+        memory=memory,
     )  # fmt: skip
 
 
@@ -305,7 +318,7 @@ def estimate_to_dict(one: Estimate) -> dict[str, float | None]:
     return {name: None if math.isnan(x) else x for name, x in one._asdict().items()}
 
 
-def _format_estimate(one: Estimate) -> str:
+def format_estimate(one: Estimate) -> str:
     """Write an estimated probability with its interval, in percent."""
     share = "an unknown share" if math.isnan(one.estimate) else percent(one.estimate)
     return f"{share} ({100.0 * one.low:.1f} to {100.0 * one.high:.1f} %)"

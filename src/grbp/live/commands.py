@@ -3,8 +3,9 @@
 Every command is a script over a transaction: it reads rows, checks what was asked, and writes one
 event and the rows that follow from it.
 
-A case is a round of Algorithm 1, and its number is rho. The threshold is decided when it opens and
-never changes. A step counts when it is told or, where its action has a window, when it is mature.
+A case is a round of Algorithm 1, and its number is rho. The threshold (by state, the policy) is
+decided when it opens and never changes, nor does its group. A step counts when it is told or, where
+its action has a window, when it is mature.
 """
 
 import re
@@ -21,9 +22,10 @@ from grbp.live.history import standing_entries
 from grbp.live.projection import (
     advise,
     count_step,
-    decide_threshold,
+    decide_choice,
     due_time,
     dumps_known,
+    first_numbers,
     is_settled,
     load_move,
     name_counts,
@@ -42,7 +44,6 @@ from grbp.live.schema import (
     HeldRow,
     StudyRow,
     dumps,
-    dumps_numbers,
     dumps_study,
     hashed_event,
     loads,
@@ -68,7 +69,8 @@ def configure(tx: Transaction, call: Call, config: dict[str, Any]) -> Event:
             f"the study {new.name!r} was to be configured anew; it is locked: it already has cases;"
             " give another name"
         )
-    after = study._replace(config=text, counters=dumps_numbers(new.first))
+    counters, alarms = first_numbers(new)
+    after = study._replace(config=text, counters=counters, alarms=alarms)
     # A study's row must be there before its events.
     tx.put_study(after)
     return _record_of_study(tx, call, after, "study", dumps({"config": config}))
@@ -102,7 +104,7 @@ def _record_of_study(
 ) -> Event:
     """Write an event that is about a study, and about no case of it."""
     event = hashed_event(
-        study.seq + 1, kind, 0, 0, request, "{" + dumps_study(0, study[4:14]), call.who, call.now,
+        study.seq + 1, kind, 0, 0, request, "{" + dumps_study(0, study[4:15]), call.who, call.now,
         call.observed, call.key, study.head,
     )  # fmt: skip
     archived = call.now if kind == ARCHIVE else ""
@@ -111,32 +113,46 @@ def _record_of_study(
     return event
 
 
-def open_case(tx: Transaction, call: Call, state: object) -> Answer:
-    """Open a case: decide its threshold from what is known now."""
+def open_case(tx: Transaction, call: Call, state: object, group: object = None) -> Answer:
+    """Open a case: decide its threshold, or its policy, from what is known now."""
     recording = Recording(tx, call)
     config = recording.config
-    first = check_whole("state", state, 1, config.goal - 1)
-    request = f'{{"state":{first}}}'
+    first, name = check_whole("state", state, 1, config.goal - 1), _check_group(config, group)
+    request = f'{{"state":{first},"group":{dumps(name)}}}' if name else f'{{"state":{first}}}'
     if answered := recording.find_answer("open", request):
         return answered
     recording.check_observed()
     recording.count_due_steps()
-    study, threshold = recording.study, call.decided
-    if threshold is None:
-        threshold = decide_threshold(config, study, call.learner)
-    number, round_ = study.opened + 1, config.first.rho + study.opened
-    known = dumps_known(study, round_)
+    study, choice = recording.study, call.decided
+    if choice is None:
+        choice = decide_choice(config, study, call.learner, name)
+    number, round_ = study.opened + 1, config.first_round + study.opened
+    known = dumps_known(config, study, name)
     case = CaseRow(
-        number, first, first, threshold, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        call.now, call.observed or call.now, known, call.version, recording.next_seq,
+        number, first, first, choice, OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        call.now, call.observed or call.now, known, call.version, recording.next_seq, name,
     )  # fmt: skip
     draw = fold_in(config.learner_key, round_)
     learner, version = _dumps_word(config.learner_name), _dumps_word(call.version)
     answer = (
-        f'{_dumps_case(case)},"threshold":{threshold},"version":{version},"known":{known},'
+        f'{_dumps_case(config, case)},"threshold":{choice},"version":{version},"known":{known},'
         f'"draw":{draw},"learner":{learner}'
     )
     return recording.record("open", 0, request, answer, None, case)
+
+
+def _check_group(config: Config, group: object) -> str:
+    """Return the group of a new case, or refuse one that the study does not have."""
+    names = ", ".join(config.groups)
+    if not config.groups:
+        if group is None:
+            return ""
+        raise InvalidInput(f"group = {group!r} was given; the study has no groups: leave it out")
+    if group is None:
+        raise InvalidInput(f"a case was to be opened without its group; it must be one of {names}")
+    if not isinstance(group, str) or group not in config.groups:
+        raise InvalidInput(f"group = {group!r} was given; it must be one of {names}")
+    return group
 
 
 def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
@@ -161,7 +177,7 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
         return answered
     if step is not None and step != row.steps + 1:
         return recording.repeat_step(row, step, after, took)
-    advice = advise(row)
+    advice = advise(config, row)
     if advice is None:
         raise Conflict(f"step {row.steps + 1} of case {case} was told; {_describe_end(row)}")
     action = _check_action(config, row, took, after, why)
@@ -170,20 +186,22 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
         row = recording.find_case(case)
     due, step = due_time(config, action, row.since, call.now), row.steps + 1
     status = WON if after == config.goal else LOST if after == DEAD_END else OPEN
-    counts = count_step(config, row, (action, row.state, after), 1, held=bool(due))
+    move = action, row.state, after
+    counts = count_step(config, row, move, 1, held=bool(due))
     # Written out, this takes a third of the time of a `_replace`.
     new = CaseRow(
         row.case, row.first, after, row.threshold, status, step,
         row.overridden + (action != advice), *counts, is_settled(status, counts[4]),
         row.opened, call.observed or call.now, row.known, row.version, recording.next_seq,
+        row.group,
     )  # fmt: skip
     answer = (
-        f'{_dumps_case(new)},"from":{row.state},"took":"{action}","advised":"{advice}",'
+        f'{_dumps_case(config, new)},"from":{row.state},"took":"{action}","advised":"{advice}",'
         f'"counted":{"false" if due else "true"}'
     )
     if due:
         tx.put_held(HeldRow(case, step, due, new.last))
-    return recording.record("tell", step, request, answer, row, new)
+    return recording.record("tell", step, request, answer, row, new, move)
 
 
 def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = None) -> Answer:
@@ -208,13 +226,14 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
         )
     if recording.count_due_steps():
         row = recording.find_case(case)
-    new = row._replace(status=OPEN, last=recording.next_seq)
+    new, config, move = row._replace(status=OPEN, last=recording.next_seq), recording.config, None
     if last:
         done, before = islice(standing_entries(tx, row), 2)
         held = tx.held(case, last) is not None
         if held:
             tx.drop_held(case, last)
-        counts = count_step(recording.config, row, load_move(done.event), -1, held=held)
+        move = load_move(done.event)
+        counts = count_step(config, row, move, -1, held=held)
         new = new._replace(
             state=done.answer["from"],
             steps=last - 1,
@@ -222,7 +241,7 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
             since=before.since,
             **name_counts(counts),
         )
-    return recording.record("void", last, request, _dumps_case(new), row, new)
+    return recording.record("void", last, request, _dumps_case(config, new), row, new, move)
 
 
 def withdraw_case(tx: Transaction, call: Call, case: int, why: str) -> Answer:
@@ -237,7 +256,8 @@ def withdraw_case(tx: Transaction, call: Call, case: int, why: str) -> Answer:
     if recording.count_due_steps():
         row = recording.find_case(case)
     new = row._replace(status=CLOSED, last=recording.next_seq)
-    return recording.record("close", 0, request, _dumps_case(new), row, new)
+    answer = _dumps_case(recording.config, new)
+    return recording.record("close", 0, request, answer, row, new)
 
 
 def count_mature_step(tx: Transaction, call: Call, case: int, step: int) -> Answer:
@@ -274,23 +294,23 @@ def replay(
     commands: Mapping[str, Callable[..., Any]] = COMMANDS,
 ) -> Event:
     """Record an event once more, elsewhere, from what was asked; decide anew or as it was."""
-    version, threshold = "", None
+    version, choice = "", None
     if event.kind == "open":
         then = _DECIDED.search(event.response)
         if then is None:
             raise InvalidInput(f"event {event.seq} does not say what was decided")
-        threshold, version = None if decide else int(then[1]), then[2]
-    call = Call(event.who, event.recorded, event.key, event.observed, learner, version, threshold)
+        choice, version = None if decide else int(then[1]), then[2]
+    call = Call(event.who, event.recorded, event.key, event.observed, learner, version, choice)
     made: Event | Answer = commands[event.kind](tx, call, **loads(event.request))
     return made if isinstance(made, Event) else made.event
 
 
-def _dumps_case(case: CaseRow) -> str:
+def _dumps_case(config: Config, case: CaseRow) -> str:
     """Return what a request is answered: the case after it, and what to do next.
 
     It is JSON, without its end: written by hand, as it is written for every event.
     """
-    action = _dumps_word(advise(case))
+    action = _dumps_word(advise(config, case))
     return f'{{"state":{case.state},"status":"{case.status}","step":{case.steps},"action":{action}'
 
 
@@ -316,7 +336,7 @@ def _next_states(config: Config, case: CaseRow, action: str) -> tuple[int, int]:
 
 def _check_action(config: Config, case: CaseRow, took: str | None, state: int, why: str) -> str:
     """Return what was done; refuse what cannot have been, or what lacks a reason."""
-    advice = advise(case) or CONTINUE
+    advice = advise(config, case) or CONTINUE
     if config.shadow and took is None:
         raise InvalidInput(
             f"state {state} was told in a study in shadow mode; also tell what was done, 'continue'"

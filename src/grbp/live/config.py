@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -12,34 +12,44 @@ from grbp import __version__
 from grbp.errors import Damaged, InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
+from grbp.learners.memory import Memory, MemoryLike, as_memory
 from grbp.learners.registry import (
     LearnerLike,
-    find_problem_learner,
+    find_learner,
     is_path,
     with_horizon,
 )
 from grbp.learners.serialization import (
     check_constants,
-    check_counters,
     learner_json,
     restore_learner,
 )
+from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.counters import LARGEST_GOAL, empty_state_counters
 from grbp.live.arguments import MOST_CASES, check_label, check_text
+from grbp.live.models import is_by_state, name_learner, name_model, read_memory
 from grbp.live.schema import dumps, loads
+from grbp.live.starts import (
+    DRAWN,
+    FIRST,
+    check_kept_start,
+    check_start,
+    first_counts,
+    first_round,
+)
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_count, check_goal, check_positive, check_whole
 from grbp.numerics.intervals import check_level
 from grbp.numerics.rng import LEARNER, OPENING, replica_key, uniform
-
-DRAWN: Final[str] = "drawn"
-FIRST: Final[str] = "first"
-"""Two ways to begin: with drawn estimates, or with one first CONTINUE and one first FINISH."""
 
 CONTINUE, FINISH = (action.name.lower() for action in Action)
 
 _DAY: Final = 86_400.0
 _MOST_DAYS: Final = 36_500.0
 _EMPTY: Final = NO_COUNTS._replace(rho=1)
+_OPTIONAL: Final = ("groups", "alarms")
+_MOST_GROUPS: Final = 100
+_MOST_COUNTS: Final = 5_000
 
 
 @dataclass(frozen=True)
@@ -60,12 +70,21 @@ class Config:
         Whether nobody is advised.
     windows : dict
         For an action, the seconds after which its outcome counts, if it has a window.
-    start : str or list
-        "drawn", "first", or the counters to begin with.
+    start : str, list or dict
+        "drawn", "first", or the counters to begin with; those of each group, if they differ.
     level : float
-        The level of the intervals.
+        The level of the intervals, and of the alarms.
     version : str
         The version of this package that made the study.
+    groups : list of str
+        The names of the groups, each of which has counters of its own; empty without groups.
+    alarms : bool
+        Whether the study watches if one chance describes its cases.
+
+    Notes
+    -----
+    Studies of former versions have neither groups nor alarms, and their configurations name
+    neither: what has its old meaning is left out.
     """
 
     name: str
@@ -78,11 +97,14 @@ class Config:
     start: Any
     level: float
     version: str
+    groups: list[str] = field(default_factory=list)
+    alarms: bool = False
 
     @property
     def text(self) -> str:
         """The configuration as JSON."""
-        return dumps({one.name: getattr(self, one.name) for one in fields(self)})
+        named = {one.name: getattr(self, one.name) for one in fields(self)}
+        return dumps({k: value for k, value in named.items() if value or k not in _OPTIONAL})
 
     def equals(self, other: "Config") -> bool:
         """Return whether a study with the other would be the same, whichever version made it."""
@@ -93,6 +115,35 @@ class Config:
         """The name of the learner."""
         return str(self.learner if isinstance(self.learner, str) else self.learner["name"])
 
+    @cached_property
+    def by_state(self) -> bool:
+        """Whether the learner decides by state: it chooses a policy, and no threshold."""
+        return is_by_state(self.learner_name)
+
+    @property
+    def model(self) -> str:
+        """What the learner takes for granted: "one", "state" or "averaged"."""
+        return name_model(self.learner_name)
+
+    @cached_property
+    def memory(self) -> MemoryLike | None:
+        """How many cases the learner remembers, or "averaged"; None if it never forgets."""
+        return read_memory(self.learner_name)
+
+    @cached_property
+    def memories(self) -> Memory:
+        """What is left of every count when a case is opened, for each memory of the learner."""
+        return as_memory(self.memory or 0.0)
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether one set of counters of Algorithm 1 is all that is kept."""
+        return not (self.groups or self.by_state or self.memory)
+
+    def number_of(self, group: str) -> int:
+        """Return the number of a group, from 0."""
+        return self.groups.index(group) if self.groups else 0
+
     @property
     def days(self) -> dict[str, float]:
         """The windows in days."""
@@ -102,46 +153,61 @@ class Config:
     def planned(self) -> int | None:
         """The number of cases that the learner was told of; None if it was told none."""
         horizon = self.constants.get("horizon", 0.0)
-        if not 0.0 < horizon < math.inf:
+        if self.groups or not 0.0 < horizon < math.inf:
             return None
-        return max(0, int(horizon) - self.first.rho + 1)  # Past cases are rounds as well.
+        return max(0, int(horizon) - self.first_round + 1)  # Past cases are rounds as well.
+
+    @cached_property
+    def first_round(self) -> int:
+        """The round of the first case: those of the records come before."""
+        return first_round(self.start)
 
     @cached_property
     def first(self) -> Counters:
-        """The counters before the first case."""
-        if self.start == FIRST:
+        """The counters of Algorithm 1 before the first case, of all groups together."""
+        if self.start == FIRST or (self.by_state and self.start == DRAWN):
             return _EMPTY
         if self.start == DRAWN:
             key = replica_key(self.seed, OPENING, 0)
             return initial_counters(uniform(key, 0), uniform(key, 1))
-        return Counters(*self.start)
+        return first_counts(self.start, by_state=self.by_state)
+
+    def first_of(self, group: str) -> tuple[int, list[float]]:
+        """Return the first round of a group, and what is counted in it before."""
+        start = self.start[group] if isinstance(self.start, dict) else self.start
+        if not isinstance(start, str):
+            rho, *counts = start
+            return rho, [one for part in counts for one in part] if self.by_state else counts
+        return 1, [0.0] * (4 * (self.goal - 1)) if self.by_state else list(self.first[1:])
 
     @cached_property
     def drawn(self) -> Counters | None:
-        """The drawn estimates among the counters, which nobody observed; None without any."""
-        return self.first if self.start == DRAWN else None
+        """The drawn estimates among the counters, which nobody observed; None without any.
+
+        Nor is there any with a memory, which loses a part of them with every case.
+        """
+        counted = self.start == DRAWN and not self.by_state and self.memory is None
+        return self.first if counted else None
 
     @cached_property
     def learner_key(self) -> int:
         """The key of the learner's draws."""
         return replica_key(self.seed, LEARNER, 0)
 
-    def resolve_learner(self, given: LearnerLike | None) -> Learner:
+    def resolve_learner(self, given: LearnerLike | None) -> Learner | StateLearner:
         """Return the learner, or refuse one that is not that of the study any more."""
         if given is None and isinstance(self.learner, str):
             return self._known_learner
         return self._find_learner(given)
 
     @cached_property
-    def _known_learner(self) -> Learner:
+    def _known_learner(self) -> Learner | StateLearner:
         return self._find_learner(None)
 
-    def _find_learner(self, given: LearnerLike | None) -> Learner:
-        found = find_problem_learner(
-            restore_learner(self.learner, given, self.goal, "study"), self.goal
-        )
+    def _find_learner(self, given: LearnerLike | None) -> Learner | StateLearner:
+        found = find_learner(restore_learner(self.learner, given, self.goal, "study"), self.goal)
         check_constants(self.constants, found, "study")
-        return _check_thresholds(found)
+        return _check_learner(found, self.goal)
 
 
 @lru_cache(maxsize=256)
@@ -159,15 +225,15 @@ def check_config(given: Any) -> Config:
     It is checked as that of a new study is, but for its learner, which may be one of the user's own
     or of another version.
     """
-    names = [one.name for one in fields(Config)]
-    if not isinstance(given, dict) or sorted(map(str, given)) != sorted(names):
+    names = [one.name for one in fields(Config) if one.name not in _OPTIONAL]
+    if not isinstance(given, dict) or sorted({*map(str, given)} - {*_OPTIONAL}) != sorted(names):
         raise InvalidInput(f"a configuration was given that has not exactly {', '.join(names)}")
     config = Config(**given)
     _check_plain(given)
     check_text("name", config.name, 64)
     check_goal(config.goal)
     check_whole("seed", config.seed, 0, 2**128 - 1)
-    _check_shadow(config.shadow)
+    _check_bool("shadow", config.shadow)
     days = _check_windows(_to_days(config.windows))
     check_level(config.level)
     check_text("version", config.version, 64)
@@ -178,8 +244,11 @@ def check_config(given: Any) -> Config:
     for constant, value in config.constants.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InvalidInput(f"the constant {constant} = {value!r} was given; it is no number")
+    check_groups(config.groups)
+    _check_bool("alarms", config.alarms)
+    _check_size(config)
     if not (isinstance(config.start, str) and config.start in (DRAWN, FIRST)):
-        _check_kept_start(config.start)
+        check_kept_start(config.start, config.goal, config.groups, by_state=config.by_state)
     return config
 
 
@@ -210,23 +279,12 @@ def _check_plain(value: object) -> None:
             raise InvalidInput("a configuration was given with NaN; it must have numbers")
 
 
-def _check_kept_start(start: object) -> None:
-    """Refuse a start that is neither a word nor counters."""
-    if not isinstance(start, list) or len(start) != len(_EMPTY):
-        raise InvalidInput(
-            f"start = {start!r} was given; it must be 'drawn', 'first', or {len(_EMPTY)} counters"
-        )
-    check_counters(Counters(*start), find_problem_learner("threshold-0", 2))
-    if any(count != int(count) for count in start):
-        raise InvalidInput(f"start = {start!r} was given; counts must be whole numbers")
-
-
 def check_imported(given: Any) -> Config:
     """Return the configuration of a study that others send, or refuse it as `make_config` would."""
     config = check_config(given)
     check_label("name", config.name, 64)
     if isinstance(config.learner, str) and not is_path(config.learner):
-        _check_thresholds(find_problem_learner(config.learner, config.goal))
+        _check_learner(find_learner(config.learner, config.goal), config.goal)
     return config
 
 
@@ -235,23 +293,53 @@ def make_config(
 ) -> Config:
     """Check what a study is to be, and return its configuration."""
     goal = check_goal(goal)
-    found = _check_thresholds(find_problem_learner(learner, goal))
-    start = _check_start(settings["start"], found, goal)
+    found, groups = (
+        _check_learner(find_learner(learner, goal), goal),
+        check_groups(settings.get("groups")),
+    )
+    start = check_start(settings["start"], found, goal, groups)
     if cases is not None:
-        learner = _tell_cases(learner, goal, cases, start)
-        found = _check_thresholds(find_problem_learner(learner, goal))
-    return Config(
+        learner = _tell_cases(learner, goal, cases, start, groups)
+        found = _check_learner(find_learner(learner, goal), goal)
+    if (found.memory or None) != read_memory(name_learner(learner)):
+        raise InvalidInput(
+            f"the learner {found.name} was given, which forgets; a study needs its memory in its"
+            " name, such as getbe-ps:memory=500"
+        )
+    alarms = settings.get("alarms")
+    config = Config(
         name=check_label("name", name, 64),
         goal=goal,
         learner=learner_json(learner, goal),
         constants=found.constants._asdict(),
         seed=as_seed(settings["seed"]),
-        shadow=_check_shadow(settings["shadow"]),
+        shadow=_check_bool("shadow", settings["shadow"]),
         windows=_check_windows(settings["windows"]),
         start=start,
         level=check_level(settings["level"]),
         version=this_version(),
+        groups=groups,
+        # They count every state apart, in every event.
+        alarms=goal <= LARGEST_GOAL if alarms is None else _check_bool("alarms", alarms),
     )
+    _check_size(config)
+    return replace(config)  # Nothing is worked out in it yet.
+
+
+def _check_size(config: Config) -> None:
+    """Refuse more counts than every event can say, and alarms for more states than they watch."""
+    if config.alarms and config.goal > LARGEST_GOAL:
+        raise InvalidInput(
+            f"alarms were asked for with a goal of {config.goal:,}; it must be at most"
+            f" {LARGEST_GOAL}"
+        )
+    places = 4 * (config.goal - 1) if config.by_state else len(NO_COUNTS)
+    counts = places * max(len(config.groups), 1) * len(config.memories.keep)
+    if not config.plain and counts > _MOST_COUNTS:
+        raise InvalidInput(
+            f"{counts:,} counts by state, group and memory were asked for; there must be at most"
+            f" {_MOST_COUNTS:,}"
+        )
 
 
 def this_version() -> str:
@@ -259,31 +347,54 @@ def this_version() -> str:
     return __version__
 
 
-def _tell_cases(learner: LearnerLike, goal: int, cases: object, start: Any) -> LearnerLike:
+def check_groups(given: object) -> list[str]:
+    """Return the names of groups, or refuse what are none."""
+    if given is None or given == []:
+        return []
+    if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+        raise InvalidInput(f"groups = {given!r} was given; it must be a list of names")
+    names = [check_label("a group", one, 64) for one in given]
+    if len(set(names)) < len(names) or not 2 <= len(names) <= _MOST_GROUPS:
+        raise InvalidInput(
+            f"groups = {given!r} was given; it must be 2 to {_MOST_GROUPS} names, none of them"
+            " twice"
+        )
+    return names
+
+
+def _tell_cases(
+    learner: LearnerLike, goal: int, cases: object, start: Any, groups: list[str]
+) -> LearnerLike:
     """Tell a learner how many cases will come, in addition to those of the records."""
     number = check_count("cases", cases, 1, MOST_CASES)
+    if groups:
+        raise InvalidInput(
+            f"cases = {number} was given with groups; nobody knows how many of each will come:"
+            " leave it out"
+        )
     if not isinstance(learner, str):
         raise InvalidInput(
             f"cases = {number} was given with a learner that is no name; set its horizon yourself"
         )
-    past = start[0] - 1 if isinstance(start, list) else 0
-    return with_horizon(learner, past + number, goal)
+    return with_horizon(learner, first_round(start) - 1 + number, goal)
 
 
-def _check_thresholds(found: object) -> Learner:
-    """Refuse the learner of policies: a case is advised by a threshold."""
-    if not isinstance(found, Learner):
+def _check_learner(found: object, goal: int) -> Learner | StateLearner:
+    """Refuse the learner of policies, which has no counters, and one by state for a large goal."""
+    if not isinstance(found, Learner | StateLearner):
         raise InvalidInput(
-            "the learner ucb1-policies was given; a study needs one that decides a threshold from"
-            " counters, such as doorstep-optimal"
+            "the learner ucb1-policies was given; a study needs one that decides a threshold,"
+            " or an action for every state, from counters, such as doorstep-optimal"
         )
+    if isinstance(found, StateLearner):
+        empty_state_counters(goal)
     return found
 
 
-def _check_shadow(given: object) -> bool:
-    """Return whether nobody is advised; a word is not an answer."""
+def _check_bool(name: str, given: object) -> bool:
+    """Return an answer to yes or no; a word is none."""
     if not isinstance(given, bool | np.bool_):
-        raise InvalidInput(f"shadow = {given!r} was given; it must be True or False")
+        raise InvalidInput(f"{name} = {given!r} was given; it must be True or False")
     return bool(given)
 
 
@@ -307,20 +418,3 @@ def _check_windows(given: object) -> dict[str, float]:
             )
         windows[action] = number * _DAY
     return dict(sorted(windows.items()))
-
-
-def _check_start(given: object, learner: Learner, goal: int) -> Any:
-    """Return how a study begins: a word, or counters."""
-    if isinstance(given, str) and given in (DRAWN, FIRST):
-        return given
-    counters = getattr(given, "counters", given)  # A fit has counters.
-    if not isinstance(counters, Counters):
-        raise InvalidInput(
-            f"start = {given!r} was given; it must be 'drawn', 'first', counters or a fit"
-        )
-    if getattr(given, "goal", goal) != goal:
-        raise InvalidInput(f"a fit with another goal was given; it must be one with goal {goal}")
-    known = check_counters(counters, learner)
-    if any(count != int(count) for count in known):
-        raise InvalidInput(f"start = {known!r} was given; counts of records must be whole numbers")
-    return list(known)

@@ -15,13 +15,14 @@ import numpy as np
 
 from grbp._io import Kind, reason
 from grbp.errors import InvalidInput
+from grbp.learners.statewise.counters import StateCounters, add_step, empty_state_counters
 from grbp.live.arguments import check_text
 from grbp.live.commands import replay
-from grbp.live.config import FINISH, check_imported
+from grbp.live.config import FINISH, check_imported, load_config
 from grbp.live.history import standing_entries
-from grbp.live.schema import Event, dumps
+from grbp.live.schema import LOST, WON, Event, StudyRow, dumps
 from grbp.live.store.base import Store
-from grbp.live.store.transaction import PAGE, Transaction, refuse_taken
+from grbp.live.store.transaction import LAST, PAGE, Transaction, refuse_taken
 from grbp.live.store.witness import END
 from grbp.live.verify import replay_log
 from grbp.model.steps import STEP_COLUMNS
@@ -202,6 +203,9 @@ def _replay_event(tx: Transaction, name: str, event: Event) -> Event | None:
 def step_tables(tx: Transaction) -> Iterator[dict[str, Any]]:
     """Yield the steps as tables with the columns that `grbp.fit` reads, some at a time."""
     rows: list[tuple[int, ...]] = []
+    groups: list[str] = []
+    study = tx.study()
+    grouped = study is not None and bool(load_config(study.config).groups)
     first = True
     for case in chain(tx.all_cases(), [None]):
         if case is not None:
@@ -210,7 +214,25 @@ def step_tables(tx: Transaction) -> Iterator[dict[str, Any]]:
                 (case.case, event.step, then["from"], int(then["took"] == FINISH), then["state"])
                 for event, then in reversed(told)
             ]
+            groups += [case.group] * len(told)
         if len(rows) >= 100 * PAGE or (case is None and (rows or first)):
             columns = np.array(rows, dtype=np.int64).reshape(-1, len(STEP_COLUMNS)).T
-            yield dict(zip(STEP_COLUMNS, columns, strict=True))
-            rows, first = [], False
+            table = dict(zip(STEP_COLUMNS, columns, strict=True))
+            yield table | ({"group": np.array(groups, dtype=object)} if grouped else {})
+            rows, groups, first = [], [], False
+
+
+def count_steps(tx: Transaction, study: StudyRow) -> dict[str, StateCounters]:
+    """Count by state, for each group, the steps that stand and count by now, and the cases."""
+    config = load_config(study.config)
+    found = {name: empty_state_counters(config.goal) for name in config.groups or [""]}
+    held = {(one.case, one.step) for one in tx.due(LAST)}
+    for case in tx.all_cases():
+        n = found[case.group]
+        n = n._replace(rho=n.rho + (case.status in (WON, LOST)))
+        *told, _ = standing_entries(tx, case)
+        for event, then in told:
+            if (case.case, event.step) not in held:
+                n = add_step(n, then["from"], then["took"] == FINISH, then["state"])
+        found[case.group] = n
+    return found

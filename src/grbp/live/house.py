@@ -32,7 +32,7 @@ GRANT, REVOKE, VERIFIED, BACKUP = "grant", "revoke", "verified", "backup"
 
 KINDS: Final = (GRANT, REVOKE, VERIFIED, BACKUP)
 
-_NUMBERS: Final[Numbers] = (0, 0, 0, 0, 0, "[]", 0, 0, 0, 0)
+_NUMBERS: Final[Numbers] = (0, 0, 0, 0, 0, "[]", 0, 0, 0, 0, "")
 """What a study's events change in it; here is nothing to be counted."""
 
 _FIELDS: Final = tuple(Event.__annotations__.values())

@@ -1,21 +1,23 @@
 """The part of a study that is about it as a whole: it is made, brought in, archived."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from grbp.errors import ReadOnly
-from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
+from grbp.errors import InvalidInput, ReadOnly
+from grbp.learners.registry import LearnerLike
 from grbp.live import arguments, commands
 from grbp.live.advice import Status
-from grbp.live.config import DRAWN, make_config, this_version
+from grbp.live.config import make_config, this_version
 from grbp.live.export import import_log, read_log
+from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.reader import StudyReader
 from grbp.live.reading import list_current
 from grbp.live.recording import Call
 from grbp.live.row_checks import find_checked
 from grbp.live.schema import Event, loads
+from grbp.live.starts import DRAWN
 from grbp.live.store import Where, open_or_make_store, open_store
 from grbp.live.store.base import Transaction
 
@@ -58,8 +60,11 @@ class StudyKeeper(StudyReader):
         store: Where,
         name: str,
         goal: int,
-        learner: LearnerLike = DEFAULT_LEARNER,
+        learner: LearnerLike | None = None,
         *,
+        model: str | None = None,
+        memory: float | str | None = None,
+        groups: Sequence[str] | None = None,
         seed: int = 0,
         start: Any = DRAWN,
         cases: float | None = None,
@@ -82,14 +87,27 @@ class StudyKeeper(StudyReader):
             The name of the study: one line of up to 64 characters.
         goal : int
             The state in which a case is won.
-        learner : str or Learner, default "doorstep-optimal"
-            The learner, with constants if they are to be others: ``"getbe-sm:gamma=30"``.
+        learner : str or Learner, optional
+            The learner, with constants if they are to be others: ``"getbe-sm:gamma=30"``. By
+            default it is that of the model.
+        model : {"one", "state", "averaged"}, optional
+            What the advice takes for granted: one chance for all states, as the paper does; one in
+            each state; or both, weighed by what was seen. By default that of the learner, which is
+            "doorstep-optimal" for "one".
+        memory : float or "averaged", optional
+            How many cases are remembered, or an average over several memories, for chances that
+            change over time; by default nothing is forgotten.
+        groups : sequence of str, optional
+            The names of groups, such as wards. Each case is of one of them, and each of them has
+            counters of its own; nothing is pooled.
         seed : int, default 0
             The seed of the learner's draws and of the first estimates.
-        start : "drawn", "first", Counters or Fit, default "drawn"
+        start : "drawn", "first", Counters, StateCounters, Fit or Study, default "drawn"
             Where the study begins: with first estimates that are drawn, as the paper's experiments
-            have them; with one first CONTINUE and one first FINISH, as Algorithm 1 says; or with
-            what past cases tell, as `fit` counted them.
+            have them (by state nothing is drawn); with one first CONTINUE and one first FINISH, as
+            Algorithm 1 says; or with what past cases tell, as `fit` or another study counted them.
+            Those of another study are the steps that count in its log and what it began with; with
+            the same groups each group begins with its own, else all of them with all.
         cases : int, optional
             About how many cases there will be, if that is known: the learner then knows how long
             what it learns is of use. Rather say too many than too few; those of the records do not
@@ -123,9 +141,26 @@ class StudyKeeper(StudyReader):
         >>> import grbp
         >>> grbp.Study.create("memory", "ward", 4, "getbe-sm", start="first")
         <Study('memory', 'ward'): goal 4>
+
+        Begin again from its cases with a chance for each state:
+
+        >>> old = grbp.Study.create("memory", "ward", 4)
+        >>> _ = old.open_case(2), old.tell(1, 3)
+        >>> new = grbp.Study.create("memory", "ward, by state", 4, model="state", start=old)
+        >>> status = new.status()
+        >>> status.model, status.start, new.basis(new.open_case(2).case).c_up
+        ('state', 'records', 1)
         """
+        learner = choose_learner(learner, model, memory)
+        if isinstance(start, StudyReader):
+            if start.goal != goal:
+                raise InvalidInput(
+                    f"a study with another goal was given; it must be one with goal {goal}"
+                )
+            start = start._count_records(by_state=is_by_state(name_learner(learner)), groups=groups)
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
-        config = make_config(name, goal, learner, cases, settings | {"level": level})
+        settings |= {"level": level, "groups": None if groups is None else list(groups)}
+        config = make_config(name, goal, learner, cases, settings)
         call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
         with open_or_make_store(store) as opened:
             for reason in opened.checks():

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from grbp._format import plural
-from grbp.live.config import DRAWN, FIRST
+from grbp.live.models import GRANTED
 from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
+from grbp.live.starts import DRAWN, FIRST
 
 HELD: Final = "does not count yet"
 _TAKEN_BACK: Final = "taken back"
@@ -90,8 +91,9 @@ def _describe_readable(event: Event, goal: int, *, hidden: bool, advised: str) -
     if event.kind == "study":
         what = f"Study configured: {_describe_config(asked['config'], hidden=hidden)}."
     elif event.kind == "open":
-        decided = "" if hidden else f"; {describe_threshold(answered['threshold'], goal)}"
-        what = f"Opened in state {asked['state']:,}{decided}."
+        decided = "" if hidden else f"; {_describe_decision(answered, goal)}"
+        group = f" of group {asked['group']}" if "group" in asked else ""
+        what = f"Opened in state {asked['state']:,}{group}{decided}."
     elif event.kind == "tell":
         took = answered["took"].upper()
         led = name_state(asked["state"], goal)
@@ -111,6 +113,12 @@ def _describe_readable(event: Event, goal: int, *, hidden: bool, advised: str) -
     return EventLine(event, what, why, notes)
 
 
+def _describe_decision(answered: dict[str, Any], goal: int) -> str:
+    """Say what was decided; what is known by state stands in lists."""
+    by_state = isinstance(answered["known"][1], list)
+    return describe_choice(answered["threshold"], goal, by_state=by_state)
+
+
 def name_state(state: int, goal: int) -> str:
     """Name a state."""
     if state == 0:
@@ -128,6 +136,7 @@ def _describe_config(config: dict[str, Any], *, hidden: bool) -> str:
             for action, seconds in config["windows"].items()
         ),
         *(["shadow mode"] if config["shadow"] else []),
+        *([f"groups {', '.join(config['groups'])}"] if config.get("groups") else []),
     ]
     return ", ".join(parts)
 
@@ -157,6 +166,25 @@ def describe_planned(planned: int, opened: int) -> str:
 def format_days(number: float) -> str:
     """Write a number of days."""
     return f"{number:g} day{'' if number == 1 else 's'}"
+
+
+def describe_granted(model: str, memory: float | str | None) -> str:
+    """Say what advice takes for granted, about states and about time."""
+    if memory is None:
+        return GRANTED[model]
+    lasts = "averaged over memories" if memory == "averaged" else f"of the last {memory:g} cases"
+    return f"{GRANTED[model]}, {lasts},"
+
+
+def describe_choice(choice: int, goal: int, *, by_state: bool) -> str:
+    """Say what a threshold means or, of a learner by state, a policy."""
+    if not by_state:
+        return describe_threshold(choice, goal)
+    states = [state for state in range(1, goal) if choice >> (state - 1) & 1]
+    if len(states) in (0, goal - 1):
+        return f"{'FINISH' if states else 'CONTINUE'} in every state"
+    listed = ", ".join(map(str, states))
+    return f"FINISH in state{'s' if states[1:] else ''} {listed}, CONTINUE elsewhere"
 
 
 def describe_threshold(threshold: int, goal: int) -> str:

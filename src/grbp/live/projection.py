@@ -3,16 +3,24 @@
 A study's row is a sum over its cases: what each of them adds depends on the case's own row alone.
 A case that is over, and of which all is mature, is settled into the learner's counters as one
 round, as in Algorithm 1; what was counted in other cases is kept beside them and added when a
-decision is due. FINISH that was advised, or taken, and does not count yet counts as taken.
+decision is due. FINISH that was advised, or taken, and does not count yet counts as taken. What is
+counted by group, by state or with a memory is in `grbp.live.books`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
+from grbp.alarms.watch import Step, Watch
 from grbp.errors import GrbpError, InvalidInput
+from grbp.learners.base import Learner
 from grbp.learners.counters import NOBODY, Counters, Totals, add_to, step_counts, with_pending
 from grbp.learners.registry import LearnerLike
-from grbp.live.config import CONTINUE, FINISH, FIRST, Config
+from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.counters import StateCounters
+from grbp.live import books
+from grbp.live.books import Known, Move, count_change, finishes, issued_state, settle_case
+from grbp.live.config import CONTINUE, FINISH, Config
 from grbp.live.history import Entry
 from grbp.live.schema import (
     CLOSED,
@@ -28,38 +36,40 @@ from grbp.live.schema import (
     dumps_numbers,
     loads,
 )
+from grbp.live.starts import FIRST
 from grbp.numerics.rng import fold_in
 
 Counts: TypeAlias = tuple[int, int, int, int, int, int]
 """The counts of a case, from f to held_f."""
 
-Move: TypeAlias = tuple[str, int, int]
-"""What was done in a step, and from where it led where."""
-
 
 UNDECIDED: Final = "the study's learner cannot decide, and shadow mode hides why"
 
 
-def advise(case: CaseRow) -> str | None:
+def advise(config: Config, case: CaseRow) -> str | None:
     """Return the action that is advised in the present state of a case; None if it is over."""
     if case.status != OPEN:
         return None
-    return FINISH if case.state <= case.threshold else CONTINUE
+    return FINISH if finishes(config, case.threshold, case.state) else CONTINUE
 
 
-_RECENT: Final[dict[str, Counters]] = {}
-"""Counters that were written not long ago, by their texts: most are read again soon."""
+_RECENT: Final[dict[str, Any]] = {}
+"""What was written not long ago, counters and watches, by the texts: most is read again soon."""
 
 
 def _load_counters(text: str) -> Counters:
     return _RECENT.get(text) or Counters(*loads(text))
 
 
-def _dumps_counters(n: Counters) -> str:
-    text = dumps_numbers(n)
+def load_watch(text: str) -> Watch:
+    """Return what the alarms know."""
+    return _RECENT.get(text) or Watch.from_list(loads(text))
+
+
+def _keep_recent(text: str, value: object) -> str:
     if len(_RECENT) > 100:
         _RECENT.clear()
-    _RECENT[text] = n
+    _RECENT[text] = value
     return text
 
 
@@ -100,28 +110,54 @@ def due_time(config: Config, action: str, since: str, now: str) -> str:
     return due if due > now else ""
 
 
-def total_counters(study: StudyRow) -> Counters:
-    """Return all that is counted: in cases that are settled, and in the others."""
-    n = _load_counters(study.counters)
+def total_counters(config: Config, study: StudyRow) -> Counters:
+    """Return all that is counted, of all groups and states together, and nothing forgotten."""
+    n = _load_counters(study.counters) if config.plain else config.first
     if not (study.f or study.c):
         return n
     return add_to(n, NOBODY, Totals(0, 0, study.f, study.f_goal, study.c, study.c_up))
 
 
-def dumps_known(study: StudyRow, round_: int) -> str:
-    """Write all that is counted before a round, and what is pending, as JSON."""
+def know(config: Config, study: StudyRow, group: str = "") -> Known:
+    """Return what a case that is opened now is decided from."""
+    round_ = config.first_round + study.opened
+    if config.plain:
+        return total_counters(config, study)._replace(rho=round_), [study.pending]
+    return books.know(config, study, group, fold_in(config.learner_key, round_))
+
+
+def know_all(config: Config, study: StudyRow) -> dict[str, tuple[Known, int]]:
+    """Return what is known, and how many cases were opened, in all ("") and in each group.
+
+    With one set of counters, a decision is made from what is known in all.
+    """
+    if not config.groups:
+        return {"": (know(config, study), study.opened)}
+    found = {
+        group: (know(config, study, group), book.opened)
+        for group, book in zip(config.groups, books.load_books(study), strict=True)
+    }
+    return {"": (books.pool(config, study), study.opened), **found}
+
+
+def dumps_known(config: Config, study: StudyRow, group: str) -> str:
+    """Write what a case that is opened now is decided from, as JSON."""
+    if not config.plain:
+        rank = 1 + books.count_opened(config, study, group)
+        return books.dumps_known(config, know(config, study, group), rank)
     if study.f or study.c:
-        return dumps_numbers((round_, *total_counters(study)[1:], study.pending))
+        return books.dumps_known(config, know(config, study), 0)
     # All of it stands in the row already, but for the round.
+    round_ = config.first_round + study.opened
     return f"[{round_},{study.counters.partition(',')[2][:-1]},{study.pending}]"
 
 
-def decide_threshold(config: Config, study: StudyRow, given: LearnerLike | None) -> int:
-    """Decide the threshold of a case that is opened now."""
-    round_ = config.first.rho + study.opened
-    n = total_counters(study)._replace(rho=round_)
+def decide_choice(
+    config: Config, study: StudyRow, given: LearnerLike | None, group: str = ""
+) -> int:
+    """Decide the threshold, or the policy, of a case that is opened now."""
     try:
-        return _choose_threshold(config, given, n, study.pending)
+        return _choose(config, given, config.first_round + study.opened, know(config, study, group))
     except GrbpError as error:
         if config.shadow:  # The learner's own words may tell what it would advise.
             raise InvalidInput(f"{UNDECIDED}; let somebody verify the study") from error
@@ -129,22 +165,23 @@ def decide_threshold(config: Config, study: StudyRow, given: LearnerLike | None)
 
 
 def decides_as_before(config: Config, case: CaseRow, given: LearnerLike | None) -> bool:
-    """Return whether a case would get the same threshold again from what was known then."""
-    *counters, pending = loads(case.known)
-    return _choose_threshold(config, given, Counters(*counters), pending) == case.threshold
+    """Return whether a case would get the same choice again from what was known then."""
+    round_ = config.first_round + case.case - 1
+    return _choose(config, given, round_, books.load_known(config, case.known)) == case.threshold
 
 
-def _choose_threshold(config: Config, given: LearnerLike | None, n: Counters, pending: int) -> int:
-    """Decide a threshold from the counters and what is pending.
+def _choose(config: Config, given: LearnerLike | None, round_: int, known: Known) -> int:
+    """Decide from what is counted and what is pending.
 
     Paper: alg:GRBP
     """
-    if config.start == FIRST and not (n.c and n.f):
+    n, pending = known
+    if isinstance(n, Counters) and config.start == FIRST and not (n.c and n.f):
         # One first CONTINUE, then one first FINISH; the learner needs an outcome of both.
-        return config.goal - 1 if n.c and not n.f + pending else 0
-    learner, draw = config.resolve_learner(given), fold_in(config.learner_key, n.rho)
+        return config.goal - 1 if n.c and not n.f + pending[0] else 0
+    learner, draw = config.resolve_learner(given), fold_in(config.learner_key, round_)
     try:
-        threshold = learner.choose(config.goal, with_pending(n, n.rho, float(pending)), draw)
+        choice = _ask(learner, config.goal, n, pending, draw)
     except GrbpError:
         raise
     except Exception as error:  # A learner of the user's own may do anything.
@@ -152,11 +189,28 @@ def _choose_threshold(config: Config, given: LearnerLike | None, n: Counters, pe
             f"the learner {learner.name} could not decide ({type(error).__name__}: {error});"
             " correct it, and ask again"
         ) from error
-    if threshold not in learner.choices(config.goal):
+    if isinstance(learner, Learner) and choice not in learner.choices(config.goal):
         raise InvalidInput(
-            f"the learner {learner.name} decided threshold {threshold}, which it does not declare"
+            f"the learner {learner.name} decided threshold {choice}, which it does not declare"
         )
-    return threshold
+    return choice
+
+
+def _ask(
+    learner: Learner | StateLearner,
+    goal: int,
+    n: Counters | StateCounters,
+    pending: list[int],
+    draw: int,
+) -> int:
+    """Ask a learner, with the pending FINISH counted as taken."""
+    if isinstance(learner, StateLearner):
+        assert isinstance(n, StateCounters)  # noqa: S101 (a study by state counts so)
+        return learner.choose(goal, books.with_pending_by_state(n, pending), draw)
+    assert isinstance(n, Counters)  # noqa: S101
+    if n.f > 0.0:
+        n = with_pending(n, n.rho, float(pending[0]))
+    return learner.choose(goal, n, draw)
 
 
 def is_settled(status: str, held: int) -> int:
@@ -164,22 +218,34 @@ def is_settled(status: str, held: int) -> int:
     return int(status != OPEN and not held)
 
 
+def first_numbers(config: Config) -> tuple[str, str]:
+    """Return the counters, and what the alarms know, before the first case."""
+    counters = dumps_numbers(config.first) if config.plain else books.first_books(config)
+    if not config.alarms:
+        return counters, ""
+    watch = Watch.start(config.goal, max(len(config.groups), 1), config.level)
+    return counters, dumps(watch)
+
+
 def update_study(
-    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow
-) -> tuple[Numbers, CaseRow]:
-    """Return the numbers of a study, and a case, after the case was changed or opened."""
-    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = study[4:14]
-    settled = is_settled(new.status, new.held)
-    if settled != new.settled:
-        new = new._replace(settled=settled)
-    n = _load_counters(counters) if settled or (old is not None and old.settled) else None
+    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, moves: Sequence[Move] = ()
+) -> Numbers:
+    """Return the numbers of a study after a case was changed, or opened.
+
+    The last move is the step that was told, taken back or became mature; where `shows_moves` says
+    so, the others are there as well.
+    """
+    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up, alarms = study[4:15]
+    settled, plain, n = new.settled, config.plain, None
+    if plain and (settled or (old is not None and old.settled)):
+        n = _load_counters(counters)
     for case, sign in ((old, -1), (new, 1)):
         if case is None:
             opened += 1
             continue
-        pending += sign * _count_pending(config, case)
-        if case.settled and n is not None:
-            n = _settle(n, case, sign)
+        pending += sign * (case.held_f + bool(issued_state(config, case)))
+        if plain and case.settled and n is not None:
+            n = settle_case(n, case, sign)
         else:
             f, f_goal = f + sign * case.f, f_goal + sign * case.f_goal
             c, c_up = c + sign * case.c, c_up + sign * case.c_up
@@ -187,35 +253,33 @@ def update_study(
             won, lost = won + sign * (case.status == WON), lost + sign * (case.status == LOST)
             closed += sign * (case.status == CLOSED)
     if n is not None:
-        counters = _dumps_counters(n)
-    return (opened, won, lost, closed, pending, counters, f, f_goal, c, c_up), new
+        counters = _keep_recent(dumps_numbers(n), n)
+    elif not plain:
+        counters = books.update_books(config, study, old, new, moves)
+    if alarms and old is not None and moves and (sign := count_change(old, new)):
+        alarms = _watch(config, alarms, new, moves[-1], sign)
+    return opened, won, lost, closed, pending, counters, f, f_goal, c, c_up, alarms
 
 
-def _count_pending(config: Config, case: CaseRow) -> int:
-    """Return the FINISH of a case that is advised, or taken, and does not count yet."""
-    if config.shadow or case.status != OPEN:
-        return case.held_f
-    return case.held_f + (case.state <= case.threshold)
-
-
-def _settle(n: Counters, case: CaseRow, sign: int) -> Counters:
-    """Return the counters with a case that is over, or without it again.
-
-    A case in which something else was done than advised counts for no threshold.
-    """
-    ended = case.status != CLOSED
-    credit = case.threshold if ended and not case.overridden else NOBODY
-    parts = (ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
-    return add_to(n, credit, Totals(*[sign * part for part in parts]))
+def _watch(config: Config, alarms: str, case: CaseRow, move: Move, sign: int) -> str:
+    """Let the alarms follow a step that counts, or take it back."""
+    (action, state, after), watch = move, load_watch(alarms)
+    finish = action == FINISH
+    success = after == config.goal if finish else after > state
+    step = Step(case.case, config.number_of(case.group), state, finish, success)
+    watch = watch.follow(step) if sign > 0 else watch.take_back(step)
+    return _keep_recent(dumps(watch), watch)
 
 
 def fold_case(config: Config, entries: list[Entry]) -> tuple[CaseRow, dict[int, HeldRow]]:
     """Return the row of a case as its entries leave it, the first one first, and its held steps."""
     (opening, said), *others = entries
-    first = loads(opening.request)["state"]
+    asked = loads(opening.request)
+    first = asked["state"]
     row = CaseRow(
         opening.case, first, first, said["threshold"], OPEN, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         opening.recorded, entries[0].since, dumps(said["known"]), said["version"], opening.seq,
+        asked.get("group", ""),
     )  # fmt: skip
     if opening.kind != "open":
         raise ValueError(opening.kind)

@@ -1,26 +1,35 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from grbp._io import write_whole
 from grbp.errors import Damaged, GrbpError, InvalidInput
 from grbp.learners.registry import LearnerLike
-from grbp.live.advice import Advice, Case, Status, case_basis, make_advice, make_case, make_status
+from grbp.live.advice import (
+    Advice,
+    AnyBasis,
+    Case,
+    Status,
+    case_basis,
+    make_advice,
+    make_case,
+    make_status,
+)
 from grbp.live.arguments import check_case, check_page, check_recorder, check_text, utc_now
-from grbp.live.basis import Basis
 from grbp.live.config import Config, load_config
-from grbp.live.export import check_target, dump_log, step_tables
+from grbp.live.export import check_target, count_steps, dump_log, step_tables
 from grbp.live.history import case_entries
-from grbp.live.projection import decide_threshold, total_counters
+from grbp.live.projection import decide_choice, know_all
 from grbp.live.reading import find_only_study, find_study
 from grbp.live.recording import find_case
 from grbp.live.row_checks import check_types, find_checked, keep_checked
 from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow
+from grbp.live.starts import count_records
 from grbp.live.store import Where, open_store
 from grbp.live.store.base import Store, Transaction
 from grbp.live.trajectory import Moment, make_moments, sample_events
@@ -122,7 +131,7 @@ class StudyReader:
 
         def advise(tx: Transaction) -> Advice:
             study = find_study(tx, self.name)
-            return make_advice(load_config(study.config), find_case(tx, study, number), None)
+            return make_advice(load_config(study.config), study, find_case(tx, study, number), None)
 
         return self._checked.read(advise)  # One call fewer: people wait for this one.
 
@@ -140,7 +149,7 @@ class StudyReader:
         """
         return make_case(*self._find_case(case))
 
-    def basis(self, case: int, state: int | None = None) -> Basis | None:
+    def basis(self, case: int, state: int | None = None) -> AnyBasis | None:
         """Give the reasons for what is advised in a state of a case, from when it was opened.
 
         Parameters
@@ -151,7 +160,7 @@ class StudyReader:
 
         Returns
         -------
-        Basis or None
+        Basis, StateBasis or None
             None in shadow mode.
         """
         config, row = self._find_case(case)
@@ -250,11 +259,35 @@ class StudyReader:
         {'opened': 0, 'open': 0, 'won': 0, 'lost': 0, 'closed': 0}
         """
         study = self._read(lambda _, study: study)
-        config, threshold = load_config(study.config), None
+        config = load_config(study.config)
         with self._checked:
+            known = {
+                name: (one, self._decide(config, study, name), opened)
+                for name, (one, opened) in know_all(config, study).items()
+            }
+            return make_status(config, study, known, self.read_only)
+
+    def _decide(self, config: Config, study: StudyRow, group: str) -> int | None:
+        """Return what a case of a group would get now; None if that cannot be decided."""
+        if not config.groups or group:
             with suppress(GrbpError):
-                threshold = decide_threshold(config, study, self._learner)
-            return make_status(config, study, total_counters(study), threshold, self.read_only)
+                return decide_choice(config, study, self._learner, group)
+        return None
+
+    def _count_records(self, *, by_state: bool = False, groups: Sequence[str] | None = None) -> Any:
+        """Count the steps that stand in the log and count by now, for another study to begin with.
+
+        Where the groups of the other are those of this one, each has its own. What this one began
+        with is counted as well, if it is known by state where that is asked for.
+        """
+        study, found = self._read(lambda tx, study: (study, count_steps(tx, study)))
+        config = load_config(study.config)
+        if groups and sorted(groups) == sorted(config.groups):
+            return {
+                name: count_records(config.start, {name: one}, by_state=by_state)
+                for name, one in found.items()
+            }
+        return count_records(config.start, found, by_state=by_state)
 
     def verify(self) -> Verified:
         """Check the whole study: the chain of hashes, and that all rows follow from the log.

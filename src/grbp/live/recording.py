@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 
 from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
+from grbp.live.books import Move, shows_moves
 from grbp.live.config import load_config
 from grbp.live.history import standing_entries
-from grbp.live.projection import count_step, load_move, name_counts, update_study
+from grbp.live.projection import count_step, is_settled, load_move, name_counts, update_study
 from grbp.live.schema import (
     OPEN,
     CaseRow,
@@ -52,7 +53,7 @@ class Call(NamedTuple):
     version : str
         The version of this package that decides.
     decided : int or None
-        The threshold that was decided, where it is not to be decided again.
+        The threshold, or the policy, that was decided, where it is not to be decided again.
     """
 
     who: str
@@ -175,14 +176,22 @@ class Recording:
         self.tx.drop_held(held.case, held.step)
         request = dumps({"case": held.case, "step": held.step})
         answer = "{" + f'"step":{held.step}'
-        return self.record("mature", held.step, request, answer, row, new)
+        return self.record("mature", held.step, request, answer, row, new, move)
 
-    def record(
-        self, kind: str, step: int, request: str, answer: str, old: CaseRow | None, new: CaseRow
+    def record(  # noqa: PLR0913, PLR0917 (an event's parts)
+        self,
+        kind: str,
+        step: int,
+        request: str,
+        answer: str,
+        old: CaseRow | None,
+        new: CaseRow,
+        move: Move | None = None,
     ) -> Answer:
         """Write an event and the rows that follow from it.
 
-        The answer is JSON without its end, which is the study after the event.
+        The answer is JSON without its end, which is the study after the event. The move is the step
+        that was told, taken back or became mature.
         """
         study, call = self.study, self.call
         if old is not None and old.last > study.seq:
@@ -190,7 +199,10 @@ class Recording:
                 f"case {old.case} was last changed by event {old.last}; the log ends with event"
                 f" {study.seq}: verify the study, and restore a backup"
             )
-        after, new = update_study(self.config, study, old, new)
+        settled = is_settled(new.status, new.held)
+        if settled != new.settled:
+            new = new._replace(settled=settled)
+        after = update_study(self.config, study, old, new, self._find_moves(kind, old, new, move))
         answer = f"{answer},{dumps_study(0 if old is None else old.last, after)}"
         event = hashed_event(
             study.seq + 1, kind, new.case, step, request, answer, call.who, call.now,
@@ -201,6 +213,19 @@ class Recording:
         self.tx.put_study(self.study)
         self.tx.put_case(new)
         return Answer(event, self.study, new)
+
+    def _find_moves(
+        self, kind: str, old: CaseRow | None, new: CaseRow, move: Move | None
+    ) -> list[Move]:
+        """Return the moves of a case as far as they are needed, the present one last."""
+        moves = [] if move is None else [move]
+        if old is None or not shows_moves(self.config, old, new):
+            return moves
+        *told, _ = standing_entries(self.tx, old)
+        before = [load_move(event) for event, _ in told]
+        if kind == "mature" and move is not None:
+            before.remove(move)  # It was told before.
+        return before + moves
 
 
 def refuse_archived(study: StudyRow) -> None:

@@ -36,7 +36,8 @@ class Event(NamedTuple):
     request, response : str
         What was asked and what was answered, as JSON. The answer ends with the number of the event
         before in the same case (`before`) and the study as it is then: opened, won, lost, closed,
-        pending, f, f_goal, c and c_up (`study`), and its counters (`counters`).
+        pending, f, f_goal, c and c_up (`study`), its counters (`counters`) and, where it watches
+        its cases, what its alarms know (`alarms`).
     who : str
         Who asked.
     recorded, observed : str
@@ -76,9 +77,13 @@ class StudyRow(NamedTuple):
     pending : int
         FINISH that was advised, or taken, and whose outcome does not count yet.
     counters : str
-        The counters of the cases that are over, as JSON.
+        The counters of the cases that are over, as JSON; with groups, by state or with a memory,
+        the books of `grbp.live.books`.
     f, f_goal, c, c_up : int
-        What was counted in cases that are not over.
+        What was counted in cases that are not over; with groups, by state or with a memory, in
+        all cases.
+    alarms : str
+        What the alarms know, as JSON; empty where the study does not watch its cases.
     archived : str
         When it was archived, if its last event did that; else empty.
     """
@@ -97,6 +102,7 @@ class StudyRow(NamedTuple):
     f_goal: int
     c: int
     c_up: int
+    alarms: str = ""
     archived: str = ""
 
 
@@ -110,7 +116,8 @@ class CaseRow(NamedTuple):
     first, state : int
         The state in which it was opened, and the present one.
     threshold : int
-        The threshold that was decided when it was opened.
+        The threshold that was decided when it was opened; of a learner by state, the policy, with
+        bit s - 1 for FINISH in state s.
     status : str
         "open", "won", "lost" or "closed".
     steps, overridden : int
@@ -129,6 +136,8 @@ class CaseRow(NamedTuple):
         The version of this package that decided.
     last : int
         The number of its last event; each of its events names the one before.
+    group : str
+        Its group; empty in a study without groups.
     """
 
     case: int
@@ -150,6 +159,7 @@ class CaseRow(NamedTuple):
     known: str
     version: str
     last: int
+    group: str = ""
 
 
 class HeldRow(NamedTuple):
@@ -194,16 +204,17 @@ def loads(text: str) -> Any:
     return _DECODE(text)[0]
 
 
-Numbers: TypeAlias = tuple[int, int, int, int, int, str, int, int, int, int]
-"""What an event changes in a study beside its head: the fields from opened to c_up."""
+Numbers: TypeAlias = tuple[int, int, int, int, int, str, int, int, int, int, str]
+"""What an event changes in a study beside its head: the fields from opened to alarms."""
 
 
 def dumps_study(before: int, numbers: tuple[int | str, ...]) -> str:
     """Write the end of an answer: the event before in the case, and the study after this one."""
-    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up = numbers[:10]
+    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up, alarms = numbers[:11]
+    watched = f',"alarms":{alarms}' if alarms else ""
     return (
         f'"before":{before},"study":[{opened},{won},{lost},{closed},{pending},{f},{f_goal},{c},'
-        f'{c_up}],"counters":{counters}}}'
+        f'{c_up}],"counters":{counters}{watched}}}'
     )
 
 
@@ -217,6 +228,7 @@ def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
             return StudyRow(
                 name, config, events[0].seq, events[0].hash, opened, won, lost, closed, pending,
                 dumps(then["counters"]), f, f_goal, c, c_up,
+                dumps(then["alarms"]) if "alarms" in then else "",
                 events[0].recorded if events[0].kind == ARCHIVE else "",
             )  # fmt: skip
     return None

@@ -20,14 +20,17 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
     Status: frozenset(
         {
             "study", "goal", "version", "windows", "shadow", "cases", "events", "read_only",
-            "archived",
+            "archived", "groups",
         }
     ),
     Case: frozenset(
-        {"case", "rho", "first", "state", "status", "steps", "held", "opened", "since"}
+        {"case", "rho", "first", "state", "status", "steps", "held", "opened", "since", "group"}
     ),
     Advice: frozenset(
-        {"study", "case", "rho", "state", "status", "step", "shadow", "event", "replayed"}
+        {
+            "study", "case", "rho", "state", "status", "step", "shadow", "event", "replayed",
+            "group",
+        }
     ),
     Moment: frozenset({"event", "recorded", "cases"}),
     Event: frozenset(
@@ -41,11 +44,11 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
 added to a class stays so until somebody lists it here. No part of a basis is shown."""
 
 _FACTS: Final = frozenset(
-    {"case", "state", "took", "why", "step", "status", "from", "counted", "config"}
+    {"case", "state", "took", "why", "step", "status", "from", "counted", "config", "group"}
 )
 """What everybody sees of that which an event asked and was answered."""
 
-_SETTINGS: Final = frozenset({"name", "goal", "windows", "shadow", "version"})
+_SETTINGS: Final = frozenset({"name", "goal", "windows", "shadow", "version", "groups"})
 """What everybody sees of a configuration."""
 
 

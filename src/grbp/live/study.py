@@ -78,6 +78,7 @@ class Study(StudyKeeper):
         self,
         state: int,
         *,
+        group: str | None = None,
         key: str | None = None,
         observed: datetime | str | None = None,
         who: str | None = None,
@@ -88,6 +89,8 @@ class Study(StudyKeeper):
         ----------
         state : int
             The state of the case, from 1 to goal - 1.
+        group : str, optional
+            Its group, in a study with groups; it never changes.
         key : str, optional
             An idempotency key of this one request, such as a UUID: asked again within a day, with
             the same words and by the same person, the study returns the answer it gave, and
@@ -106,7 +109,7 @@ class Study(StudyKeeper):
         Raises
         ------
         InvalidInput
-            If there is no such state.
+            If there is no such state, or the group is missing, unknown or not wanted.
         Conflict
             If the key was used for something else, by somebody else, or more than a day ago; or
             if the study is archived.
@@ -122,7 +125,8 @@ class Study(StudyKeeper):
         >>> again.case, again.replayed
         (1, True)
         """
-        return self._record(commands.open_case, self._make_call(key, observed, who), state)
+        call = self._make_call(key, observed, who)
+        return self._record(commands.open_case, call, state, group)
 
     def tell(  # noqa: PLR0913
         self,
@@ -272,6 +276,7 @@ class Study(StudyKeeper):
 
         def record(tx: Transaction) -> Advice:
             event, study, row, replayed = command(tx, call, *request)
-            return make_advice(load_config(study.config), row, event.seq, replayed=replayed)
+            config = load_config(study.config)
+            return make_advice(config, study, row, event.seq, replayed=replayed)
 
         return self._write(record)

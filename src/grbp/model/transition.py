@@ -119,6 +119,21 @@ def next_state(state: int, action: int, goal: int, p_c: float, p_f: float, draw:
     return state + 1 if draw < p_c else state - 1
 
 
+@kernel
+def state_by_law(row: Floats, state: int, draw: float) -> int:
+    """Return the state after CONTINUE in a chain, given a uniform draw.
+
+    A row has the chance of every state from 0 to the goal. The highest comes first, so that a
+    smaller draw is never worse; what is missing to 1 is the chance of staying.
+    """
+    total = 0.0
+    for k in range(len(row) - 1, -1, -1):
+        total += row[k]
+        if draw < total:
+            return k
+    return state
+
+
 def successors(goal: int, state: int, finish: bool) -> tuple[int, int]:
     """Return the states to which FINISH or CONTINUE can lead: if it fails, and if it succeeds."""
     return (DEAD_END, goal) if finish else (state - 1, state + 1)

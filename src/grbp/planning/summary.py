@@ -34,6 +34,7 @@ def warnings(plan: "Plan") -> list[str]:
                 f" {_goals(plan.lost_by_state)} in 100 cases against it"
             )
         said.append(f"{sentence}.")
+        said.append("What a study by state would lose is said by plan --chain, or plan_models.")
     if plan.by_group:
         said.append("The groups differ, so there is a plan for each of them.")
     together = " for all groups together" if plan.by_group else ""

@@ -13,9 +13,10 @@ from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.arguments import MOST_CASES, check_case, check_text
 from grbp.live.basis import Basis
-from grbp.live.config import DRAWN, make_config
+from grbp.live.config import make_config
 from grbp.live.export import read_log
 from grbp.live.schema import Event
+from grbp.live.starts import DRAWN
 from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.transition import Action

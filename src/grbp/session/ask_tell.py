@@ -7,16 +7,30 @@ walking engine and the same cases, every decision is the same, bit for bit.
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from grbp._display import Displayable, Rows
 from grbp._io import write_whole
 from grbp.errors import InvalidInput
-from grbp.learners.counters import NOBODY, Counters, Round, Totals, add_to, as_totals, step_counts
-from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_problem_learner
+from grbp.learners.counters import NOBODY, Counters, step_counts
+from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.learners.serialization import check_counters
+from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.counters import StateCounters, add_step, empty_state_counters
+from grbp.model.problem import Problem
 from grbp.model.transition import DEAD_END, Action, as_action, finish_mask, successors
 from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
+from grbp.session.knowledge import (
+    Shown,
+    count_case,
+    count_moves,
+    counters_for,
+    know,
+    nothing_shown,
+)
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
+from grbp.theory.dynprog import Chain
 
 if TYPE_CHECKING:
     from grbp.model.validation import SeedLike
@@ -27,18 +41,20 @@ class Session(Displayable):
 
     Parameters
     ----------
-    goal : int
-        The state in which a case is won, at least 2.
-    learner : str or Learner, default "doorstep-optimal"
-        A learner, or the name of one, such as ``"doorstep-optimal"`` or ``"getbe-sm:gamma=30"``.
+    goal : int, Problem or Chain
+        The state in which a case is won, at least 2; or what has one. A `Chain` also says to which
+        states CONTINUE can lead, by stays and jumps; its chances stay unknown to the learner.
+    learner : str, Learner or StateLearner, default "doorstep-optimal"
+        A learner, or the name of one, such as ``"doorstep-optimal"``, ``"getbe-sm:gamma=30"`` or
+        ``"psrl"``, which decides by state.
     seed : int, numpy.random.Generator, numpy.random.SeedSequence or None, default 0
         The seed of the learner's own draws and of its initial estimates, as in `simulate`.
     replica : int, default 0
         The replica of an experiment with that seed whose draws are used.
     counters : Counters, optional
         What is known before the first case, such as `Fit.counters` of past cases, instead of drawn
-        initial estimates. The learner must decide from counters, and each action must have been
-        taken.
+        initial estimates. The learner must decide from these counters, not by state, and each
+        action must have been taken.
 
     Attributes
     ----------
@@ -52,9 +68,10 @@ class Session(Displayable):
         The state of the present case; None between two cases.
     threshold : int
         The threshold that was chosen for the present case, or for the last one (for the learner
-        ucb1-policies, the number of a policy).
-    memory : Counters
-        The counters from which the learner decides; they change when a case is over.
+        ucb1-policies and for learners by state, the number of a policy).
+    memory : Counters or StateCounters
+        The counters from which the learner decides; they change when a case is over. Where it
+        averages over memories, these are those of the longest.
 
     Raises
     ------
@@ -85,30 +102,34 @@ class Session(Displayable):
 
     def __init__(
         self,
-        goal: int,
+        goal: int | Problem | Chain,
         learner: LearnerLike = DEFAULT_LEARNER,
         seed: "SeedLike" = 0,
         replica: int = 0,
         counters: Counters | None = None,
     ) -> None:
-        self.goal = check_goal(goal)
+        self._chain = goal if isinstance(goal, Chain) else None
+        self.goal = goal.goal if isinstance(goal, Problem | Chain) else check_goal(goal)
         self.seed = as_seed(seed)
         self.replica = check_whole("replica", replica, 0, 2**63 - 1)
-        self._learner = find_problem_learner(learner, self.goal)
+        self._learner = find_learner(learner, self.goal)
         self._given = learner
         self._learner_key = replica_key(self.seed, LEARNER, self.replica)
         init_key = replica_key(self.seed, OPENING, self.replica)
-        self.memory: Any = self._learner.initial_counters(
-            goal, uniform(init_key, 0), uniform(init_key, 1)
+        known: Any = self._learner.initial_counters(
+            self.goal, uniform(init_key, 0), uniform(init_key, 1)
         )
+        if isinstance(self._learner, StateLearner):
+            known = empty_state_counters(self.goal, jumps=self._may_jump)
         self.rho = 1
         if counters is not None:
-            self.memory = check_counters(counters, self._learner)
-            self.rho = self.memory.rho
+            known = check_counters(counters, self._learner)
+            self.rho = known.rho
+        self._known = know(self._learner, known)
         self.state: int | None = None
         self.threshold = 0
-        self._finish = finish_mask(goal, 0)
-        self._counts = Round(0, 0, 0, 0, 0)
+        self._finish = finish_mask(self.goal, 0)
+        self._shown: Shown = nothing_shown(self._learner, 0, self.goal, self._may_jump)
         self._overridden = False
 
     def __repr__(self) -> str:
@@ -125,6 +146,15 @@ class Session(Displayable):
     def learner(self) -> str:
         """The name of the learner."""
         return self._learner.name
+
+    @property
+    def memory(self) -> Any:
+        """The counters from which the learner decides."""
+        return self._known.kept[0]
+
+    @property
+    def _may_jump(self) -> bool:
+        return self._chain is not None and not self._chain.leads_to_neighbours
 
     def open(self, state: int) -> int:
         """Open a case, and choose the threshold it is played with.
@@ -147,11 +177,12 @@ class Session(Displayable):
         if self.state is not None:
             raise InvalidInput("a case is still open; tell how it ends before opening another")
         self.state = check_whole("state", state, 1, self.goal - 1)
-        self.threshold = self._learner.choose(
-            self.goal, self.memory, fold_in(self._learner_key, self.rho)
-        )
+        key = fold_in(self._learner_key, self.rho)
+        counters = counters_for(self._learner, self._known, key)
+        self.threshold = self._learner.choose(self.goal, counters, key)
         self._finish = finish_mask(self.goal, self._learner.policy(self.goal, self.threshold))
-        self._counts, self._overridden = Round(self.state, 0, 0, 0, 0), False
+        self._shown = nothing_shown(self._learner, self.state, self.goal, self._may_jump)
+        self._overridden = False
         return self.threshold
 
     def ask(self) -> Action:
@@ -179,8 +210,8 @@ class Session(Displayable):
         Parameters
         ----------
         state : int
-            The state that followed: after CONTINUE, one up or one down; after FINISH, the goal
-            or the dead end.
+            The state that followed: after CONTINUE, one up or one down, or any to which the chain
+            can lead; after FINISH, the goal or the dead end.
         took : Action or str, optional
             The action that was taken, ``Action.FINISH`` or ``"finish"``, where it is not the one
             that was asked for.
@@ -212,23 +243,25 @@ class Session(Displayable):
         asked, before = self.ask(), self._present()
         action = asked if took is None else as_action(took)
         finish = action == Action.FINISH
-        allowed = successors(self.goal, before, finish)
+        allowed = self._successors(before, finish)
         if state not in allowed:
+            *most, last = map(str, allowed)
             raise InvalidInput(
                 f"state {state!r} was told after {action.name} in state {before}; it must be"
-                f" {allowed[0]} or {allowed[1]}"
+                f" {', '.join(most)}{' or ' if most else ''}{last}"
             )
-        n = self._counts
-        f, _, c, c_up = step_counts(self.goal, before, finish, state)
-        self._counts = n._replace(f=n.f + f, c=n.c + c, c_up=n.c_up + c_up)
+        n = self._shown
+        if isinstance(n, StateCounters):
+            self._shown = add_step(n, before, finish, int(state))
+        elif finish or abs(state - before) == 1:
+            f, _, c, c_up = step_counts(self.goal, before, finish, state)
+            self._shown = n._replace(f=n.f + f, c=n.c + c, c_up=n.c_up + c_up)
         self._overridden = self._overridden or action != asked
         self.state = int(state)
         if state in (DEAD_END, self.goal):
-            one = self._counts._replace(won=int(state == self.goal))
-            if not self._overridden:
-                self.memory = self._learner.settle(self.memory, self.threshold, one)
-            else:
-                self._count_without_credit(as_totals(one))
+            credit = NOBODY if self._overridden else self.threshold
+            won = state == self.goal
+            self._known = count_case(self._learner, self._known, credit, self._shown, won)
             self.rho += 1
             self.state = None
 
@@ -259,7 +292,7 @@ class Session(Displayable):
         (1, None, 2.0)
         """
         self._present()
-        self._count_without_credit(Totals(0, 0, 0, 0, self._counts.c, self._counts.c_up))
+        self._known = count_moves(self._known, self._shown)
         self.state = None
 
     def to_json(self) -> str:
@@ -284,8 +317,8 @@ class Session(Displayable):
         """
         case = None
         if self.state is not None:
-            case = Case(self.state, self.threshold, self._counts, self._overridden)
-        place = (self.goal, self.seed, self.replica, self.rho, self.memory, case)
+            case = Case(self.state, self.threshold, self._shown, self._overridden)
+        place = (self.goal, self.seed, self.replica, self.rho, self._known, case, self._chain)
         return write_json(Saved(self._given, self._learner.constants, *place))
 
     @classmethod
@@ -311,10 +344,10 @@ class Session(Displayable):
             not those with which the session was written.
         """
         saved = read_json(text, learner)
-        session = cls(saved.goal, saved.learner, saved.seed, saved.replica)
-        session.rho, session.memory = saved.rho, saved.memory
+        session = cls(saved.chain or saved.goal, saved.learner, saved.seed, saved.replica)
+        session.rho, session._known = saved.rho, saved.known
         if saved.case is not None:
-            session.state, session.threshold, session._counts, session._overridden = saved.case
+            session.state, session.threshold, session._shown, session._overridden = saved.case
             policy = session._learner.policy(session.goal, session.threshold)
             session._finish = finish_mask(session.goal, policy)
         return session
@@ -362,6 +395,10 @@ class Session(Displayable):
             return ("counter", "count"), (
                 (name, float(count)) for name, count in self.memory._asdict().items()
             )
+        if isinstance(self.memory, StateCounters):
+            columns = ("up", "down", "won", "lost")
+            counts = (getattr(self.memory, name).tolist() for name in columns)
+            return ("state", *columns), zip(range(1, self.goal), *counts, strict=True)
         plays, wins = (part.tolist() for part in self.memory)
         return ("policy", "plays", "wins"), zip(range(len(plays)), plays, wins, strict=True)
 
@@ -387,7 +424,10 @@ class Session(Displayable):
             raise InvalidInput("no case is open; open one first")
         return self.state
 
-    def _count_without_credit(self, totals: Totals) -> None:
-        """Count what was seen in a case that was not played with its threshold to its end."""
-        if isinstance(self.memory, Counters):
-            self.memory = add_to(self.memory, NOBODY, totals)
+    def _successors(self, state: int, finish: bool) -> list[int]:
+        """Return the states to which an action can lead."""
+        if finish or self._chain is None:
+            return list(successors(self.goal, state, finish))
+        can = self._chain.law[state - 1] > 0.0
+        can[state] |= bool(self._chain.stay[state - 1] > 0.0)
+        return [int(one) for one in np.flatnonzero(can)]

@@ -5,6 +5,7 @@ anybody noticing.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 from grbp._io import reason
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round
-from grbp.learners.registry import AnyLearner, LearnerLike, find_problem_learner
+from grbp.learners.registry import EveryLearner, LearnerLike, find_learner
 from grbp.learners.serialization import (
     MOST,
     are_consistent,
@@ -22,8 +23,14 @@ from grbp.learners.serialization import (
     restore_learner,
     success_pairs,
 )
+from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.counters import StateCounters, empty_state_counters
 from grbp.learners.ucb1_policies import PolicyLearner, Record
+from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_goal, check_whole
+from grbp.session.knowledge import Knowledge, Shown, know
+from grbp.theory.dynprog import Chain
+from grbp.worlds.plain import from_plain, to_plain
 
 _FORMAT: Final = "grbp session"
 _FORMAT_VERSION: Final = 1
@@ -34,7 +41,7 @@ class Case(NamedTuple):
 
     state: int
     threshold: int
-    counts: Round
+    counts: Shown
     overruled: bool
 
 
@@ -47,23 +54,29 @@ class Saved(NamedTuple):
     seed: int
     replica: int
     rho: int
-    memory: Any
+    known: Knowledge
     case: Case | None
+    chain: Chain | None
 
 
 def write_json(saved: Saved) -> str:
     """Write a session as JSON; every number is read back as it was."""
-    memory = [part.tolist() if isinstance(part, np.ndarray) else part for part in saved.memory]
-    return json.dumps(
-        {"format": _FORMAT, "format_version": _FORMAT_VERSION}
-        | saved._asdict()
-        | {
-            "learner": learner_json(saved.learner, saved.goal),
-            "constants": saved.constants._asdict(),
-            "memory": memory,
-            "case": None if saved.case is None else saved.case._asdict(),
-        }
-    )
+    case, (memory, *others) = saved.case, saved.known.kept
+    numbers = ("goal", "seed", "replica", "rho")
+    told = {"format": _FORMAT, "format_version": _FORMAT_VERSION} | {
+        "learner": learner_json(saved.learner, saved.goal),
+        "constants": saved.constants._asdict(),
+        **{name: getattr(saved, name) for name in numbers},
+        "memory": _as_lists(memory),
+        "case": None if case is None else case._asdict() | {"counts": _as_lists(case.counts)},
+    }
+    if others:
+        told |= {"others": list(map(_as_lists, others)), "weights": saved.known.weights.tolist()}
+    return json.dumps(told | ({} if saved.chain is None else {"chain": to_plain(saved.chain)}))
+
+
+def _as_lists(counters: Any) -> list[Any]:
+    return [part.tolist() if isinstance(part, np.ndarray) else part for part in counters]
 
 
 def read_file(path: Path) -> str:
@@ -93,22 +106,60 @@ def read_json(text: str, given: LearnerLike | None) -> Saved:
     try:
         goal = check_goal(data["goal"])
         like = restore_learner(data["learner"], given, goal, "session")
-        learner = find_problem_learner(like, goal)
+        learner = find_learner(like, goal)
         check_constants(data["constants"], learner, "session")
         rho = check_whole("rho", data["rho"], 1, MOST)
         numbers = (as_seed(data["seed"]), check_whole("replica", data["replica"], 0, MOST), rho)
-        memory = _memory_of(data["memory"], learner, rho)
-        case = _case_of(data["case"], learner, goal)
+        chain = _chain_of(data.get("chain"), goal)
+        known = _known_of(data, learner, rho, chain)
+        case = _case_of(data["case"], learner, goal, known)
     except InvalidInput:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidInput("the saved session is damaged: something is missing") from error
-    return Saved(like, learner.constants, goal, *numbers, memory, case)
+    return Saved(like, learner.constants, goal, *numbers, known, case, chain)
 
 
-def _memory_of(stored: Any, learner: AnyLearner, rho: int) -> Any:
+def _chain_of(stored: Any, goal: int) -> Chain | None:
+    """Return the chain of a saved session, if it has one."""
+    if stored is None:
+        return None
+    found = from_plain(stored)
+    chain = Chain.of(found) if isinstance(found, Problem) else found
+    if not isinstance(chain, Chain) or chain.goal != goal:
+        raise InvalidInput("the saved session is damaged: its chain does not fit its goal")
+    return chain
+
+
+def _known_of(
+    data: Mapping[str, Any], learner: EveryLearner, rho: int, chain: Chain | None
+) -> Knowledge:
+    """Return what a saved session knows, or refuse what cannot have been counted."""
+    kept = tuple(
+        _memory_of(one, learner, rho, data["goal"], chain)
+        for one in (data["memory"], *data.get("others", ()))
+    )
+    fresh = know(learner, kept[0])
+    weights = np.array(data.get("weights", fresh.weights), dtype=np.float64)
+    if (
+        len(kept) != len(fresh.kept)
+        or weights.shape != fresh.weights.shape
+        or not (np.abs(weights.sum(axis=1) - 1.0) < 1e-6).all()
+        or (weights < 0.0).any()
+    ):
+        raise InvalidInput("the saved session is damaged: its memories do not fit together")
+    return Knowledge(kept, weights)
+
+
+def _memory_of(stored: Any, learner: EveryLearner, rho: int, goal: int, chain: Chain | None) -> Any:
     """Return the counters of a saved session, or refuse those that cannot have been counted."""
     memory: Counters | Record
+    if isinstance(learner, StateLearner):
+        jumps = chain is not None and not chain.leads_to_neighbours
+        counters = _state_counters_of(stored, goal, jumps)
+        if counters.rho != rho:
+            raise InvalidInput("the saved session is damaged: its counters do not fit together")
+        return counters
     if isinstance(learner, PolicyLearner):
         memory = Record(*(np.array(part, dtype=np.float64) for part in stored))
         pairs = list(zip(memory.wins, memory.plays, strict=True))
@@ -121,11 +172,31 @@ def _memory_of(stored: Any, learner: AnyLearner, rho: int) -> Any:
     return memory
 
 
-def _case_of(stored: Any, learner: AnyLearner, goal: int) -> Case | None:
+def _state_counters_of(stored: Any, goal: int, jumps: bool) -> StateCounters:
+    """Return counters by state, or refuse what cannot have been counted."""
+    like = empty_state_counters(goal, jumps=jumps)
+    rho, *parts = stored
+    *near, far = (np.array(part, dtype=np.float64) for part in parts)
+    # An array without rows is written as an empty list.
+    counts = [*near, far if far.size else far.reshape(0, 0)]
+    if [one.shape for one in counts] != [one.shape for one in like[1:]] or not all(
+        ((one >= 0.0) & np.isfinite(one)).all() for one in counts
+    ):
+        raise InvalidInput("the saved session is damaged: its counters do not fit together")
+    return StateCounters(check_whole("rho", rho, 1, MOST), *counts)
+
+
+def _case_of(stored: Any, learner: EveryLearner, goal: int, known: Knowledge) -> Case | None:
     """Return the open case of a saved session, if there is one."""
     if stored is None:
         return None
     state = check_whole("state", stored["state"], 1, goal - 1)
+    if isinstance(learner, StateLearner):
+        policy = check_whole("threshold", stored["threshold"], 0, (1 << (goal - 1)) - 1)
+        shown = _state_counters_of(stored["counts"], goal, known.kept[0].jumps.size > 0)
+        if shown.won.any() or shown.lost.any():
+            raise InvalidInput("the saved session is damaged: its open case cannot have come about")
+        return Case(state, policy, shown, bool(stored["overruled"]))
     counts = Round(*(check_whole("a count", count, 0, MOST) for count in stored["counts"]))
     threshold = check_whole("threshold", stored["threshold"], 0, max(learner.choices(goal)))
     if threshold not in learner.choices(goal) or counts.c_up > counts.c or counts.f or counts.won:

@@ -163,6 +163,44 @@ class Chain(StartsSomewhere):
         move = Move(problem.p_c, 1.0 - problem.p_c)
         return cls(problem.goal, move, problem.p_f, problem.start)
 
+    @classmethod
+    def from_law(cls, law: ArrayLike, p_f: ArrayLike, start: StartLike = "uniform") -> "Chain":
+        """Make the chain in which CONTINUE has a law with a row for each inner state.
+
+        Parameters
+        ----------
+        law : array_like, shape (goal - 1, goal + 1)
+            The chances of every state from 0 to the goal; what is missing to 1 in a row is the
+            chance of staying.
+        p_f : float or array_like, shape (goal - 1,)
+            The chance that FINISH reaches the goal.
+        start : str, int, mapping or sequence, optional
+            The first state of a round, as `grbp.Problem` takes it.
+
+        Returns
+        -------
+        Chain
+
+        Examples
+        --------
+        >>> import grbp
+        >>> grbp.Chain.from_law([[0.5, 0.0, 0.5, 0.0], [0.1, 0.2, 0.3, 0.4]], 0.3).p_c.round(3)
+        array([0.5  , 0.667])
+        """
+        rows = check_probabilities("law", law)
+        goal = len(rows) + 1 if rows.ndim else 0
+        if rows.shape != (goal - 1, goal + 1):
+            raise InvalidInput(
+                f"law has shape {rows.shape}; it must have a row for every state from 1 to goal - 1"
+                " and a column for every state from 0 to the goal"
+            )
+        up, down, won, lost = np.zeros((4, goal - 1))
+        won[:-1], lost[1:] = rows[:-1, -1], rows[1:, 0]
+        up[-1], down[0] = rows[-1, -1], rows[0, 0]
+        missing = 1.0 - rows.sum(axis=1)
+        stay = np.where(missing > SUM_TOLERANCE, missing, 0.0)
+        return cls(goal, Move(up, down, stay, won, lost, jumps=rows[:, 1:-1]), p_f, start)
+
     @cached_property
     def law(self) -> Floats:
         """The chances of CONTINUE from each inner state (a row) to each state from 0 to the goal.
@@ -191,6 +229,11 @@ class Chain(StartsSomewhere):
     def p_f(self) -> Floats:
         """The chance that the first finishing action reaches the goal, for every state."""
         return np.asarray(self._finishes[0])
+
+    @property
+    def stay(self) -> Floats:
+        """The chance that CONTINUE stays where it is, for every state."""
+        return np.asarray(self._laws[4, 0])
 
     @property
     def leads_to_neighbours(self) -> bool:

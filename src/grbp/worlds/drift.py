@@ -97,7 +97,11 @@ class Drift:
             The chances of a round are those of its stage times 1 - weight, and those of the next
             stage times the weight.
         """
-        at = np.arange(1, rounds + 1)
+        return self.place(np.arange(1, rounds + 1))
+
+    def place(self, at: Ints) -> tuple[Ints, Floats]:
+        """Return where some rounds stand, as `path` does for all."""
+        rounds = len(at)
         known = np.array([rho for rho, _ in self.stages])
         if self.shape == "sine":
             turn = math.pi * (at - 1) / (known[1] - known[0])

@@ -124,7 +124,7 @@ def _chain(data: Mapping[str, Any]) -> Problem | Chain:
             f"the chances beside p_c sum to {elsewhere[worst]:.12g} in state {worst + 1}; they must"
             " sum to at most 1, and what is missing are steps to a neighbour"
         )
-    near = np.maximum(1.0 - elsewhere, 0.0)
+    near = np.where(elsewhere > 1.0 - 1e-12, 0.0, 1.0 - elsewhere)
     move = Move(near * p_c, near * (1.0 - p_c), jumps=jumps, **others)
     return Chain(goal, move, _by_state(data, "p_f", goal), start)
 

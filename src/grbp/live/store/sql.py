@@ -15,7 +15,9 @@ from grbp.errors import CannotWrite, InvalidInput
 from grbp.live.schema import NO_HASH, CaseRow, Event, HeldRow, StudyRow, load_study
 from grbp.live.store.transaction import Transaction, check_storable, refuse_taken
 
-MIGRATIONS: list[tuple[str, ...]] = []
+MIGRATIONS: list[tuple[str, ...]] = [
+    ("alter table cases add column \"group\" {text} not null default ''",),
+]
 """The statements that lead from schema 1 to 2, from 2 to 3 and so on.
 
 The words {whole} and {text} stand for the types of a database. A file of every schema that was

@@ -1,0 +1,107 @@
+"""What a session knows: counters, by state or not, one set for each memory of its learner.
+
+It is counted as the engine counts, in the same order, so that decisions are the same to the bit.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from grbp.learners.counters import NOBODY, Counters, Round, Totals, add_to, as_totals
+from grbp.learners.memory import Memory, as_memory, forget, outcomes_of, recall, reweigh
+from grbp.learners.registry import EveryLearner
+from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.counters import StateCounters, empty_state_counters
+from grbp.learners.ucb1_policies import PolicyLearner
+from grbp.numerics.arrays import Floats
+
+Shown: TypeAlias = Round | StateCounters
+"""What a case has shown so far: of all states together, or of each."""
+
+
+class Knowledge(NamedTuple):
+    """The counters of every memory, and the weights of these.
+
+    Attributes
+    ----------
+    kept : tuple
+        The counters, of the longest memory first.
+    weights : ndarray, shape (2, memories)
+        The weights for CONTINUE and for FINISH.
+    """
+
+    kept: tuple[Any, ...]
+    weights: Floats
+
+
+def memory_of(learner: EveryLearner) -> Memory:
+    """Return the memory of a learner."""
+    return as_memory(0.0 if isinstance(learner, PolicyLearner) else learner.memory)
+
+
+def know(learner: EveryLearner, counters: Any) -> Knowledge:
+    """Return what is known where every memory holds the same counters."""
+    memory = memory_of(learner)
+    return Knowledge((counters,) * len(memory.keep), memory.start())
+
+
+def nothing_shown(learner: EveryLearner, state: int, goal: int, jumps: bool) -> Shown:
+    """Return what a case has shown when it begins."""
+    if isinstance(learner, StateLearner):
+        return empty_state_counters(goal, jumps=jumps)
+    return Round(state, 0, 0, 0, 0)
+
+
+def counters_for(learner: EveryLearner, known: Knowledge, key: int) -> Any:
+    """Return the counters from which the learner decides a round, given its own key."""
+    if isinstance(learner, PolicyLearner):
+        return known.kept[0]
+    return recall(memory_of(learner), known.kept, known.weights, key)
+
+
+def count_case(
+    learner: EveryLearner, known: Knowledge, threshold: int, shown: Shown, won: bool
+) -> Knowledge:
+    """Return what is known after a case; the threshold gets no credit where it is NOBODY."""
+    if isinstance(learner, PolicyLearner):
+        if threshold == NOBODY or not isinstance(shown, Round):
+            return known
+        one = shown._replace(won=int(won))
+        return known._replace(kept=(learner.settle(known.kept[0], threshold, one),))
+    memory, weights = memory_of(learner), known.weights
+    if len(known.kept) > 1:
+        before = np.array([outcomes_of(one) for one in known.kept])
+        weights = reweigh(memory, weights, before, _outcomes_shown(shown, won))
+    old = [forget(one, float(keep)) for one, keep in zip(known.kept, memory.keep, strict=True)]
+    return Knowledge(tuple(_add(one, threshold, shown, won) for one in old), weights)
+
+
+def count_moves(known: Knowledge, shown: Shown) -> Knowledge:
+    """Return what is known after a case that was given up: its moves count, and no round does."""
+    if isinstance(shown, StateCounters):
+        return known._replace(kept=tuple(_add_states(one, shown, 0) for one in known.kept))
+    totals = Totals(0, 0, 0, 0, shown.c, shown.c_up)
+    counted = (add_to(n, NOBODY, totals) if isinstance(n, Counters) else n for n in known.kept)
+    return known._replace(kept=tuple(counted))
+
+
+def _add(n: Any, threshold: int, shown: Shown, won: bool) -> Any:
+    """Return counters after a case, which have lost their part before."""
+    if isinstance(shown, StateCounters):
+        return _add_states(n, shown, 1)
+    return add_to(n, threshold, as_totals(shown._replace(won=int(won))))
+
+
+def _add_states(n: StateCounters, shown: StateCounters, rounds: int) -> StateCounters:
+    counts = (old + new for old, new in zip(n[1:], shown[1:], strict=True))
+    return StateCounters(n.rho + rounds, *counts)
+
+
+def _outcomes_shown(shown: Shown, won: bool) -> Floats:
+    """Return what a case showed, as `outcomes_of` counters are."""
+    if isinstance(shown, StateCounters):
+        return outcomes_of(shown)
+    good = float(shown.f and won)
+    rows: Sequence[float] = (shown.c_up, shown.c - shown.c_up, good, shown.f - good)
+    return np.array(rows, dtype=np.float64)[:, None]
