@@ -15,7 +15,11 @@ from grbp import Study
 from grbp.engine.losses import losses
 from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.statewise.solving import best_policy, policy_values
+from grbp.live.commands import configure
+from grbp.live.config import make_config
+from grbp.live.recording import Call
 from grbp.live.state_basis import make_state_basis
+from grbp.live.store.memory import MemoryStore
 from grbp.model.transition import first_state
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
 from grbp.worlds.course import best_value
@@ -94,6 +98,22 @@ def test_an_alarm_warns_of_what_is_taken_for_granted_and_of_nothing_else() -> No
     by_state = filled(model="state")
     assert [one.name for one in by_state.status().alarms or ()] == ["p_C by state"]
     assert by_state.open_case(2).warnings == ()
+
+
+def test_alarms_change_no_advice_and_studies_of_older_versions_have_none() -> None:
+    chain, lost = a_chain(np.array([0.1, 0.5, 0.9]), np.full(3, 0.2)), []
+    for alarms in (True, False):
+        named = {"seed": 1, "start": "drawn", "windows": None, "shadow": False, "level": 0.95}
+        config = make_config("x", 4, "getbe-ps", None, named | {"alarms": alarms})
+        assert [name in json.loads(config.text) for name in ("groups", "alarms")] == [False, alarms]
+        store, call = MemoryStore(), Call("ada", "2026-01-01T00:00:00.000000+00:00")
+        made = json.loads(config.text)
+        store.write("x", lambda tx, call=call, made=made: configure(tx, call, made))  # type: ignore[misc]
+        study = Study(store, "x")
+        lost.append(play(study, {None: chain}, 1, 80))
+        assert (study.status().alarms is None) is not alarms
+        assert (len(study.open_case(1).warnings), study.verify().ok) == (int(alarms), True)
+    assert lost[0] == lost[1]
 
 
 def test_a_study_begins_from_the_steps_of_another_that_count(tmp_path: Path) -> None:
