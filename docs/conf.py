@@ -56,6 +56,7 @@ PAGES = {
     "../benchmarks/doorstep.md": "measurements.md",
     "../benchmarks/judge.md": "measurements.md",
     "../benchmarks/drift.md": "measurements.md",
+    "../benchmarks/chains.md": "measurements.md",
 }
 
 
