@@ -55,6 +55,7 @@ PAGES = {
     "../benchmarks/results.md": "speed.md",
     "../benchmarks/doorstep.md": "measurements.md",
     "../benchmarks/judge.md": "measurements.md",
+    "../benchmarks/drift.md": "measurements.md",
 }
 
 

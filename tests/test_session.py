@@ -450,3 +450,21 @@ def test_a_session_takes_the_goal_of_a_problem() -> None:
     assert Session(Problem(4, 0.5, 0.3)).goal == 4
     with pytest.raises(grbp.InvalidInput, match="counters were given"):
         Session(4, "psrl", counters=Counters(1, 1.0, 0.5, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0))
+
+
+def always_finish(goal: int, _: Any, _n: Any, _key: int) -> int:
+    """Finish everywhere."""
+    return (1 << (goal - 1)) - 1
+
+
+def test_a_learner_by_state_of_ones_own_is_kept_by_its_digest() -> None:
+    own = grbp.StateLearner("own", always_finish)
+    session = Session(4, own)
+    session.open(2)
+    again = Session.from_json(session.to_json(), own)
+    assert again.ask() == session.ask() == grbp.Action.FINISH
+    with pytest.raises(grbp.InvalidInput, match="give the learner as well"):
+        Session.from_json(session.to_json())
+    other = grbp.StateLearner("own", lambda _goal, _constants, _n, _key: 0)
+    with pytest.raises(grbp.InvalidInput, match="its source has changed since"):
+        Session.from_json(session.to_json(), other)

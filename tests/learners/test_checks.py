@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from runs import BUILT_IN
 
+import grbp
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.checks import check_learner
@@ -167,3 +168,38 @@ def test_a_threshold_that_small_goals_lack_is_tried_where_it_exists() -> None:
     fixed = find_learner("threshold-7", 9)
     assert check_learner(fixed, goal=9) == []
     assert "threshold 7, which a goal of 4 does not have" in check_learner(fixed)[0]
+
+
+def below_zero(_goal: int, _: Any, _n: Any, _key: int) -> int:
+    return -1
+
+
+def a_word(_goal: int, _: Any, _n: Any, _key: int) -> Any:
+    return "finish"
+
+
+COUNTED = [0]
+
+
+def restless(goal: int, _: Any, _n: Any, _key: int) -> int:
+    COUNTED[0] += 1
+    return COUNTED[0] % (1 << (goal - 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", grbp.STATE_LEARNERS.values(), ids=grbp.STATE_LEARNERS)
+def test_nothing_is_wrong_with_a_learner_by_state(learner: grbp.StateLearner) -> None:
+    assert grbp.check_learner(learner) == []
+
+
+@pytest.mark.parametrize(
+    ("decide", "words"),
+    [
+        (below_zero, "which is not from 0 to 2^(goal - 1) - 1"),
+        (a_word, "a policy must be an int"),
+        (restless, "to the same arguments"),
+    ],
+)
+def test_what_is_wrong_with_a_learner_by_state_is_said(decide: Any, words: str) -> None:
+    (fault,) = grbp.check_learner(grbp.StateLearner("odd", decide))
+    assert words in fault

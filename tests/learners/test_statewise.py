@@ -249,8 +249,12 @@ class Twin:
             to_come = rounds_to_come(self.horizon, n.rho) * min(1.0, (visits + 1) / (n.rho + 1))
             if action[k]:
                 low, high = values[k], values[k + 2]
-                even = (p_f[k] - low) / (high - low) if high > low else 2.0
-                played[k] = 0 if self.worth(self.c[k], even, to_come) else 1
+                even = (p_f[k] - low) / (high - low) if high != low else 2.0
+                if high < low:  # Then it is going down that must be likely.
+                    even, parts = 1 - even, [(p, 1 - mean, w) for p, mean, w in self.c[k]]
+                else:
+                    parts = self.c[k]
+                played[k] = 0 if self.worth(parts, even, to_come) else 1
             else:
                 bar = values[k + 1] + self.caution * spread[k + 1]
                 played[k] = 1 if self.worth(self.f[k], bar, to_come) else 0

@@ -302,7 +302,9 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
     ends = checkpoints_up_to(rounds, checkpoints)
     found, pooled = find_learners(learners, problem, horizon, rounds), check_pooled(pooled, problem)
-    engines = {one.name: _choose(problem, one, rounds, engine, splitting, regret) for one in found}
+    engines = {
+        one.name: choose_way(problem, one, rounds, engine, splitting, regret) for one in found
+    }
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
     curves, report_on = {}, as_progress(progress)
@@ -330,13 +332,13 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     return Simulation(problem, ends, replicas, seed, regret, curves, engines)
 
 
-def _choose(
+def choose_way(
     world: World,
     learner: EveryLearner,
     rounds: int,
     engine: EngineLike,
-    splitting: bool,
-    regret: Kind,
+    splitting: bool = False,
+    regret: Kind = "pseudo",
 ) -> Engine:
     """Choose the engine that plays a learner's rounds, or refuse what cannot be played so."""
     paper = as_paper(world, learner)
@@ -345,11 +347,16 @@ def _choose(
     return check_walked(world, check_player(world, learner), engine, splitting, regret)
 
 
+def known_of(world: World) -> Problem | Chain | int:
+    """Return what a learner can be made for: one problem or chain, or else its goal."""
+    return world if isinstance(world, Problem | Chain) else world.goal
+
+
 def find_learners(
     learners: LearnerLike | Iterable[LearnerLike], world: World, horizon: bool, rounds: int
 ) -> list[EveryLearner]:
     """Find one or more learners, told the number of rounds if so asked; refuse one named twice."""
-    known = world if isinstance(world, Problem | Chain) else world.goal
+    known = known_of(world)
     found = [find_learner(learner, known) for learner in as_learner_list(learners)]
     if _check_horizon(horizon, found):
         told = (with_horizon(x, rounds, known) if lacks_horizon(x) else x for x in found)

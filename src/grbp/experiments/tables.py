@@ -25,19 +25,21 @@ Row: TypeAlias = tuple[str | float, ...]
 
 
 def cell_row(
-    problem: Problem,
-    choices: Sequence[int],
+    problem: World,
+    choices: Sequence[int] | None,
     how: Row,
     found: tuple[int, float, float],
     lost: float | None = None,
 ) -> Row:
-    """Return the row of one cell of a sweep, whose learner has some choices.
+    """Return the row of one cell of a sweep, whose learner has some choices, or any.
 
     `how` stands in the columns from "learner" to "regret", and its third entry are the replicas;
     `found` are the round, the mean regret and its standard error; `lost` is as for `bound_unseen`.
     """
     at, mean, se = found
-    unseen = bound_unseen(problem, choices, np.array([at]), int(how[2]), lost)
+    unseen = None
+    if isinstance(problem, Problem) and choices is not None:
+        unseen = bound_unseen(problem, choices, np.array([at]), int(how[2]), lost)
     room = 0.0 if unseen is None else float(unseen[0])
     return *problem_columns(problem), *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room
 

@@ -29,10 +29,14 @@ from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.claim_checks import Fault, Query, ask, call_learner, check_claims, compile_for
 from grbp.learners.counters import Counters
+from grbp.learners.statewise.base import StateLearner
+from grbp.learners.statewise.checks import check_policy_answer, state_queries
+from grbp.learners.statewise.counters import empty_state_counters
 from grbp.model.validation import check_goal, check_whole
 from grbp.numerics.rng import fold_in, uniform
 
 _GOALS = (2, 3, 4, 50)
+_GOALS_BY_STATE = (2, 3, 9)
 _DRAWN = 40
 _ROUNDS = (1, 2, 7, 1_000, 10**12)
 _EXTREMES = (
@@ -46,13 +50,14 @@ _EXTREMES = (
 def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
     """Say in words what is wrong with a learner.
 
-    It is asked for decisions at the goal given and at 2, 3, 4 and 50, as far as those have the
-    thresholds that it declares, with counters drawn from a seed and with extreme ones.
+    It is asked for decisions at the goal given and at 2, 3, 4 and 50 (by state 2, 3 and 9), as far
+    as those have the thresholds that it declares, with counters drawn from a seed and with extreme
+    ones.
 
     Parameters
     ----------
-    learner : Learner
-        The learner to check.
+    learner : Learner or StateLearner
+        The learner to check; one by state at goals up to 63.
     goal : int, default 4
         A goal that it is meant for.
     seed : int, default 0
@@ -67,7 +72,7 @@ def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
     Raises
     ------
     InvalidInput
-        If something else than a `Learner` is given.
+        If something else than a learner is given.
 
     Examples
     --------
@@ -77,27 +82,33 @@ def check_learner(learner: object, goal: int = 4, seed: int = 0) -> list[str]:
     'decide answered 2, which is not from 0 to goal - 1'
     """
     goal, seed = check_goal(goal), check_whole("seed", seed, 0, 2**128 - 1)
-    if not isinstance(learner, Learner):
+    if not isinstance(learner, Learner | StateLearner):
         raise InvalidInput(f"a {type(learner).__name__} was given; it must be a Learner")
     faults = list(_faults_of_form(learner, goal))
     if faults:
         return faults
-    queries = [
-        query
-        for other in sorted({*_GOALS, goal})
-        if other > max(learner.thresholds)
-        for query in _queries(other, fold_in(seed, other))
-    ]
+    queries = _list_queries(learner, goal, seed)
     try:
         _check_answers(learner, queries)
         _check_compiled(learner, queries)
-        check_claims(learner, queries, seed)
+        if isinstance(learner, Learner):
+            check_claims(learner, queries, seed)
     except Fault as fault:
         return [str(fault)]
     return []
 
 
-def _faults_of_form(learner: Learner, goal: int) -> Iterator[str]:
+def _list_queries(learner: Learner | StateLearner, goal: int, seed: int) -> list[Query]:
+    """Return what to ask a learner, at every goal that it can play."""
+    if isinstance(learner, StateLearner):
+        empty_state_counters(goal)  # It refuses a goal that is too large.
+        goals = sorted({*_GOALS_BY_STATE, goal})
+        return [query for other in goals for query in state_queries(other, fold_in(seed, other))]
+    goals = [other for other in sorted({*_GOALS, goal}) if other > max(learner.thresholds)]
+    return [query for other in goals for query in _queries(other, fold_in(seed, other))]
+
+
+def _faults_of_form(learner: Learner | StateLearner, goal: int) -> Iterator[str]:
     """Yield what is wrong with the name, the signature, the constants and the thresholds."""
     if not isinstance(learner.name, str) or not learner.name.strip():
         yield f"its name is {learner.name!r}; it must be a word, for tables and figures"
@@ -110,7 +121,8 @@ def _faults_of_form(learner: Learner, goal: int) -> Iterator[str]:
             f"decide must be a function of four arguments (goal, constants, counters, key): {error}"
         )
     yield from _faults_of_constants(learner.constants)
-    yield from _faults_of_thresholds(learner.thresholds, goal)
+    if isinstance(learner, Learner):
+        yield from _faults_of_thresholds(learner.thresholds, goal)
 
 
 def _faults_of_constants(constants: object) -> Iterator[str]:
@@ -143,7 +155,7 @@ def _faults_of_thresholds(thresholds: object, goal: int) -> Iterator[str]:
         yield f"its thresholds {thresholds} name one twice"
 
 
-def _check_answers(learner: Learner, queries: list[Query]) -> None:
+def _check_answers(learner: Learner | StateLearner, queries: list[Query]) -> None:
     """Check that answers are thresholds, and depend on nothing but the arguments."""
     # Neither is a generator to draw from: they are here because an author may have done so.
     before, before_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
@@ -160,7 +172,10 @@ def _check_answers(learner: Learner, queries: list[Query]) -> None:
         if moved:
             raise Fault(f"decide draws from {source}; draw with grbp.uniform(key, i)")
     for query, answer in zip(queries, answers, strict=True):
-        _check_answer(learner, query, answer)
+        if isinstance(learner, StateLearner):
+            check_policy_answer(query, answer)
+        else:
+            _check_answer(learner, query, answer)
     # Asked again, and in another order.
     for query, answer in list(zip(queries, answers, strict=True))[::-3]:
         again = ask(learner, query)
@@ -190,7 +205,7 @@ def _is_whole(answer: object) -> TypeGuard[int]:
     return isinstance(answer, int | np.integer) and not isinstance(answer, bool)
 
 
-def _check_compiled(learner: Learner, queries: list[Query]) -> None:
+def _check_compiled(learner: Learner | StateLearner, queries: list[Query]) -> None:
     """Check that compiled code decides the same."""
     if numba() is None:
         return

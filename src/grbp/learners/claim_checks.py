@@ -14,6 +14,7 @@ import numpy as np
 from grbp._numba.jit import compile_function, kernel, numba, reason
 from grbp.learners.base import Doubt, Learner, Thinning
 from grbp.learners.counters import Counters
+from grbp.learners.statewise.base import StateLearner
 from grbp.numerics.rng import fold_in, uniform
 
 _SIZES = (1e-3, 0.03, 1.0)
@@ -38,7 +39,7 @@ class Query(NamedTuple):
     """The arguments that a decision is asked with, apart from the constants."""
 
     goal: int
-    counters: Counters
+    counters: Any
     key: int
 
     def __str__(self) -> str:
@@ -66,7 +67,7 @@ def call_learner(name: str, function: Any, place: object, *arguments: Any) -> An
         raise Fault(f"{name} raised {type(error).__name__} ({error}) at {place}") from error
 
 
-def ask(learner: Learner, query: Query) -> Any:
+def ask(learner: Learner | StateLearner, query: Query) -> Any:
     """Ask a learner for a decision."""
     goal, counters, key = query
     return call_learner("decide", learner.decide, query, goal, learner.constants, counters, key)

@@ -20,6 +20,7 @@ from typing import Any, Final
 from grbp._numba.fingerprint import names_in
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
+from grbp.learners.statewise.base import StateLearner
 
 _PLAIN: Final = frozenset({bool, int, float, complex, str, bytes, NoneType, type(...)})
 _SKIPPED: Final = frozenset(
@@ -41,7 +42,7 @@ class CustomLearner:
     """
 
     name: str
-    learner: Learner | None = field(default=None, repr=False)
+    learner: Learner | StateLearner | None = field(default=None, repr=False)
     _stored: str = field(default="", repr=False)
 
     @property
@@ -60,7 +61,7 @@ class CustomLearner:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def resolve(self) -> Learner:
+    def resolve(self) -> Learner | StateLearner:
         """Return the learner, or refuse if only its name is known."""
         if self.learner is None:
             raise InvalidInput(
@@ -74,7 +75,7 @@ class CustomLearner:
         return {"name": self.name, "digest": self.digest}
 
 
-def import_learner(given: str, problem: object) -> Learner:
+def import_learner(given: str, problem: object) -> Learner | StateLearner:
     """Import the learner called `module:name`, or let the function of that name make it.
 
     The name may have dots. A function is called with the problem, or with its goal alone where
@@ -83,14 +84,14 @@ def import_learner(given: str, problem: object) -> Learner:
     module, _, name = given.partition(":")
     try:
         thing: Any = reduce(getattr, name.split("."), import_module(module))
-        if callable(thing) and not isinstance(thing, Learner):
+        if callable(thing) and not isinstance(thing, Learner | StateLearner):
             thing = thing(problem)
     except Exception as error:
         raise InvalidInput(
             f"learner {given!r} was asked for; there is none of that name, and importing it"
             f" failed ({type(error).__name__}: {' '.join(str(error).split())})"
         ) from error
-    if not isinstance(thing, Learner):
+    if not isinstance(thing, Learner | StateLearner):
         raise InvalidInput(
             f"learner {given!r} was asked for; it is a {type(thing).__name__}, and must be a"
             " grbp.Learner or a function that makes one for a problem"
@@ -98,10 +99,12 @@ def import_learner(given: str, problem: object) -> Learner:
     return replace(thing, name=given)
 
 
-def digest_of(learner: Learner) -> str:
+def digest_of(learner: Learner | StateLearner) -> str:
     """Digest the source of a learner and everything that it reads."""
-    functions = (learner.decide, learner.stable, learner.thinning)
-    parts: tuple[object, ...] = (functions, learner.constants, learner.thresholds)
+    parts: tuple[object, ...] = (learner.decide, learner.constants)
+    if isinstance(learner, Learner):
+        functions = (learner.decide, learner.stable, learner.thinning)
+        parts = (functions, learner.constants, learner.thresholds)
     if learner.memory:  # Learners that forget nothing have the digest that they always had.
         parts += (learner.memory,)
     return _digest(_Reader(learner).describe(parts))
@@ -117,7 +120,7 @@ def _digest(parts: Iterator[object]) -> str:
 class _Reader:
     """One look at a learner: it yields plain values that differ if anything differs."""
 
-    def __init__(self, learner: Learner) -> None:
+    def __init__(self, learner: Learner | StateLearner) -> None:
         self._name = learner.name
         self._package = str(getattr(learner.decide, "__module__", "")).partition(".")[0]
         self._met: dict[object, tuple[int, Any]] = {}  # It keeps alive what is known by address.

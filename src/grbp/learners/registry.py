@@ -349,12 +349,9 @@ def stored_learner(given: LearnerLike, problem: Problem | int) -> StoredLearner:
     if isinstance(given, CustomLearner) and given.learner is None:
         return given
     found = find_learner(given, problem)
-    if isinstance(found, PolicyLearner) or found is LEARNERS.get(found.name):
+    known = (LEARNERS | STATE_LEARNERS).get(found.name)
+    if isinstance(found, PolicyLearner) or found is known:
         return found.name
-    if isinstance(found, StateLearner):
-        if found is STATE_LEARNERS.get(found.name):
-            return found.name
-        raise InvalidInput(f"the learner by state {found.name} was given; a file keeps its name")
     own = CustomLearner(found.name, found)
     own.as_json()
     return own

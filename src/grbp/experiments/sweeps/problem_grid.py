@@ -4,11 +4,12 @@ Numbers are taken as they are written in decimals, so that a range of steps of 0
 floats as 0.05, 0.1, 0.15 written out.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, TypeAlias, cast
 
 from grbp.errors import InvalidInput, did_you_mean
@@ -16,6 +17,11 @@ from grbp.experiments.spec import check_several
 from grbp.model.problem import Problem
 from grbp.model.start import StartLike
 from grbp.model.validation import check_goal, check_probability
+from grbp.theory.dynprog import Chain
+from grbp.worlds.course import World
+from grbp.worlds.drift import Drift
+from grbp.worlds.groups import Groups
+from grbp.worlds.plain import from_plain, to_plain
 
 MOST_PROBLEMS: Final = 10**6
 """The largest number of problems in a sweep."""
@@ -78,6 +84,10 @@ class ProblemGrid:
             )
         return cls(**check_keys("problems", given, cls))
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return dict(vars(self))
+
     def __len__(self) -> int:
         return len(self.goal) * len(self.p_c) * len(self.p_f)
 
@@ -88,9 +98,67 @@ class ProblemGrid:
                     yield Problem(goal, p_c, p_f, self.start)
 
 
+@dataclass(frozen=True)
+class OneTruth:
+    """Specify a chain, a drift or groups, which are no point of a grid.
+
+    Parameters
+    ----------
+    world : str
+        The truth as plain data, written as JSON in the one canonical way. So those that say the
+        same are equal, in this process and in others.
+    """
+
+    world: str
+
+    @classmethod
+    def from_any(cls, given: object) -> "OneTruth | ProblemGrid":
+        """Return the truth that an object or plain data stand for, or else the grid."""
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, Chain | Drift | Groups):
+            given = {"world": to_plain(given)}
+        if isinstance(given, Mapping) and "world" in given:
+            found = from_plain(check_keys("problems", given, cls)["world"])
+            if isinstance(found, Problem):
+                return ProblemGrid.from_any(found)
+            return cls(json.dumps(_round(to_plain(found)), sort_keys=True))
+        return ProblemGrid.from_any(given)
+
+    @property
+    def goal(self) -> tuple[int, ...]:
+        """The goal, as a grid has it."""
+        return (self.truth.goal,)
+
+    @cached_property
+    def truth(self) -> World:
+        """The truth itself."""
+        return from_plain(json.loads(self.world))
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[World]:
+        yield self.truth
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"world": json.loads(self.world)}
+
+
+def _round(plain: Any) -> Any:
+    """Round the numbers of plain data to 12 digits, which survive being read and written again."""
+    if isinstance(plain, Mapping):
+        return {key: _round(one) for key, one in plain.items()}
+    if isinstance(plain, list | tuple):
+        return [_round(one) for one in plain]
+    return float(f"{plain:.12g}") if isinstance(plain, float) else plain
+
+
 ProblemsLike: TypeAlias = (
-    Mapping[str, Any] | Problem | ProblemGrid | Sequence[Mapping[str, Any] | Problem | ProblemGrid]
-)
+    Mapping[str, Any] | World | ProblemGrid | OneTruth | Sequence[Mapping[str, Any] | World]
+    | Sequence[ProblemGrid] | Sequence[ProblemGrid | OneTruth]
+)  # fmt: skip
 """Problems in any form in which a specification takes them."""
 
 

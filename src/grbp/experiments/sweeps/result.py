@@ -13,6 +13,7 @@ from grbp._display import Displayable, Rows
 from grbp.errors import InvalidInput
 from grbp.experiments.league_table import (
     Duel,
+    GridPoint,
     LeagueTable,
     Scores,
     find_winner,
@@ -22,9 +23,14 @@ from grbp.experiments.league_table import (
 from grbp.experiments.moments import Sums
 from grbp.experiments.provenance import Meta, digest_of, source_digest
 from grbp.experiments.sweeps.cells import Cell
+from grbp.experiments.sweeps.problem_grid import OneTruth
 from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.experiments.tables import COLUMNS, Row, cell_row, problem_columns
+from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
+from grbp.theory.dynprog import Chain
+from grbp.worlds.course import World
+from grbp.worlds.drift import Drift
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,8 +162,10 @@ class SweepResult(Displayable):
         """Yield the rows of its table: one for each cell and round."""
         for one in self.cells:
             cell = one.cell
-            choices = cell.find_learner().choices(cell.problem.goal)
-            lost = None if cell.gaps is None or 0 not in choices else cell.gaps[choices.index(0)]
+            paper = cell.paper
+            choices = None if paper is None else paper[1].choices(cell.problem.goal)
+            known = choices is not None and 0 in choices and cell.gaps is not None
+            lost = cell.gaps[choices.index(0)] if known else None  # type: ignore[index,union-attr]
             how = (str(cell.learner), cell.rounds[-1], one.replicas, cell.seed, cell.engine)
             for found in zip(cell.rounds, one.mean, one.se, strict=True):
                 yield cell_row(cell.problem, choices, (*how, False, "pseudo"), found, lost)
@@ -191,8 +199,7 @@ class SweepResult(Displayable):
         together = {name: [one for cells in found for one in cells[name]] for name in names}
         if not names:
             raise InvalidInput("no learner plays at all goals; ask for the table of one goal")
-        problems = (one.cell.problem for one in together[names[0]])
-        points = [(problem.goal, problem.p_c, problem.p_f) for problem in problems]
+        points = [_point_of(one.cell.problem) for one in together[names[0]]]
         return make_table(goal, {name: _score(cells) for name, cells in together.items()}, points)
 
     def duel(self, goal: int, first: str, second: str) -> Duel:
@@ -236,12 +243,13 @@ class SweepResult(Displayable):
         learner = next(iter(found)) if learner is None else learner
         if learner not in found:
             raise InvalidInput(f"learner {learner!r} was asked for; there is {', '.join(found)}")
-        problems = [one.cell.problem for one in found[learner]]
+        listed = [one.cell.problem for one in found[learner]]
+        problems = [one for one in listed if isinstance(one, Problem)]
         p_c, p_f = (np.unique([getattr(one, p) for one in problems]) for p in ("p_c", "p_f"))
         shape = (len(p_f), len(p_c))
         order = np.lexsort(([one.p_c for one in problems], [one.p_f for one in problems]))
         places = {(one.p_c, one.p_f) for one in problems}
-        if not len(problems) == len(places) == p_c.size * p_f.size or min(shape) < 2:
+        if not len(listed) == len(places) == p_c.size * p_f.size or min(shape) < 2:
             raise InvalidInput(
                 f"the sweep {self.spec.name!r} cannot be drawn as a map, which needs one grid of"
                 " one goal; choose from its table with to_frame()"
@@ -289,7 +297,7 @@ class SweepResult(Displayable):
         from grbp.figures.regret_map import regret_map_figure  # noqa: PLC0415 (a floor above)
         from grbp.figures.standings import standings_figure  # noqa: PLC0415 (a floor above)
 
-        if len(self.spec.goals) > 1:
+        if len(self.spec.goals) > 1 or any(isinstance(x, OneTruth) for x in self.spec.grids):
             return standings_figure(self, ax=ax)
         found = self.regret_map()
         if len(self.spec.learners) == 1:
@@ -305,6 +313,17 @@ class SweepResult(Displayable):
             "source": source_digest(),
             "cells": [_cell_as_json(one) for one in self.cells],
         }
+
+
+def _point_of(world: World) -> GridPoint:
+    """Return the goal and the two chances; of a truth that has several, their means."""
+    if isinstance(world, Problem):
+        return world.goal, world.p_c, world.p_f
+    if isinstance(world, Chain):
+        return world.goal, float(np.nanmean(world.p_c)), float(np.mean(world.p_f))
+    parts = [one for _, one in (world.stages if isinstance(world, Drift) else world.truths.items())]
+    _, p_c, p_f = np.mean([_point_of(one) for one in parts], axis=0)
+    return world.goal, float(p_c), float(p_f)
 
 
 def _score(cells: Sequence[SweptCell]) -> Scores:

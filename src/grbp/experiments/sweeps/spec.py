@@ -21,6 +21,7 @@ from grbp.experiments.spec import (
 )
 from grbp.experiments.sweeps.problem_grid import (
     MOST_PROBLEMS,
+    OneTruth,
     ProblemGrid,
     ProblemsLike,
     check_keys,
@@ -41,10 +42,11 @@ class SweepSpec:
     ----------
     name : str
         The name of its files: small letters, digits and hyphens.
-    problems : mapping, Problem, or sequence of them
+    problems : mapping, Problem, Chain, Drift, Groups, or sequence of them
         What is played: grids of problems with the keys ``goal``, ``p_c``, ``p_f`` (each a number,
         several, or a range ``{"from": 0.05, "to": 0.95, "step": 0.05}``) and ``start``; or single
-        problems. Several make a union.
+        problems. Several make a union. A `Chain`, a `Drift` or `Groups` is a problem as well; in a
+        file it is a table ``world``, with the keys of a chain's file.
     learners : sequence of str or Learner
         The learners: names, constants included (``"getbe-sm:gamma=30"``), or learners of your own.
     rounds : int or sequence of int
@@ -89,10 +91,10 @@ class SweepSpec:
 
     def __post_init__(self) -> None:
         many = isinstance(self.problems, Iterable) and not isinstance(
-            self.problems, Mapping | ProblemGrid
+            self.problems, Mapping | ProblemGrid | OneTruth
         )
         given: Any = self.problems if many else [self.problems]
-        self._set("problems", tuple(map(ProblemGrid.from_any, given)))
+        self._set("problems", tuple(map(OneTruth.from_any, given)))
         if not self.grids:
             raise InvalidInput("problems = () was given; it must be one grid or several")
         if (count := sum(map(len, self.grids))) > MOST_PROBLEMS:
@@ -128,9 +130,9 @@ class SweepSpec:
         return sum(1 for _ in self.each_problem())
 
     @property
-    def grids(self) -> tuple[ProblemGrid, ...]:
+    def grids(self) -> tuple[Any, ...]:
         """The problems in the form in which they are kept, however they were given."""
-        return cast("tuple[ProblemGrid, ...]", self.problems)
+        return cast("tuple[Any, ...]", self.problems)
 
     @property
     def goals(self) -> tuple[int, ...]:
@@ -153,7 +155,7 @@ class SweepSpec:
 
     def _can_play(self, learner: LearnerLike, goal: int) -> bool:
         try:
-            find_learner(learner, Problem(goal, self.grids[0].p_c[0], self.grids[0].p_f[0]))
+            find_learner(learner, Problem(goal, 0.5, 0.5))
         except TooLarge:
             if self.leave_out:
                 return False
@@ -170,7 +172,7 @@ class SweepSpec:
             if some
         }
 
-    def each_problem(self) -> Iterator[Problem]:
+    def each_problem(self) -> Iterator[Any]:
         """Yield every problem once, in the order of the grids."""
         if len(self.grids) == 1:
             yield from self.grids[0]
@@ -224,7 +226,7 @@ class SweepSpec:
         """Return the specification as plain data; `from_json` is the way back."""
         data = {
             **vars(self),
-            "problems": [dict(vars(one)) for one in self.grids],
+            "problems": [one.as_json() for one in self.grids],
             "learners": [learner_as_json(learner) for learner in self.learners],
         }
         if not self.leave_out:

@@ -163,15 +163,32 @@ def worth_trying(of: Beliefs, k: int, x: float, to_come: float) -> bool:
 
 
 @kernel
-def break_even(n: StateCounters, law: Floats, f: float, values: Floats, k: int) -> float:
-    """Find the chance of going up from which CONTINUE is as good as FINISH, beyond 1 if none is."""
+def turned(of: Beliefs) -> Beliefs:
+    """Return what is believed of the chances of the opposite."""
+    return Beliefs(of.own, 1.0 - of.apart, of.weight, 1.0 - of.common, of.total, 1.0 - of.mean)
+
+
+@kernel
+def may_continue(  # noqa: PLR0913, PLR0917
+    n: StateCounters, c: Beliefs, law: Floats, f: float, values: Floats, k: int, to_come: float
+) -> bool:
+    """Return whether CONTINUE is worth trying where FINISH is better.
+
+    It would be as good from a chance of going up on that makes up for its worth in the two
+    neighbours; or, where the lower one is worth more, from such a chance of going down on.
+    """
     step, near, rest = values[k + 2] - values[k], 1.0, 0.0
     if n.jumps.shape[0] > 0:
         near = law[k, k] + law[k, k + 2]
         for t in range(len(values)):
             if t not in {k, k + 2}:
                 rest += law[k, t] * values[t]
-    return ((f - rest) / near - values[k]) / step if step > 0.0 else 2.0
+    need = (f - rest) / near
+    if step > 0.0:
+        return worth_trying(c, k, (need - values[k]) / step, to_come)
+    if step < 0.0:
+        return worth_trying(turned(c), k, (values[k + 2] - need) / step, to_come)
+    return False
 
 
 @kernel
@@ -231,7 +248,7 @@ def average_policy(goal: int, constants: Pooling, n: StateCounters, _key: int) -
         visits = n.up[k] + n.down[k] + n.won[k] + n.lost[k]
         to_come = coming * min(1.0, (visits + 1.0) / (n.rho + 1.0))
         if (policy >> k) & 1:
-            if worth_trying(c, k, break_even(n, law, f.mean[k], values, k), to_come):
+            if may_continue(n, c, law, f.mean[k], values, k, to_come):
                 played ^= 1 << k
         elif worth_trying(f, k, values[k + 1], to_come):
             if len(deviations) == 0:  # They are seldom needed.

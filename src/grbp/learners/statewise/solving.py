@@ -18,7 +18,7 @@ _TIE = 8.0 * 2.0**-52
 def best_policy(up: Floats, p_f: Floats) -> int:
     """Find the best policy where CONTINUE leads one state up, with these chances, or one down.
 
-    The scan is that of `grbp.theory.optimal_stops`: it keeps the states that finish, with the
+    The scan is that of ``grbp.dynprog.solve``: it keeps the states that finish, with the
     chances of crossing from each to the next, and withdraws one where continuing is better.
 
     Paper: eqn:bellval
