@@ -240,7 +240,7 @@ def test_without_a_name_it_is_the_default(capsys: pytest.CaptureFixture[str]) ->
         ([*SIZE, *TWO, "--learner", "getbe-sm"], "each named once"),
         ([*SIZE, "--learner", "getbe-sm:gamma=-1"], "gamma = -1.0 was given"),
         ([*SIZE, "--learner", "getbe-sm:delta=1"], "there can be gamma=NUMBER"),
-        ([*SIZE, "--learner", "getbe-ps:gamma=1"], "nothing for this learner"),
+        ([*SIZE, "--learner", "getbe-ps:gamma=1"], "there can be memory=ROUNDS, memory=averaged"),
         ([*SIZE, "--learner", "threshold-4"], "threshold = 4 was given"),
         ([*SIZE, *TWO, "--rounds", "0"], "rounds = 0 was given"),
         ([*SIZE, *TWO, "--replicas", "many"], "replicas = 'many' was given"),
@@ -294,14 +294,15 @@ def test_learners_are_listed_with_a_line_and_a_reference(
     assert main(["learners"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    for name in grbp.LEARNERS:
+    every = [*grbp.LEARNERS, *grbp.STATE_LEARNERS]
+    for name in every:
         (line,) = [line for line in lines if line.startswith(f"{name} ")]
         assert len(line.split()) > 2
     assert main(["learners", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["learners"]
-    assert [one["name"] for one in listed] == list(grbp.LEARNERS)
+    assert [one["name"] for one in listed] == every
     assert all(one["reference"] for one in listed if one["name"] != "oracle")
-    for one, name in zip(listed, grbp.LEARNERS, strict=True):
+    for one, name in zip(listed, every, strict=True):
         known = grbp.learner_constants(grbp.find_learner(name, Problem(4, 0.5, 0.5)))
         assert one["constants"] == [constant._asdict() for constant in known]
         for constant in known:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from grbp.errors import CannotWrite, InvalidInput
+from grbp.errors import CannotWrite, Damaged, InvalidInput
 from grbp.live.schema import NO_HASH, CaseRow, Event, HeldRow, StudyRow, load_study
 from grbp.live.store.transaction import Transaction, check_storable, refuse_taken
 
@@ -292,7 +292,10 @@ class SqlTransaction(Transaction):
 
     def names(self) -> list[str]:
         """Return the names of all logs of the store, whatever this one is."""
-        return [name for (name,) in self._query(STUDIES)]
+        found = [name for (name,) in self._query(STUDIES)]
+        if not all(isinstance(name, str) for name in found):
+            raise Damaged("the list of studies is damaged; verify the store, and restore a backup")
+        return found
 
     def number(self) -> int | None:
         """Return the number of the study, by which its rows are found; None if there is none."""
