@@ -25,6 +25,7 @@ PAGES = {
     "page-case.png": ("/cases/58", (1280, 1220), "light"),
     "page-case-phone.png": ("/cases/59", (390, 844), "dark"),
     "page-evidence.png": ("/evidence", (1280, 1240), "light"),
+    "page-warned.png": ("%202/cases/120", (1280, 760), "light"),
 }
 
 
@@ -58,7 +59,13 @@ def by_state(browser: Browser, url: str, folder: Path) -> None:
 
 
 def play(store: Path) -> None:
-    """Make a study of sixty drawn cases, the last three of them in progress."""
+    """Make a study of sixty drawn cases, and one of 120 whose chances differ by state."""
+    play_study(store, "ward", 60, (0.47, 0.47, 0.47))
+    play_study(store, "ward 2", 120, (0.2, 0.5, 0.8))
+
+
+def play_study(store: Path, name: str, cases: int, up: tuple[float, ...]) -> None:
+    """Make a study of drawn cases, the last three of them in progress."""
     minutes = count()
     start = datetime(2026, 11, 2, 8, tzinfo=UTC)
     draw = np.random.default_rng(1).random
@@ -66,14 +73,14 @@ def play(store: Path) -> None:
     def clock() -> datetime:
         return start + timedelta(minutes=37 * next(minutes))
 
-    with grbp.Study.create(store, "ward", goal=4, who="study office", clock=clock) as study:
-        for case in range(1, 61):
+    with grbp.Study.create(store, name, goal=4, who="study office", clock=clock) as study:
+        for case in range(1, cases + 1):
             advice = study.open_case(1 + int(3 * draw()), who="ward desk")
-            while advice.action is not None and case < 58:
-                finish = advice.action == grbp.Action.FINISH
-                up, down = (4, 0) if finish else (advice.state + 1, advice.state - 1)
-                won = draw() < (0.35 if finish else 0.47)
-                advice = study.tell(case, up if won else down, who="night desk")
+            while advice.action is not None and case < cases - 2:
+                finish, state = advice.action == grbp.Action.FINISH, advice.state
+                above, below = (4, 0) if finish else (state + 1, state - 1)
+                won = draw() < (0.35 if finish else up[state - 1])
+                advice = study.tell(case, above if won else below, who="night desk")
 
 
 @contextmanager

@@ -125,9 +125,11 @@ VISIT = [
 
 
 def visit(study: Any, clock: Clock, folder: Path) -> Iterator[Any]:
-    """Do all of it, and yield what is seen."""
+    """Do all of it, and yield what is seen; in a study with groups, all cases are of the last."""
     yield study.name, study.goal, study.read_only
-    for verb, given, more in VISIT:
+    grouped = {"group": study.status().groups[-1]} if study.status().groups else {}
+    for verb, given, said_of_it in VISIT:
+        more = said_of_it | (grouped if verb == "open_case" else {})
         clock.now += timedelta(minutes=1)
         try:
             yield plain(getattr(study, verb)(*given, **more))
@@ -149,6 +151,7 @@ def visit(study: Any, clock: Clock, folder: Path) -> Iterator[Any]:
         {"learner": "getbe-sm", "seed": 7, "start": "first", "level": 0.9},
         {"start": Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0), "cases": 100},
         {"shadow": True, "windows": {"finish": 0.1}},
+        {"model": "state", "memory": 50, "groups": ["north", "south"]},
     ],
 )
 def test_one_body_of_code_sees_the_same_over_both(tmp_path: Path, settings: Any) -> None:
@@ -166,6 +169,51 @@ def test_one_body_of_code_sees_the_same_over_both(tmp_path: Path, settings: Any)
                 seen.append(list(visit(study, clock, folder)))
     for ours, theirs in zip(*seen, strict=True):
         assert ours == theirs
+
+
+def _play(study: Study) -> Study:
+    """Record cases that move down from state 1 and up from state 3; at the end FINISH for all."""
+    groups = study.status().groups or (None,)
+    for case in range(1, 41):
+        state, took = 1 if case % 2 else 3, "continue" if case < 37 else "finish"
+        study.open_case(state, group=groups[case // 2 % len(groups)])
+        study.tell(case, 0 if state == 1 else 4, took=took, why="as it was")
+    return study
+
+
+def test_warnings_are_the_same_over_both(server: Serving) -> None:
+    study = _play(Study.create(server.store, "ward", 4))
+    advice = study.open_case(2)
+    assert "one chance" in " ".join(advice.warnings)
+    with Client(server.link, "ward") as client:
+        assert client.ask(41).warnings == client.open_case(2).warnings == advice.warnings
+        assert client.status() == study.status()
+        assert client.status().against == study.status().against
+        assert [one.sentence for one in client.status().against] == [*advice.warnings]
+    allows = _play(Study.create(server.store, "by state", 4, model="state"))
+    assert allows.status().alarms
+    assert allows.status().against == ()
+    assert allows.open_case(2).warnings == ()
+
+
+@pytest.mark.parametrize("groups", [None, ["south", "north"], ["a", "b", "c"]])
+def test_a_study_begins_with_the_records_of_another(server: Serving, groups: Any) -> None:
+    study = _play(Study.create(server.store, "ward", 4, groups=["north", "south"]))
+    made = Study.create("memory", "next", 4, model="state", groups=groups, start=study).status()
+    with Client(server.link, "ward") as client:
+        for name, start in (("near", study), ("far", client)):
+            with Client.create(
+                server.link, name, 4, model="state", groups=groups, start=start
+            ) as found:
+                assert found.status().basis == made.basis
+                assert found.status().by_group == made.by_group
+                assert found.status().start == "records"
+        body = {"name": "there", "goal": 4, "model": "state", "groups": groups, "from": "ward"}
+        answer = server.ask("POST", "/api/studies", json=body).json()
+        assert answer["basis"] == made.basis.to_dict()
+        with Client.create(server.link, "one", 4, start=client) as one:
+            near = Study.create("memory", "one", 4, start=study)
+            assert one.status().basis == near.status().basis
 
 
 def test_advice_is_equal_on_both_sides_and_gives_its_reasons_later(server: Serving) -> None:

@@ -104,6 +104,36 @@ def test_reasons_can_be_left_out_and_asked_for_later(server: Serving) -> None:
         ("POST", "/api/studies", {"name": "a", "goal": 4, "learner": "os:path"}, 422, "os:path"),
         ("POST", "/api/studies", {"name": "a", "goal": 4, "learner": 5}, 422, "learner = 5"),
         ("POST", "/api/studies", {"name": "a", "goal": 4, "start": [1, 2]}, 422, "start = [1, 2]"),
+        ("POST", "/api/studies", {"name": "a", "goal": 4, "model": "x"}, 422, "model = 'x'"),
+        ("POST", "/api/studies", {"name": "a", "goal": 4, "memory": -1}, 422, "memory"),
+        ("POST", "/api/studies", {"name": "a", "goal": 4, "memory": [1]}, 422, "memory"),
+        ("POST", "/api/studies", {"name": "a", "goal": 4, "groups": "a,b"}, 422, "groups = 'a,b'"),
+        ("POST", "/api/studies", {"name": "a", "goal": 4, "groups": ["a"]}, 422, "2 to 100 names"),
+        ("POST", "/api/studies", {"name": "a", "goal": 4, "from": "none"}, 404, "'none'"),
+        ("POST", "/api/studies", {"name": "a", "goal": 4, "from": 7}, 422, "from = 7"),
+        ("POST", "/api/studies", {"name": "a", "goal": 5, "from": "ward"}, 422, "another goal"),
+        (
+            "POST",
+            "/api/studies",
+            {"name": "a", "goal": 4, "from": "ward", "start": "first"},
+            422,
+            "leave one of the two out",
+        ),
+        (
+            "POST",
+            "/api/studies",
+            {"name": "a", "goal": 4, "start": {"north": [1, [0] * 3, [0] * 3, [0] * 3, [0] * 3]}},
+            422,
+            "groups north",
+        ),
+        (
+            "POST",
+            "/api/studies",
+            {"name": "a", "goal": 4, "model": "state", "start": [1, [0], [0], [0], [0]]},
+            422,
+            "4 lists of 3 counts",
+        ),
+        ("POST", f"{WARD}/cases", {"state": 2, "group": "north"}, 422, "group"),
         ("POST", "/api/tokens", {"label": "a", "role": "x"}, 422, "role = 'x'"),
     ],
 )
@@ -145,6 +175,28 @@ def test_a_study_begins_with_past_cases(server: Serving) -> None:
         Study.create("memory", "next", 4, start=past).status().basis.to_dict()
         == (made.json()["basis"])
     )
+
+
+def test_a_study_has_a_model_groups_and_a_memory(server: Serving) -> None:
+    body = {"name": "wards", "goal": 4, "model": "state", "memory": "averaged"}
+    body["groups"] = ["north", "south"]
+    made = server.ask("POST", "/api/studies", json=body)
+    assert made.status_code == 201, made.text
+    told = made.json()
+    assert (told["model"], told["memory"], told["alarms"]) == ("state", "averaged", [])
+    assert [*told["by_group"]] == told["groups"] == ["north", "south"]
+    models.StatusModel.model_validate(told)
+    place = "/api/studies/wards/cases"
+    for wrong in ({}, {"group": None}, {"group": "west"}, {"group": 7}):
+        refused(server.ask("POST", place, json={"state": 2, **wrong}), 422, "group")
+    advice = server.ask("POST", place, json={"state": 2, "group": "south"}).json()
+    models.AdviceModel.model_validate(advice)
+    assert (advice["group"], advice["warnings"]) == ("south", [])
+    assert advice["basis"]["model"] == "state"
+    assert server.ask("GET", f"{place}/1").json()["group"] == "south"
+    assert server.ask("GET", f"{place}/1/basis?state=3").json()["state"] == 3
+    status = server.ask("GET", "/api/studies/wards").json()
+    assert [one["opened"] for one in status["by_group"].values()] == [0, 1]
 
 
 def test_a_request_with_a_key_is_recorded_once(server: Serving) -> None:
@@ -404,7 +456,7 @@ def test_the_description_is_complete_and_its_links_lead_somewhere(server: Servin
                 known = {given["name"] for given in names[link["operationId"]]["parameters"]}
                 assert set(link["parameters"]) <= known
     schemas = schema["components"]["schemas"]
-    small = {"EstimateModel", "Drawn", "Cases"}  # Parts of others that have examples.
+    small = {"AlarmModel", "EstimateModel", "Drawn", "Cases"}  # Parts of others that have examples.
     assert {name for name in schemas if "examples" not in schemas[name]} == small
     for name, example in models.examples().items():
         getattr(models, name).model_validate(example)

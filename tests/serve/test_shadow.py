@@ -48,6 +48,10 @@ TWINS: Final = {
         {"learner": grbp.DEFAULT_LEARNER, "seed": SEED, "cases": 1},
         {"learner": "threshold-0", "seed": SEED, "level": 0.9},
     ),
+    "groups": (
+        {"model": "state", "memory": "averaged", "seed": SEED, "groups": ("north", "south")},
+        {"learner": "threshold-3", "seed": SEED, "level": 0.9, "groups": ("north", "south")},
+    ),
 }
 """What twins differ in, which nobody but an examiner may notice."""
 
@@ -62,8 +66,8 @@ LOOKS_DIFFERENT: Final = {
 
 VALUES: Final = {"study": "ward", "case": "2", "name": "page.css", "id": "nobody"}
 QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "/": ("", "?all=1"),
-    "/studies/{study}": ("", "?show=all", "?show=won", "?after=1"),
+    "/": ("", "?all=1", "?from=ward"),
+    "/studies/{study}": ("", "?show=all", "?show=won", "?after=1", "?group=south"),
     "/studies/{study}/log": ("", "?case=1", "?case=99", "?before=5"),
     f"{WARD}/cases": ("", "?status=open", "?limit=1", "?status=x"),
     f"{WARD}/events": ("", "?case=1", "?after=3&limit=2"),
@@ -181,6 +185,9 @@ class Twins:
         """Make one request to both, a little later than the last one."""
         self.clock.now += timedelta(minutes=7)
         what = {**asked.what, "headers": {"Host": "127.0.0.1", **asked.what.get("headers", {})}}
+        opens = (asked.method, asked.path) == ("POST", f"{WARD}/cases")
+        if opens and "groups" in self._settings[0]:
+            what["json"] = {"group": "south", **what["json"]}
         return [
             server.ask(asked.method, asked.path, tokens.get(asked.role), **what)
             for server, tokens in zip(self.servers, self.tokens, strict=True)
@@ -300,7 +307,7 @@ def test_twins_look_different_to_whoever_examines_them(twins: Twins) -> None:
             assert [one["threshold"] for one in told] == thresholds[k]
             status = server.ask("GET", WARD, twins.tokens[k][role]).json()
             assert status == twins.studies()[k].status().to_dict()
-            assert status["next_threshold"] is not None
+            assert status["next_threshold"] is not None or status["by_group"]
             page = server.ask("GET", "/studies/ward/evidence", twins.tokens[k][role]).text
             assert "What is known" in page
             page = server.ask("GET", "/studies/ward/log", twins.tokens[k][role]).text
@@ -314,13 +321,14 @@ HIDDEN: Final = {
     "threshold", "next_threshold", "action", "advised", "forced", "other_better", "side", "settled",
     "basis", "p_c", "p_f", "boundary", "difference", "value_continue", "value_finish", "f", "c",
     "f_goal", "c_up", "pending", "overridden", "seed", "drawn", "draw", "start", "learner", "level",
-    "constants", "counters", "known", "head", "hash", "previous",
+    "constants", "counters", "known", "head", "hash", "previous", "alarms", "by_group",
+    "by_state", "memory", "model", "policy", "warnings",
 }  # fmt: skip
 WORDS: Final = (
     "threshold", "p_C", "p_F", "<sub>", "interval", "estimate", "regret", "Regret", "overridden",
     "against the advice", "was advised", "would be advised", "in order to learn", "seed",
     " drawn ", str(SEED), str(SEED + 1), 'class="map"', 'class="path"', "CONTINUE above",
-    "in every state",
+    "in every state", "for granted", "each state", "Take care", "do not look as", "count less",
 )  # fmt: skip
 
 
@@ -370,6 +378,34 @@ def test_no_answer_has_what_is_hidden_in_it(twins: Twins) -> None:
     assert looked > 200
 
 
+def test_an_alarm_of_one_twin_is_for_examiners_alone(tmp_path: Path) -> None:
+    settings = ({"learner": "threshold-0", "level": 0.5}, {"model": "state", "level": 0.9})
+    with Twins(tmp_path, settings) as twins:
+        for server in twins.servers:
+            study = Study(server.store, "ward", clock=twins.clock)
+            for case in range(1, 61):
+                twins.clock.now += timedelta(minutes=1)
+                state = 1 if case % 2 else 3
+                study.open_case(state, who="the office")
+                study.tell(case, 0 if state == 1 else 4, took="continue", who="the office")
+            twins.clock.now -= timedelta(minutes=60)  # The other one does it at the same time.
+        twins.clock.now += timedelta(days=1)
+        found = [study.status().alarms or () for study in twins.studies()]
+        first = [{one.name: one.case or 0 for one in alarms} for alarms in found]
+        assert first[0]["p_C by state"] < first[1]["p_C by state"]
+        statistician = [tokens["statistician"] for tokens in twins.tokens]
+        pages = [
+            server.ask("GET", "/studies/ward", token).text
+            for server, token in zip(twins.servers, statistician, strict=True)
+        ]
+        assert ["The advice allows for that." in page for page in pages] == [False, True]
+        for asked in walk("recorder", ANYBODY):
+            one, other = twins.ask(asked)
+            assert seen(one) == seen(other), asked
+            if asked.path == WARD and asked.role == "recorder":
+                assert (one.json()["alarms"], one.json()["model"]) == (None, None)
+
+
 def test_what_people_recorded_is_shown(twins: Twins) -> None:
     list(twins.play())
     server, token = twins.servers[0], twins.tokens[0]["recorder"]
@@ -402,12 +438,13 @@ def test_a_client_reads_what_is_left(twins: Twins) -> None:
             assert client.case(1).status == "won"
             advice = client.ask(2)
             assert (advice.action, advice.basis, advice.shadow) == (None, None, True)
-            assert client.open_case(2).state == 2
+            group = next(iter(status["groups"]), None)
+            assert client.open_case(2, group=group).state == 2
             assert client.basis(2) is None
             assert {one.p_f for one in client.trajectory()} == {None}
             assert {event.hash for event in client.log()} == {""}
         with Client(server.url, "ward", token=tokens["statistician"]) as client:
-            assert client.status() == Study(server.store, "ward").status()
+            assert client.status().to_dict() == Study(server.store, "ward").status().to_dict()
             assert client.log() == Study(server.store, "ward").log()
 
 
@@ -493,6 +530,11 @@ def run(
     return shell
 
 
+def _write(given: Any) -> str:
+    """Write a setting as the shell takes it."""
+    return ",".join(given) if isinstance(given, tuple) else str(given)
+
+
 @pytest.mark.parametrize("settings", TWINS.values(), ids=TWINS)
 def test_twins_look_the_same_on_the_shell(
     settings: tuple[dict[str, Any], ...], clock: Clock, run: Callable[..., tuple[int, str, str]]
@@ -500,13 +542,14 @@ def test_twins_look_the_same_on_the_shell(
     assert {*SHELL, *COMPLETE, "init"} >= {*live._VERBS}, "say in SHELL how a new verb is used"
     made = ["init", "--study", "ward", "--goal", "4", "--shadow", "--who", "ada", "--window"]
     begun = [
-        run(k, *made, "finish=2", *(f"--{name}={given}" for name, given in hidden.items()))
+        run(k, *made, "finish=2", *(f"--{name}={_write(given)}" for name, given in hidden.items()))
         for k, hidden in enumerate(settings)
     ]
     assert begun[0] == begun[1]
     assert begun[0][0] == 0
     for verb, uses in SHELL.items():
-        for words in uses:
+        for use in uses:
+            words = use + " --group north" * (verb == "open" and "groups" in settings[0])
             for form in ([], ["--json"]):
                 clock.now += timedelta(minutes=7)
                 one, other = (run(k, verb, *words.split(), *form) for k in (0, 1))

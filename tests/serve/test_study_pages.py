@@ -14,6 +14,7 @@ from fonts import WIDE
 from serving import Serving
 
 import grbp
+from grbp.live.reading import read_states
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -256,7 +257,24 @@ def _tour(server: Serving) -> dict[str, str]:
     held.open_case(14)
     held.tell(1, 15, took="continue", why="as agreed")
     grbp.Study.create(server.store, "far", goal=10_000_000, who="ada").open_case(5_000_000)
+    groups = ["north", "a group with a rather long name", "south"]
+    warned = grbp.Study.create(server.store, "warned", goal=4, who="ada")
+    states = grbp.Study.create(
+        server.store, "states", goal=5, model="state", memory=50, groups=groups, who="ada"
+    )
+    for case in range(1, 42):
+        state = 2 if case == 41 else 1 if case % 2 else 3
+        for one, more in ((warned, {}), (states, {"group": groups[case % 3]})):
+            one.open_case(state, **more)
+            if case < 41:
+                one.tell(case, 0 if state == 1 else 4, took="continue", why="so it was")
     return {
+        "warned": "/studies/warned",
+        "warned case": "/studies/warned/cases/41",
+        "begin again": "/?from=warned",
+        "by state": "/studies/states?show=all",
+        "by state case": "/studies/states/cases/41",
+        "by state evidence": "/studies/states/evidence",
         "studies": "/?all=1",
         "cases": "/studies/tour",
         "case": "/studies/tour/cases/31",
@@ -542,6 +560,40 @@ def test_a_first_study_is_made_on_the_page(tmp_path: Path, browser: Watched) -> 
         confirm(page)
         page.wait_for_url("**/cases/1")
         assert server.store.studies() == ["Nächte & <b>Tage"]
+
+
+def test_a_study_begins_again_from_the_records_of_another(tmp_path: Path, browser: Watched) -> None:
+    with (
+        Serving(tmp_path, asking="admin") as server,
+        browser.page(storage_state=server.signed_in()) as page,
+    ):
+        page.goto(server.url)
+        page.get_by_label("Name").fill("ward")
+        page.get_by_text("If your cases differ").click()
+        page.get_by_label("Groups").fill("north , south,")
+        page.get_by_role("button", name="Make the study").click()
+        confirm(page, "the study ward")
+        page.wait_for_url("**/studies/ward")
+        page.get_by_label("In which state is it?").select_option("2")
+        page.get_by_label("Of which group is it?").select_option("south")
+        page.get_by_role("button", name="Open a case").click()
+        confirm(page, "of the group south in state 2")
+        page.wait_for_url("**/cases/1")
+        page.get_by_role("button", name="It moved up to state 3").click()
+        confirm(page)
+        page.get_by_text("Step 1 is recorded.").wait_for()
+        page.goto(f"{server.url}/studies/ward")
+        page.get_by_role("link", name="Begin a new study from these records").click()
+        page.get_by_label("How are the states?").select_option("Each state has its own chances")
+        page.get_by_label("Chances may change over time").check()
+        page.get_by_role("button", name="Make the study").click()
+        confirm(page, "the study ward 2", "from the records of ward")
+        page.wait_for_url("**/studies/ward%202")
+        assert "Nothing about states" in page.inner_text("main")
+        status = grbp.Study(server.store, "ward 2").status()
+        assert (status.model, status.memory, status.start) == ("state", "averaged", "records")
+        lines = read_states(server.store, "ward 2", "south")
+        assert [one.c for one in lines] == [0, 1, 0]
 
 
 def test_what_others_record_meanwhile_is_announced(

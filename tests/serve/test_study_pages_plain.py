@@ -10,7 +10,7 @@ from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
 from grbp.live.narration import describe_history, describe_threshold, last_entry
-from grbp.live.reading import read_config
+from grbp.live.reading import read_config, read_states
 from grbp.serve.drawing import draw_chain, draw_map
 from grbp.serve.narration import describe_regret
 from grbp.theory.values import boundary
@@ -208,6 +208,89 @@ def test_a_damaged_event_is_said_to_be_damaged() -> None:
         assert "damaged" in describe_history([broken], 4, shadow=False)[0].what
 
 
+def _alarmed(store: object, name: str, **more: object) -> grbp.Study:
+    """Return a study whose cases move down from state 1 and up from state 3; one is open."""
+    study = grbp.Study.create(store, name, 4, who="ada", **more)  # type: ignore[arg-type]
+    for case in range(1, 41):
+        state = 1 if case % 2 else 3
+        study.open_case(state)
+        study.tell(case, 0 if state == 1 else 4, took="continue", why="so it was")
+    study.open_case(2)
+    return study
+
+
+def test_pages_warn_of_what_the_advice_takes_for_granted(tmp_path: Path) -> None:
+    with Serving(tmp_path, asking="admin") as server:
+        study, allows = _alarmed(server.store, "ward"), _alarmed(server.store, "x", model="state")
+        (sentence,), (alarm,) = study.ask(41).warnings, study.status().alarms or ()
+        recorder = server.token("recorder")
+        case = server.ask("GET", "/studies/ward/cases/41", recorder, headers=HTML).text
+        assert case.index("Do this now") < case.index(sentence) < case.index("Why this advice?")
+        assert '<a href="/studies/ward#title-fit">What one can do about it</a>' in case
+        assert sentence not in server.ask("GET", "/studies/ward/cases/1", headers=HTML).text
+        for token, button in ((recorder, False), (None, True)):
+            page = server.ask("GET", "/studies/ward", token, headers=HTML).text
+            assert "The same chances in every state." in page
+            assert "The chance of moving up differs from state to state" in page
+            assert f'href="/studies/ward/cases/{alarm.case}">Case {alarm.case}</a>' in page
+            assert sentence in page
+            assert ("Somebody with the role admin can begin a new study" in page) is not button
+            assert ('<a class="button" href="/?from=ward">' in page) is button
+        page = server.ask("GET", "/studies/x", headers=HTML).text
+        assert allows.status().alarms
+        assert "The advice allows for that." in page
+        assert "do not look as the advice assumes" not in page
+        assert "Take care" not in server.ask("GET", "/studies/x/cases/41", headers=HTML).text
+
+
+def test_a_form_begins_a_study_from_the_records_of_another(tmp_path: Path) -> None:
+    with Serving(tmp_path, asking="admin") as server:
+        _alarmed(server.store, "ward", windows={"finish": 2.0}, level=0.9)
+        grbp.Study.create(server.store, "quiet", 5, groups=["north", "south"], memory=50)
+        form = server.ask("GET", "/?from=ward", headers=HTML).text
+        for part in ('name="from" value="ward"', 'name="level" data-kind="number" value="0.9"',
+                     'value=\'{"finish": 2.0}\'', 'value="ward 2"'):  # fmt: skip
+            assert part in form, part
+        assert not re.search('<option value="one" selected|id="memory"[^>]* checked', form)
+        form = server.ask("GET", "/?from=quiet", headers=HTML).text
+        assert 'value="north, south"' in form
+        assert re.search('<option value="one" selected', form)
+        assert re.search('id="memory"[^>]* checked', form)
+        viewer = server.ask("GET", "/?from=ward", server.token("statistician"), headers=HTML).text
+        assert "<form data-send" not in viewer
+        assert server.ask("GET", "/?from=none", headers=HTML).status_code == 404
+
+
+def test_pages_of_a_study_by_state_say_it_in_plain_words(tmp_path: Path) -> None:
+    with Serving(tmp_path, asking="admin") as server:
+        study = grbp.Study.create(
+            server.store, "ward", 4, model="state", memory=50, groups=["north", "south"], who="ada"
+        )
+        for case in range(1, 13):
+            study.open_case(1 + case % 3, group="south")
+            study.tell(case, 4 if case % 2 else 0, took="finish", why="so it was")
+        study.open_case(2, group="north")
+        pages = {
+            path: server.ask("GET", path, headers=HTML).text
+            for path in ("/?all=1", "/studies/ward?group=south", "/studies/ward/cases/13",
+                         "/studies/ward/cases/1", "/studies/ward/evidence?group=south")
+        }  # fmt: skip
+        for path, text in pages.items():
+            body = text[text.index("<main") :]
+            assert not re.search(r"(?i)e-process|e-value|policy", body), path
+            assert not re.search(r"(?i)psrl", body) or "evidence" in path, path
+        lines = read_states(server.store, "ward", "south")
+        assert [one.f for one in lines] == [4, 4, 4]
+        for path in ("/studies/ward?group=south", "/studies/ward/evidence?group=south"):
+            for one in lines:
+                share = f"{100 * one.p_f.estimate:.1f}"
+                cell = rf"State {one.state}</th>(?s:.*?)FINISH won\">{share}.%.in {one.f} tries"
+                assert re.search(cell, pages[path]), path
+            assert pages[path].count("not tried yet") == 3
+        assert "It is of the group north." in pages["/studies/ward/cases/13"]
+        assert '<select id="group" name="group" required>' in pages["/studies/ward?group=south"]
+
+
 def test_forced_exploration_is_said_plainly(tmp_path: Path) -> None:
     poor = grbp.Counters(40, 6.0, 1.0, 60.0, 36.0, 0.0, 0.0, 0.0, 0.0)
     with Serving(tmp_path, asking="admin") as server:
@@ -254,7 +337,7 @@ def test_regret_is_bounded_only_where_the_theorem_applies() -> None:
 @pytest.mark.parametrize("goal", [2, 3, 8, 9, 10, 50, 10_000_000])
 def test_the_chain_shows_the_ends_and_the_present_state(goal: int) -> None:
     for state in {0, 1, 2, goal // 2, goal - 1, goal}:
-        chain = draw_chain(goal, state, 1)
+        chain = draw_chain(goal, state, lambda one: one == 1)
         shown = [stop.state for stop in chain.stops]
         assert {0, state, goal} <= {*shown}
         assert state in (0, goal) or {state - 1, state + 1} <= {*shown}
@@ -269,7 +352,9 @@ def test_the_chain_shows_the_ends_and_the_present_state(goal: int) -> None:
 
 def test_the_map_has_the_boundary_on_it() -> None:
     study = grbp.Study.create("memory", "ward", 4)
-    found = draw_map(study.status().basis)
+    basis = study.status().basis
+    assert isinstance(basis, grbp.Basis)
+    found = draw_map(basis)
     points = [tuple(map(float, one.split())) for one in re.findall(r"[ML]([\d. ]+)", found.curve)]
     for x, y in points:
         p_c = (x - found.frame.left) / found.frame.width

@@ -1,6 +1,6 @@
 """What a study answers: advice on a case, a case, and how the study stands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -110,16 +110,20 @@ def make_advice(
 
 def find_warnings(config: Config, study: StudyRow) -> tuple[str, ...]:
     """Return the sentences of the alarms that speak against what is taken for granted."""
+    found = _speak_against(find_alarms(study), config.model, config.memory, config.groups)
+    return tuple(alarm.sentence for alarm in found)
+
+
+def _speak_against(
+    alarms: Iterable[Alarm], model: str, memory: object, groups: Sequence[str]
+) -> tuple[Alarm, ...]:
+    """Return the alarms of what the advice does not allow for."""
     allowed = [
-        *(["state"] if config.by_state else []),
-        *(["time"] if config.memory is not None else []),
-        *(["groups"] if config.groups else []),
+        *(["state"] if model != "one" else []),
+        *(["time"] if memory is not None else []),
+        *(["groups"] if groups else []),
     ]
-    return tuple(
-        alarm.sentence
-        for alarm in find_alarms(study)
-        if not any(alarm.name.endswith(part) for part in allowed)
-    )
+    return tuple(one for one in alarms if not any(one.name.endswith(part) for part in allowed))
 
 
 def find_alarms(study: StudyRow) -> tuple[Alarm, ...]:
@@ -149,6 +153,15 @@ def _explain(config: Config, known: Known, state: int, choice: int, version: str
         config.goal, state, choice, n, pending, config.level, config.learner_name, version,
         config.model, config.memory,
     )  # fmt: skip
+
+
+def explain_states(config: Config, known: Known, choice: int | None) -> tuple[StateBasis, ...]:
+    """Return what is known in each state, and what a policy takes there; nothing for thresholds."""
+    found = [
+        _explain(config, known, state, choice or 0, this_version())
+        for state in range(1, config.goal if config.by_state else 1)
+    ]
+    return tuple(one for one in found if isinstance(one, StateBasis))
 
 
 @dataclass(frozen=True)
@@ -306,6 +319,11 @@ class Status:
     by_state: tuple[StateBasis, ...]
     alarms: tuple[Alarm, ...] | None
 
+    @property
+    def against(self) -> tuple[Alarm, ...]:
+        """The alarms that speak against what the advice takes for granted: it warns of them."""
+        return _speak_against(self.alarms or (), self.model, self.memory, self.groups)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
         # What shadow mode hides is None.
@@ -340,11 +358,7 @@ def make_status(
         )
         for name, (one, choice, opened) in known.items()
     }
-    study, all_known = found.pop(""), known[""][0]
-    by_state = [
-        _explain(config, all_known, state, study.next_threshold or 0, this_version())
-        for state in range(1, config.goal if config.by_state else 1)
-    ]
+    study = found.pop("")
     start = config.start if isinstance(config.start, str) else "records"
     if config.by_state and start == DRAWN:
         start = "nothing"
@@ -353,6 +367,6 @@ def make_status(
         config.days, config.shadow, cases, config.planned, row.pending, row.seq, row.head,
         read_only, study.next_threshold, study.basis, row.archived or None, config.model,
         config.memory, tuple(config.groups), found,
-        tuple(one for one in by_state if isinstance(one, StateBasis)),
+        explain_states(config, known[""][0], study.next_threshold),
         find_alarms(row) if config.alarms else None,
     )  # fmt: skip

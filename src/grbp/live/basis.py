@@ -9,6 +9,7 @@ monotone in each of them, and its ends are those of the rectangle; nothing furth
 import math
 import textwrap
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -308,6 +309,7 @@ def is_forced(goal: int, state: int, action: Action, n: Counters, pending: int) 
     return finish_is_right(goal, n.f_goal, n.f, n.c_up, n.c - n.c_up) != (action == Action.FINISH)
 
 
+@lru_cache(maxsize=10_000)  # Of many states, a step changes one.
 def estimate_share(won: int, tries: int, level: float) -> Estimate:
     """Estimate a probability by a share, with the interval that holds whenever one looks."""
     return Estimate(won / tries if tries else math.nan, *anytime(won, tries, level))

@@ -9,7 +9,7 @@ from grbp.errors import InvalidInput, ReadOnly
 from grbp.learners.registry import LearnerLike
 from grbp.live import arguments, commands
 from grbp.live.advice import Status
-from grbp.live.config import make_config, this_version
+from grbp.live.config import check_groups, make_config, this_version
 from grbp.live.export import import_log, read_log
 from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.reader import StudyReader
@@ -151,15 +151,15 @@ class StudyKeeper(StudyReader):
         >>> status.model, status.start, new.basis(new.open_case(2).case).c_up
         ('state', 'records', 1)
         """
-        learner = choose_learner(learner, model, memory)
+        learner, named = choose_learner(learner, model, memory), check_groups(groups)
         if isinstance(start, StudyReader):
             if start.goal != goal:
                 raise InvalidInput(
                     f"a study with another goal was given; it must be one with goal {goal}"
                 )
-            start = start._count_records(by_state=is_by_state(name_learner(learner)), groups=groups)
+            start = start._count_records(by_state=is_by_state(name_learner(learner)), groups=named)
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
-        settings |= {"level": level, "groups": None if groups is None else list(groups)}
+        settings |= {"level": level, "groups": named}
         config = make_config(name, goal, learner, cases, settings)
         call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
         with open_or_make_store(store) as opened:

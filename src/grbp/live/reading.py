@@ -1,13 +1,16 @@
-"""Read parts of a study from a store: its row, its configuration, the steps that are held."""
+"""Read parts of a study from a store: its row, its configuration, held steps, its states."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
 from grbp.errors import GrbpError, NotFound
+from grbp.live.advice import explain_states
 from grbp.live.config import Config, load_config
+from grbp.live.projection import decide_choice, know
 from grbp.live.row_checks import DAMAGE, find_checked
 from grbp.live.schema import StudyRow
+from grbp.live.state_basis import StateBasis
 from grbp.live.store.base import LAST, Store, Transaction
 
 T = TypeVar("T")
@@ -38,6 +41,15 @@ def read_held_steps(store: Store, name: str, case: int) -> list[tuple[int, str]]
     """List the steps of a case that do not count yet, and when they will."""
     rows = read_study(store, name, lambda tx, _: tx.due(LAST))
     return sorted((row.step, row.due) for row in rows if row.case == case)
+
+
+def read_states(store: Store, name: str, group: str) -> tuple[StateBasis, ...]:
+    """Say what a learner by state knows in each state of a group, and would advise there."""
+    study = read_study(store, name, lambda _, row: row)
+    config, choice = load_config(study.config), None
+    with suppress(GrbpError):
+        choice = decide_choice(config, study, None, group)
+    return explain_states(config, know(config, study, group), choice)
 
 
 def list_current(store: Store) -> list[str]:

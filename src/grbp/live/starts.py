@@ -138,7 +138,7 @@ def check_kept_start(start: object, goal: int, groups: list[str], *, by_state: b
     fits = all(isinstance(part, list) and len(part) == goal - 1 for part in lists)
     counts = [one for part in lists for one in part] if fits else []
     numbers = [type(one) in (int, float) and 0 <= one < 2**53 for one in counts]
-    if not fits or not all(numbers) or type(rho) is not int or rho < 1:
+    if not fits or not all(numbers) or type(rho) is not int or not 1 <= rho < 2**53:
         raise InvalidInput(
             f"start = {start!r} was given; it must be a round, and 4 lists of {goal - 1} counts"
         )

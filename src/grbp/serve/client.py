@@ -1,22 +1,24 @@
 """A study at a server, with the interface of one in a file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 from urllib.parse import quote
 
 from grbp._io import check_writable, write_whole
 from grbp.errors import InvalidInput
-from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike
-from grbp.live.advice import Advice, Case, Status
+from grbp.learners.registry import LearnerLike
+from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import MOST_CASES, check_case, check_text
-from grbp.live.basis import Basis
-from grbp.live.config import make_config
+from grbp.live.config import check_groups, make_config
 from grbp.live.export import read_log
+from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.schema import Event
 from grbp.live.starts import DRAWN
+from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
@@ -142,8 +144,11 @@ as https://ward.example.org or http://127.0.0.1:8000
         url: str,
         name: str,
         goal: int,
-        learner: LearnerLike = DEFAULT_LEARNER,
+        learner: LearnerLike | None = None,
         *,
+        model: str | None = None,
+        memory: float | str | None = None,
+        groups: Sequence[str] | None = None,
         seed: int = 0,
         start: Any = DRAWN,
         cases: float | None = None,
@@ -159,10 +164,13 @@ as https://ward.example.org or http://127.0.0.1:8000
         url : str
         name : str
         goal : int
-        learner : str, default "doorstep-optimal"
+        learner : str, optional
             One of the package's: a server imports no learner that somebody else names.
+        model : {"one", "state", "averaged"}, optional
+        memory : float or "averaged", optional
+        groups : sequence of str, optional
         seed : int, default 0
-        start : "drawn", "first", Counters or Fit, default "drawn"
+        start : "drawn", "first", Counters, StateCounters, Fit, Study or Client, default "drawn"
         cases : int, optional
         windows : dict, optional
         shadow : bool, default False
@@ -174,12 +182,15 @@ as https://ward.example.org or http://127.0.0.1:8000
         -------
         Client
         """
+        chosen, named = choose_learner(learner, model, memory), check_groups(groups)
+        if isinstance(start, Study | Client):
+            start = start._count_records(by_state=is_by_state(name_learner(chosen)), groups=named)
         given = {"seed": seed, "start": start, "windows": windows, "shadow": shadow, "level": level}
-        config = make_config(name, goal, learner, cases, given)
-        if not isinstance(learner, str):
+        config = make_config(name, goal, chosen, cases, given | {"groups": named})
+        if not isinstance(learner, str | None):
             raise InvalidInput(f"learner = {learner!r} was given; over HTTP it must be a name")
-        body = given | {"name": name, "goal": goal, "learner": learner}
-        body["cases"] = None if cases is None else int(cases)
+        body = given | {"name": name, "goal": goal, "learner": learner, "model": model}
+        body |= {"memory": memory, "groups": named, "cases": None if cases is None else int(cases)}
         body |= {"seed": config.seed, "start": config.start, "windows": dict(windows or {})}
         body["shadow"] = config.shadow
         with _connect(url, options) as transport:
@@ -229,12 +240,14 @@ as https://ward.example.org or http://127.0.0.1:8000
         self,
         state: int,
         *,
+        group: str | None = None,
         key: str | None = None,
         observed: datetime | str | None = None,
         who: str | None = None,
     ) -> Advice:
         """Open a case, and decide how it is to be played; see `Study.open_case`."""
-        return self._record("/cases", {"state": state, "observed": to_utc(observed)}, key, who)
+        body = {"state": state, "group": group, "observed": to_utc(observed)}
+        return self._record("/cases", body, key, who)
 
     def tell(  # noqa: PLR0913
         self,
@@ -294,7 +307,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         """Return a case; see `Study.case`."""
         return Case(**self._transport.get(f"{self._path}/cases/{check_case(case)}"))
 
-    def basis(self, case: int, state: int | None = None) -> Basis | None:
+    def basis(self, case: int, state: int | None = None) -> AnyBasis | None:
         """Give the reasons for what is advised in a state of a case; see `Study.basis`."""
         advice = self.ask(case)
         at = advice.state if state is None else state
@@ -318,6 +331,13 @@ as https://ward.example.org or http://127.0.0.1:8000
     def status(self) -> Status:
         """Say how the study stands; see `Study.status`."""
         return read_status(self._transport.get(self._path))
+
+    def _count_records(self, *, by_state: bool, groups: Sequence[str] | None = None) -> Any:
+        """Count the steps that stand in the log and count by now, for a study to begin with."""
+        with TemporaryDirectory() as folder:
+            log = self.export(Path(folder) / "log")
+            with Study.import_("memory", log) as study:
+                return study._count_records(by_state=by_state, groups=groups)
 
     def verify(self) -> Verified:
         """Check the whole study; see `Study.verify`."""
@@ -379,8 +399,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         action = None if said["action"] is None else Action[said["action"].upper()]
         path, state = f"{self._path}/cases/{said['case']}/basis", said["state"]
         del said["basis"]
+        warnings = None if said["warnings"] is None else tuple(said["warnings"])
         return Advice(
-            **(said | {"action": action}),
+            **(said | {"action": action, "warnings": warnings}),
             _explain=lambda: read_basis(self._transport.get(path, state=state)),
         )
 

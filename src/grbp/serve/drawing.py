@@ -1,7 +1,7 @@
 """Compute where things lie in the pictures of pages; templates draw them as SVG."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from grbp.live.basis import Basis
@@ -95,8 +95,11 @@ class Chain(NamedTuple):
     goal: int
 
 
-def draw_chain(goal: int, state: int, threshold: int | None) -> Chain:
-    """Return the picture of the chain: all states, or those near the present one and the ends."""
+def draw_chain(goal: int, state: int, finishes: Callable[[int], bool] | None) -> Chain:
+    """Return the picture of the chain: all states, or those near the present one and the ends.
+
+    `finishes` says in which states FINISH is advised; None if nothing is.
+    """
     if goal < _SHOWN:
         states = list(range(goal + 1))
     else:
@@ -108,18 +111,18 @@ def draw_chain(goal: int, state: int, threshold: int | None) -> Chain:
             shown.append(-1)
         shown.append(one)
     stops = [
-        Stop(one, 36.0 + 46.0 * place, _choose_look(one, goal, threshold))
+        Stop(one, 36.0 + 46.0 * place, _choose_look(one, goal, finishes))
         for place, one in enumerate(shown)
     ]
     return Chain(stops, 72.0 + 46.0 * (len(shown) - 1), state, goal)
 
 
-def _choose_look(state: int, goal: int, threshold: int | None) -> str:
+def _choose_look(state: int, goal: int, finishes: Callable[[int], bool] | None) -> str:
     """Return the style of a state in the picture of the chain."""
     if state == 0:
         return "dead"
     if state == goal:
         return "goal"
-    if threshold is None or state < 0:
+    if finishes is None or state < 0:
         return "plain"
-    return "finish" if state <= threshold else "continue"
+    return "finish" if finishes(state) else "continue"

@@ -11,11 +11,13 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from grbp.learners.registry import DEFAULT_LEARNER
-from grbp.live.advice import Advice, Case, Status
+from grbp.alarms.watch import Alarm
+from grbp.learners.registry import DEFAULT_LEARNER, MODELS
+from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN
+from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
@@ -37,6 +39,22 @@ _STATE: Final = {"minimum": 0, "maximum": 10_000_000}
 _STEP: Final = {"minimum": 1, "maximum": 10**15}
 _REASON: Final = {"minLength": 1, "maxLength": 1_000}
 
+_COUNTERS: Final = {
+    "type": "array",
+    "items": {"type": "number", "minimum": 0},
+    "minItems": 9,
+    "maxItems": 9,
+}
+_BY_STATE: Final = {
+    "type": "array",
+    "prefixItems": [
+        {"type": "integer", "minimum": 1},
+        *([{"type": "array", "items": {"type": "integer", "minimum": 0}}] * 4),
+    ],
+    "items": False,
+    "minItems": 5,
+}
+
 Stage = Literal["open", "won", "lost", "closed"]
 Act = Literal["continue", "finish"]
 Kind = Literal["study", "open", "tell", "mature", "void", "close", "archive", "unarchive"]
@@ -54,7 +72,34 @@ class NewStudy(Body):
     name: Any = _describe_field("string", minLength=1, maxLength=64)
     goal: Any = _describe_field("integer", minimum=2, maximum=10_000_000)
     learner: Any = _describe_field(
-        "string", DEFAULT_LEARNER, description="its name, also with constants"
+        "string",
+        None,
+        description="its name, also with constants; null for that of the model, which is"
+        f" {DEFAULT_LEARNER} if that is null as well",
+    )
+    model: Any = _describe_field(
+        "string",
+        None,
+        enum=[*MODELS, None],
+        description="what the advice takes for granted: one chance for all states, or one in each",
+    )
+    memory: Any = _describe_field(
+        "",
+        None,
+        anyOf=[
+            {"type": "number", "minimum": 1},
+            {"type": "string", "enum": ["averaged"]},
+            {"type": "null"},
+        ],
+        description="about how many cases are remembered; null if nothing is forgotten",
+    )
+    groups: Any = _describe_field(
+        "array",
+        None,
+        items={"type": "string", "minLength": 1, "maxLength": 64},
+        maxItems=100,
+        uniqueItems=True,
+        description="their names; each case is of one of them, and each has counts of its own",
     )
     seed: Any = _describe_field("integer", 0, minimum=0)
     start: Any = _describe_field(
@@ -62,9 +107,20 @@ class NewStudy(Body):
         "drawn",
         anyOf=[
             {"type": "string", "enum": ["drawn", "first"]},
-            {"type": "array", "items": {"type": "number"}, "minItems": 9, "maxItems": 9},
+            _COUNTERS,
+            _BY_STATE,
+            {"type": "object", "additionalProperties": {"anyOf": [_COUNTERS, _BY_STATE]}},
         ],
-        description="where it begins: a word, or the counters of past cases",
+        description="where it begins: a word, or the counters of past cases: nine numbers; by state"
+        " the next round, and CONTINUE up and down, FINISH won and lost; or those of each group",
+    )
+    from_: Any = Field(
+        None,
+        alias="from",
+        json_schema_extra={
+            "type": ["string", "null"],
+            "description": "another study of the store, with whose records it begins",
+        },
     )
     cases: Any = _describe_field(
         "integer", None, minimum=1, description="about how many will come; null if nobody knows"
@@ -84,6 +140,7 @@ class Opening(Body):
     """A case to be opened."""
 
     state: Any = _describe_field("integer", **_STATE)
+    group: Any = _describe_field("string", None, description="its group, if the study has groups")
     observed: Any = _describe_field("string", None, **_TIME)
 
 
@@ -199,15 +256,27 @@ _IN_JSON: Final[dict[Any, Any]] = {
 BasisModel = _derive(
     "BasisModel", Basis, value_finish=EstimateModel, side=Act | None, settled=bool
 )  # fmt: skip
+StateBasisModel = _derive(
+    "StateBasisModel", StateBasis, value_finish=EstimateModel, side=Act | None, settled=bool
+)  # fmt: skip
+AnyBasisModel = BasisModel | StateBasisModel
+AlarmModel = _derive("AlarmModel", Alarm)
+GroupModel = _derive("GroupModel", GroupStatus, basis=AnyBasisModel)
 AdviceModel = _derive(
     "AdviceModel", Advice, status=Stage,
-    basis=Annotated[BasisModel | None, Field(description="null without an action, or if left out")],
+    basis=Annotated[
+        AnyBasisModel | None, Field(description="null without an action, or if left out")
+    ],
 )  # fmt: skip
 CaseModel = _derive("CaseModel", Case, status=Stage, action=Act | None)
 EventModel = _derive("EventModel", Event, kind=Kind)
 StatusModel = _derive(
-    "StatusModel", Status, start=Literal["drawn", "first", "records"], cases=Cases, basis=BasisModel
-)
+    "StatusModel", Status, start=Literal["drawn", "first", "records", "nothing"], cases=Cases,
+    basis=AnyBasisModel,
+    by_group=dict[str, GroupModel],  # type: ignore[valid-type]
+    by_state=list[StateBasisModel],  # type: ignore[valid-type]
+    alarms=list[AlarmModel] | None,  # type: ignore[valid-type]
+)  # fmt: skip
 VerifiedModel = _derive("VerifiedModel", Verified, ok=bool)
 TokenModel = _derive("TokenModel", Token, revoked=str | None, revoked_by=str | None, hash=None)
 MadeToken = create_model(
@@ -250,6 +319,8 @@ def examples() -> dict[str, Any]:
         case, event = study.cases()[0].to_dict(), study.log()[-1]._asdict()
         status, found = study.status().to_dict(), study.verify()
         moment = study.trajectory(1)[0].to_dict()
+    with Study.create("memory", "wards", 4, model="state", groups=["north", "south"]) as study:
+        group = study.status().by_group["north"].to_dict()
     token = {"id": "5f0c11d2", "label": "nurse", "role": "recorder", "revoked": None}
     token |= {"made_by": "head-nurse", "revoked_by": None}
     token |= {"made": "2026-11-16T08:00:00.000000+00:00", "expires": "2027-02-14T08:00:00+00:00"}
@@ -265,6 +336,8 @@ def examples() -> dict[str, Any]:
         "Exchange": {"token": "grbp_..."},
         "AdviceModel": advice,
         "BasisModel": advice["basis"],
+        "StateBasisModel": group["basis"],
+        "GroupModel": group,
         "CaseModel": case,
         "EventModel": event,
         "StatusModel": status,

@@ -5,10 +5,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from grbp.alarms.watch import Alarm
 from grbp.errors import NotFound
-from grbp.live.advice import Status
+from grbp.live.advice import AnyBasis, GroupStatus, Status
 from grbp.live.basis import Basis
 from grbp.live.reading import describe_studies
+from grbp.live.state_basis import StateBasis
 from grbp.live.verify import Verified
 from grbp.model.transition import Action
 from grbp.serve.transport import Transport
@@ -37,12 +39,14 @@ def read_estimates(said: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_basis(said: dict[str, Any]) -> Basis:
+def read_basis(said: dict[str, Any]) -> AnyBasis:
     """Read the reasons of a piece of advice."""
     kept = read_estimates(said)
+    kept["action"] = Action[kept["action"].upper()]
     for name in ("value_finish", "side", "settled"):
         del kept[name]
-    kept["action"] = Action[kept["action"].upper()]
+    if "policy" in kept:
+        return StateBasis(**kept)
     if kept["drawn"] is not None:
         kept["drawn"] = (kept["drawn"]["p_c"], kept["drawn"]["p_f"])
     return Basis(**kept)
@@ -50,8 +54,20 @@ def read_basis(said: dict[str, Any]) -> Basis:
 
 def read_status(said: dict[str, Any]) -> Status:
     """Read how a study stands; in shadow mode, a part of it may be hidden."""
-    basis = said["basis"]
-    return Status(**said | {"basis": None if basis is None else read_basis(basis)})
+    basis, groups, alarms = said["basis"], said["by_group"], said["alarms"]
+    states = said["by_state"]
+    read = {
+        "basis": None if basis is None else read_basis(basis),
+        "groups": tuple(said["groups"]),
+        "by_group": groups
+        and {
+            name: GroupStatus(**one | {"basis": read_basis(one["basis"])})
+            for name, one in groups.items()
+        },
+        "by_state": None if states is None else tuple(map(read_basis, states)),
+        "alarms": None if alarms is None else tuple(Alarm(**one) for one in alarms),
+    }
+    return Status(**said | read)
 
 
 def read_verified(said: dict[str, Any]) -> Verified:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grbp._format import plural
-from grbp.live.narration import describe_planned, describe_threshold, format_days, name_state
+from grbp.live.narration import describe_choice, describe_planned, format_days, name_state
 from grbp.model.transition import successors
 from grbp.serve import narration
 
@@ -31,7 +31,11 @@ TEMPLATES.filters |= {
 TEMPLATES.globals |= {
     "isnan": math.isnan,
     "describe_planned": describe_planned,
-    "describe_threshold": describe_threshold,
+    "describe_choice": describe_choice,
+    "describe_alarms": narration.describe_alarms,
+    "describe_granted": narration.describe_granted,
+    "describe_learner": narration.describe_learner,
+    "describe_reasons": narration.describe_reasons,
     "explain_exploration": narration.explain_exploration,
     "successors": successors,
 }

@@ -11,13 +11,14 @@ from fastapi import Header, Query, Request
 from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
-from grbp.learners.counters import Counters
 from grbp.live.advice import Advice
+from grbp.live.arguments import check_text
 from grbp.live.reading import list_current
 from grbp.live.schema import STATUSES
+from grbp.live.starts import DRAWN
 from grbp.live.study import Study
 from grbp.serve import models
-from grbp.serve.checks import check_learner, check_name
+from grbp.serve.checks import check_learner, check_name, read_start
 from grbp.serve.http_errors import Refusal
 from grbp.serve.roles import CASE, STUDY, admin, corrector, recorder, viewer
 from grbp.serve.state import (
@@ -113,8 +114,11 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
     server, given = server_state(request), dict(body)
     check_name(body.name)
     check_learner(body.learner)
-    if isinstance(body.start, list) and len(body.start) == len(Counters._fields):
-        given["start"] = Counters(*body.start)
+    given["start"], origin = read_start(body.start, body.goal), given.pop("from_")
+    if origin is not None:
+        if body.start != DRAWN:
+            raise InvalidInput("from and start were given; leave one of the two out")
+        given["start"] = server.study(check_text("from", origin, 64))
     made = Study.create(server.store, **given, who=get_caller(request).actor, clock=server.clock)
     status = server.open_study(made.name).status()
     return json_response(show_status(request, status), 201, Location=study_address(made.name))
@@ -182,7 +186,7 @@ def advice(
     return _respond_with_advice(request, advice, basis=basis)
 
 
-@viewer.get(f"{CASE}/basis", response_model=models.BasisModel, tags=["cases"])
+@viewer.get(f"{CASE}/basis", response_model=models.AnyBasisModel, tags=["cases"])
 def basis(
     request: Request,
     study: StudyName,

@@ -4,6 +4,7 @@ Whatever a page records, it sends to the routes under /api; nothing is written h
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -11,12 +12,15 @@ from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from grbp.errors import GrbpError
-from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
-from grbp.live.advice import Status
+from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, MODELS
+from grbp.live.advice import AnyBasis, Status
+from grbp.live.basis import Basis
+from grbp.live.books import finishes
 from grbp.live.narration import describe_events, describe_history, last_entry
-from grbp.live.reading import list_current, read_config, read_held_steps
+from grbp.live.reading import list_current, read_config, read_held_steps, read_states
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
+from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.serve import models, narration
@@ -78,9 +82,20 @@ def _render_page(
 
 
 @viewer.get("/", include_in_schema=False)
-def home(request: Request, all: bool = False, archived: bool = False) -> Response:  # noqa: A002
-    """Show the studies; where there is one alone, lead to it."""
+def home(
+    request: Request,
+    all: bool = False,  # noqa: A002
+    archived: bool = False,
+    origin: Annotated[str | None, Query(alias="from")] = None,
+) -> Response:
+    """Show the studies, or how to begin one from the records of another; lead to a single one."""
     server = server_state(request)
+    if origin is not None:
+        found = server.study(origin)
+        return _render_page(
+            request, "new_study.html", origin=_read_status(request, found),
+            level=read_config(server.store, origin).level, **_offer_choices(),
+        )  # fmt: skip
     every = server.store.studies()
     names = sorted(every if archived else list_current(server.store))
     if len(names) == 1 and not all:
@@ -88,10 +103,17 @@ def home(request: Request, all: bool = False, archived: bool = False) -> Respons
     studies = [(name, _find_status(request, name)) for name in names[:200]]
     return _render_page(
         request, "home.html", studies=studies, many=len(names),
-        left_out=len(every) - len(names),
-        learners=[name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
-        default_learner=DEFAULT_LEARNER,
+        left_out=len(every) - len(names), origin=None, **_offer_choices(),
     )  # fmt: skip
+
+
+def _offer_choices() -> dict[str, Any]:
+    """Return what a new study can be chosen from."""
+    return {
+        "learners": [name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
+        "default_learner": DEFAULT_LEARNER,
+        "models": {name: narration.MODEL_WORDS[name] for name in MODELS},
+    }
 
 
 def _read_status(request: Request, study: Study) -> Status:
@@ -118,7 +140,7 @@ async def sign_in(request: Request) -> Response:
 
 @viewer.get("/studies/{study}", include_in_schema=False)
 def study_page(
-    request: Request, study: StudyName, after: After = 0, show: str = "open"
+    request: Request, study: StudyName, after: After = 0, show: str = "open", group: str = ""
 ) -> Response:
     """Show the cases of a study and what to do next with each."""
     found = server_state(request).open_study(study)
@@ -129,7 +151,18 @@ def study_page(
     return _render_page(
         request, "study.html", found, status=status, cases=cases[:_PAGE], show=chosen or "all",
         after=after, more=cases[_PAGE - 1].case if len(cases) > _PAGE else None,
+        **_read_states(request, status, group),
     )  # fmt: skip
+
+
+def _read_states(request: Request, status: Status, wanted: str) -> dict[str, Any]:
+    """Return what is known in each state, of a group if there are any, and which group that is."""
+    group = wanted if wanted in status.groups else next(iter(status.groups), "")
+    states, choice = status.by_state, status.next_threshold
+    if states and group:
+        states = read_states(server_state(request).store, status.study, group)
+        choice = status.by_group[group].next_threshold
+    return {"states": states, "group": group, "decided": choice is not None and not status.shadow}
 
 
 @viewer.get("/studies/{study}/cases/{case}", include_in_schema=False)
@@ -143,18 +176,29 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     lines = describe_history(events, status.goal, shadow=status.shadow)
     known = found.basis(case, one.state if one.status == OPEN else 1)
     basis = known if one.status == OPEN else None
-    threshold = None if known is None else known.threshold
+    choice = _read_choice(known)
+    config = read_config(server.store, study)
     return _render_page(
         request, "case.html", found, status=status, case=one, basis=basis,
-        map=None if basis is None else draw_map(basis),
-        chain=draw_chain(status.goal, one.state, threshold), threshold=threshold,
+        map=draw_map(basis) if isinstance(basis, Basis) else None,
+        chain=draw_chain(
+            status.goal, one.state, None if choice is None else partial(finishes, config, choice)
+        ),
+        choice=choice, by_state=config.by_state,
         lines=lines[::-1], last=last_entry(lines), next_step=one.steps + 1,
         due=read_held_steps(server.store, study, case),
     )  # fmt: skip
 
 
+def _read_choice(basis: AnyBasis | None) -> int | None:
+    """Return the threshold, or the policy, of a case."""
+    if basis is None:
+        return None
+    return basis.policy if isinstance(basis, StateBasis) else basis.threshold
+
+
 @viewer.get("/studies/{study}/evidence", include_in_schema=False)
-def evidence_page(request: Request, study: StudyName) -> Response:
+def evidence_page(request: Request, study: StudyName, group: str = "") -> Response:
     """Show how sure a study is, and how it got there."""
     server = server_state(request)
     found = server.open_study(study)
@@ -165,7 +209,8 @@ def evidence_page(request: Request, study: StudyName) -> Response:
     regret = narration.describe_regret(read_config(server.store, study), status)
     return _render_page(
         request, "evidence.html", found, status=status, sure=sure, regret=regret,
-        map=draw_map(status.basis), moments=moments, **_draw_trajectory(moments),
+        map=draw_map(status.basis) if isinstance(status.basis, Basis) else None,
+        moments=moments, **_read_states(request, status, group), **_draw_trajectory(moments),
     )  # fmt: skip
 
 

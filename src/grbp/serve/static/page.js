@@ -45,6 +45,8 @@ function bodyOf(form, button) {
     if (kind === "flag") body[name] = true;
     else if (text === "") continue;
     else if (kind === "time") body[name] = new Date(text).toISOString();
+    else if (kind === "json") body[name] = JSON.parse(text);
+    else if (kind === "list") body[name] = text.split(",").map((one) => one.trim()).filter(Boolean);
     else body[name] = kind === "number" || field.type === "submit" ? Number(text) : text;
   }
   return body;

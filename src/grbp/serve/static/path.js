@@ -18,8 +18,9 @@ async function begin() {
 
   function show() {
     const one = items[Number(slider.value)];
+    const even = place.querySelector(".line.even") ? `, B(p_C) ${said(one.boundary)}` : "";
     words.textContent = `After entry ${one.event}, ${clock.format(new Date(one.recorded))}, ${one.cases} `
-      + `${one.cases === 1 ? "case" : "cases"} opened: p_C ${said(one.p_c)}, p_F ${said(one.p_f)}, B(p_C) ${said(one.boundary)}.`;
+      + `${one.cases === 1 ? "case" : "cases"} opened: p_C ${said(one.p_c)}, p_F ${said(one.p_f)}${even}.`;
     for (const picture of place.querySelectorAll("svg")) {
       const x = Number(picture.dataset.left) + (Number(picture.dataset.width) * (one.event - first)) / span;
       const cursor = picture.querySelector(".cursor");
