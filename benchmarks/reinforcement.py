@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from grbp.env import GamblersRuinEnv
 from grbp.numerics.arrays import Floats
 from grbp.theory.dynprog import Chain, solve
 
@@ -22,25 +23,25 @@ class Agent(Protocol):
 def gaps_of(chain: Chain) -> Floats:
     """V*(s) - Q*(s, a), a row for each inner state."""
     values = np.array([0.0, *solve(chain).value, 1.0])
-    quality = np.stack([chain.law @ values, np.asarray(chain.finishes)], axis=1)
+    quality = np.stack([chain.law @ values, chain.p_f], axis=1)
     gaps: Floats = values[1:-1, None] - quality
     return gaps
 
 
 def played_by_steps(chain: Chain, agent: Agent, rounds: int, seed: int) -> float:
-    """What an agent loses on a chain whose moves lead to neighbours, in some rounds."""
-    random, gaps, lost = np.random.default_rng(seed), gaps_of(chain), 0.0
-    up, p_f = chain.law[np.arange(chain.goal - 1), np.arange(2, chain.goal + 1)], chain.finishes
+    """What an agent loses over the Gymnasium environment of a chain, in some rounds."""
+    env, random, gaps = GamblersRuinEnv(problem=chain), np.random.default_rng(seed), gaps_of(chain)
+    lost = 0.0
+    env.reset(seed=seed)
     for _ in range(rounds):
-        state = int(random.integers(1, chain.goal))
-        while 0 < state < chain.goal:
+        first, _ = env.reset()
+        state, over = int(first), False
+        while not over:
             action = agent.act(state, random)
             lost += float(gaps[state - 1, action])
-            chance = np.asarray(p_f)[state - 1] if action else up[state - 1]
-            good = random.random() < chance
-            after = (chain.goal if good else 0) if action else state + (1 if good else -1)
-            agent.see(state, action, after)
-            state = after
+            after, _, over, _, _ = env.step(action)
+            agent.see(state, action, int(after))
+            state = int(after)
     return lost
 
 
