@@ -113,6 +113,17 @@ def table(effort: Effort) -> list[Columns]:
     return [whole]
 
 
+def told(effort: Effort) -> list[Columns]:
+    """The averaged learner where it knows how many rounds there will be."""
+    replicas, where = effort.choose(20, 600), places(effort)
+    one = Columns(f"Regret after as many rounds as it is told, {replicas:,} replicas", ("", *where))
+    for rounds in MARKS:
+        name = f"{AVERAGED}:horizon={rounds}"
+        cells = (regret(chains, name, replicas, (rounds,))[0] for chains in where.values())
+        one.rows.append((name, *map(str, cells)))
+    return [one]
+
+
 # The line along which prior odds alone trade one for the other.
 
 
@@ -239,6 +250,7 @@ def cost(effort: Effort) -> list[Columns]:
 
 SECTIONS: Sections = {
     "table": ("Learners on chains", table),
+    "told": ("Told how many rounds there will be", told),
     "odds": ("Prior odds for one chance, and the averaged learner", odds),
     "judged": ("Chains, goals and horizons that chose no constant", judged),
     "general": ("Learners of any decision process", general),

@@ -252,7 +252,7 @@ def test_the_usual_league() -> None:
         (lambda: league_spec(("getbe-sm",)), "two or more, each once"),
         (lambda: league_spec("getbe-sm"), "two or more, each once"),
         (lambda: league_spec(("getbe-sm", "ucb1-policies")), "up to a goal of 11"),
-        (lambda: league_spec(("getbe-sm", "getbe-ps:gamma=1")), "nothing for this learner"),
+        (lambda: league_spec(("getbe-sm", "getbe-ps:gamma=1")), "memory=ROUNDS, memory=averaged"),
         (lambda: league_spec(("getbe-sm", "threshold-4")), "threshold = 4 was given"),
         (lambda: league_spec(goals=()), "one or more, each once"),
         (lambda: league_spec(goals=(4, 4)), "one or more, each once"),

@@ -246,7 +246,10 @@ class Twin:
         played = list(action)
         for k in range(self.count):
             visits = n.up[k] + n.down[k] + n.won[k] + n.lost[k]
-            to_come = rounds_to_come(self.horizon, n.rho) * min(1.0, (visits + 1) / (n.rho + 1))
+            to_come = rounds_to_come(0.0, n.rho)
+            if self.horizon:
+                to_come = min(to_come, rounds_to_come(self.horizon, n.rho))
+            to_come *= min(1.0, (visits + 1) / (n.rho + 1))
             if action[k]:
                 low, high = values[k], values[k + 2]
                 even = (p_f[k] - low) / (high - low) if high != low else 2.0

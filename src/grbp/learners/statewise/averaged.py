@@ -243,7 +243,9 @@ def average_policy(goal: int, constants: Pooling, n: StateCounters, _key: int) -
     law = law_of_means(n, c.mean)
     policy = find_policy(n, law, c.mean, f.mean)
     values = find_values(n, c.mean, f.mean, policy)
-    coming, played, deviations = rounds_to_come(constants.horizon, n.rho), policy, np.empty(0)
+    coming, played, deviations = rounds_to_come(0.0, n.rho), policy, np.empty(0)
+    if constants.horizon > 0.0:  # The end is known: towards it, less is tried.
+        coming = min(coming, rounds_to_come(constants.horizon, n.rho))
     for k in range(goal - 1):
         visits = n.up[k] + n.down[k] + n.won[k] + n.lost[k]
         to_come = coming * min(1.0, (visits + 1.0) / (n.rho + 1.0))
