@@ -25,7 +25,7 @@ from grbp.learners.statewise.solving import best_policy
 from grbp.numerics.arrays import Floats
 from grbp.numerics.beta import gamma_pair
 from grbp.numerics.rng import fold_in, uniform
-from grbp.theory.dynprog import Chain, Move
+from grbp.theory.chain import Chain, Move
 from measure import Effort, in_turn, say
 from regrets import Estimate, Map
 from reinforcement import QLearning, Ucrl2, played_by_steps

@@ -172,7 +172,7 @@ from grbp.theory.bounds import (
     regret_floor as regret_floor,
     ucb1_bound as ucb1_bound,
 )
-from grbp.theory.dynprog import Chain as Chain, Move as Move
+from grbp.theory.chain import Chain as Chain, Move as Move
 from grbp.theory.gaps import (
     gap as gap,
     gap_at as gap_at,

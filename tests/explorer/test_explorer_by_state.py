@@ -10,7 +10,8 @@ from browser import DESK, PHONE, Watched, misplaced
 from fonts import NARROW, WIDE
 
 from grbp.explorer.page import single_file
-from grbp.theory.dynprog import Chain, Move, evaluate, solve
+from grbp.theory.chain import Chain, Move
+from grbp.theory.dynprog import evaluate, solve
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -11,7 +11,8 @@ import grbp
 from grbp import Counters, Problem
 from grbp.explorer.page import STATIC
 from grbp.learners.base import Learner
-from grbp.theory.dynprog import Chain, Move, evaluate, solve
+from grbp.theory.chain import Chain, Move
+from grbp.theory.dynprog import evaluate, solve
 from grbp.theory.values import excess
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,8 @@ from scipy.linalg import solve as dense_solve
 
 import grbp
 from grbp import Action, Problem
-from grbp.theory.dynprog import Chain, Move, Solution, evaluate, solve
+from grbp.theory.chain import Chain, Move
+from grbp.theory.dynprog import Solution, evaluate, solve
 
 WEIGHT = st.floats(0.01, 1)
 

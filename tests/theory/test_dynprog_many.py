@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 
 import grbp
 from grbp import InvalidInput
-from grbp.theory.dynprog import Chain, Evaluation, Move, evaluate, solve, solve_many
+from grbp.theory.chain import Chain, Move
+from grbp.theory.dynprog import Evaluation, evaluate, solve, solve_many
 
 SEEDS = st.integers(0, 2**32)
 

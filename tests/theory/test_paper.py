@@ -17,7 +17,8 @@ from hypothesis import given, strategies as st
 
 import grbp
 from grbp import Action, Problem
-from grbp.theory.dynprog import Chain, solve
+from grbp.theory.chain import Chain
+from grbp.theory.dynprog import solve
 from grbp.theory.ruin import hit, log_failure_ratio
 
 small_goals = st.integers(2, 9)

@@ -41,7 +41,7 @@ from grbp.learners.registry import (
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.worlds.course import World
 from grbp.worlds.words import check_world, describe_world
 

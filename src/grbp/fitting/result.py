@@ -25,7 +25,7 @@ from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
 from grbp.records.labels import Labels
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from grbp.learners.statewise.posterior_sampling import PSRL
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.model.problem import Problem
 from grbp.model.validation import check_count, check_goal, check_positive, check_threshold
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.theory.values import optimal_threshold
 
 AnyLearner: TypeAlias = Learner | PolicyLearner

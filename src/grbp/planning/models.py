@@ -24,7 +24,8 @@ from grbp.learners.registry import (
 from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.planning.plan import CASES, check_cases
-from grbp.theory.dynprog import Chain, evaluate, solve
+from grbp.theory.chain import Chain
+from grbp.theory.dynprog import evaluate, solve
 from grbp.theory.posterior import Estimate
 from grbp.worlds.course import World
 from grbp.worlds.drift import Drift

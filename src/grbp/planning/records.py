@@ -17,7 +17,8 @@ from grbp.model.problem import Problem
 from grbp.model.start import Start
 from grbp.numerics.arrays import Ints
 from grbp.numerics.intervals import Interval
-from grbp.theory.dynprog import Chain, Move, evaluate
+from grbp.theory.chain import Chain, Move
+from grbp.theory.dynprog import evaluate
 
 
 class Past(NamedTuple):

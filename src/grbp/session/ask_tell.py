@@ -30,7 +30,7 @@ from grbp.session.knowledge import (
     nothing_shown,
 )
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 
 if TYPE_CHECKING:
     from grbp.model.validation import SeedLike

@@ -29,7 +29,7 @@ from grbp.learners.ucb1_policies import PolicyLearner, Record
 from grbp.model.problem import Problem
 from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.session.knowledge import Knowledge, Shown, know
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.worlds.plain import from_plain, to_plain
 
 _FORMAT: Final = "grbp session"

@@ -7,7 +7,8 @@ import numpy as np
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.dynprog import Chain, evaluate, solve
+from grbp.theory.chain import Chain
+from grbp.theory.dynprog import evaluate, solve
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Groups
 

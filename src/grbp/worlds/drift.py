@@ -12,7 +12,7 @@ from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.model.validation import check_count
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 
 Shape: TypeAlias = Literal["linear", "jumps", "sine"]
 """How a drift gets from one stage to the next."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.model.validation import SUM_TOLERANCE, check_probability
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.worlds.drift import Drift
 
 Ungrouped = Problem | Chain | Drift

@@ -8,7 +8,7 @@ import numpy as np
 from grbp.model.problem import Problem
 from grbp.model.transition import Action, next_state, state_by_law
 from grbp.numerics.arrays import Floats
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Ungrouped
 

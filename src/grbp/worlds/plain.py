@@ -12,7 +12,7 @@ from grbp._io import reason
 from grbp.errors import InvalidInput, did_you_mean
 from grbp.model.problem import Problem
 from grbp.model.validation import check_goal, check_probabilities
-from grbp.theory.dynprog import Chain, Move
+from grbp.theory.chain import Chain, Move
 from grbp.worlds.course import World
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Groups

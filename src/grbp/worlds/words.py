@@ -6,7 +6,8 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
-from grbp.theory.dynprog import Chain, solve
+from grbp.theory.chain import Chain
+from grbp.theory.dynprog import solve
 from grbp.worlds.course import World
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Groups

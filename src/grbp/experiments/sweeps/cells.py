@@ -28,7 +28,7 @@ from grbp.learners.registry import AnyLearner, EveryLearner, LearnerLike, find_l
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.rng import replica_key
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.theory.gaps import threshold_gaps
 from grbp.worlds.course import World
 from grbp.worlds.plain import to_plain

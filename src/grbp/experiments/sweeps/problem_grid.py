@@ -17,7 +17,7 @@ from grbp.experiments.spec import check_several
 from grbp.model.problem import Problem
 from grbp.model.start import StartLike
 from grbp.model.validation import check_goal, check_probability
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.worlds.course import World
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Groups

@@ -28,7 +28,7 @@ from grbp.experiments.sweeps.spec import SweepSpec
 from grbp.experiments.tables import COLUMNS, Row, cell_row, problem_columns
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.dynprog import Chain
+from grbp.theory.chain import Chain
 from grbp.worlds.course import World
 from grbp.worlds.drift import Drift
 

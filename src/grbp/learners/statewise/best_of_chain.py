@@ -5,7 +5,8 @@ from typing import NamedTuple
 from grbp._numba.jit import kernel
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import StateCounters
-from grbp.theory.dynprog import Chain, solve
+from grbp.theory.chain import Chain
+from grbp.theory.dynprog import solve
 
 
 class One(NamedTuple):
