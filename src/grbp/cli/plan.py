@@ -111,14 +111,7 @@ def run(options: argparse.Namespace) -> None:
             progress=progress,
         )
     write_report(options, result.report)
-    write_answer(
-        options,
-        result.to_dict(),
-        result.cells(),
-        lambda path: save(result.plot(), path),
-        lambda: print(result.summary()),
-        result.columns,
-    )
+    _answer(options, result)
 
 
 def _compare_models(options: argparse.Namespace) -> None:
@@ -141,6 +134,11 @@ def _compare_models(options: argparse.Namespace) -> None:
             threads=parse_whole(options.threads),
             progress=progress,
         )
+    _answer(options, result)
+
+
+def _answer(options: argparse.Namespace, result: grbp.Plan | grbp.ModelPlan) -> None:
+    """Give the answer in every form that was asked for."""
     write_answer(
         options,
         result.to_dict(),

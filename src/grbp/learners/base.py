@@ -103,6 +103,14 @@ class NoConstants(NamedTuple):
     """
 
 
+def complete(learner: Any) -> None:
+    """Check the memory of a new learner; its summary is that of `decide` unless it has one."""
+    object.__setattr__(learner, "memory", check_memory(learner.memory))
+    if not learner.summary:
+        first, _, _ = (learner.decide.__doc__ or "").strip().partition("\n")
+        object.__setattr__(learner, "summary", first.removesuffix("."))
+
+
 @dataclass(frozen=True)
 class Learner:
     """A way to choose the threshold of the next round from what was seen so far.
@@ -177,10 +185,7 @@ class Learner:
     memory: MemoryLike = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "memory", check_memory(self.memory))
-        if not self.summary:
-            first, _, _ = (self.decide.__doc__ or "").strip().partition("\n")
-            object.__setattr__(self, "summary", first.removesuffix("."))
+        complete(self)
 
     def choices(self, goal: int) -> tuple[int, ...]:
         """Return the thresholds that the learner may choose from in a round.

@@ -27,10 +27,6 @@ from grbp.theory.values import boundary
 
 _WIDTH: Final = 80
 
-FORGOTTEN: Final = (
-    "Older cases count in part, and intervals hold as far as the chances did not change."
-)
-
 
 @dataclass(frozen=True)
 class Basis:
@@ -139,8 +135,7 @@ class Basis:
     @property
     def summary(self) -> str:
         """The reasons in plain words, at 80 columns."""
-        text = " ".join(self.sentences()).replace(" %", "\xa0%")  # No line begins with a sign.
-        return textwrap.fill(text, _WIDTH).replace("\xa0", " ")
+        return fill_lines(self.sentences())
 
     def sentences(self) -> list[str]:
         """Return the reasons as sentences, the most important first."""
@@ -160,14 +155,7 @@ class Basis:
         elif self.other_better is not None:
             chance = percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
             sentences.append(f"The probability that {other} is better here is {chance}.")
-        if self.memory is not None:
-            sentences.append(FORGOTTEN)
-        elif self.f or self.c:
-            sentences.append(
-                "All intervals hold together, after every case, with probability"
-                f" {100.0 * self.level:.6g} %."
-            )
-        return sentences
+        return sentences + say_how_intervals_hold(self)
 
     def _describe_evidence(self) -> list[str]:
         """Say what was seen, and what that makes of both actions."""
@@ -214,6 +202,26 @@ class Basis:
             return "so that nobody can say yet on which side p_F is"
         also = ", also by the intervals" if self.settled else "; the intervals allow for either"
         return f"so that p_F is on the side of {self.side.name}{also}"
+
+
+def fill_lines(sentences: list[str]) -> str:
+    """Return sentences in lines of 80 columns."""
+    text = " ".join(sentences).replace(" %", "\xa0%")  # No line begins with a sign.
+    return textwrap.fill(text, _WIDTH).replace("\xa0", " ")
+
+
+def say_how_intervals_hold(basis: Any) -> list[str]:
+    """Say with which probability the intervals of a basis hold, if there is something to hold."""
+    if basis.memory is not None:
+        return [
+            "Older cases count in part, and intervals hold as far as the chances did not change."
+        ]
+    if not (basis.f or basis.c):
+        return []
+    return [
+        "All intervals hold together, after every case, with probability"
+        f" {100.0 * basis.level:.6g} %."
+    ]
 
 
 def make_basis(  # noqa: PLR0913, PLR0917

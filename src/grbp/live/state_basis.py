@@ -7,7 +7,6 @@ and of all upper ends.
 """
 
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,18 @@ import numpy as np
 
 from grbp.learners.statewise.counters import StateCounters
 from grbp.learners.statewise.solving import best_policy, policy_values
-from grbp.live.basis import FORGOTTEN, estimate_share, estimate_to_dict, format_estimate
+from grbp.live.basis import (
+    estimate_share,
+    estimate_to_dict,
+    fill_lines,
+    format_estimate,
+    say_how_intervals_hold,
+)
 from grbp.live.models import GRANTED
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import check_level
 from grbp.theory.posterior import Estimate
-
-_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,7 @@ class StateBasis:
     @property
     def summary(self) -> str:
         """The reasons in plain words, at 80 columns."""
-        text = " ".join(self.sentences()).replace(" %", "\xa0%")  # No line begins with a sign.
-        return textwrap.fill(text, _WIDTH).replace("\xa0", " ")
+        return fill_lines(self.sentences())
 
     def sentences(self) -> list[str]:
         """Return the reasons as sentences, the most important first."""
@@ -149,14 +151,7 @@ class StateBasis:
             "CONTINUE here, and then what is best as far as it was seen, is estimated to reach the"
             f" goal in {format_estimate(self.value_continue)}."
         )
-        if self.memory is not None:
-            said.append(FORGOTTEN)
-        elif self.f or self.c:
-            said.append(
-                "All intervals hold together, after every case, with probability"
-                f" {100.0 * self.level:.6g} %."
-            )
-        return said
+        return said + say_how_intervals_hold(self)
 
     def _describe(self, action: str, tries: int, share: Estimate, came: str) -> str:
         """Say how often an action was seen here, and what came of it."""

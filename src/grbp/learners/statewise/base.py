@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.learners.base import NoConstants
-from grbp.learners.memory import MemoryLike, check_memory
+from grbp.learners.base import NoConstants, complete
+from grbp.learners.memory import MemoryLike
 from grbp.learners.statewise.counters import StateCounters, empty_state_counters
 from grbp.model.transition import Policy
 
@@ -71,10 +71,7 @@ class StateLearner:
     memory: MemoryLike = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "memory", check_memory(self.memory))
-        if not self.summary:
-            first, _, _ = (self.decide.__doc__ or "").strip().partition("\n")
-            object.__setattr__(self, "summary", first.removesuffix("."))
+        complete(self)
 
     def policy(self, goal: int, choice: int) -> Policy:
         """Return the policy of a number: one action for every state."""
