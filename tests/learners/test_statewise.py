@@ -271,3 +271,20 @@ def test_the_averaged_learner_decides_as_its_twin(goal: int, constants: str) -> 
     for seed in range(60):
         n = draw_counters(goal, seed, 40.0 if seed % 3 else 6.0)
         assert learner.choose(goal, n, seed) == Twin(learner.constants, n).decide(), seed  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("goal", [3, 6])
+def test_who_is_told_the_end_tries_no_more_than_who_is_not(goal: int) -> None:
+    fewer = 0
+    for seed in range(60):
+        n = draw_counters(goal, seed)
+        best = grbp.best_policy(
+            believe(n.up, n.down, 0.5, 0.5).mean, believe(n.won, n.lost, 0.5, 0.5).mean
+        )
+        untold, told = (
+            best ^ grbp.find_learner(name, goal).choose(goal, n, 0)  # type: ignore[arg-type]
+            for name in ("averaged-states", f"averaged-states:horizon={n.rho + 20}")
+        )
+        assert told & untold == told
+        fewer += told != untold
+    assert fewer > 0

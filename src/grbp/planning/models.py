@@ -25,9 +25,9 @@ from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.planning.plan import CASES, check_cases
 from grbp.theory.chain import Chain
-from grbp.theory.dynprog import evaluate, solve
+from grbp.theory.dynprog import evaluate
 from grbp.theory.posterior import Estimate
-from grbp.worlds.course import World
+from grbp.worlds.course import World, best_value
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Groups
 
@@ -296,4 +296,4 @@ def _best_shares(world: World) -> tuple[float | None, float | None]:
         chain.start_mean(evaluate(chain, (states <= threshold).astype(np.int64)).value)
         for threshold in range(chain.goal)
     ]
-    return chain.start_mean(solve(chain).value), max(thresholds)
+    return best_value(chain), max(thresholds)
