@@ -192,9 +192,10 @@ def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
         page.get_by_text("Do this now: FINISH").wait_for()
         assert page.get_by_label("Why is it withdrawn?").input_value() == "moved away"
         assert page.get_by_label("Why is it withdrawn?").is_visible()
-        read_news(page, "You had typed: “she asked for it”.")  # It has no place any more.
         assert page.get_by_label("Why was CONTINUE done?").input_value() == ""
-        assert page.inner_text("#said").startswith("eve recorded: Step 1")
+        said = page.inner_text("#said")
+        assert said.startswith("eve recorded: Step 1")
+        assert said.endswith("You had typed: “she asked for it”.")  # It has no place any more.
         assert page.evaluate("document.activeElement.id") == "said"
 
 
@@ -212,7 +213,7 @@ def test_whoever_comes_second_reads_who_was_first(
         wait_until(lambda: page.evaluate("document.querySelector('#confirm').open"))
         assert page.locator("#news").is_hidden()  # Nothing changes while a question is open.
         agree(page)
-        page.get_by_text("This was not recorded").wait_for()
+        page.get_by_text("This is already recorded").wait_for()
         who = "You" if same else "Your colleague eve"
         assert page.inner_text("#refusal-said") == (
             f"{who} already recorded: Step 1: CONTINUE led from state 2 to state 3."

@@ -163,7 +163,8 @@ async function refuse(entry, error) {
   find("refusal-said").textContent = first
     ? `${who} already recorded: ${first.querySelector(".what").textContent} Your entry was not recorded.`
     : toSentence(error.message);
-  find("refusal-note").textContent = `Not recorded: “${entry.said}”`;
+  find("refusal-title").textContent = first ? "This is already recorded" : "This was not recorded";
+  find("refusal-note").textContent = `Your entry: “${entry.said}”`;
   find("refusal-back").hidden = Boolean(first);
   find("refusal-show").hidden = !first;
   find("refusal-show").onclick = () => {
@@ -286,10 +287,10 @@ async function show(wanted = false) {
   document.body.dataset.events = page.body.dataset.events;
   block();
   document.dispatchEvent(new Event("renewed"));
+  const typed = left.length ? ` You had typed: ${left.map((text) => `“${text}”`).join(", ")}.` : "";
   news.hidden = true;
-  if (wanted) say(describe(latest));
-  if (left.length) announce(`You had typed: ${left.map((text) => `“${text}”`).join(", ")}.`, Infinity);
-  else if (latest && !wanted) announce(describe(latest));
+  if (wanted) say(describe(latest) + typed);
+  else if (latest || typed) announce(describe(latest) + typed);
   [latest, awaited] = [null, false];
 }
 
