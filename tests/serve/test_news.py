@@ -84,7 +84,7 @@ def test_a_browser_gets_the_same_events_with_their_words(tmp_path: Path) -> None
         assert answer.headers["content-type"].startswith(EVENT_STREAM)
         lines = [json.loads(line) for line in server.ask("GET", _WARD).text.splitlines()]
         events = parse(answer.text)
-        assert events[-1]["what"] == "Step 1: CONTINUE led from state 2 to state 3."
+        assert events[-1]["what"] == "Step 1: continuing led from state 2 to state 3."
         assert [{k: v for k, v in one.items() if k != "what"} for one in events] == lines
         for after, last in ((0, 2), (2, 0), (1, 2), (2, 1)):
             more = {**_ACCEPT, "Last-Event-ID": str(last)}
@@ -132,25 +132,25 @@ def test_what_one_records_the_other_sees(
         show(other, server, study)
         show(cases, server, study, "")
         show(log, server, study, "/log")
-        one.get_by_role("button", name="It moved down to state 1").click()
+        one.get_by_role("button", name="Down to state 1").click()
         agree(one)
         one.get_by_text("Step 1 is recorded.").wait_for()
         actor = one.locator("body").get_attribute("data-actor")
-        words = "Step 1: CONTINUE led from state 2 to state 1."
+        words = "Step 1: continuing led from state 2 to state 1."
         read_news(other, f"{actor} recorded: {words}")
-        assert other.inner_text("#title-do") == "Do this now: FINISH"
+        assert other.inner_text("#title-do") == "Do this now: finish"
         row = other.locator("tbody tr").first
         assert row.locator(".what").inner_text() == words
         assert "UTC" not in row.inner_text()
         for page in (cases, log):
-            read_news(page, f"{actor} recorded in case 1: {words}")
+            read_news(page, f"{actor} recorded of case 1: {words}")
         assert "1 of 4" in cases.inner_text("table")
         assert log.locator("tbody tr").count() == 3
         # The page is as good as one that was loaded.
-        other.get_by_role("button", name="It reached the goal").click()
+        other.get_by_role("button", name="The goal").click()
         agree(other)
         other.get_by_text("Step 2 is recorded.").wait_for()
-        one.get_by_text("The case is won").wait_for()
+        one.get_by_text("Case 1: won").wait_for()
         cases.get_by_text("No case is in progress.").wait_for()
     assert study.status().cases["won"] == 1
 
@@ -160,7 +160,7 @@ def test_what_is_chosen_typed_and_unfolded_stays(
 ) -> None:
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
-        page.get_by_label("In which state is it?").select_option("3")
+        page.get_by_label("Bed or pseudonym").fill("B-3")
         page.get_by_text("It came earlier than now").click()
         page.get_by_label("When was that?").fill("2026-02-03T04:05")
         page.get_by_label("When was that?").focus()
@@ -168,7 +168,7 @@ def test_what_is_chosen_typed_and_unfolded_stays(
         study.open_case(1, who="eve")
         read_news(page, "eve recorded in case 2: Opened in state 1")
         assert page.locator("#title-cases ~ table tbody tr").count() == 2
-        assert page.get_by_label("In which state is it?").input_value() == "3"
+        assert page.get_by_label("Bed or pseudonym").input_value() == "B-3"
         assert page.get_by_label("When was that?").is_visible()
         assert page.get_by_label("When was that?").input_value() == "2026-02-03T04:05"
         assert page.evaluate("document.activeElement.id") == "observed"
@@ -182,17 +182,17 @@ def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
         show(page, server, study)
         page.get_by_text("Withdraw the case").first.click()
         page.get_by_label("Why is it withdrawn?").fill("moved away")
-        page.get_by_text("FINISH was done instead").click()
-        page.get_by_label("Why was FINISH done?").fill("she asked for it")
+        page.get_by_text("It was finishing instead").click()
+        page.get_by_label("Why finishing?").fill("she asked for it")
         study.tell(1, 1, who="eve")
-        read_news(page, "eve recorded: Step 1: CONTINUE led from state 2 to state 1.")
-        assert page.inner_text("#title-do") == "Do this now: CONTINUE"
-        assert page.get_by_label("Why was FINISH done?").input_value() == "she asked for it"
+        read_news(page, "eve recorded: Step 1: continuing led from state 2 to state 1.")
+        assert page.inner_text("#title-do") == "Do this now: continue"
+        assert page.get_by_label("Why finishing?").input_value() == "she asked for it"
         page.get_by_role("button", name="Show it").click()
-        page.get_by_text("Do this now: FINISH").wait_for()
+        page.get_by_text("Do this now: finish").wait_for()
         assert page.get_by_label("Why is it withdrawn?").input_value() == "moved away"
         assert page.get_by_label("Why is it withdrawn?").is_visible()
-        assert page.get_by_label("Why was CONTINUE done?").input_value() == ""
+        assert page.get_by_label("Why continuing?").input_value() == ""
         said = page.inner_text("#said")
         assert said.startswith("eve recorded: Step 1")
         assert said.endswith("You had typed: “she asked for it”.")  # It has no place any more.
@@ -205,9 +205,9 @@ def test_whoever_comes_second_reads_who_was_first(
 ) -> None:
     with browser.page(storage_state=server.signed_in(), meant=("status of 409",)) as page:
         show(page, server, study)
-        page.get_by_text("FINISH was done instead").click()
-        page.get_by_label("Why was FINISH done?").fill("she asked for it")
-        page.get_by_role("button", name="It reached the goal").click()
+        page.get_by_text("It was finishing instead").click()
+        page.get_by_label("Why finishing?").fill("she asked for it")
+        page.get_by_role("button", name="The goal").click()
         first = page.locator("body").get_attribute("data-actor") if same else "eve"
         study.tell(1, 3, who=first)
         wait_until(lambda: page.evaluate("document.querySelector('#confirm').open"))
@@ -216,16 +216,16 @@ def test_whoever_comes_second_reads_who_was_first(
         page.get_by_text("This is already recorded").wait_for()
         who = "You" if same else "Your colleague eve"
         assert page.inner_text("#refusal-said") == (
-            f"{who} already recorded: Step 1: CONTINUE led from state 2 to state 3."
+            f"{who} already recorded: Step 1: continuing led from state 2 to state 3."
             " Your entry was not recorded."
         )
         (button,) = [one for one in page.locator("#refusal button").all() if one.is_visible()]
         assert button.inner_text() == "Show the case"
         button.click()
         page.locator("td", has_text="led from state 2 to state 3").wait_for()
-        assert page.get_by_label("Why was FINISH done?").input_value() == "she asked for it"
-        assert page.get_by_label("Why was FINISH done?").is_visible()
-        page.get_by_role("button", name="It ended in the dead end").click()
+        assert page.get_by_label("Why finishing?").input_value() == "she asked for it"
+        assert page.get_by_label("Why finishing?").is_visible()
+        page.get_by_role("button", name="The dead end").click()
         assert "Record step 2" in page.inner_text("#confirm-said")
         agree(page)
         page.get_by_text("Step 2 is recorded.").wait_for()
@@ -239,7 +239,7 @@ def test_another_refusal_is_the_servers_sentence(
         show(page, server, study)
         page.get_by_text("It happened earlier than now").first.click()
         page.get_by_label("When was that?").first.fill("2999-01-01T00:00")
-        page.get_by_role("button", name="It moved up to state 3").click()
+        page.get_by_role("button", name="Up to state 3").click()
         agree(page)
         page.get_by_role("button", name="Go back").wait_for()
         said = page.inner_text("#refusal-said")
@@ -262,7 +262,7 @@ def test_a_page_that_nobody_sees_holds_no_stream(tmp_path: Path, browser: Watche
         wait_until(lambda: streams.taken == 0)
         study.open_case(2, who="eve")
         page.evaluate(_HIDE, False)
-        read_news(page, "eve recorded in case 1: Opened in state 2")
+        read_news(page, "eve recorded of case 1: Opened in state 2")
         assert streams.taken == 1
         page.goto("about:blank")
         wait_until(lambda: streams.taken == 0)
@@ -278,7 +278,7 @@ def test_where_there_is_no_place_for_a_stream_the_page_asks(
         study = grbp.Study.create(server.store, "ward", 4)
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded something new in case 1.")
+        read_news(page, "eve recorded something new of case 1.")
         assert page.locator("#title-cases ~ table tbody tr").count() == 1
 
 
@@ -290,12 +290,12 @@ def test_a_stream_ends_with_its_token_and_the_page_says_so(
         study, token = grbp.Study.create(server.store, "ward", 4), server.token("recorder")
         with browser.page(storage_state=server.signed_in(token), meant=meant) as page:
             show(page, server, study, "")
-            page.get_by_label("In which state is it?").select_option("3")
+            page.get_by_label("Bed or pseudonym").fill("B-3")
             wait_until(lambda: server.app.state.server.streams.taken == 1)
             server.tokens.revoke(server.tokens.all()[-1].id)
             wait_until(lambda: server.app.state.server.streams.taken == 0)
             read_news(page, "Your session has ended")
-            assert page.get_by_label("In which state is it?").input_value() == "3"
+            assert page.get_by_label("Bed or pseudonym").input_value() == "B-3"
 
 
 def test_a_look_back_stays_where_it_is(
