@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -24,6 +25,13 @@ pytestmark = pytest.mark.slow
 _NAMES: Final = count(1)
 _WARD: Final = "/api/studies/ward/events.ndjson"
 _ACCEPT: Final = {"Accept": EVENT_STREAM}
+
+_LISTEN: Final = """window.EventSource = class extends EventSource {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", () => { window.heard = (window.heard ?? 0) + 1; });
+  }
+}"""
 
 _HIDE: Final = """(hidden) => {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
@@ -49,7 +57,7 @@ def study(server: Serving) -> grbp.Study:
 def show(page: "Page", server: Serving, study: grbp.Study, rest: str = "/cases/1") -> None:
     """Go to a page, and wait until it follows the study."""
     with page.expect_response("**/events.ndjson*"):
-        page.goto(f"{server.url}/studies/{study.name}{rest}")
+        page.goto(f"{server.url}/studies/{quote(study.name)}{rest}")
 
 
 def read_news(page: "Page", words: str) -> None:
@@ -204,14 +212,17 @@ def test_whoever_comes_second_reads_who_was_first(
     server: Serving, study: grbp.Study, browser: Watched, same: bool
 ) -> None:
     with browser.page(storage_state=server.signed_in(), meant=("status of 409",)) as page:
+        page.add_init_script(_LISTEN)
         show(page, server, study)
         page.get_by_text("FINISH was done instead").click()
         page.get_by_label("Why was FINISH done?").fill("she asked for it")
         page.get_by_role("button", name="It reached the goal").click()
         first = page.locator("body").get_attribute("data-actor") if same else "eve"
         study.tell(1, 3, who=first)
-        wait_until(lambda: page.evaluate("document.querySelector('#confirm').open"))
+        wait_until(lambda: page.evaluate("window.heard"))
+        page.evaluate("fetch(location.href).then(() => null)")  # As long as news would take.
         assert page.locator("#news").is_hidden()  # Nothing changes while a question is open.
+        assert page.inner_text("#title-do") == "Do this now: CONTINUE"
         agree(page)
         page.get_by_text("This is already recorded").wait_for()
         who = "You" if same else "Your colleague eve"
@@ -230,6 +241,14 @@ def test_whoever_comes_second_reads_who_was_first(
         agree(page)
         page.get_by_text("Step 2 is recorded.").wait_for()
     assert [event.step for event in study.log(case=1)] == [0, 1, 2]
+
+
+def test_news_are_said_in_the_words_of_the_study(server: Serving, browser: Watched) -> None:
+    study = grbp.Study.create(server.store, "ward in words", 4, case_name="patient", who="office")
+    with browser.page(storage_state=server.signed_in()) as page:
+        show(page, server, study, "")
+        study.open_case(2, who="eve")
+        read_news(page, "eve recorded in patient 1: Opened in")
 
 
 def test_another_refusal_is_the_servers_sentence(

@@ -9,7 +9,7 @@ const SAID = "grbp-said";
 const SHOWN_FOR = 10_000;
 const SHOW_AGAIN = 1_000;
 const find = (id) => document.getElementById(id);
-const { actor = "", study = "", id = "" } = document.body.dataset;
+const { actor = "", study = "", id = "", caseName = "case" } = document.body.dataset;
 
 // Times in the reader's own zone. Until this script runs, a press would send a form by itself: nothing
 // recorded, and a token in the address. So the buttons come disabled.
@@ -167,6 +167,7 @@ async function refuse(entry, error) {
   find("refusal-note").textContent = `Your entry: “${entry.said}”`;
   find("refusal-back").hidden = Boolean(first);
   find("refusal-show").hidden = !first;
+  find("refusal-show").textContent = `Show the ${caseName}`;
   find("refusal-show").onclick = () => {
     refusal.close();
     if (entry.page === location.pathname) show(true);
@@ -297,7 +298,7 @@ async function show(wanted = false) {
 function describe(event) {
   if (!event) return "Something new was recorded.";
   const who = event.who === actor ? "You" : event.who;
-  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` in case ${event.case}` : "";
+  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` in ${caseName} ${event.case}` : "";
   return event.what ? `${who} recorded${where}: ${event.what}` : `${who} recorded something new${where}.`;
 }
 
