@@ -154,8 +154,9 @@ def test_what_one_records_the_other_sees(
             read_news(page, f"{actor} recorded in case 1: {words}")
         assert "1 of 4" in cases.inner_text("table")
         assert log.locator("tbody tr").count() == 3
-        # The page is as good as one that was loaded.
+        # The page is as good as one that was loaded, and a question says what is new.
         other.get_by_role("button", name="It reached the goal").click()
+        assert words in other.inner_text("#confirm-note")
         agree(other)
         other.get_by_text("Step 2 is recorded.").wait_for()
         one.get_by_text("The case is won").wait_for()
@@ -205,6 +206,27 @@ def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
         assert said.startswith("eve recorded: Step 1")
         assert said.endswith("You had typed: “she asked for it”.")  # It has no place any more.
         assert page.evaluate("document.activeElement.id") == "said"
+
+
+def test_what_somebody_reads_stays_in_its_place(
+    server: Serving, study: grbp.Study, browser: Watched
+) -> None:
+    for _ in range(60):
+        study.open_case(2)
+    with browser.page(storage_state=server.signed_in()) as page:
+        show(page, server, study, "/log")
+        row = page.locator("tr[data-seq='40']")
+        row.scroll_into_view_if_needed()
+        place = "(row) => row.getBoundingClientRect().top"
+        assert page.evaluate("scrollY") > 0
+        handle = row.element_handle()
+        before = page.evaluate(place, handle)
+        for case in (1, 2):
+            study.tell(case, 3, who="eve")
+            read_news(page, f"eve recorded in case {case}: Step 1")
+        assert page.evaluate("(row) => row.isConnected", handle)
+        assert abs(page.evaluate(place, handle) - before) < 2
+        assert page.locator("tr[data-seq]").count() == 50
 
 
 @pytest.mark.parametrize("same", [False, True])

@@ -6,7 +6,8 @@ import { deliver, drop, entries, now, put } from "./outbox.js";
 import { renew, typedElsewhere, unfold } from "./renewal.js";
 
 const SAID = "grbp-said";
-const SHOWN_FOR = 10_000;
+const SHOWN_FOR = 15_000;
+const TRY_AGAIN = 5_000;
 const SHOW_AGAIN = 1_000;
 const find = (id) => document.getElementById(id);
 const { actor = "", study = "", id = "", caseName = "case" } = document.body.dataset;
@@ -72,7 +73,7 @@ function ask(form, button) {
   const { send: url, done, then = "" } = form.dataset;
   asked = { url, body, done, then, said: filled(said, body) + when, actor, id, page: location.pathname, seen: seen() };
   find("confirm-said").textContent = asked.said;
-  find("confirm-note").textContent = note;
+  find("confirm-note").textContent = news.hidden ? note : `${news.firstChild.textContent} ${note}`;
   hold(false);
   dialog.showModal();
   find("confirm-yes").focus();
@@ -235,15 +236,15 @@ for (const entry of dialog ? entries() : []) {
 // offered; while a question is open, it waits.
 const seen = () => Number(document.body.dataset.events);
 const news = find("news");
+let heard = 0; // The number of the last entry.
 let latest = null; // The last entry that this page is about.
-let awaited = false;
 let timer = 0;
 let shown = 0;
 
 function hear(event) {
   const [, here] = location.pathname.match(/\/cases\/(\d+)$/) ?? [];
   if (!here || !event.case || event.case === Number(here)) latest = event;
-  awaited = true;
+  heard = event.seq;
   showSoon();
 }
 
@@ -269,12 +270,13 @@ async function show(wanted = false) {
   try {
     page = await load(location.href);
   } catch {
-    timer = setTimeout(show, SHOWN_FOR);
+    timer = setTimeout(show, TRY_AGAIN);
     return;
   }
   const newer = page.getElementById("content");
   if (busy()) return;
   if (!newer) return sayEnded();
+  if (Number(page.body.dataset.events) < seen()) return; // It was overtaken.
   if (page.body.dataset.actor !== actor || page.body.dataset.id !== id) {
     return offer(`This page is that of ${page.body.dataset.actor} now. `, () => location.reload());
   }
@@ -292,7 +294,7 @@ async function show(wanted = false) {
   news.hidden = true;
   if (wanted) say(describe(latest) + typed);
   else if (latest || typed) announce(describe(latest) + typed);
-  [latest, awaited] = [null, false];
+  latest = null;
 }
 
 function describe(event) {
@@ -321,10 +323,11 @@ function sayEnded() {
   link.href = `/sign-in?next=${encodeURIComponent(location.pathname)}`;
   link.textContent = "Sign in";
   news.append(link);
+  document.addEventListener("visibilitychange", () => { news.hidden = true; }, { once: true });
 }
 
 for (const question of document.querySelectorAll("dialog")) {
-  question.addEventListener("close", () => { if (awaited) showSoon(); });
+  question.addEventListener("close", () => { if (heard > seen()) showSoon(); });
 }
 if (study) follow(study, seen(), hear, sayEnded);
 addEventListener("pageshow", (event) => {
