@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -24,6 +25,13 @@ pytestmark = pytest.mark.slow
 _NAMES: Final = count(1)
 _WARD: Final = "/api/studies/ward/events.ndjson"
 _ACCEPT: Final = {"Accept": EVENT_STREAM}
+
+_LISTEN: Final = """window.EventSource = class extends EventSource {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", () => { window.heard = (window.heard ?? 0) + 1; });
+  }
+}"""
 
 _HIDE: Final = """(hidden) => {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
@@ -49,7 +57,7 @@ def study(server: Serving) -> grbp.Study:
 def show(page: "Page", server: Serving, study: grbp.Study, rest: str = "/cases/1") -> None:
     """Go to a page, and wait until it follows the study."""
     with page.expect_response("**/events.ndjson*"):
-        page.goto(f"{server.url}/studies/{study.name}{rest}")
+        page.goto(f"{server.url}/studies/{quote(study.name)}{rest}")
 
 
 def read_news(page: "Page", words: str) -> None:
@@ -143,15 +151,16 @@ def test_what_one_records_the_other_sees(
         assert row.locator(".what").inner_text() == words
         assert "UTC" not in row.inner_text()
         for page in (cases, log):
-            read_news(page, f"{actor} recorded of case 1: {words}")
-        assert "1 of 4" in cases.inner_text("table")
+            read_news(page, f"{actor} recorded in case 1: {words}")
+        assert "state 1" in cases.inner_text("table")
         assert log.locator("tbody tr").count() == 3
-        # The page is as good as one that was loaded.
+        # The page is as good as one that was loaded, and a question says what is new.
         other.get_by_role("button", name="The goal").click()
+        assert words in other.inner_text("#confirm-note")
         agree(other)
         other.get_by_text("Step 2 is recorded.").wait_for()
         one.get_by_text("Case 1: won").wait_for()
-        cases.get_by_text("No case is in progress.").wait_for()
+        cases.get_by_text("There are none.").wait_for()
     assert study.status().cases["won"] == 1
 
 
@@ -199,19 +208,43 @@ def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
         assert page.evaluate("document.activeElement.id") == "said"
 
 
+def test_what_somebody_reads_stays_in_its_place(
+    server: Serving, study: grbp.Study, browser: Watched
+) -> None:
+    for _ in range(60):
+        study.open_case(2)
+    with browser.page(storage_state=server.signed_in()) as page:
+        show(page, server, study, "/log")
+        row = page.locator("tr[data-seq='40']")
+        row.scroll_into_view_if_needed()
+        place = "(row) => row.getBoundingClientRect().top"
+        assert page.evaluate("scrollY") > 0
+        handle = row.element_handle()
+        before = page.evaluate(place, handle)
+        for case in (1, 2):
+            study.tell(case, 3, who="eve")
+            read_news(page, f"eve recorded in case {case}: Step 1")
+        assert page.evaluate("(row) => row.isConnected", handle)
+        assert abs(page.evaluate(place, handle) - before) < 2
+        assert page.locator("tr[data-seq]").count() == 50
+
+
 @pytest.mark.parametrize("same", [False, True])
 def test_whoever_comes_second_reads_who_was_first(
     server: Serving, study: grbp.Study, browser: Watched, same: bool
 ) -> None:
     with browser.page(storage_state=server.signed_in(), meant=("status of 409",)) as page:
+        page.add_init_script(_LISTEN)
         show(page, server, study)
         page.get_by_text("It was finishing instead").click()
         page.get_by_label("Why finishing?").fill("she asked for it")
         page.get_by_role("button", name="The goal").click()
         first = page.locator("body").get_attribute("data-actor") if same else "eve"
         study.tell(1, 3, who=first)
-        wait_until(lambda: page.evaluate("document.querySelector('#confirm').open"))
+        wait_until(lambda: page.evaluate("window.heard"))
+        page.evaluate("fetch(location.href).then(() => null)")  # As long as news would take.
         assert page.locator("#news").is_hidden()  # Nothing changes while a question is open.
+        assert page.inner_text("#title-do") == "Do this now: continue"
         agree(page)
         page.get_by_text("This is already recorded").wait_for()
         who = "You" if same else "Your colleague eve"
@@ -230,6 +263,14 @@ def test_whoever_comes_second_reads_who_was_first(
         agree(page)
         page.get_by_text("Step 2 is recorded.").wait_for()
     assert [event.step for event in study.log(case=1)] == [0, 1, 2]
+
+
+def test_news_are_said_in_the_words_of_the_study(server: Serving, browser: Watched) -> None:
+    study = grbp.Study.create(server.store, "ward in words", 4, case_name="patient", who="office")
+    with browser.page(storage_state=server.signed_in()) as page:
+        show(page, server, study, "")
+        study.open_case(2, who="eve")
+        read_news(page, "eve recorded in patient 1: Opened in")
 
 
 def test_another_refusal_is_the_servers_sentence(
@@ -262,7 +303,7 @@ def test_a_page_that_nobody_sees_holds_no_stream(tmp_path: Path, browser: Watche
         wait_until(lambda: streams.taken == 0)
         study.open_case(2, who="eve")
         page.evaluate(_HIDE, False)
-        read_news(page, "eve recorded of case 1: Opened in state 2")
+        read_news(page, "eve recorded in case 1: Opened in state 2")
         assert streams.taken == 1
         page.goto("about:blank")
         wait_until(lambda: streams.taken == 0)
@@ -278,7 +319,7 @@ def test_where_there_is_no_place_for_a_stream_the_page_asks(
         study = grbp.Study.create(server.store, "ward", 4)
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded something new of case 1.")
+        read_news(page, "eve recorded something new in case 1.")
         assert page.locator("#title-cases ~ table tbody tr").count() == 1
 
 

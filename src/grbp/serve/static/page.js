@@ -6,10 +6,11 @@ import { deliver, drop, entries, now, put } from "./outbox.js";
 import { renew, typedElsewhere, unfold } from "./renewal.js";
 
 const SAID = "grbp-said";
-const SHOWN_FOR = 10_000;
+const SHOWN_FOR = 15_000;
+const TRY_AGAIN = 5_000;
 const SHOW_AGAIN = 1_000;
 const find = (id) => document.getElementById(id);
-const { actor = "", study = "", id = "" } = document.body.dataset;
+const { actor = "", study = "", id = "", caseName = "case" } = document.body.dataset;
 
 // Times in the reader's own zone. Until this script runs, a press would send a form by itself: nothing
 // recorded, and a token in the address. So the buttons come disabled.
@@ -78,7 +79,7 @@ function ask(form, button) {
   asked = { url, body, done, then, said: filled(said ?? "", body) + code + when, actor, id, page: location.pathname, seen: seen() };
   if (!said) return record(); // What is soon mended is not asked for.
   find("confirm-said").textContent = asked.said;
-  find("confirm-note").textContent = note;
+  find("confirm-note").textContent = news.hidden ? note : `${news.firstChild.textContent} ${note}`;
   hold(false);
   dialog.showModal();
   find("confirm-yes").focus();
@@ -173,6 +174,7 @@ async function refuse(entry, error) {
   find("refusal-note").textContent = `Your entry: “${entry.said}”`;
   find("refusal-back").hidden = Boolean(first);
   find("refusal-show").hidden = !first;
+  find("refusal-show").textContent = `Show the ${caseName}`;
   find("refusal-show").onclick = () => {
     refusal.close();
     if (entry.page === location.pathname) show(true);
@@ -237,15 +239,15 @@ for (const entry of dialog ? entries() : []) {
 // offered; while a question is open, it waits.
 const seen = () => Number(document.body.dataset.events);
 const news = find("news");
+let heard = 0; // The number of the last entry.
 let latest = null; // The last entry that this page is about.
-let awaited = false;
 let timer = 0;
 let shown = 0;
 
 function hear(event) {
   const [, here] = location.pathname.match(/\/cases\/(\d+)$/) ?? [];
   if (!here || !event.case || event.case === Number(here)) latest = event;
-  awaited = true;
+  heard = event.seq;
   showSoon();
 }
 
@@ -271,12 +273,13 @@ async function show(wanted = false) {
   try {
     page = await load(location.href);
   } catch {
-    timer = setTimeout(show, SHOWN_FOR);
+    timer = setTimeout(show, TRY_AGAIN);
     return;
   }
   const newer = page.getElementById("content");
   if (busy()) return;
   if (!newer) return sayEnded();
+  if (Number(page.body.dataset.events) < seen()) return; // It was overtaken.
   if (page.body.dataset.actor !== actor || page.body.dataset.id !== id) {
     return offer(`This page is that of ${page.body.dataset.actor} now. `, () => location.reload());
   }
@@ -294,13 +297,13 @@ async function show(wanted = false) {
   news.hidden = true;
   if (wanted) say(describe(latest) + typed);
   else if (latest || typed) announce(describe(latest) + typed);
-  [latest, awaited] = [null, false];
+  latest = null;
 }
 
 function describe(event) {
   if (!event) return "Something new was recorded.";
   const who = event.who === actor ? "You" : event.who;
-  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` of ${document.body.dataset.unit} ${event.case}` : "";
+  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` in ${caseName} ${event.case}` : "";
   return event.what ? `${who} recorded${where}: ${event.what}` : `${who} recorded something new${where}.`;
 }
 
@@ -323,10 +326,11 @@ function sayEnded() {
   link.href = `/sign-in?next=${encodeURIComponent(location.pathname)}`;
   link.textContent = "Sign in";
   news.append(link);
+  document.addEventListener("visibilitychange", () => { news.hidden = true; }, { once: true });
 }
 
 for (const question of document.querySelectorAll("dialog")) {
-  question.addEventListener("close", () => { if (awaited) showSoon(); });
+  question.addEventListener("close", () => { if (heard > seen()) showSoon(); });
 }
 if (study) follow(study, seen(), hear, sayEnded);
 addEventListener("pageshow", (event) => {

@@ -84,12 +84,21 @@ function change(now, newer) {
   }
 }
 
-// Pair the parts if there are as many as before; otherwise keep the equal ones at both ends.
+// Leave the parts that are the same as before, and change what lies between them.
 function changeInside(place, now, newer) {
+  let [first, next] = [0, 0];
+  newer.forEach((part, k) => {
+    if (part.nodeType !== Node.ELEMENT_NODE) return;
+    const same = now.findIndex((one, i) => i >= first && one.isEqualNode(part));
+    if (same < 0) return;
+    fill(place, now.slice(first, same), newer.slice(next, k), now[same]);
+    [first, next] = [same + 1, k + 1];
+  });
+  fill(place, now.slice(first), newer.slice(next), null);
+}
+
+function fill(place, now, newer, before) {
   if (now.length === newer.length) return now.forEach((part, k) => change(part, newer[k]));
-  let after = null;
-  while (now.length && newer.length && now[0].isEqualNode(newer[0])) [now, newer] = [now.slice(1), newer.slice(1)];
-  while (now.length && newer.length && now.at(-1).isEqualNode(newer.at(-1))) [after] = [now.pop(), newer.pop()];
-  for (const part of newer) place.insertBefore(part, after);
+  for (const part of newer) place.insertBefore(part, before);
   for (const part of now) part.remove();
 }
