@@ -25,7 +25,7 @@ from grbp.live.narration import (
     last_entry,
     name_state,
 )
-from grbp.live.reading import list_current, read_config, read_held_steps, read_states
+from grbp.live.reading import list_current, read_config, read_held_steps, read_states, read_undoable
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.state_basis import StateBasis
@@ -228,8 +228,11 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
             status.goal, one.state, None if choice is None else partial(finishes, config, choice),
             words,
         ),
-        choice=choice, by_state=config.by_state, undoable=None,
+        choice=choice, by_state=config.by_state,
         lines=lines[::-1], last=last_entry(lines), next_step=one.steps + 1,
+        undoable=read_undoable(
+            server.store, study, case, get_caller(request).actor, server.clock()
+        ),
         due=read_held_steps(server.store, study, case),
     )  # fmt: skip
 
