@@ -186,11 +186,12 @@ def study_page(
 
 def _find_cases(study: Study, wanted: str) -> list[Case]:
     """Return the cases that have a code, and the one that has it as its number."""
-    found = {one.case: one for one in study.find_cases(wanted)}
+    found: list[Case] = []
+    with suppress(GrbpError):  # What cannot be a code is none.
+        found += study.find_cases(wanted, _PAGE)
     with suppress(GrbpError, ValueError):
-        number = int(wanted)
-        found[number] = study.case(number)
-    return list(found.values())
+        found += [study.case(int(wanted))]
+    return list({one.case: one for one in found}.values())
 
 
 def _read_states(request: Request, status: Status, wanted: str) -> dict[str, Any]:
