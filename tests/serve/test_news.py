@@ -170,7 +170,7 @@ def test_what_is_chosen_typed_and_unfolded_stays(
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
         page.get_by_label("Bed or pseudonym").fill("B-3")
-        page.get_by_text("It came earlier than now").click()
+        page.get_by_text("It happened earlier than now").click()
         page.get_by_label("When was that?").fill("2026-02-03T04:05")
         page.get_by_label("When was that?").focus()
         form = page.evaluate_handle("document.querySelector('form[data-send]')")
@@ -189,7 +189,7 @@ def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
 ) -> None:
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study)
-        page.get_by_text("Withdraw the case").first.click()
+        page.get_by_text("Withdraw case 1", exact=True).click()
         page.get_by_label("Why is it withdrawn?").fill("moved away")
         page.get_by_text("It was finishing instead").click()
         page.get_by_label("Why finishing?").fill("she asked for it")
@@ -259,7 +259,7 @@ def test_whoever_comes_second_reads_who_was_first(
         assert page.get_by_label("Why finishing?").input_value() == "she asked for it"
         assert page.get_by_label("Why finishing?").is_visible()
         page.get_by_role("button", name="The dead end").click()
-        assert "Record step 2" in page.inner_text("#confirm-said")
+        assert "Step 2 of case 1" in page.inner_text("#confirm-said")
         agree(page)
         page.get_by_text("Step 2 is recorded.").wait_for()
     assert [event.step for event in study.log(case=1)] == [0, 1, 2]

@@ -514,7 +514,7 @@ def test_an_entry_waits_for_whoever_made_it(tmp_path: Path, browser: Watched) ->
         page.context.clear_cookies()
         page.get_by_role("button", name="Up to state 3").click()
         confirm(page)
-        page.get_by_text("Your session has ended").wait_for()
+        page.locator("#outbox").get_by_text("Your session has ended").wait_for()
         page.locator("#outbox").get_by_role("link", name="Sign in").click()
         sign_in(page, tokens["admin"])
         page.get_by_text("This was entered by the recorder").wait_for()
