@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 optional("apsw")
 
 VERBS = [
-    "init", "open", "ask", "tell", "void", "withdraw", "archive", "unarchive", "studies", "status",
-    "cases", "log", "verify", "export", "import", "replay", "backup",
+    "init", "open", "ask", "tell", "void", "undo", "withdraw", "archive", "unarchive", "studies",
+    "status", "cases", "log", "verify", "export", "import", "replay", "backup",
 ]  # fmt: skip
 
 Shell = Callable[..., str]

@@ -232,6 +232,19 @@ class Live(RuleBasedStateMachine):
             named["step"] = len(case.steps)
         self.says(ask, Told("void", case.number, self.now, self.now))
 
+    @rule(data=st.data(), who=st.sampled_from(["ada", "ada", "bob"]))
+    def undo(self, data: st.DataObject, who: str) -> None:
+        case = self.chosen(data)
+        if case is None:
+            return
+        ask = Ask("undo", (case.number,), self.extras(data, timed=False) | {"who": who})
+        age = self.now - self.model.last_entry(case)
+        if who == "bob" or age > timedelta(minutes=15):
+            self.refuses(ask, Conflict)
+        else:
+            kind = "void" if case.steps or case.closed else "close"
+            self.says(ask, Told(kind, case.number, self.now, self.now))
+
     @rule(data=st.data())
     def withdraw_case(self, data: st.DataObject) -> None:
         case = self.chosen(data)
@@ -249,7 +262,7 @@ class Live(RuleBasedStateMachine):
         if case is not None:
             self.same(self.study.ask(case.number), case)
 
-    @rule(days=st.sampled_from([-400, -1, 0.001, 1, 29, 31, 400]))
+    @rule(days=st.sampled_from([-400, -1, 0.001, 1 / 96, 1, 29, 31, 400]))
     def time_passes(self, days: float) -> None:
         self.now += timedelta(days=days)
 

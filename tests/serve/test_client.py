@@ -34,7 +34,7 @@ from grbp.serve.transport import Transport
 pytestmark = pytest.mark.slow
 
 SHARED = [
-    "open_case", "tell", "void", "withdraw_case", "ask", "case", "basis", "trajectory",
+    "open_case", "tell", "void", "undo", "withdraw_case", "ask", "case", "basis", "trajectory",
     "cases", "log", "status", "verify", "replay", "export", "export_lines", "export_steps",
     "backup", "close",
 ]  # fmt: skip
@@ -101,6 +101,9 @@ VISIT = [
     said("void", 2, "it was the other bed", key="v"),
     said("void", 2, None),
     said("void", 99, "x"),
+    said("undo", 2, key="u"),
+    said("undo", 2, key="u"),
+    said("undo", 99),
     said("withdraw_case", 3, ""),
     said("withdraw_case", 3, "moved away", key="c"),
     said("withdraw_case", 3, "moved away"),

@@ -98,6 +98,7 @@ BODIES: Final[Mapping[tuple[str, str], tuple[Any, ...]]] = {
         {"state": 3, "took": "continue"},
     ),
     ("POST", f"{WARD}/cases/2/void"): ({"why": "a slip", "step": 9}, {"why": "a slip"}),
+    ("POST", f"{WARD}/cases/2/undo"): (None, None),
     ("POST", f"{WARD}/cases/2/withdraw"): ({"why": ""}, {"why": "moved"}, {"why": "moved"}),
     ("POST", "/api/session"): ({"token": "grbp_nobody"},),
     # A simulation knows no study, and what it draws differs each time.
@@ -495,6 +496,7 @@ SHELL: Final[Mapping[str, tuple[str, ...]]] = {
         "--case 2 --state 4 --step 1",
     ),
     "void": ("--case 2 --why slip --step 4", "--case 2 --why slip"),
+    "undo": ("--case 2", "--case 1 --who somebody"),
     "ask": ("--case 1", "--case 2", "--case 99"),
     "withdraw": ("--case 2 --why moved", "--case 2 --why moved"),
     "cases": ("", "--status won"),

@@ -176,6 +176,12 @@ def _void(options: argparse.Namespace, study: grbp.Study) -> None:
     _show(options, study, advice, "The last entry is taken back; the log keeps it.")
 
 
+def _undo(options: argparse.Namespace, study: grbp.Study) -> None:
+    """Undo one's own last entry of a case."""
+    advice = study.undo(parse_whole(options.case), key=options.key)
+    _show(options, study, advice, "Your last entry is undone; the log keeps it.")
+
+
 def _withdraw(options: argparse.Namespace, study: grbp.Study) -> None:
     """Withdraw a case."""
     case = parse_whole(options.case)
@@ -376,6 +382,9 @@ _VERBS: Final = {
         _tell,
     ),
     "void": _Verb("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
+    "undo": _Verb(
+        "undo your own last entry of a case, within 15 minutes", _CASE | _KEY | _WHO, _undo
+    ),
     "withdraw": _Verb("withdraw a case", _CASE | _WHY | _KEY | _WHO, _withdraw),
     "archive": _Verb("close the study for entries, and keep it", _WHY | _WHO, _archive),
     "unarchive": _Verb("open an archived study for entries again", _WHY | _WHO, _unarchive),

@@ -44,7 +44,7 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
 added to a class stays so until somebody lists it here. No part of a basis is shown."""
 
 _FACTS: Final = frozenset(
-    {"case", "state", "took", "why", "step", "status", "from", "counted", "config", "group"}
+    {"case", "state", "took", "why", "step", "status", "from", "counted", "config", "group", "own"}
 )
 """What everybody sees of that which an event asked and was answered."""
 

@@ -273,6 +273,42 @@ class Study(StudyKeeper):
         call, number = self._make_call(key, None, who), arguments.check_case(case)
         return self._record(commands.withdraw_case, call, number, arguments.check_reason(why))
 
+    def undo(self, case: int, *, key: str | None = None, who: str | None = None) -> Advice:
+        """Take back one's own last entry of a case, within 15 minutes; no reason is asked for.
+
+        The entry may be a step or a withdrawal. A case that was opened by mistake is withdrawn.
+        What was recorded stays in the log, which says that it was undone.
+
+        Parameters
+        ----------
+        case : int
+        key, who
+            See `open_case`.
+
+        Returns
+        -------
+        Advice
+            What to do in the state before, in which the case is again.
+
+        Raises
+        ------
+        NotFound
+            If there is no such case.
+        Conflict
+            If somebody else recorded the last entry, or if that was more than 15 minutes ago:
+            `void` takes back any last entry, with a reason.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2)
+        >>> study.tell(1, 3).state, study.undo(1).state
+        (3, 2)
+        """
+        call, number = self._make_call(key, None, who), arguments.check_case(case)
+        return self._record(commands.undo, call, number)
+
     def _record(self, command: Callable[..., Answer], call: Call, *request: object) -> Advice:
         """Record something, and return the advice that follows."""
 

@@ -293,6 +293,10 @@ as https://ward.example.org or http://127.0.0.1:8000
         """Withdraw a case; see `Study.withdraw_case`."""
         return self._record(f"/cases/{check_case(case)}/withdraw", {"why": why}, key, who)
 
+    def undo(self, case: int, *, key: str | None = None, who: str | None = None) -> Advice:
+        """Take back one's own last entry of a case, within 15 minutes; see `Study.undo`."""
+        return self._record(f"/cases/{check_case(case)}/undo", None, key, who)
+
     def archive(self, why: str, *, who: str | None = None) -> Status:
         """Close the study for entries; see `Study.archive`."""
         return self._keep({"archived": True, "why": why}, who)
@@ -396,7 +400,9 @@ as https://ward.example.org or http://127.0.0.1:8000
             yield from page["items"]
             left, last = left - len(page["items"]), page["next"]
 
-    def _record(self, path: str, body: dict[str, Any], key: str | None, who: str | None) -> Advice:
+    def _record(
+        self, path: str, body: dict[str, Any] | None, key: str | None, who: str | None
+    ) -> Advice:
         """Record something, and return the advice that follows."""
         self._check_who(who)
         key = None if key is None else check_text("key", key, 200)

@@ -51,6 +51,7 @@ _CASE_LINKS: Final = {
     "get_case": "The case",
     "tell": "Tell what came of the next step",
     "void": "Take back the last entry",
+    "undo": "Undo one's own last entry",
     "withdraw_case": "Withdraw the case",
 }
 
@@ -225,6 +226,15 @@ def void(
 ) -> Response:
     """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
     advice = server_state(request).study(study).void(case, **dict(body), **_sign(request, key))
+    return _respond_with_advice(request, advice, basis=basis)
+
+
+@recorder.post(f"{CASE}/undo", response_model=models.AdviceModel, tags=["cases"])
+def undo(
+    request: Request, study: StudyName, case: CaseNumber, key: Key = None, basis: WithBasis = True
+) -> Response:
+    """Take back one's own last entry of a case, within 15 minutes."""
+    advice = server_state(request).study(study).undo(case, **_sign(request, key))
     return _respond_with_advice(request, advice, basis=basis)
 
 
