@@ -297,11 +297,16 @@ def test_whoever_comes_second_reads_who_was_first(
 
 
 def test_news_are_said_in_the_words_of_the_study(server: Serving, browser: Watched) -> None:
-    study = grbp.Study.create(server.store, "ward in words", 4, case_name="patient", who="office")
+    study = grbp.Study.create(
+        server.store, "in words", 4, states=["dead", "severe", "moderate", "mild", "home"],
+        actions=["medication", "surgery"], case_name="patient", who="the office",
+    )  # fmt: skip
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded in patient 1: Opened in")
+        read_news(page, "eve recorded in patient 1: Opened in moderate (2)")
+        study.tell(1, 3, took="continue", why="so it was", who="eve")
+        read_news(page, "eve recorded in patient 1: Step 1: medication led from")
 
 
 def test_another_refusal_is_the_servers_sentence(
