@@ -1,7 +1,8 @@
 """What others record shows by itself, and whoever comes second reads who was first."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -9,7 +10,8 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from browser import Watched
+from browser import PHONE, Watched
+from fonts import WIDE
 from serving import Serving
 from sockets import wait_until
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
+STATIC: Final = Path(admin.__file__).parent / "static"
 _NAMES: Final = count(1)
 _WARD: Final = "/api/studies/ward/events.ndjson"
 _ACCEPT: Final = {"Accept": EVENT_STREAM}
@@ -63,6 +66,12 @@ def show(page: "Page", server: Serving, study: grbp.Study, rest: str = "/cases/1
 def read_news(page: "Page", words: str) -> None:
     """Wait until a page says something that is new."""
     page.locator("#news", has_text=words).wait_for()
+
+
+def assert_fits(page: "Page", violations: Callable[..., list[str]]) -> None:
+    """Refuse what somebody cannot read, and what is wider than the window."""
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def agree(page: "Page") -> None:
@@ -121,6 +130,15 @@ def test_ten_people_with_three_pages_each_find_a_place() -> None:
     limits = Settings()
     assert limits.each_streams >= 10  # One page of each is in sight, if they share a token.
     assert 0.9 * limits.most_streams >= 30  # All are, if nobody shares one.
+
+
+def test_the_reference_says_how_long_silence_lasts() -> None:
+    root = Path(__file__).parents[2]
+    said = (root / "docs/reference/serve.md").read_text("utf-8")
+    asks = re.search(r"ASK_AGAIN = ([\d_]+);", (STATIC / "follow.js").read_text("utf-8"))
+    assert asks
+    assert f"at least every {admin.LONGEST_SILENCE:g} s" in said
+    assert f"by asking every {int(asks[1]) / 1000:g} s" in said
 
 
 # Two browsers.
@@ -185,9 +203,9 @@ def test_what_is_chosen_typed_and_unfolded_stays(
 
 
 def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
-    server: Serving, study: grbp.Study, browser: Watched
+    server: Serving, study: grbp.Study, browser: Watched, violations: Callable[..., list[str]]
 ) -> None:
-    with browser.page(storage_state=server.signed_in()) as page:
+    with browser.page(storage_state=server.signed_in(), viewport=PHONE, font=WIDE) as page:
         show(page, server, study)
         page.get_by_text("Withdraw case 1", exact=True).click()
         page.get_by_label("Why is it withdrawn?").fill("moved away")
@@ -197,6 +215,7 @@ def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
         read_news(page, "eve recorded: Step 1: continuing led from state 2 to state 1.")
         assert page.inner_text("#title-do") == "Do this now: continue"
         assert page.get_by_label("Why finishing?").input_value() == "she asked for it"
+        assert_fits(page, violations)
         page.get_by_role("button", name="Show it").click()
         page.get_by_text("Do this now: finish").wait_for()
         assert page.get_by_label("Why is it withdrawn?").input_value() == "moved away"
@@ -231,9 +250,20 @@ def test_what_somebody_reads_stays_in_its_place(
 
 @pytest.mark.parametrize("same", [False, True])
 def test_whoever_comes_second_reads_who_was_first(
-    server: Serving, study: grbp.Study, browser: Watched, same: bool
+    server: Serving,
+    study: grbp.Study,
+    browser: Watched,
+    violations: Callable[..., list[str]],
+    same: bool,
 ) -> None:
-    with browser.page(storage_state=server.signed_in(), meant=("status of 409",)) as page:
+    meant = ("status of 409",)
+    with browser.page(
+        storage_state=server.signed_in(),
+        meant=meant,
+        viewport=PHONE,
+        color_scheme="dark",
+        font=WIDE,
+    ) as page:
         page.add_init_script(_LISTEN)
         show(page, server, study)
         page.get_by_text("It was finishing instead").click()
@@ -254,6 +284,7 @@ def test_whoever_comes_second_reads_who_was_first(
         )
         (button,) = [one for one in page.locator("#refusal button").all() if one.is_visible()]
         assert button.inner_text() == "Show the case"
+        assert_fits(page, violations)
         button.click()
         page.locator("td", has_text="led from state 2 to state 3").wait_for()
         assert page.get_by_label("Why finishing?").input_value() == "she asked for it"
@@ -266,11 +297,16 @@ def test_whoever_comes_second_reads_who_was_first(
 
 
 def test_news_are_said_in_the_words_of_the_study(server: Serving, browser: Watched) -> None:
-    study = grbp.Study.create(server.store, "ward in words", 4, case_name="patient", who="office")
+    study = grbp.Study.create(
+        server.store, "in words", 4, states=["dead", "severe", "moderate", "mild", "home"],
+        actions=["medication", "surgery"], case_name="patient", who="the office",
+    )  # fmt: skip
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded in patient 1: Opened in")
+        read_news(page, "eve recorded in patient 1: Opened in moderate (2)")
+        study.tell(1, 3, took="continue", why="so it was", who="eve")
+        read_news(page, "eve recorded in patient 1: Step 1: medication led from")
 
 
 def test_another_refusal_is_the_servers_sentence(

@@ -8,7 +8,9 @@ import { renew, typedElsewhere, unfold } from "./renewal.js";
 const SAID = "grbp-said";
 const SHOWN_FOR = 15_000;
 const TRY_AGAIN = 5_000;
+const PATIENCE = 30_000;
 const SHOW_AGAIN = 1_000;
+const SPARED = 5; // How many times as long as a page takes nothing is asked of the server.
 const find = (id) => document.getElementById(id);
 const { actor = "", study = "", id = "", caseName = "case" } = document.body.dataset;
 
@@ -243,7 +245,7 @@ const news = find("news");
 let heard = 0; // The number of the last entry.
 let latest = null; // The last entry that this page is about.
 let timer = 0;
-let shown = 0;
+let free = 0; // From when on a page may be asked for again.
 
 function hear(event) {
   const [, here] = location.pathname.match(/\/cases\/(\d+)$/) ?? [];
@@ -254,7 +256,7 @@ function hear(event) {
 
 function showSoon() {
   clearTimeout(timer);
-  timer = setTimeout(show, Math.max(0, shown + SHOW_AGAIN - Date.now()));
+  timer = setTimeout(show, Math.max(0, free - Date.now()));
 }
 
 async function load(address) {
@@ -269,14 +271,18 @@ const busy = () => document.querySelector("dialog[open]") !== null;
 
 async function show(wanted = false) {
   if (busy()) return;
-  shown = Date.now();
+  const began = Date.now();
+  free = began + PATIENCE;
   let page;
   try {
     page = await load(location.href);
   } catch {
-    timer = setTimeout(show, TRY_AGAIN);
+    free = Date.now() + TRY_AGAIN;
+    showSoon();
     return;
   }
+  free = Date.now() + Math.max(SHOW_AGAIN, SPARED * (Date.now() - began));
+  if (heard > Number(page.body.dataset.events)) showSoon();
   const newer = page.getElementById("content");
   if (busy()) return;
   if (!newer) return sayEnded();
