@@ -1,7 +1,7 @@
 // A learner that plays case by case beside somebody who knows the chances.
 
 import { boundary, control, gapAt, optimalThreshold, startMean } from "./exact.js";
-import { counted, drawWins, listenToLuck, showLuck, tellWalk } from "./explorer-race.js";
+import { counted, drawWins, listenToLuck, tellWalk } from "./explorer-race.js";
 import { frame, make, path, redraw, roomFor, shorten, text } from "./explorer-svg.js";
 import { Words, few, ofHundred, percent, sentence, whole } from "./explorer-words.js";
 import { Learner, Race, always } from "./learner.js";
@@ -14,71 +14,78 @@ const put = (id, words) => {
   find(id).textContent = words;
 };
 
-/** Let the section follow the page's state; return what shows it. `change` takes over changes. */
-export function mountLearner(change) {
-  let [race, learner, words, now, played] = [null, null, null, null, ""];
-  let otherwise = []; // the thresholds of the learner that somebody who knows did not choose
-
-  const begin = () => {
-    const { goal, pC, pF, start, gamma, luck } = now;
-    const problem = { goal, pC, pF, start };
-    learner = new Learner(problem, gamma, luck);
-    race = new Race(problem, luck, [learner, always(optimalThreshold(problem))]);
-    otherwise = [];
-  };
-
-  const show = () => {
-    const { n, next } = learner;
-    put("learner-next", `For ${words.one} ${whole(n.rho)} it chooses: ` +
-      `${words.shortPolicy(next.threshold)}.`);
-    put("learner-why", whyWords(learner, words));
-    put("learner-up", `${sentence(going(words))} moved up ${timesOf(n.cUp, n.c)}.`);
-    put("learner-won", `${sentence(finishing(words))} worked ${timesOf(n.fGoal, n.f)}.`);
-    put("learner-up-now", percent(n.cUp / n.c));
-    put("learner-won-now", percent(n.fGoal / n.f));
-    put("learner-up-true", percent(now.pC));
-    put("learner-won-true", percent(now.pF));
-    put("learner-last", race.count ? `${sentence(words.one)} ${whole(race.count)}, ` +
-      `${words.shortPolicy(race.last[0].threshold)}: ${tellWalk(race.last[0], words)}` : "");
-    put("learner-said", beside(race, otherwise, words));
-    showSymbols(learner);
-    drawBelief(find("learner-map"), now, n, words);
-    drawWins(find("learner-wins"), race, words, [
-      { look: "learns", name: "the learner" },
-      { look: "knows", name: "somebody who knows the chances" },
-    ]);
-  };
-
-  for (const cases of AT_ONCE) {
-    find(`learner-${cases}`).addEventListener("click", () => {
-      for (let k = 0; k < cases; k += 1) {
-        race.play(1);
-        const [chosen, right] = race.last.map(({ threshold }) => threshold);
-        if (chosen !== right) otherwise.push(chosen);
-      }
-      show();
-    });
+/** The section on the page; `change` takes over what the reader changes of the page's state. */
+export class LearnerSection {
+  constructor(change) {
+    this.played = "";
+    for (const cases of AT_ONCE) {
+      find(`learner-${cases}`).addEventListener("click", () => this.play(cases));
+    }
+    find("learner-again").addEventListener("click", () => this.begin());
+    listenToLuck("learner-luck", change);
   }
-  find("learner-again").addEventListener("click", () => {
-    begin();
-    show();
-  });
-  listenToLuck("learner-luck", change);
 
-  return (state) => {
-    now = state;
-    words = new Words(state);
+  /** Follow the page's state; what was played stays unless it depends on what has changed. */
+  take(state) {
+    const words = new Words(state);
+    const { goal, pC, pF, start, gamma, luck } = state;
+    Object.assign(this, { words, problem: { goal, pC, pF, start }, gamma, luck });
     for (const cases of AT_ONCE) put(`learner-${cases}`, counted(cases, words));
     put("learner-one", words.one);
     put("learner-up-name", words.upChance);
     put("learner-won-name", words.winChance);
-    showLuck("learner-luck", state);
-    const { goal, pC, pF, start, gamma, luck } = state;
-    const key = JSON.stringify([goal, pC, pF, start, gamma, luck]);
-    if (key !== played) begin();
-    played = key;
-    show();
-  };
+    find("learner-luck").value = luck;
+    const now = JSON.stringify([this.problem, gamma, luck]);
+    if (now === this.played) this.show();
+    else this.begin();
+    this.played = now;
+  }
+
+  begin() {
+    const { problem, gamma, luck } = this;
+    this.learner = new Learner(problem, gamma, luck);
+    this.race = new Race(problem, luck, [this.learner, always(optimalThreshold(problem))]);
+    this.otherwise = []; // the learner's thresholds where somebody who knows chose another
+    this.show();
+  }
+
+  play(cases) {
+    for (let k = 0; k < cases; k += 1) {
+      this.race.play(1);
+      const [chosen, right] = this.race.last.map(({ threshold }) => threshold);
+      if (chosen !== right) this.otherwise.push(chosen);
+    }
+    this.show();
+  }
+
+  show() {
+    const { race, learner, words } = this;
+    const { n, next } = learner;
+    const [first] = race.last;
+    put("learner-last", first ? `${sentence(words.one)} ${whole(race.count)}, ` +
+      `${words.shortPolicy(first.threshold)}: ${tellWalk(first, words)}` : "");
+    put("learner-next", `For ${words.one} ${whole(n.rho)} it chooses: ` +
+      `${words.shortPolicy(next.threshold)}.`);
+    put("learner-why", whyWords(learner, words));
+    this.showCounts(n);
+    put("learner-said", compareWords(race, this.otherwise, words));
+    put("learner-symbols", symbols(learner));
+    drawBelief(find("learner-map"), this.problem, n, words);
+    drawWins(find("learner-wins"), race, words, [
+      { look: "learns", name: "the learner" },
+      { look: "knows", name: "somebody who knows the chances" },
+    ]);
+  }
+
+  showCounts(n) {
+    const { words, problem } = this;
+    put("learner-up", `${sentence(going(words))} moved up ${timesOf(n.cUp, n.c)}.`);
+    put("learner-won", `${sentence(finishing(words))} worked ${timesOf(n.fGoal, n.f)}.`);
+    put("learner-up-now", percent(n.cUp / n.c));
+    put("learner-won-now", percent(n.fGoal / n.f));
+    put("learner-up-true", percent(problem.pC));
+    put("learner-won-true", percent(problem.pF));
+  }
 }
 
 /** Name what one does by continuing. */
@@ -111,36 +118,39 @@ function whyWords({ goal, gamma, n, next }, words) {
       `${words.state(1)} looks better.`,
     "looks better": `${sentence(finish)} looks at least as good: ${counts}.`,
     "to learn": `It tries ${finish} to learn: that looks worse, but it has tried it only ` +
-      `${times(n.f)}, and it wants ${times(wanted)} before ${words.one} ${whole(n.rho)}.`,
+      `${times(n.f)}, and it wants ${whole(wanted)} tries by now.`,
     "looks worse": `${sentence(finish)} looks worse: ${counts}. It has tried it ${times(n.f)}, ` +
       "which is enough for now.",
   }[next.why];
 }
 
 /** Compare the learner with somebody who knows the chances. */
-function beside({ count, problem, wins }, otherwise, words) {
+function compareWords({ count, problem, wins }, otherwise, words) {
   if (!count) return `No ${words.one} has been played yet.`;
   const [learned, known] = wins.map((won) => whole(won.at(-1)));
-  const costs = new Map(otherwise.map((threshold) => [threshold, 0]));
-  for (const threshold of costs.keys()) {
-    costs.set(threshold, startMean(problem.goal, problem.start, (s) => gapAt(problem, threshold, s)));
-  }
-  const cost = otherwise.reduce((sum, threshold) => sum + costs.get(threshold), 0);
   const chose = otherwise.length
     ? `It chose otherwise for ${whole(otherwise.length)} of them. On average that costs ` +
-      `${few(cost)} wins; all else is luck.`
+      `${few(costOf(problem, otherwise))} wins; all else is luck.`
     : "It has made the same choices so far.";
   return `After ${counted(count, words)}, the learner has won ${learned} and somebody who knows ` +
     `the chances ${known}. ${chose}`;
 }
 
-function showSymbols({ goal, gamma, n, next }) {
+/** Compute how many wins some choices cost on average. */
+function costOf(problem, thresholds) {
+  const { goal, start } = problem;
+  const gap = (threshold) => startMean(goal, start, (s) => gapAt(problem, threshold, s));
+  return [...new Set(thresholds)].reduce((sum, threshold) =>
+    sum + gap(threshold) * thresholds.filter((one) => one === threshold).length, 0);
+}
+
+/** Write what the learner knows in the paper's symbols. */
+function symbols({ goal, gamma, n, next }) {
   const estimate = n.cUp / n.c;
-  put("learner-symbols", `GETBE-SM, round ρ = ${whole(n.rho)}: N_C = ${whole(n.c)}, ` +
-    `N_C^u = ${whole(n.cUp)}, p̂_C = ${few(estimate)}, B(p̂_C) = ${few(boundary(goal, estimate))}; ` +
-    `N_F = ${whole(n.f)}, N_F^G = ${whole(n.fGoal)}, p̂_F = ${few(n.fGoal / n.f)}; ` +
-    `D(ρ) = γ ln ρ = ${few(control(gamma, n.rho))} with γ = ${few(gamma)}; ` +
-    `threshold ${next.threshold}.`);
+  return `GETBE-SM, round ρ = ${whole(n.rho)}: N_C = ${whole(n.c)}, N_C^u = ${whole(n.cUp)}, ` +
+    `p̂_C = ${few(estimate)}, B(p̂_C) = ${few(boundary(goal, estimate))}; N_F = ${whole(n.f)}, ` +
+    `N_F^G = ${whole(n.fGoal)}, p̂_F = ${few(n.fGoal / n.f)}; D(ρ) = γ ln ρ = ` +
+    `${few(control(gamma, n.rho))} with γ = ${few(gamma)}; threshold ${next.threshold}.`;
 }
 
 /** Draw what the learner believes, and the truth, on a small map with the boundary. */

@@ -1,14 +1,14 @@
 // Two rules that play the same cases on the same luck, side by side.
 
 import { gapAt, optimalThreshold, startMean, valueAt } from "./exact.js";
-import { playedThreshold, readNumber } from "./explorer-state.js";
+import { USUAL, playedThreshold, readNumber } from "./explorer-state.js";
 import { frame, make, path, redraw, roomFor, roundTicks, text } from "./explorer-svg.js";
 import { Words, ofHundred, sentence, whole } from "./explorer-words.js";
 import { Race, always } from "./learner.js";
 
 const PLAYERS = ["A", "B"];
-const PACE = 250; // milliseconds between two cases
-const STILL = { every: 2000, cases: 8 }; // for those who want little motion: as many, in fewer steps
+const USUAL_PACE = { cases: 1, every: 250 }; // milliseconds
+const STILL = { cases: 8, every: 2000 }; // as fast, for those who want little motion
 const CELL = 18;
 const SHOWN = 24; // of the latest cases, at most
 
@@ -17,111 +17,112 @@ const put = (id, words) => {
   find(id).textContent = words;
 };
 
-/** Let the section follow the page's state; return what shows it. `change` takes over changes. */
-export function mountRace(change) {
-  let [race, words, thresholds, played, timer] = [null, null, [], "", 0];
-
-  const show = () => {
-    const { count, problem, wins } = race;
-    const names = thresholds.map((threshold) => words.shortPolicy(threshold));
-    put("race-play", timer ? "Pause" : "Play");
-    for (const id of ["race-said", "race-walks"]) {
-      find(id).setAttribute("aria-live", timer ? "off" : "polite");
+/** The section on the page; `change` takes over what the reader changes of the page's state. */
+export class RaceSection {
+  constructor(change) {
+    Object.assign(this, { timer: 0, played: "" });
+    const rules = PLAYERS.map((player) => find(`race-rule-${player}`));
+    for (const rule of rules) {
+      rule.addEventListener("change", () =>
+        change({ race: rules.map(({ value }) => value).join("-") }));
     }
-    put("race-one", `One ${words.one}`);
-    put("race-many", `100 ${words.many}`);
+    find("race-play").addEventListener("click", () => this.toggle());
+    find("race-one").addEventListener("click", () => this.play(1));
+    find("race-many").addEventListener("click", () => this.play(100));
+    find("race-again").addEventListener("click", () => this.begin());
+    listenToLuck("race-luck", change);
+  }
+
+  /** Follow the page's state; what was played stays unless it depends on what has changed. */
+  take(state) {
+    this.words = new Words(state);
+    const best = optimalThreshold(state);
+    const thresholdOf = (rule) => playedThreshold({ ...state, threshold: rule }, best);
+    const { goal, pC, pF, start, luck } = state;
+    this.rules = state.race.split("-");
+    this.problem = { goal, pC, pF, start };
+    Object.assign(this, { luck, thresholds: this.rules.map(thresholdOf) });
+    this.nameRules(thresholdOf);
+    find("race-luck").value = luck;
+    const now = JSON.stringify([this.problem, luck, this.thresholds]);
+    if (now === this.played) this.show();
+    else this.begin();
+    this.played = now;
+  }
+
+  /** Write what can be chosen in the problem's own words. */
+  nameRules(thresholdOf) {
+    PLAYERS.forEach((player, k) => {
+      const rule = find(`race-rule-${player}`);
+      for (const option of rule.options) {
+        const name = this.words.shortPolicy(thresholdOf(option.value));
+        option.textContent = option.value === "best" ? `the best: ${name}` : name;
+      }
+      rule.value = this.rules[k];
+    });
+    put("race-one", `One ${this.words.one}`);
+    put("race-many", `100 ${this.words.many}`);
+  }
+
+  begin() {
+    this.halt();
+    this.race = new Race(this.problem, this.luck, this.thresholds.map(always));
+    this.show();
+  }
+
+  halt() {
+    clearInterval(this.timer);
+    this.timer = 0;
+  }
+
+  /** Play many cases at once, and stop. */
+  play(cases) {
+    this.halt();
+    this.race.play(cases);
+    this.show();
+  }
+
+  /** Play on and on, or stop. */
+  toggle() {
+    if (this.timer) {
+      this.halt();
+    } else {
+      const pace = matchMedia("(prefers-reduced-motion: reduce)").matches ? STILL : USUAL_PACE;
+      this.timer = setInterval(() => {
+        this.race.play(pace.cases);
+        this.show();
+      }, pace.every);
+    }
+    this.show();
+  }
+
+  show() {
+    const { race, words, thresholds } = this;
+    const names = thresholds.map((threshold) => words.shortPolicy(threshold));
+    put("race-play", this.timer ? "Pause" : "Play");
+    for (const id of ["race-said", "race-walks"]) {
+      find(id).setAttribute("aria-live", this.timer ? "off" : "polite");
+    }
     PLAYERS.forEach((player, k) => {
       put(`race-name-${player}`, names[k]);
-      put(`race-won-${player}`, whole(wins[k].at(-1)));
-      put(`race-walk-${player}`, count ? `${player}: ${tellWalk(race.last[k], words)}` : "");
+      put(`race-won-${player}`, whole(race.wins[k].at(-1)));
+      put(`race-walk-${player}`, race.count ? `${player}: ${tellWalk(race.last[k], words)}` : "");
     });
-    put("race-number", count ? `${sentence(words.one)} ${whole(count)}:` : "");
+    put("race-number", race.count ? `${sentence(words.one)} ${whole(race.count)}:` : "");
     put("race-said", countWords(race, words));
-    put("race-exact", exactWords(problem, thresholds, words));
+    put("race-exact", exactWords(race.problem, thresholds, words));
     drawLatest(find("race-latest"), race, words);
     drawWins(find("race-wins"), race, words, thresholds.map((threshold, k) => ({
       look: `${threshold ? "finish" : "continue"} line ${k ? "second" : "first"}`,
       name: `${PLAYERS[k]}: ${names[k]}`,
     })));
-  };
-
-  const halt = () => {
-    clearInterval(timer);
-    timer = 0;
-  };
-
-  const play = (cases) => {
-    race.play(cases);
-    show();
-  };
-
-  const toggle = () => {
-    if (timer) {
-      halt();
-    } else {
-      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      timer = setInterval(() => play(still ? STILL.cases : 1), still ? STILL.every : PACE);
-    }
-    show();
-  };
-
-  const begin = (state) => {
-    halt();
-    const { goal, pC, pF, start } = state;
-    race = new Race({ goal, pC, pF, start }, state.luck, thresholds.map(always));
-  };
-
-  const select = (player) => find(`race-rule-${player}`);
-  for (const player of PLAYERS) {
-    select(player).addEventListener("change", () =>
-      change({ race: PLAYERS.map((one) => select(one).value).join("-") }));
   }
-  find("race-play").addEventListener("click", toggle);
-  for (const [id, cases] of [["race-one", 1], ["race-many", 100]]) {
-    find(id).addEventListener("click", () => {
-      halt();
-      play(cases);
-    });
-  }
-  listenToLuck("race-luck", change);
-
-  let now = null;
-  find("race-again").addEventListener("click", () => {
-    begin(now);
-    show();
-  });
-  return (state) => {
-    now = state;
-    words = new Words(state);
-    const best = optimalThreshold(state);
-    const rules = state.race.split("-");
-    thresholds = rules.map((rule) => playedThreshold({ ...state, threshold: rule }, best));
-    PLAYERS.forEach((player, k) => {
-      for (const option of select(player).options) {
-        const threshold = playedThreshold({ ...state, threshold: option.value }, best);
-        const name = words.shortPolicy(threshold);
-        option.textContent = option.value === "best" ? `the best: ${name}` : name;
-      }
-      select(player).value = rules[k];
-    });
-    showLuck("race-luck", state);
-    const { goal, pC, pF, start, luck } = state;
-    const key = JSON.stringify([goal, pC, pF, start, luck, thresholds]);
-    if (key !== played) begin(state);
-    played = key;
-    show();
-  };
 }
 
 /** Let a field choose the luck. */
 export function listenToLuck(id, change) {
   find(id).addEventListener("change", ({ target }) =>
-    change({ luck: readNumber("luck", target.value, { luck: 1 }) }));
-}
-
-/** Show the luck in its field. */
-export function showLuck(id, { luck }) {
-  find(id).value = luck;
+    change({ luck: readNumber("luck", target.value, USUAL) }));
 }
 
 /** Tell a walk: the states one after another, what ended it, and how. */
@@ -129,7 +130,8 @@ export function tellWalk({ trail, f }, words) {
   const told = trail.map((state) => words.brief(state));
   if (f) told.splice(-1, 0, words.action("finish"));
   if (told.length > 12) told.splice(5, told.length - 10, "…");
-  return `${told.join(" → ")}: ${words.ended(trail.at(-1))}.`;
+  const end = trail.at(-1);
+  return `${told.join(" → ")}${words.label(end) ? "" : `: ${words.ended(end)}`}.`;
 }
 
 /** Say how far the two have come. */
@@ -163,7 +165,7 @@ function exactWords(problem, thresholds, words) {
   return `${wins}: ${ahead} wins ${ofHundred(more)} more.`;
 }
 
-/** Draw the latest cases as columns: a tick for each player that won, and a mark if one alone did. */
+/** Draw the latest cases as columns: a tick for each player that won, and a mark if only one did. */
 function drawLatest(svg, race, words) {
   const width = roomFor(svg);
   const room = Math.min(Math.floor((width - CELL) / CELL), SHOWN);

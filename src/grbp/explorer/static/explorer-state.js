@@ -11,7 +11,7 @@ export const VIEWS = ["projector", "embed"];
 export const USUAL = {
   goal: 4, pC: 0.45, pF: 0.3, start: 2, gamma: 15, threshold: "best", own: {},
   labels: { states: [], actions: [], cases: [] },
-  view: "", story: "", tour: 0, predict: 0, seed: 1,
+  view: "", story: "", tour: 0, predict: 0, seed: 1, luck: 8, race: "0-best",
 };
 
 /** The numbers of the state: their names in a link, their limits, and whether they are whole. */
@@ -23,11 +23,12 @@ export const NUMBERS = {
   gamma: { name: "gamma", least: 0, most: () => 100 },
 };
 
-/** The whole numbers without a slider: a step of the tour, a question, and their seed. */
+/** The whole numbers without a slider: a step of the tour, a question, its seed, and the luck. */
 const EXTRAS = {
   tour: { least: 0, most: () => TOUR.length, whole: true },
   predict: { least: 0, most: () => 999, whole: true },
   seed: { least: 0, most: () => 2 ** 32 - 1, whole: true },
+  luck: { least: 1, most: () => 9999, whole: true },
 };
 const LABELS = { states: "states", actions: "actions", cases: "case" };
 
@@ -82,6 +83,10 @@ export function readLink(hash) {
   for (const key of Object.keys(EXTRAS)) take(key, key);
   if (given.get("start") === "uniform") state.start = "uniform";
   if (THRESHOLDS.includes(given.get("threshold"))) state.threshold = given.get("threshold");
+  const rules = given.get("race")?.split("-") ?? [];
+  if (rules.length === 2 && rules.every((rule) => THRESHOLDS.includes(rule))) {
+    state.race = rules.join("-");
+  }
   if (VIEWS.includes(given.get("view"))) state.view = given.get("view");
   if (Object.hasOwn(STORIES, given.get("story"))) state.story = given.get("story");
   const read = (key) => ownNames(state, key)
@@ -118,7 +123,7 @@ export function writeLink(state) {
     .filter(([key]) => fit[key].length)
     .map(([key, name]) => `&${name}=${fit[key].map(encodeURIComponent).join(",")}`);
   const usual = { ...USUAL, ...TOUR[state.tour - 1]?.sets, tour: 0 };
-  const rest = ["story", "view", ...Object.keys(EXTRAS)]
+  const rest = ["story", "view", "race", ...Object.keys(EXTRAS)]
     .filter((key) => state[key] !== usual[key])
     .map((key) => [key, state[key]]);
   const numbers = new URLSearchParams([...pairs, ["threshold", state.threshold], ...own]);

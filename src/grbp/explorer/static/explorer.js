@@ -8,8 +8,10 @@ import {
 } from "./explorer-by-state.js";
 import { Cases, uniforms } from "./explorer-cases.js";
 import { Chain, Player } from "./explorer-chain.js";
+import { LearnerSection } from "./explorer-learner.js";
 import { STORIES, Score, TOUR } from "./explorer-lessons.js";
 import { drawControl, drawCosts, drawMap, drawShares, drawValues } from "./explorer-pictures.js";
+import { RaceSection } from "./explorer-race.js";
 import { copyField, embedCode } from "./explorer-share.js";
 import {
   LARGEST_BY_STATE, NUMBERS, PROBLEM, USUAL, chainOf, playedThreshold, readLink, readNumber,
@@ -44,6 +46,7 @@ const score = new Score();
 const cases = new Cases(uniforms(2), words);
 const chain = new Chain(find("chain"));
 const player = new Player(cases, chain, showCases);
+const sections = [new RaceSection(change), new LearnerSection(change)];
 
 /** Show everything for the present state; a field that is being typed in is left alone. */
 function show(typed = null) {
@@ -61,6 +64,7 @@ function show(typed = null) {
   showTable();
   showStates();
   showGamma();
+  for (const section of sections) section.take(state);
   beginCases();
 }
 
