@@ -98,7 +98,7 @@ export class Chain {
     }
     const ends = [told.label(0) || "loses", told.label(goal) || "wins"];
     const [worse, better] = finish ? ends : ["down", "up"];
-    const room = this.width / 2 - 12;
+    const room = this.width / 2 - 20;
     const words = [[worse, 1 - chance], [better, chance]].map(([word, part]) => {
       const number = ` ${percent(part)}`;
       return shorten(word, room - widthOf(number, "chance"), "chance") + number;

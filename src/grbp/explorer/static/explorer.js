@@ -190,6 +190,7 @@ function showQuestion() {
   put("predict-start", score.answers.size ? "More questions" : "Guess first");
   if (!predict) return;
   const { action, off } = score.find(question()) ?? {};
+  const answered = action !== undefined;
   const [go, end] = ["continue", "finish"].map((kind) => words.action(kind));
   put("question-title", `Question ${predict}`);
   put("question-words", `Between ${words.deadEnd} and ${words.goal} there ` +
@@ -199,11 +200,11 @@ function showQuestion() {
   put("question-asks", `${sentence(end)} or ${go} in ${words.state(1)}?`);
   put("answer-finish", sentence(end));
   put("answer-continue", sentence(go));
-  put("question-said", action ? answerWords(action, off) : "");
+  put("question-said", answered ? answerWords(action, off) : "");
   put("score", score.words);
   put("question-seed", `List ${seed}: everybody who has this link has the same questions.`);
-  for (const id of ["question-words", "question-asks", "answers"]) find(id).hidden = Boolean(action);
-  find("question-next").hidden = !action;
+  for (const id of ["question-words", "question-asks", "answers"]) find(id).hidden = answered;
+  find("question-next").hidden = !answered;
 }
 
 /** Say how good an answer was. */
@@ -250,10 +251,9 @@ function showTour(moved = true) {
 
 /** Go to a step of the tour, which sets the sliders; 0 ends it. */
 function goToStep(tour) {
-  if (tour === 0) change({ tour });
+  if (tour === 0) change({ tour, predict: 0 });
   else take({ ...readLink(`#tour=${tour}`), view: state.view });
   commit();
-  showTour();
 }
 
 /** Tell those who listen, when the hand has come to rest. */
@@ -359,6 +359,7 @@ function change(changes, typed = null) {
   state = within({ ...state, start: wished, ...changes });
   if (state.predict) wished = state.start;
   show(typed);
+  if ("tour" in changes) showTour(false);
   clearTimeout(later);
   later = setTimeout(commit, 350);
 }
@@ -532,7 +533,8 @@ async function copy(id, copied) {
     find(one).hidden = find(`${one}-name`).hidden = one !== id;
   }
   const said = await copyField(find(id), copied);
-  put("copied", hosted || id === "link" ? said : `${said} Put the file explorer.html beside your page.`);
+  const beside = hosted || id === "link" ? "" : " Put the file explorer.html beside your page.";
+  put("copied", `${said}${beside}`);
 }
 
 listen();
