@@ -14,6 +14,7 @@ from grbp.live.projection import advise, load_watch
 from grbp.live.schema import OPEN, CaseRow, StudyRow
 from grbp.live.starts import DRAWN
 from grbp.live.state_basis import StateBasis, make_state_basis
+from grbp.model.labels import Labels
 from grbp.model.transition import Action
 
 AnyBasis: TypeAlias = Basis | StateBasis
@@ -49,6 +50,8 @@ class Advice:
     warnings : tuple of str
         A sentence for each alarm that has risen by now and speaks against what the advice takes
         for granted. It changes no advice.
+    labels : Labels
+        What the study calls its states, actions and cases.
     """
 
     study: str
@@ -63,6 +66,7 @@ class Advice:
     replayed: bool = field(compare=False)
     group: str | None
     warnings: tuple[str, ...] = field(compare=False)
+    labels: Labels = field(compare=False)
     _explain: Callable[[], AnyBasis] = field(repr=False, compare=False)
 
     @cached_property
@@ -87,6 +91,7 @@ class Advice:
         return named | {
             "action": None if self.action is None else self.action.name.lower(),
             "warnings": None if self.warnings is None else list(self.warnings),
+            "labels": self.labels.to_dict(),
             "basis": None if reasons is None else reasons.to_dict(),
         }
 
@@ -103,6 +108,7 @@ def make_advice(
         step=row.steps, action=action, shadow=config.shadow, event=event,
         replayed=replayed, group=row.group or None,
         warnings=() if action is None else find_warnings(config, study),
+        labels=config.words,
         _explain=partial(case_basis, config, row),
     )  # fmt: skip
     return advice
@@ -293,6 +299,8 @@ class Status:
     alarms : tuple of Alarm or None
         The alarms that rose, the one with the most evidence first; None if the study, which an
         older version made, does not watch its cases.
+    labels : Labels
+        What the study calls its states, actions and cases.
     """
 
     study: str
@@ -318,6 +326,7 @@ class Status:
     by_group: dict[str, GroupStatus]
     by_state: tuple[StateBasis, ...]
     alarms: tuple[Alarm, ...] | None
+    labels: Labels = Labels()  # noqa: RUF009 (it cannot be changed)
 
     @property
     def against(self) -> tuple[Alarm, ...]:
@@ -333,6 +342,7 @@ class Status:
             "groups": list(self.groups),
             "by_state": None if states is None else [one.to_dict() for one in states],
             "alarms": None if alarms is None else [alarm._asdict() for alarm in alarms],
+            "labels": self.labels.to_dict(),
         }
         if groups is not None:
             plain["by_group"] = {name: one.to_dict() for name, one in groups.items()}
@@ -369,4 +379,5 @@ def make_status(
         config.memory, tuple(config.groups), found,
         explain_states(config, known[""][0], study.next_threshold),
         find_alarms(row) if config.alarms else None,
+        config.words,
     )  # fmt: skip

@@ -117,7 +117,7 @@ def open_case(tx: Transaction, call: Call, state: object, group: object = None) 
     """Open a case: decide its threshold, or its policy, from what is known now."""
     recording = Recording(tx, call)
     config = recording.config
-    first, name = check_whole("state", state, 1, config.goal - 1), _check_group(config, group)
+    first, name = _check_state(config, state, 1, config.goal - 1), _check_group(config, group)
     request = f'{{"state":{first},"group":{dumps(name)}}}' if name else f'{{"state":{first}}}'
     if answered := recording.find_answer("open", request):
         return answered
@@ -167,8 +167,7 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     """Record the state to which an action led."""
     recording = Recording(tx, call)
     config, row = recording.config, recording.find_case(case)
-    after = check_whole("state", state, 0, config.goal)
-    _check_took(took)
+    after, took = _check_state(config, state, 0, config.goal), _check_took(config, took)
     step = _check_step(step)
     reason, number = dumps(why) if why else '""', "null" if step is None else step
     word = _dumps_word(took)
@@ -320,9 +319,19 @@ def _dumps_word(word: str | None) -> str:
     return dumps(word)
 
 
-def _check_took(took: object) -> None:
-    if took is not None and not (isinstance(took, str) and took in (CONTINUE, FINISH)):
-        raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
+def _check_state(config: Config, state: object, low: int, high: int) -> int:
+    """Return a state that is given by its number or by its word."""
+    number = config.words.read_state(state) if config.labels else state
+    return check_whole("state", number, low, high)
+
+
+def _check_took(config: Config, took: object) -> str | None:
+    """Return what was done, which is given by its name or by its word."""
+    action = config.words.read_action(took) if config.labels else took
+    if action is None or (isinstance(action, str) and action in (CONTINUE, FINISH)):
+        return action
+    own = f" ({' or '.join(config.words.actions)})" if config.labels.get("actions") else ""
+    raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'{own}")
 
 
 def _check_step(step: object) -> int | None:

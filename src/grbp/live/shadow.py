@@ -20,7 +20,7 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
     Status: frozenset(
         {
             "study", "goal", "version", "windows", "shadow", "cases", "events", "read_only",
-            "archived", "groups",
+            "archived", "groups", "labels",
         }
     ),
     Case: frozenset(
@@ -29,7 +29,7 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
     Advice: frozenset(
         {
             "study", "case", "rho", "state", "status", "step", "shadow", "event", "replayed",
-            "group",
+            "group", "labels",
         }
     ),
     Moment: frozenset({"event", "recorded", "cases"}),
@@ -48,7 +48,7 @@ _FACTS: Final = frozenset(
 )
 """What everybody sees of that which an event asked and was answered."""
 
-_SETTINGS: Final = frozenset({"name", "goal", "windows", "shadow", "version", "groups"})
+_SETTINGS: Final = frozenset({"name", "goal", "windows", "shadow", "version", "groups", "labels"})
 """What everybody sees of a configuration."""
 
 

@@ -76,7 +76,7 @@ class Study(StudyKeeper):
 
     def open_case(
         self,
-        state: int,
+        state: int | str,
         *,
         group: str | None = None,
         key: str | None = None,
@@ -87,8 +87,8 @@ class Study(StudyKeeper):
 
         Parameters
         ----------
-        state : int
-            The state of the case, from 1 to goal - 1.
+        state : int or str
+            The state of the case, from 1 to goal - 1, or its word.
         group : str, optional
             Its group, in a study with groups; it never changes.
         key : str, optional
@@ -131,7 +131,7 @@ class Study(StudyKeeper):
     def tell(  # noqa: PLR0913
         self,
         case: int,
-        state: int,
+        state: int | str,
         *,
         took: Action | str | None = None,
         why: str = "",
@@ -144,10 +144,12 @@ class Study(StudyKeeper):
 
         Parameters
         ----------
-        case, state : int
-            The case, and its state now.
+        case : int
+        state : int or str
+            The state of the case now, or its word.
         took : Action or str, optional
-            What was done, "continue" or "finish", where it is not what was advised.
+            What was done, "continue" or "finish" or the study's own word for it, where it is not
+            what was advised.
         why : str, optional
             Why something else was done; it must be said then.
         step : int, optional

@@ -29,6 +29,7 @@ from grbp.serve.remote import (
     list_studies,
     read_basis,
     read_estimates,
+    read_labels,
     read_status,
     read_verified,
     to_utc,
@@ -155,6 +156,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         windows: Mapping[str, float] | None = None,
         shadow: bool = False,
         level: float = 0.95,
+        states: Sequence[str] | None = None,
+        actions: Sequence[str] | None = None,
+        case_name: str | Sequence[str] | None = None,
         **options: Any,
     ) -> "Client":
         """Make a study at a server; see `Study.create`, whose parameters these are.
@@ -175,6 +179,8 @@ as https://ward.example.org or http://127.0.0.1:8000
         windows : dict, optional
         shadow : bool, default False
         level : float, default 0.95
+        states, actions : sequence of str, optional
+        case_name : str or pair of str, optional
         **options
             As for `Client`.
 
@@ -186,13 +192,15 @@ as https://ward.example.org or http://127.0.0.1:8000
         if isinstance(start, Study | Client):
             start = start._count_records(by_state=is_by_state(name_learner(chosen)), groups=named)
         given = {"seed": seed, "start": start, "windows": windows, "shadow": shadow, "level": level}
-        config = make_config(name, goal, chosen, cases, given | {"groups": named})
+        words = {"states": states, "actions": actions, "case_name": case_name}
+        settings = given | {"groups": named, "labels": tuple(words.values())}
+        config = make_config(name, goal, chosen, cases, settings)
         if not isinstance(learner, str | None):
             raise InvalidInput(f"learner = {learner!r} was given; over HTTP it must be a name")
         body = given | {"name": name, "goal": goal, "learner": learner, "model": model}
         body |= {"memory": memory, "groups": named, "cases": None if cases is None else int(cases)}
         body |= {"seed": config.seed, "start": config.start, "windows": dict(windows or {})}
-        body["shadow"] = config.shadow
+        body |= {"shadow": config.shadow} | words
         with _connect(url, options) as transport:
             made = transport.post("/api/studies", body)
         return cls(url, made["study"], **options)
@@ -400,8 +408,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         path, state = f"{self._path}/cases/{said['case']}/basis", said["state"]
         del said["basis"]
         warnings = None if said["warnings"] is None else tuple(said["warnings"])
+        labels = read_labels(said["labels"])
         return Advice(
-            **(said | {"action": action, "warnings": warnings}),
+            **(said | {"action": action, "warnings": warnings, "labels": labels}),
             _explain=lambda: read_basis(self._transport.get(path, state=state)),
         )
 

@@ -21,6 +21,7 @@ from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
+from grbp.model.labels import Labels
 from grbp.model.transition import Action
 from grbp.serve.http_errors import ProblemDetail, make_problem
 from grbp.serve.tokens import DAYS, ROLES, Token
@@ -134,6 +135,28 @@ class NewStudy(Body):
     )
     shadow: Any = _describe_field("boolean", False)
     level: Any = _describe_field("number", 0.95, exclusiveMinimum=0, exclusiveMaximum=1)
+    states: Any = _describe_field(
+        "array",
+        None,
+        items={"type": "string", "minLength": 1, "maxLength": 40},
+        description="what the states are called, from the dead end to the goal",
+    )
+    actions: Any = _describe_field(
+        "array",
+        None,
+        items={"type": "string", "minLength": 1, "maxLength": 40},
+        description="what continuing and finishing are called",
+    )
+    case_name: Any = _describe_field(
+        "",
+        None,
+        anyOf=[
+            {"type": "string", "minLength": 1, "maxLength": 40},
+            {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+            {"type": "null"},
+        ],
+        description="what a case is called, or what one and what several are called",
+    )
 
 
 class Opening(Body):
@@ -250,6 +273,7 @@ _IN_JSON: Final[dict[Any, Any]] = {
     Action: Act,
     Action | None: Act | None,
     tuple[str, ...]: list[str],
+    tuple[str, str]: list[str],
     tuple[float, float] | None: Drawn | None,
 }
 
@@ -262,8 +286,9 @@ StateBasisModel = _derive(
 AnyBasisModel = BasisModel | StateBasisModel
 AlarmModel = _derive("AlarmModel", Alarm)
 GroupModel = _derive("GroupModel", GroupStatus, basis=AnyBasisModel)
+LabelsModel = _derive("LabelsModel", Labels)
 AdviceModel = _derive(
-    "AdviceModel", Advice, status=Stage,
+    "AdviceModel", Advice, status=Stage, labels=LabelsModel,
     basis=Annotated[
         AnyBasisModel | None, Field(description="null without an action, or if left out")
     ],
@@ -276,6 +301,7 @@ StatusModel = _derive(
     by_group=dict[str, GroupModel],  # type: ignore[valid-type]
     by_state=list[StateBasisModel],  # type: ignore[valid-type]
     alarms=list[AlarmModel] | None,  # type: ignore[valid-type]
+    labels=LabelsModel,
 )  # fmt: skip
 VerifiedModel = _derive("VerifiedModel", Verified, ok=bool)
 TokenModel = _derive("TokenModel", Token, revoked=str | None, revoked_by=str | None, hash=None)
