@@ -39,7 +39,9 @@ def write_output(output: dict[str, Any]) -> str:
     """Write the richest form of an output: a page's own, a picture, or text."""
     data = output.get("data", {})
     if "text/html" in data:
-        return fence("{raw} html", f'<div class="output">{"".join(data["text/html"])}</div>')
+        return fence(
+            "{raw} html", f'<div class="output" tabindex="0">{"".join(data["text/html"])}</div>'
+        )
     if "image/png" in data:
         picture = "".join(data["image/png"]).replace("\n", "")
         return fence(
