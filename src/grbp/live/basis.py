@@ -182,6 +182,8 @@ class Basis:
 
     def _describe_tries(self, labels: Labels) -> str:
         """Say how often both actions were tried before the case, and what came of them."""
+        if not (self.f or self.c or self.pending):
+            return f"Before this {labels.case[0]}, neither was tried."
         won = describe_finish(self, labels, count_times(self.f_goal))
         moved = describe_continue(self, labels, count_times(self.c_up))
         return f"Before this {labels.case[0]}, {won}; {moved}."

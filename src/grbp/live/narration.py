@@ -189,10 +189,8 @@ def describe_advice(advice: "Advice") -> str:
         f"after {plural(advice.step, 'step')}",
     )
     if advice.status in (WON, LOST):
-        end = "won: it reached the goal" if advice.status == WON else "lost: it is in the dead end"
-        if words.states:
-            end = f"in {words.state(advice.state)}: {advice.status}"
-        return f"{name} is {end} {after}."
+        end = name_state(advice.state, advice.state, words)
+        return f"{name} ended in {end} {after}."
     if advice.status == CLOSED:
         return f"{name} was withdrawn in {words.state(advice.state)} {after}."
     place = f"{name} is in {words.state(advice.state)}"

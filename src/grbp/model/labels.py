@@ -133,6 +133,7 @@ class Labels(NamedTuple):
             "neither threshold": "neither of these two policies",
             "CONTINUE": go,
             "FINISH": end,
+            **dict(zip(CASE, self.case, strict=True)),
         }
         for verb, (usual, word) in zip(
             _VERBS, zip(ACTIONS, self.actions, strict=True), strict=True
@@ -153,7 +154,7 @@ class Labels(NamedTuple):
         verbs = "|".join(form for verb in _VERBS for form in verb)
         pattern = (
             r"\bB\(p_C\)|\b(?:a p_F|p_[CF])\b|\bneither threshold\b|\bthreshold [01]\b"
-            rf"|\bstate (?P<state>[0-9]+)\b|\b(?:CONTINUE|FINISH)\b|\b(?i:{verbs})\b"
+            rf"|\bstate (?P<state>[0-9]+)\b|\b(?:CONTINUE|FINISH|cases?)\b|\b(?i:{verbs})\b"
         )
         return re.sub(pattern, say, text)
 
