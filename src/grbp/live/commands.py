@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from grbp.errors import Conflict, InvalidInput, NotFound
+from grbp.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from grbp.learners.registry import LearnerLike
 from grbp.live.arguments import MOST_CASES
 from grbp.live.config import CONTINUE, FINISH, Config, check_config, load_config
@@ -380,8 +380,12 @@ def _check_took(config: Config, took: object) -> str | None:
     action = config.words.read_action(took) if config.labels else took
     if action is None or (isinstance(action, str) and action in (CONTINUE, FINISH)):
         return action
-    either = " or ".join(repr(config.words.do(one)) for one in (CONTINUE, FINISH))
-    raise InvalidInput(f"took = {took!r} was given; it must be {either}")
+    names = [config.words.do(one) for one in (CONTINUE, FINISH)]
+    near = did_you_mean(took, names) if isinstance(took, str) else ""
+    raise InvalidInput(
+        f"took = {took!r} was given; it must be {names[0]!r} or {names[1]!r}"
+        f"{f' ({near})' if near else ''}"
+    )
 
 
 def _check_step(step: object) -> int | None:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from grbp.errors import InvalidInput
+from grbp.errors import InvalidInput, did_you_mean
 from grbp.model.transition import Action
 
 ACTIONS: Final = ("CONTINUE", "FINISH")
@@ -82,8 +82,13 @@ class Labels(NamedTuple):
             return state
         if given.strip().isdecimal() and given.isascii():
             return int(given)
-        words = f", or one of {', '.join(filter(None, self.states))}" if any(self.states) else ""
-        raise InvalidInput(f"state = {given!r} was given; it must be a whole number{words}")
+        words = list(filter(None, self.states))
+        named = f", or one of {', '.join(words)}" if words else ""
+        near = did_you_mean(given, words)
+        raise InvalidInput(
+            f"state = {given!r} was given; it must be a whole number{named}"
+            f"{f' ({near})' if near else ''}"
+        )
 
     def read_action(self, given: object) -> object:
         """Return "continue" or "finish" for the word of an action; anything else as it is."""
