@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 optional("apsw")
 
 VERBS = [
-    "init", "open", "ask", "tell", "void", "undo", "withdraw", "archive", "unarchive", "studies",
-    "status", "cases", "log", "verify", "export", "import", "replay", "backup",
+    "init", "open", "ask", "tell", "void", "undo", "withdraw", "code", "archive", "unarchive",
+    "studies", "status", "cases", "log", "verify", "export", "import", "replay", "backup",
 ]  # fmt: skip
 
 Shell = Callable[..., str]
@@ -327,7 +327,7 @@ def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
     words = " ".join(said("log").split())
     assert "1 ada Opened in state 1; finish in state 1, continue above. Observed 2020-" in words
     assert (
-        "continuing led from state 1 to state 2. Finishing was advised. Reason: he asked" in words
+        "state 2. Finishing was advised. Taken back. Reason: he asked" in words
     )
     assert "1 bob Step 1 was taken back. Reason: a slip" in words
     assert "Step 1: finishing led from state 1 to the goal (4). Does not count yet." in words
@@ -427,9 +427,9 @@ def test_a_study_goes_elsewhere_and_comes_back(
     assert len(log.splitlines()) == 4
     assert said("export", "--out", "log.jsonl", "--steps", "steps.csv") == "log.jsonl\nsteps.csv\n"
     assert Path("log.jsonl").read_text("utf-8") == log
-    assert Path("steps.csv").read_text("utf-8") == (
-        "case,step,state,action,next_state\n1,1,2,continue,1\n"
-    )
+    assert [line.split(",")[:5] for line in Path("steps.csv").read_text("utf-8").splitlines()] == [
+        ["case", "step", "state", "action", "next_state"], ["1", "1", "2", "continue", "1"],
+    ]  # fmt: skip
     assert said("export", "--steps", "again.csv") == "again.csv\n"
     # A later log of the same study replaces this one; a table that may be records is not replaced.
     assert said("export", "--out", "log.jsonl") == "log.jsonl\n"

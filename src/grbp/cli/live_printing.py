@@ -20,7 +20,6 @@ from grbp.live.narration import (
     EventLine,
     describe_advice,
     describe_choice,
-    describe_events,
     describe_granted,
     describe_planned,
     format_days,
@@ -225,6 +224,7 @@ def show_cases(cases: Sequence[Case], limit: int, words: Labels) -> None:
         return
     parts = {
         words.case[0]: [f"{one.case:,}" for one in cases],
+        "code": [one.code or "" for one in cases],
         "state": [words.state(one.state).removeprefix("state ") for one in cases],
         "status": [_STATUS.get(one.status, one.status) for one in cases],
         "steps": [_describe_steps(one) for one in cases],
@@ -245,17 +245,9 @@ def _describe_steps(case: Case) -> str:
     return f"{case.steps:,}{against}{held}"
 
 
-def show_log(
-    events: Sequence[Event],
-    limit: int,
-    goal: int,
-    words: Labels,
-    *,
-    shadow: bool,
-    details: bool = False,
-) -> None:
+def show_log(lines: Sequence[EventLine], limit: int, words: Labels, *, details: bool) -> None:
     """Print events as a table: number, time, case, who, and what happened."""
-    if not events:
+    if not lines:
         print("There is no such entry.")
         return
     _show_table(
@@ -268,10 +260,11 @@ def show_log(
                 line.event.who,
                 _join_sentences(line, details=details),
             )
-            for line in describe_events(events, goal, words, shadow=shadow)
+            for line in lines
         ],
     )
-    _show_end((event.recorded for event in events), len(events) == limit, events[-1].seq)
+    stamps = (line.event.recorded for line in lines)
+    _show_end(stamps, len(lines) == limit, lines[-1].event.seq)
 
 
 def _join_sentences(line: EventLine, *, details: bool) -> str:
