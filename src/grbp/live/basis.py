@@ -182,9 +182,11 @@ class Basis:
 
     def _describe_tries(self, labels: Labels) -> str:
         """Say how often both actions were tried before the case, and what came of them."""
+        if not (self.f or self.c or self.pending):
+            return f"Before this {labels.case[0]}, neither was tried."
         won = describe_finish(self, labels, count_times(self.f_goal))
         moved = describe_continue(self, labels, count_times(self.c_up))
-        return f"Before this {labels.case[0]}, {won}; {moved}."
+        return f"Before this {labels.case[0]}, {won}; {moved}.{say_what_counts(self, labels)}"
 
     def details(self) -> list[str]:
         """Return what statisticians want to know, as sentences.
@@ -283,6 +285,11 @@ def describe_continue(basis: Any, labels: Labels, good: str) -> str:
     return f"{go_on} was tried {count_times(basis.c)} and moved up {good}"
 
 
+def say_what_counts(basis: Any, labels: Labels) -> str:
+    """Say that older cases count in part, if they do."""
+    return "" if basis.memory is None else f" Older {labels.case[1]} count in part."
+
+
 def count_times(number: int) -> str:
     """Write how often something happened."""
     return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number:,} times")
@@ -303,9 +310,7 @@ def fill_lines(sentences: list[str]) -> str:
 def say_how_intervals_hold(basis: Any) -> list[str]:
     """Say with which probability the intervals of a basis hold, if there is something to hold."""
     if basis.memory is not None:
-        return [
-            "Older cases count in part, and intervals hold as far as the chances did not change."
-        ]
+        return ["Intervals hold as far as the chances did not change."]
     if not (basis.f or basis.c):
         return []
     return [

@@ -1,6 +1,6 @@
 """Say what an event recorded, what a threshold means and what to do, in the study's own words."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._format import plural
@@ -55,10 +55,18 @@ def describe_events(
     *,
     shadow: bool,
     examiner: bool = False,
+    taken_back: Collection[int] = (),
 ) -> list[EventLine]:
-    """Say what events recorded; in shadow mode, what would be advised to examiners alone."""
+    """Say what events recorded; in shadow mode, what would be advised to examiners alone.
+
+    `taken_back` has the numbers of those that were taken back, which are marked.
+    """
     hidden, advised = shadow and not examiner, "would be advised" if shadow else "was advised"
-    return [_describe_event(one, goal, labels, hidden=hidden, advised=advised) for one in events]
+    lines = [_describe_event(one, goal, labels, hidden=hidden, advised=advised) for one in events]
+    for line in lines:
+        if line.event.seq in taken_back:
+            line.notes.append(_TAKEN_BACK)
+    return lines
 
 
 def describe_history(
@@ -183,16 +191,15 @@ def _describe_learner(config: dict[str, Any]) -> list[str]:
 def describe_advice(advice: "Advice") -> str:
     """Say in a sentence or two what to do with a case."""
     words = advice.labels
-    group = "" if advice.group is None else f" ({advice.group})"
+    marks = ", ".join(filter(None, (advice.code, advice.group)))
+    group = f" ({marks})" if marks else ""
     name, after = (
         begin(words.name_case(advice.case)) + group,
         f"after {plural(advice.step, 'step')}",
     )
     if advice.status in (WON, LOST):
-        end = "won: it reached the goal" if advice.status == WON else "lost: it is in the dead end"
-        if words.states:
-            end = f"in {words.state(advice.state)}: {advice.status}"
-        return f"{name} is {end} {after}."
+        end = name_state(advice.state, advice.state, words)
+        return f"{name} ended in {end} {after}."
     if advice.status == CLOSED:
         return f"{name} was withdrawn in {words.state(advice.state)} {after}."
     place = f"{name} is in {words.state(advice.state)}"

@@ -24,6 +24,7 @@ from grbp.live.basis import (
     format_estimate,
     name_goal,
     say_how_intervals_hold,
+    say_what_counts,
     summarize,
 )
 from grbp.live.models import GRANTED
@@ -147,7 +148,8 @@ class StateBasis:
         moved = describe_continue(self, labels, f"in {format_estimate(self.p_c)}")
         said = [
             *describe_advised(self, labels),
-            f"Before this {labels.case[0]}, in {here}: {won}; {moved}.",
+            f"Before this {labels.case[0]}, in {here}: {won}; {moved}."
+            f"{say_what_counts(self, labels)}",
         ]
         if not self.c:
             return [*said, f"Where {go_on} leads from here cannot be estimated yet."]

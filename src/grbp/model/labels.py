@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from grbp.errors import InvalidInput
+from grbp.errors import InvalidInput, did_you_mean
 from grbp.model.transition import Action
 
 ACTIONS: Final = ("CONTINUE", "FINISH")
@@ -82,8 +82,13 @@ class Labels(NamedTuple):
             return state
         if given.strip().isdecimal() and given.isascii():
             return int(given)
-        words = f", or one of {', '.join(filter(None, self.states))}" if any(self.states) else ""
-        raise InvalidInput(f"state = {given!r} was given; it must be a whole number{words}")
+        words = list(filter(None, self.states))
+        named = f", or one of {', '.join(words)}" if words else ""
+        near = did_you_mean(given, words)
+        raise InvalidInput(
+            f"state = {given!r} was given; it must be a whole number{named}"
+            f"{f' ({near})' if near else ''}"
+        )
 
     def read_action(self, given: object) -> object:
         """Return "continue" or "finish" for the word of an action; anything else as it is."""
@@ -133,6 +138,7 @@ class Labels(NamedTuple):
             "neither threshold": "neither of these two policies",
             "CONTINUE": go,
             "FINISH": end,
+            **dict(zip(CASE, self.case, strict=True)),
         }
         for verb, (usual, word) in zip(
             _VERBS, zip(ACTIONS, self.actions, strict=True), strict=True
@@ -153,7 +159,7 @@ class Labels(NamedTuple):
         verbs = "|".join(form for verb in _VERBS for form in verb)
         pattern = (
             r"\bB\(p_C\)|\b(?:a p_F|p_[CF])\b|\bneither threshold\b|\bthreshold [01]\b"
-            rf"|\bstate (?P<state>[0-9]+)\b|\b(?:CONTINUE|FINISH)\b|\b(?i:{verbs})\b"
+            rf"|\bstate (?P<state>[0-9]+)\b|\b(?:CONTINUE|FINISH|cases?)\b|\b(?i:{verbs})\b"
         )
         return re.sub(pattern, say, text)
 
