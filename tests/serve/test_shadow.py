@@ -26,6 +26,7 @@ from grbp.live.advice import Advice, Case, Status
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN, show
 from grbp.serve.models import AdviceModel, CaseModel, EventModel, MomentModel, StatusModel
+from grbp.serve.settings import EVENT_STREAM, NDJSON
 from grbp.serve.tokens import ANYBODY, ROLES, may
 
 pytestmark = pytest.mark.slow
@@ -267,17 +268,20 @@ def test_twins_look_the_same_to_whoever_records_or_looks(twins: Twins) -> None:
     )
 
 
-def test_a_stream_that_is_followed_looks_the_same(twins: Twins) -> None:
+@pytest.mark.parametrize("kind", [NDJSON, EVENT_STREAM])
+def test_a_stream_that_is_followed_looks_the_same(twins: Twins, kind: str) -> None:
     list(twins.play())
     for role in FREE:
         with ExitStack() as stack:
             streams = []
             for server, tokens in zip(twins.servers, twins.tokens, strict=True):
-                headers = {"Authorization": f"Bearer {tokens[role]}"}
-                stream = server.http.stream(
-                    "GET", f"{WARD}/events.ndjson?after=2&follow=60", headers=headers
+                headers = {"Authorization": f"Bearer {tokens[role]}", "Accept": kind}
+                path = f"{WARD}/events.ndjson?after=2&follow=60"
+                stream = stack.enter_context(server.http.stream("GET", path, headers=headers))
+                # A browser reads more around the lines.
+                streams.append(
+                    line[line.find("{") :] for line in stream.iter_lines() if "{" in line
                 )
-                streams.append(stack.enter_context(stream).iter_lines())
             there = twins.studies()[0].status().events - 2
             before = [[next(lines) for _ in range(there)] for lines in streams]
             twins.ask(Asked("recorder", "POST", f"{WARD}/cases", {"json": {"state": 2}}))
