@@ -101,7 +101,7 @@ def test_a_browser_gets_the_same_events_with_their_words(tmp_path: Path) -> None
         assert answer.headers["content-type"].startswith(EVENT_STREAM)
         lines = [json.loads(line) for line in server.ask("GET", _WARD).text.splitlines()]
         events = parse(answer.text)
-        assert events[-1]["what"] == "Step 1: CONTINUE led from state 2 to state 3."
+        assert events[-1]["what"] == "Step 1: continuing led from state 2 to state 3."
         assert [{k: v for k, v in one.items() if k != "what"} for one in events] == lines
         for after, last in ((0, 2), (2, 0), (1, 2), (2, 1)):
             more = {**_ACCEPT, "Last-Event-ID": str(last)}
@@ -158,27 +158,27 @@ def test_what_one_records_the_other_sees(
         show(other, server, study)
         show(cases, server, study, "")
         show(log, server, study, "/log")
-        one.get_by_role("button", name="It moved down to state 1").click()
+        one.get_by_role("button", name="Down to state 1").click()
         agree(one)
         one.get_by_text("Step 1 is recorded.").wait_for()
         actor = one.locator("body").get_attribute("data-actor")
-        words = "Step 1: CONTINUE led from state 2 to state 1."
+        words = "Step 1: continuing led from state 2 to state 1."
         read_news(other, f"{actor} recorded: {words}")
-        assert other.inner_text("#title-do") == "Do this now: FINISH"
+        assert other.inner_text("#title-do") == "Do this now: finish"
         row = other.locator("tbody tr").first
         assert row.locator(".what").inner_text() == words
         assert "UTC" not in row.inner_text()
         for page in (cases, log):
             read_news(page, f"{actor} recorded in case 1: {words}")
-        assert "1 of 4" in cases.inner_text("table")
+        assert "state 1" in cases.inner_text("table")
         assert log.locator("tbody tr").count() == 3
         # The page is as good as one that was loaded, and a question says what is new.
-        other.get_by_role("button", name="It reached the goal").click()
+        other.get_by_role("button", name="The goal").click()
         assert words in other.inner_text("#confirm-note")
         agree(other)
         other.get_by_text("Step 2 is recorded.").wait_for()
-        one.get_by_text("The case is won").wait_for()
-        cases.get_by_text("No case is in progress.").wait_for()
+        one.get_by_text("Case 1: won").wait_for()
+        cases.get_by_text("There are none.").wait_for()
     assert study.status().cases["won"] == 1
 
 
@@ -187,15 +187,15 @@ def test_what_is_chosen_typed_and_unfolded_stays(
 ) -> None:
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
-        page.get_by_label("In which state is it?").select_option("3")
-        page.get_by_text("It came earlier than now").click()
+        page.get_by_label("Bed or pseudonym").fill("B-3")
+        page.get_by_text("It happened earlier than now").click()
         page.get_by_label("When was that?").fill("2026-02-03T04:05")
         page.get_by_label("When was that?").focus()
         form = page.evaluate_handle("document.querySelector('form[data-send]')")
         study.open_case(1, who="eve")
         read_news(page, "eve recorded in case 2: Opened in state 1")
         assert page.locator("#title-cases ~ table tbody tr").count() == 2
-        assert page.get_by_label("In which state is it?").input_value() == "3"
+        assert page.get_by_label("Bed or pseudonym").input_value() == "B-3"
         assert page.get_by_label("When was that?").is_visible()
         assert page.get_by_label("When was that?").input_value() == "2026-02-03T04:05"
         assert page.evaluate("document.activeElement.id") == "observed"
@@ -207,20 +207,20 @@ def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
 ) -> None:
     with browser.page(storage_state=server.signed_in(), viewport=PHONE, font=WIDE) as page:
         show(page, server, study)
-        page.get_by_text("Withdraw the case").first.click()
+        page.get_by_text("Withdraw case 1", exact=True).click()
         page.get_by_label("Why is it withdrawn?").fill("moved away")
-        page.get_by_text("FINISH was done instead").click()
-        page.get_by_label("Why was FINISH done?").fill("she asked for it")
+        page.get_by_text("It was finishing instead").click()
+        page.get_by_label("Why finishing?").fill("she asked for it")
         study.tell(1, 1, who="eve")
-        read_news(page, "eve recorded: Step 1: CONTINUE led from state 2 to state 1.")
-        assert page.inner_text("#title-do") == "Do this now: CONTINUE"
-        assert page.get_by_label("Why was FINISH done?").input_value() == "she asked for it"
+        read_news(page, "eve recorded: Step 1: continuing led from state 2 to state 1.")
+        assert page.inner_text("#title-do") == "Do this now: continue"
+        assert page.get_by_label("Why finishing?").input_value() == "she asked for it"
         assert_fits(page, violations)
         page.get_by_role("button", name="Show it").click()
-        page.get_by_text("Do this now: FINISH").wait_for()
+        page.get_by_text("Do this now: finish").wait_for()
         assert page.get_by_label("Why is it withdrawn?").input_value() == "moved away"
         assert page.get_by_label("Why is it withdrawn?").is_visible()
-        assert page.get_by_label("Why was CONTINUE done?").input_value() == ""
+        assert page.get_by_label("Why continuing?").input_value() == ""
         said = page.inner_text("#said")
         assert said.startswith("eve recorded: Step 1")
         assert said.endswith("You had typed: “she asked for it”.")  # It has no place any more.
@@ -266,20 +266,20 @@ def test_whoever_comes_second_reads_who_was_first(
     ) as page:
         page.add_init_script(_LISTEN)
         show(page, server, study)
-        page.get_by_text("FINISH was done instead").click()
-        page.get_by_label("Why was FINISH done?").fill("she asked for it")
-        page.get_by_role("button", name="It reached the goal").click()
+        page.get_by_text("It was finishing instead").click()
+        page.get_by_label("Why finishing?").fill("she asked for it")
+        page.get_by_role("button", name="The goal").click()
         first = page.locator("body").get_attribute("data-actor") if same else "eve"
         study.tell(1, 3, who=first)
         wait_until(lambda: page.evaluate("window.heard"))
         page.evaluate("fetch(location.href).then(() => null)")  # As long as news would take.
         assert page.locator("#news").is_hidden()  # Nothing changes while a question is open.
-        assert page.inner_text("#title-do") == "Do this now: CONTINUE"
+        assert page.inner_text("#title-do") == "Do this now: continue"
         agree(page)
         page.get_by_text("This is already recorded").wait_for()
         who = "You" if same else "Your colleague eve"
         assert page.inner_text("#refusal-said") == (
-            f"{who} already recorded: Step 1: CONTINUE led from state 2 to state 3."
+            f"{who} already recorded: Step 1: continuing led from state 2 to state 3."
             " Your entry was not recorded."
         )
         (button,) = [one for one in page.locator("#refusal button").all() if one.is_visible()]
@@ -287,21 +287,26 @@ def test_whoever_comes_second_reads_who_was_first(
         assert_fits(page, violations)
         button.click()
         page.locator("td", has_text="led from state 2 to state 3").wait_for()
-        assert page.get_by_label("Why was FINISH done?").input_value() == "she asked for it"
-        assert page.get_by_label("Why was FINISH done?").is_visible()
-        page.get_by_role("button", name="It ended in the dead end").click()
-        assert "Record step 2" in page.inner_text("#confirm-said")
+        assert page.get_by_label("Why finishing?").input_value() == "she asked for it"
+        assert page.get_by_label("Why finishing?").is_visible()
+        page.get_by_role("button", name="The dead end").click()
+        assert "Step 2 of case 1" in page.inner_text("#confirm-said")
         agree(page)
         page.get_by_text("Step 2 is recorded.").wait_for()
     assert [event.step for event in study.log(case=1)] == [0, 1, 2]
 
 
 def test_news_are_said_in_the_words_of_the_study(server: Serving, browser: Watched) -> None:
-    study = grbp.Study.create(server.store, "ward in words", 4, case_name="patient", who="office")
+    study = grbp.Study.create(
+        server.store, "in words", 4, states=["dead", "severe", "moderate", "mild", "home"],
+        actions=["medication", "surgery"], case_name="patient", who="the office",
+    )  # fmt: skip
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded in patient 1: Opened in")
+        read_news(page, "eve recorded in patient 1: Opened in moderate (2)")
+        study.tell(1, 3, took="continue", why="so it was", who="eve")
+        read_news(page, "eve recorded in patient 1: Step 1: medication led from")
 
 
 def test_another_refusal_is_the_servers_sentence(
@@ -311,7 +316,7 @@ def test_another_refusal_is_the_servers_sentence(
         show(page, server, study)
         page.get_by_text("It happened earlier than now").first.click()
         page.get_by_label("When was that?").first.fill("2999-01-01T00:00")
-        page.get_by_role("button", name="It moved up to state 3").click()
+        page.get_by_role("button", name="Up to state 3").click()
         agree(page)
         page.get_by_role("button", name="Go back").wait_for()
         said = page.inner_text("#refusal-said")
@@ -362,12 +367,12 @@ def test_a_stream_ends_with_its_token_and_the_page_says_so(
         study, token = grbp.Study.create(server.store, "ward", 4), server.token("recorder")
         with browser.page(storage_state=server.signed_in(token), meant=meant) as page:
             show(page, server, study, "")
-            page.get_by_label("In which state is it?").select_option("3")
+            page.get_by_label("Bed or pseudonym").fill("B-3")
             wait_until(lambda: server.app.state.server.streams.taken == 1)
             server.tokens.revoke(server.tokens.all()[-1].id)
             wait_until(lambda: server.app.state.server.streams.taken == 0)
             read_news(page, "Your session has ended")
-            assert page.get_by_label("In which state is it?").input_value() == "3"
+            assert page.get_by_label("Bed or pseudonym").input_value() == "B-3"
 
 
 def test_a_look_back_stays_where_it_is(
