@@ -21,6 +21,7 @@ from grbp.live.advice import (
     make_status,
 )
 from grbp.live.arguments import check_case, check_page, check_recorder, check_text, utc_now
+from grbp.live.codes import check_code, find_cases, read_codes
 from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, count_steps, dump_log, step_tables
 from grbp.live.history import case_entries
@@ -131,7 +132,9 @@ class StudyReader:
 
         def advise(tx: Transaction) -> Advice:
             study = find_study(tx, self.name)
-            return make_advice(load_config(study.config), study, find_case(tx, study, number), None)
+            row = find_case(tx, study, number)
+            code = read_codes(tx, [row]).get(number)
+            return make_advice(load_config(study.config), study, row, None, code=code)
 
         return self._checked.read(advise)  # One call fewer: people wait for this one.
 
@@ -147,7 +150,43 @@ class StudyReader:
         -------
         Case
         """
-        return make_case(*self._find_case(case))
+        number = check_case(case)
+        return self._read_cases(lambda tx, study: [find_case(tx, study, number)])[0]
+
+    def find_cases(self, code: str, limit: int = 100) -> list[Case]:
+        """Find the cases with a code: those in progress first, then the last ones first.
+
+        Parameters
+        ----------
+        code : str
+            All of the code; small and capital letters are the same.
+        limit : int, default 100
+            How many to return at most.
+
+        Returns
+        -------
+        list of Case
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2), study.open_case(3, code="B-12")
+        >>> [case.case for case in study.find_cases("b-12")]
+        [2]
+        """
+        wanted, (_, most) = check_code(code), check_page(0, limit)
+        return self._read_cases(lambda tx, study: find_cases(tx, study, wanted, most))
+
+    def _read_cases(self, script: Callable[[Transaction, StudyRow], list[CaseRow]]) -> list[Case]:
+        """Return the cases that a script reads, with their codes."""
+
+        def read(tx: Transaction, study: StudyRow) -> list[Case]:
+            config, rows = load_config(study.config), script(tx, study)
+            codes = read_codes(tx, rows)
+            return [make_case(config, row, codes.get(row.case)) for row in rows]
+
+        return self._read(read)
 
     def basis(self, case: int, state: int | None = None) -> AnyBasis | None:
         """Give the reasons for what is advised in a state of a case, from when it was opened.
@@ -204,9 +243,7 @@ class StudyReader:
                 f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
             )
         page = check_page(after, limit)
-        study, rows = self._read(lambda tx, study: (study, tx.cases(*page, status or "")))
-        config = load_config(study.config)
-        return [make_case(config, row) for row in rows]
+        return self._read_cases(lambda tx, _: tx.cases(*page, status or ""))
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded.

@@ -24,12 +24,15 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
         }
     ),
     Case: frozenset(
-        {"case", "rho", "first", "state", "status", "steps", "held", "opened", "since", "group"}
+        {
+            "case", "rho", "first", "state", "status", "steps", "held", "opened", "since", "group",
+            "code",
+        }
     ),
     Advice: frozenset(
         {
             "study", "case", "rho", "state", "status", "step", "shadow", "event", "replayed",
-            "group", "labels",
+            "group", "code", "labels",
         }
     ),
     Moment: frozenset({"event", "recorded", "cases"}),

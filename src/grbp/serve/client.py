@@ -13,6 +13,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.registry import LearnerLike
 from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import MOST_CASES, check_case, check_text
+from grbp.live.codes import check_code
 from grbp.live.config import check_groups, make_config
 from grbp.live.export import read_log
 from grbp.live.models import choose_learner, is_by_state, name_learner
@@ -246,21 +247,22 @@ as https://ward.example.org or http://127.0.0.1:8000
 
     def open_case(
         self,
-        state: int,
+        state: int | str,
         *,
         group: str | None = None,
+        code: str | None = None,
         key: str | None = None,
         observed: datetime | str | None = None,
         who: str | None = None,
     ) -> Advice:
         """Open a case, and decide how it is to be played; see `Study.open_case`."""
-        body = {"state": state, "group": group, "observed": to_utc(observed)}
+        body = {"state": state, "group": group, "code": code, "observed": to_utc(observed)}
         return self._record("/cases", body, key, who)
 
     def tell(  # noqa: PLR0913
         self,
         case: int,
-        state: int,
+        state: int | str,
         *,
         took: Action | str | None = None,
         why: str = "",
@@ -296,6 +298,12 @@ as https://ward.example.org or http://127.0.0.1:8000
     def undo(self, case: int, *, key: str | None = None, who: str | None = None) -> Advice:
         """Take back one's own last entry of a case, within 15 minutes; see `Study.undo`."""
         return self._record(f"/cases/{check_case(case)}/undo", None, key, who)
+
+    def set_code(self, case: int, code: str | None, *, who: str | None = None) -> Case:
+        """Give a case a short code, change it, or erase it; see `Study.set_code`."""
+        self._check_who(who)
+        path = f"{self._path}/cases/{check_case(case)}/code"
+        return Case(**self._transport.post(path, {"code": code}))
 
     def archive(self, why: str, *, who: str | None = None) -> Status:
         """Close the study for entries; see `Study.archive`."""
@@ -334,6 +342,13 @@ as https://ward.example.org or http://127.0.0.1:8000
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers; see `Study.cases`."""
         return [Case(**one) for one in self._list_rows("cases", after, limit, status=status)]
+
+    def find_cases(self, code: str, limit: int = 100) -> list[Case]:
+        """Find the cases with a code; see `Study.find_cases`."""
+        wanted, most = check_code(code), check_whole("limit", limit, 1, _MOST_ROWS)
+        path = f"{self._path}/cases"
+        found = self._transport.get(path, code=wanted, limit=min(most, _PAGE))
+        return [Case(**one) for one in found["items"]]
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded; see `Study.log`."""
