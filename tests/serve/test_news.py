@@ -193,7 +193,7 @@ def test_what_one_records_the_other_sees(
         assert row.locator(".what").inner_text() == words
         assert "UTC" not in row.inner_text()
         for page in (cases, log):
-            read_news(page, f"{actor} recorded in case 1: {words}")
+            read_news(page, f"{actor} recorded for case 1: {words}")
         assert log.locator("tbody tr").count() == 3
         # The page is as good as one that was loaded, and a question says what is new.
         press(other, 4)
@@ -216,7 +216,7 @@ def test_what_is_chosen_typed_and_unfolded_stays(
         when.focus()
         form = page.evaluate_handle("document.querySelector('form[data-send]')")
         study.open_case(1, who="eve")
-        read_news(page, f"eve recorded in case 2: {say_last(study)}")
+        read_news(page, f"eve recorded for case 2: {say_last(study)}")
         assert page.locator("#title-cases ~ table tbody tr").count() == 2
         assert field(page, "cases", "code").input_value() == "B-3"
         assert when.is_visible()
@@ -265,7 +265,7 @@ def test_what_somebody_reads_stays_in_its_place(
         before = page.evaluate(place, handle)
         for case in (1, 2):
             study.tell(case, 3, who="eve")
-            read_news(page, f"eve recorded in case {case}: Step 1")
+            read_news(page, f"eve recorded for case {case}: Step 1")
         assert page.evaluate("(row) => row.isConnected", handle)
         assert abs(page.evaluate(place, handle) - before) < 2
         assert page.locator("tr[data-seq]").count() == 50
@@ -325,9 +325,9 @@ def test_news_are_said_in_the_words_of_the_study(server: Serving, browser: Watch
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded in patient 1: Opened in moderate (2)")
+        read_news(page, "eve recorded for patient 1: Opened in moderate (2)")
         study.tell(1, 3, took="continue", why="so it was", who="eve")
-        read_news(page, "eve recorded in patient 1: Step 1: medication led from")
+        read_news(page, "eve recorded for patient 1: Step 1: medication led from")
 
 
 def test_another_refusal_is_the_servers_sentence(
@@ -359,7 +359,7 @@ def test_a_page_that_nobody_sees_holds_no_stream(tmp_path: Path, browser: Watche
         wait_until(lambda: streams.taken == 0)
         study.open_case(2, who="eve")
         page.evaluate(_HIDE, False)
-        read_news(page, f"eve recorded in case 1: {say_last(study)}")
+        read_news(page, f"eve recorded for case 1: {say_last(study)}")
         assert streams.taken == 1
         page.goto("about:blank")
         wait_until(lambda: streams.taken == 0)
@@ -375,7 +375,7 @@ def test_where_there_is_no_place_for_a_stream_the_page_asks(
         study = grbp.Study.create(server.store, "ward", 4)
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded something new in case 1.")
+        read_news(page, "eve recorded something new for case 1.")
         assert page.locator("#title-cases ~ table tbody tr").count() == 1
 
 
@@ -408,7 +408,7 @@ def test_a_look_back_stays_where_it_is(
         before = page.inner_text("#then")
         assert before.startswith("After entry 2")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded in case 3")
+        read_news(page, "eve recorded for case 3")
         wait_until(lambda: page.get_by_label("Look back").get_attribute("max") == "2")
         assert page.inner_text("#then") == before
         assert page.evaluate("document.activeElement.id") == "moment"

@@ -309,7 +309,7 @@ async function show(wanted = false) {
 function describe(event) {
   if (!event) return "Something new was recorded.";
   const who = event.who === actor ? "You" : event.who;
-  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` in ${caseName} ${event.case}` : "";
+  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` for ${caseName} ${event.case}` : "";
   return event.what ? `${who} recorded${where}: ${event.what}` : `${who} recorded something new${where}.`;
 }
 
