@@ -70,7 +70,7 @@ QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
     "/": ("", "?all=1", "?from=ward"),
     "/studies/{study}": ("", "?show=all", "?show=won", "?after=1", "?group=south"),
     "/studies/{study}/log": ("", "?case=1", "?case=99", "?before=5"),
-    f"{WARD}/cases": ("", "?status=open", "?limit=1", "?status=x"),
+    f"{WARD}/cases": ("", "?status=open", "?limit=1", "?status=x", "?code=c"),
     f"{WARD}/events": ("", "?case=1", "?after=3&limit=2"),
     f"{WARD}/events.ndjson": ("", "?after=4"),
     f"{WARD}/path": ("", "?points=3"),
@@ -81,7 +81,12 @@ QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
 
 _TELL: Final = f"{WARD}/cases/2/steps"
 BODIES: Final[Mapping[tuple[str, str], tuple[Any, ...]]] = {
-    ("POST", f"{WARD}/cases"): ({"state": 2}, {"state": 4}, {"state": "x"}),
+    ("POST", f"{WARD}/cases"): (
+        {"state": 2},
+        {"state": 1, "code": "C"},
+        {"state": 4},
+        {"state": "x"},
+    ),
     ("POST", _TELL): (
         {"state": 0},
         {"state": 1},
@@ -98,6 +103,7 @@ BODIES: Final[Mapping[tuple[str, str], tuple[Any, ...]]] = {
         {"state": 3, "took": "continue"},
     ),
     ("POST", f"{WARD}/cases/2/void"): ({"why": "a slip", "step": 9}, {"why": "a slip"}),
+    ("POST", f"{WARD}/cases/2/code"): ({"code": "B-12"}, {"code": ""}, {"code": None}),
     ("POST", f"{WARD}/cases/2/undo"): (None, None),
     ("POST", f"{WARD}/cases/2/withdraw"): ({"why": ""}, {"why": "moved"}, {"why": "moved"}),
     ("POST", "/api/session"): ({"token": "grbp_nobody"},),
@@ -497,9 +503,10 @@ SHELL: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "void": ("--case 2 --why slip --step 4", "--case 2 --why slip"),
     "undo": ("--case 2", "--case 1 --who somebody"),
-    "ask": ("--case 1", "--case 2", "--case 99"),
+    "code": ("--case 2 --code B-12", "--case 2 --code B-12 --erase", "--case 2 --erase"),
+    "ask": ("--case 1", "--case 2", "--code B-12", "--case 99"),
     "withdraw": ("--case 2 --why moved", "--case 2 --why moved"),
-    "cases": ("", "--status won"),
+    "cases": ("", "--status won", "--code B-12"),
     "log": ("", "--case 1", "--after 2 --limit 1"),
     "archive": ("--why done", "--why again"),
     "unarchive": ("--why more", "--why more"),

@@ -307,6 +307,8 @@ def _export(options: argparse.Namespace) -> None:
     written = {"log": options.out, "steps": options.steps}
     if "-" in written.values():
         raise InvalidInput("- was given; it must name a file (without one, the log is printed)")
+    if options.codes and options.steps is None:
+        raise InvalidInput("--codes was given; it needs --steps, as the log has no codes")
     if options.json and options.out is None and options.steps is None:
         raise InvalidInput("--json was given; it needs a file to write to, by --out or --steps")
     with _open_study(options) as study:
@@ -316,7 +318,7 @@ def _export(options: argparse.Namespace) -> None:
         if options.out is not None:
             study.export(options.out)
         if options.steps is not None:
-            study.export_steps(options.steps)
+            study.export_steps(options.steps, codes=options.codes)
         if options.out is None and options.steps is None:
             for line in study.export_lines():
                 print(line.decode(), end="")
@@ -406,6 +408,7 @@ _OF_CASE: Final[_Options] = {
 _EXPORT: Final[_Options] = {
     "--out": {"metavar": "FILE", "help": "the log as lines of JSON (standard output)"},
     "--steps": {"metavar": "FILE", "help": "the steps as CSV, as grbp fit reads them"},
+    "--codes": {"action": "store_true", "help": "with --steps, also codes, which may name people"},
     "--force": {"action": "store_true", "help": "replace files even if they are something else"},
 }
 

@@ -3,7 +3,7 @@
 Whoever recorded the last entry that stands can undo it for a while, without a corrector.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -61,6 +61,21 @@ def standing_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
             taken_back -= 1
         elif kind in ("tell", "open"):
             yield entry
+
+
+def find_taken_back(events: Iterable[Event]) -> set[int]:
+    """Return the numbers of the events of one case, in their order, that were taken back later."""
+    steps: list[int] = []
+    ends: list[int] = []
+    found = set()
+    for event in events:
+        if event.kind == "tell":
+            steps.append(event.seq)
+        elif event.kind == "close":
+            ends.append(event.seq)
+        elif event.kind == "void" and (entries := steps if event.step else ends):
+            found.add(entries.pop())
+    return found
 
 
 def last_entry(tx: Transaction, case: CaseRow) -> Entry:

@@ -1,6 +1,6 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import takewhile
@@ -24,7 +24,7 @@ from grbp.live.arguments import check_case, check_page, check_recorder, check_te
 from grbp.live.codes import check_code, find_cases, read_codes
 from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, count_steps, dump_log, step_tables
-from grbp.live.history import case_entries
+from grbp.live.history import case_entries, find_taken_back
 from grbp.live.projection import decide_choice, know_all
 from grbp.live.reading import find_only_study, find_study
 from grbp.live.recording import find_case
@@ -281,6 +281,39 @@ class StudyReader:
 
         return self._read_events(read_events)[::-1][:limit]
 
+    def find_taken_back(self, events: Iterable[Event]) -> set[int]:
+        """Find out which events were taken back, now or later, by reading the cases they are about.
+
+        Parameters
+        ----------
+        events : iterable of Event
+            Such as a page of the log.
+
+        Returns
+        -------
+        set of int
+            The numbers of those that were taken back; there may be others of the same cases.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2), study.tell(1, 3), study.undo(1)
+        >>> study.find_taken_back(study.log())
+        {3}
+        """
+        cases = {event.case for event in events if event.case}
+
+        def find(tx: Transaction) -> set[int]:
+            rows = filter(None, map(tx.case, sorted(cases)))
+            found = (
+                find_taken_back([e.event for e in case_entries(tx, row)][::-1]) for row in rows
+            )
+            return set().union(*found)
+
+        with self._checked:
+            return self._store.read(self.name, find)
+
     def status(self) -> Status:
         """Say how the study stands: its cases, what is known, and how sure that is.
 
@@ -396,12 +429,17 @@ class StudyReader:
             for part in dump_log(self._store, self.name):
                 yield from part.splitlines(keepends=True)
 
-    def export_steps(self, path: Path | str) -> Path:
+    def export_steps(self, path: Path | str, *, codes: bool = False) -> Path:
         """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.
+
+        Beside the numbers stand the study's words, what was advised, why something else was done,
+        who recorded it, and when.
 
         Parameters
         ----------
         path : Path or str
+        codes : bool, default False
+            Whether to write the short codes of cases as well, which may point to people.
 
         Returns
         -------
@@ -410,7 +448,8 @@ class StudyReader:
         target = check_target(path, self._store)
         with self._checked:
             return self._store.read(
-                self.name, lambda tx: write_whole(target, steps_text(step_tables(tx)), 0o600)
+                self.name,
+                lambda tx: write_whole(target, steps_text(step_tables(tx, codes=codes)), 0o600),
             )
 
     def backup(self, path: Path | str) -> Path:

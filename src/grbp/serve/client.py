@@ -1,6 +1,6 @@
 """A study at a server, with the interface of one in a file."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from grbp.live.arguments import MOST_CASES, check_case, check_text
 from grbp.live.codes import check_code
 from grbp.live.config import check_groups, make_config
 from grbp.live.export import read_log
+from grbp.live.history import find_taken_back
 from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.schema import Event
 from grbp.live.starts import DRAWN
@@ -355,6 +356,11 @@ as https://ward.example.org or http://127.0.0.1:8000
         number = None if case is None else check_case(case)
         return [Event(**one) for one in self._list_rows("events", after, limit, case=number)]
 
+    def find_taken_back(self, events: Iterable[Event]) -> set[int]:
+        """Find out which events were taken back; see `Study.find_taken_back`."""
+        cases = {event.case for event in events if event.case}
+        return set().union(*(find_taken_back(self.log(0, _MOST_ROWS, one)) for one in cases))
+
     def status(self) -> Status:
         """Say how the study stands; see `Study.status`."""
         return read_status(self._transport.get(self._path))
@@ -384,9 +390,10 @@ as https://ward.example.org or http://127.0.0.1:8000
             while line := answer.readline():
                 yield line
 
-    def export_steps(self, path: Path | str) -> Path:
+    def export_steps(self, path: Path | str, *, codes: bool = False) -> Path:
         """Write all steps to a CSV file; see `Study.export_steps`."""
-        return write_whole(Path(path), self._download(f"{self._path}/steps.csv"), 0o600)
+        asked = f"{self._path}/steps.csv{'?codes=true' if codes else ''}"
+        return write_whole(Path(path), self._download(asked), 0o600)
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the server's store to a new SQLite file; see `Study.backup`."""
