@@ -104,7 +104,7 @@ def test_a_case_from_its_opening_to_its_end(
     assert all(event.key.startswith("page-") for event in study.log(case=1))
 
 
-_WARD: Final = {
+_WARD: Final[dict[str, Any]] = {
     "states": ["dead", "severe", "moderate", "mild", "home"],
     "actions": ["medication", "surgery"],
     "case_name": "patient",
@@ -128,7 +128,7 @@ def test_every_task_takes_few_clicks(
     ):
         page.add_init_script(_COUNT)
         known = grbp.Counters(40, 20.0, 8.0, 60.0, 27.0, 0.0, 0.0, 0.0, 0.0)
-        grbp.Study.create(server.store, "ward", 4, start=known, **_WARD)  # type: ignore[arg-type]
+        grbp.Study.create(server.store, "ward", 4, start=known, **_WARD)
 
         def take(
             most: int, done: str, *presses: "Locator", reason: tuple[str, str] = ("", "")
@@ -327,7 +327,23 @@ def _tour(server: Serving) -> dict[str, str]:
             one.open_case(state, **more)
             if case < 41:
                 one.tell(case, 0 if state == 1 else 4, took="continue", why="so it was")
+    long = [f"a state with quite a long name {number}" for number in range(5)]
+    words = grbp.Study.create(
+        server.store, "words", goal=4, states=long, who="ada",
+        actions=["wait and see for another whole week", "operate at once, whatever may come"],
+        case_name="participant",
+    )  # fmt: skip
+    words.open_case(2, code="WWWWWWWWWWWWWWWW", who="whoever asks")
+    words.tell(1, 3, took="continue", why="so it was", who="whoever asks")
+    words.open_case(1, who="ada")
+    words.tell(2, 4, took="finish", why="so it was", who="ada")
     return {
+        "words": "/studies/words",
+        "words case": "/studies/words/cases/1",
+        "words over": "/studies/words/cases/2",
+        "words evidence": "/studies/words/evidence",
+        "words log": "/studies/words/log",
+        "words found": "/studies/words?find=nothing",
         "warned": "/studies/warned",
         "warned case": "/studies/warned/cases/41",
         "begin again": "/?from=warned",
@@ -514,7 +530,7 @@ def test_an_entry_waits_for_whoever_made_it(tmp_path: Path, browser: Watched) ->
         page.context.clear_cookies()
         page.get_by_role("button", name="Up to state 3").click()
         confirm(page)
-        page.get_by_text("Your session has ended").wait_for()
+        page.locator("#outbox").get_by_text("Your session has ended").wait_for()
         page.locator("#outbox").get_by_role("link", name="Sign in").click()
         sign_in(page, tokens["admin"])
         page.get_by_text("This was entered by the recorder").wait_for()

@@ -5,6 +5,7 @@ import math
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, Final
 from urllib.parse import unquote
 
 import pytest
@@ -380,7 +381,7 @@ def test_every_threshold_has_a_meaning() -> None:
     ]  # fmt: skip
 
 
-_WARD = {
+_WARD: Final[dict[str, Any]] = {
     "states": ["dead", "severe", "moderate", "mild", "home"],
     "actions": ["medication", "surgery"],
     "case_name": "patient",
@@ -426,7 +427,7 @@ def test_pages_speak_in_the_words_of_the_study(tmp_path: Path) -> None:
 def test_what_was_tried_is_not_called_unknown(tmp_path: Path) -> None:
     """Where continuing leads cannot be said before finishing was tried, and nothing contradicts."""
     with Serving(tmp_path, asking="admin") as server:
-        study = grbp.Study.create(server.store, "ward", 4, start="first", **_WARD)  # type: ignore[arg-type]
+        study = grbp.Study.create(server.store, "ward", 4, start="first", **_WARD)
         for case in range(1, 5):
             study.open_case(2)
             study.tell(case, 1, took="continue", why="so it was")
@@ -458,6 +459,22 @@ def test_an_ended_case_keeps_its_reasons(tmp_path: Path) -> None:
             assert basis is not None
             assert advised == study.status().labels.action(basis.action)
         assert "Above severe (1), surgery is never better." in text
+
+
+def test_the_whole_log_says_what_was_taken_back(tmp_path: Path) -> None:
+    """Also where the entry that took it back stands on another page."""
+    with Serving(tmp_path, asking="admin") as server:
+        study = grbp.Study.create(server.store, "ward", 4)
+        for case in (1, 2):
+            study.open_case(2, who="ada")
+            study.tell(case, 3, took="continue", why="so it was", who="ada")
+        study.void(1, "wrong bed")
+        study.undo(2, who="ada")
+        struck = r'data-seq="(\d+)" data-who="ada" class="void">(?s:.*?)<s class="what">Step 1'
+        for page in ("", "?before=6"):
+            text = server.ask("GET", f"/studies/ward/log{page}", headers=HTML).text
+            assert re.findall(struck, text) == ["5", "3"]
+            assert text.count(">taken back</span>") == 2
 
 
 def test_a_study_leads_to_the_explorer_with_its_words(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from grbp.live.advice import AnyBasis, Case, Status
 from grbp.live.basis import Basis
 from grbp.live.books import finishes
 from grbp.live.narration import (
+    TAKEN_BACK,
     describe_choice,
     describe_events,
     describe_history,
@@ -100,7 +101,7 @@ def _find_words(status: Status) -> dict[str, Any]:
         "ends": narration.name_ends(words, goal),
         "place": lambda state: name_state(state, goal, words),
         "rule": lambda choice: describe_choice(choice, goal, words, by_state=by_state),
-        "describe_planned": lambda *numbers: describe_planned(*numbers, words),
+        "describe_planned": lambda planned, opened: describe_planned(planned, opened, words),
     }
 
 
@@ -186,11 +187,12 @@ def study_page(
 
 def _find_cases(study: Study, wanted: str) -> list[Case]:
     """Return the cases that have a code, and the one that has it as its number."""
-    found = {one.case: one for one in study.find_cases(wanted)}
+    found: list[Case] = []
+    with suppress(GrbpError):  # What cannot be a code is none.
+        found += study.find_cases(wanted, _PAGE)
     with suppress(GrbpError, ValueError):
-        number = int(wanted)
-        found[number] = study.case(number)
-    return list(found.values())
+        found += [study.case(int(wanted))]
+    return list({one.case: one for one in found}.values())
 
 
 def _read_states(request: Request, status: Status, wanted: str) -> dict[str, Any]:
@@ -291,6 +293,9 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
         show_all(request, study, events[-_PAGE:]), status.goal, status.labels,
         shadow=status.shadow, examiner=may_examine(request),
     )  # fmt: skip
+    taken_back = found.find_taken_back(events)
+    for line in lines:
+        line.notes.extend([TAKEN_BACK] if line.event.seq in taken_back else [])
     return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,

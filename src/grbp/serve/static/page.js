@@ -54,6 +54,7 @@ function bodyOf(form, button) {
     const { kind } = field.dataset;
     const text = value.trim();
     if (kind === "flag") body[name] = true;
+    else if (text === "" && kind === "erasable") body[name] = null;
     else if (text === "") continue;
     else if (kind === "time") body[name] = new Date(text).toISOString();
     else if (kind === "json") body[name] = JSON.parse(text);
