@@ -294,7 +294,7 @@ def test_every_picture_is_a_drawing_of_its_own(browser: Watched, file: str) -> N
             text = taken(page, picture, "svg").decode()
             root = ET.fromstring(text)  # noqa: S314 (our own)
             assert root.findtext(f"{name}title") == page.get_attribute(f"#{picture}", "aria-label")
-            assert root.find(f"{name}rect[@fill='#fff']") is not None, "light on any screen"
+            assert root.find(f"{name}rect[@fill='#ffffff']") is not None, "light on any screen"
             fact = "".join(root.findall(f"{name}text")[-1].itertext())
             given = "\N{GREEK SMALL LETTER GAMMA} = 15"
             assert fact.startswith(given if picture == "control" else "G = 4, pC = 0.45, pF = 0.3")

@@ -11,11 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from grbp import _palette
+
 STATIC: Final = Path(__file__).parent / "static"
 """The folder of what the page loads; it is served as /static."""
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LAST: Final = '<section aria-labelledby="title-about">'
+_COLOURS: Final = '<link rel="stylesheet" href="/static/palette.css">\n'
 _STYLE: Final = '<link rel="stylesheet" href="/static/explorer.css">'
 _SCRIPT: Final = '<script type="module" src="/static/explorer.js"></script>'
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
@@ -43,7 +46,7 @@ def served_page() -> str:
 
 def single_file() -> str:
     """Return the page as one file that opens anywhere, without a server and without a network."""
-    style = (STATIC / "explorer.css").read_text("utf-8")
+    style = _palette.css() + (STATIC / "explorer.css").read_text("utf-8")
     script = _bundle("explorer.js")
     policy = (
         f"default-src 'none'; style-src {_hash_source(style)}; script-src {_hash_source(script)};"
@@ -51,7 +54,7 @@ def single_file() -> str:
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     page = _read("explorer.html")
-    page = page.replace(_STYLE, f"{meta}<style>{style}</style>")
+    page = page.replace(_COLOURS, "").replace(_STYLE, f"{meta}<style>{style}</style>")
     return page.replace(_SCRIPT, f'<script type="module">{script}</script>')
 
 

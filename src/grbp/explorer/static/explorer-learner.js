@@ -72,8 +72,8 @@ export class LearnerSection {
     put("learner-symbols", symbols(learner));
     drawBelief(find("learner-map"), this.problem, n, words);
     drawWins(find("learner-wins"), race, words, [
-      { look: "learns", name: "the learner" },
-      { look: "knows", name: "somebody who knows the chances" },
+      { look: "player learner-getbe-sm", name: "the learner" },
+      { look: "player learner-oracle", name: "somebody who knows the chances" },
     ]);
   }
 
@@ -177,6 +177,6 @@ function drawBelief(svg, { goal, pC, pF }, n, words) {
     make("path", { d: `M${X(x)} ${Y(y)}L${X(pC)} ${Y(pF)}`, class: "gap" }),
     front,
     make("circle", { cx: X(pC), cy: Y(pF), r: 8, class: "truth" }),
-    make("circle", { cx: X(x), cy: Y(y), r: 5, class: "belief" }),
+    make("circle", { cx: X(x), cy: Y(y), r: 5, class: "belief learner-getbe-sm" }),
   );
 }
