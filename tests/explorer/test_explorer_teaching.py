@@ -62,7 +62,9 @@ KEPT: Final = """async (answers) => {
     return [score.find({ goal, pC, pF }).off, score.words];
   });
 }"""
-UNFOLD: Final = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+UNFOLD: Final = (
+    "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+)
 SIZE: Final = "(part) => parseFloat(getComputedStyle(part).fontSize)"
 CLIPBOARD: Final = """([allowed, commanded]) => {
   window.taken = [];
