@@ -14,6 +14,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from grbp._palette import PALETTE
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "grbp"
 TABLE = ROOT / "CONTRIBUTING.md"
@@ -101,11 +103,11 @@ def picture() -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 8} {top}">',
             "<title>The floors of the package: imports go down only</title>",
             "<style>",
-            "rect { fill: #e6eefa; stroke: #5b83c0 }",
-            "text { fill: #15233b; font: 12.5px sans-serif }",
+            f"rect {{ fill: {_light('continue-tint')}; stroke: {_light('continue-line')} }}",
+            f"text {{ fill: {_light('ink')}; font: 12.5px sans-serif }}",
             ".name { font: bold 14px monospace }",
-            ".arrow { fill: none; stroke: #7d8794; stroke-width: 2 }",
-            ".word { fill: #7d8794; font: 13px sans-serif }",
+            f".arrow {{ fill: none; stroke: {_light('field')}; stroke-width: 2 }}",
+            f".word {{ fill: {_light('field')}; font: 13px sans-serif }}",
             "</style>",
             f'<path class="arrow" d="M30 10V{end}m-6-10l6 10l6-10"/>',
             f'<text class="word" transform="translate(18 {top // 2}) rotate(-90)"'
@@ -114,6 +116,11 @@ def picture() -> str:
             "</svg>\n",
         ]
     )
+
+
+def _light(name: str) -> str:
+    """Return a colour of the palette."""
+    return PALETTE[name].light
 
 
 def _wrap(text: str, width: int) -> list[tuple[bool, str]]:

@@ -142,13 +142,12 @@ def test_the_sign_in_leads_nowhere_else(tmp_path: Path, bad: str) -> None:
 
 def test_what_pages_load_is_theirs_alone_and_asked_for_anew(tmp_path: Path) -> None:
     with Serving(tmp_path, asking="admin") as server:
-        answer = server.ask("GET", "/static/page.css")
-        assert answer.headers["content-type"].startswith("text/css")
-        assert answer.headers["cache-control"] == "no-cache"
-        again = server.ask(
-            "GET", "/static/page.css", headers={"If-None-Match": answer.headers["etag"]}
-        )
-        assert (again.status_code, again.content) == (304, b"")
+        for file in ("/static/page.css", "/static/palette.css"):
+            answer = server.ask("GET", file)
+            assert answer.headers["content-type"].startswith("text/css")
+            assert answer.headers["cache-control"] == "no-cache"
+            again = server.ask("GET", file, headers={"If-None-Match": answer.headers["etag"]})
+            assert (again.status_code, again.content) == (304, b"")
         for bad in ("../app.py", "..%2Fapp.py", "%2e%2e%2fapp.py", "nothing.js", "."):
             assert server.ask("GET", f"/static/{bad}").status_code in (404, 401)
 

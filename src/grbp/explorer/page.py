@@ -11,11 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from grbp import _palette
+
 STATIC: Final = Path(__file__).parent / "static"
 """The folder of what the page loads; it is served as /static."""
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_LAST: Final = '<section aria-labelledby="title-link">'
+_LAST: Final = '<section aria-labelledby="title-about">'
+_COLOURS: Final = '<link rel="stylesheet" href="/static/palette.css">\n'
 _STYLE: Final = '<link rel="stylesheet" href="/static/explorer.css">'
 _SCRIPT: Final = '<script type="module" src="/static/explorer.js"></script>'
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
@@ -24,6 +27,8 @@ _EXPORT: Final = re.compile(
 )
 
 
+_HEAD: Final = "<header>\n"
+_HOME: Final = '<p><a id="home" href="/">Back to the studies</a></p>\n'
 _ALONE: Final = re.compile(r"This page is made by <code>grbp explore</code>,[^<]*")
 _SERVED: Final = (
     "But for the simulations and the verdicts, <code>grbp explore</code>\nwrites this page as one"
@@ -34,14 +39,14 @@ _SERVED: Final = (
 def served_page() -> str:
     """Return the page that loads its parts from /static, with what only a server can do."""
     page = _read("explorer.html").replace(_LAST, _read("simulations.html") + _LAST)
-    page = _ALONE.sub(_SERVED, page)
+    page = _ALONE.sub(_SERVED, page).replace(_HEAD, _HEAD + _HOME)
     page = page.replace(_STYLE, f"{_STYLE}\n{_STYLE.replace('explorer', 'simulations')}")
     return page.replace(_SCRIPT, f"{_SCRIPT}\n{_SCRIPT.replace('explorer', 'simulations')}")
 
 
 def single_file() -> str:
     """Return the page as one file that opens anywhere, without a server and without a network."""
-    style = (STATIC / "explorer.css").read_text("utf-8")
+    style = _palette.css() + (STATIC / "explorer.css").read_text("utf-8")
     script = _bundle("explorer.js")
     policy = (
         f"default-src 'none'; style-src {_hash_source(style)}; script-src {_hash_source(script)};"
@@ -49,7 +54,7 @@ def single_file() -> str:
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     page = _read("explorer.html")
-    page = page.replace(_STYLE, f"{meta}<style>{style}</style>")
+    page = page.replace(_COLOURS, "").replace(_STYLE, f"{meta}<style>{style}</style>")
     return page.replace(_SCRIPT, f'<script type="module">{script}</script>')
 
 

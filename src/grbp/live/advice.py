@@ -47,6 +47,8 @@ class Advice:
         Whether that was before: the same was asked again, and nothing was recorded now.
     group : str or None
         The group of the case; None in a study without groups.
+    code : str or None
+        The short code of the case now, such as a bed; None without one.
     warnings : tuple of str
         A sentence for each alarm that has risen by now and speaks against what the advice takes
         for granted. It changes no advice.
@@ -65,6 +67,7 @@ class Advice:
     event: int | None
     replayed: bool = field(compare=False)
     group: str | None
+    code: str | None = field(compare=False)
     warnings: tuple[str, ...] = field(compare=False)
     labels: Labels = field(compare=False)
     _explain: Callable[[], AnyBasis] = field(repr=False, compare=False)
@@ -97,7 +100,13 @@ class Advice:
 
 
 def make_advice(
-    config: Config, study: StudyRow, row: CaseRow, event: int | None, *, replayed: bool = False
+    config: Config,
+    study: StudyRow,
+    row: CaseRow,
+    event: int | None,
+    *,
+    code: str | None = None,
+    replayed: bool = False,
 ) -> Advice:
     """Return the advice on a case."""
     action = None if config.shadow else _ACTIONS[advise(config, row)]
@@ -106,7 +115,7 @@ def make_advice(
     vars(advice).update(
         study=config.name, case=row.case, rho=row.case, state=row.state, status=row.status,
         step=row.steps, action=action, shadow=config.shadow, event=event,
-        replayed=replayed, group=row.group or None,
+        replayed=replayed, group=row.group or None, code=code,
         warnings=() if action is None else find_warnings(config, study),
         labels=config.words,
         _explain=partial(case_basis, config, row),
@@ -193,6 +202,8 @@ class Case:
         When its opening was recorded, and since when it has been in its state.
     group : str or None
         Its group; None in a study without groups.
+    code : str or None
+        Its short code, such as a bed; None without one.
     """
 
     case: int
@@ -207,18 +218,19 @@ class Case:
     opened: str
     since: str
     group: str | None = None
+    code: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
         return dict(vars(self))
 
 
-def make_case(config: Config, row: CaseRow) -> Case:
+def make_case(config: Config, row: CaseRow, code: str | None = None) -> Case:
     """Return a case as a user sees it."""
     action = None if config.shadow else advise(config, row)
     return Case(
         row.case, row.case, row.first, row.state, row.status, row.steps, row.overridden, row.held,
-        action, row.opened, row.since, row.group or None,
+        action, row.opened, row.since, row.group or None, code,
     )  # fmt: skip
 
 

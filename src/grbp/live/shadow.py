@@ -24,12 +24,15 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
         }
     ),
     Case: frozenset(
-        {"case", "rho", "first", "state", "status", "steps", "held", "opened", "since", "group"}
+        {
+            "case", "rho", "first", "state", "status", "steps", "held", "opened", "since", "group",
+            "code",
+        }
     ),
     Advice: frozenset(
         {
             "study", "case", "rho", "state", "status", "step", "shadow", "event", "replayed",
-            "group", "labels",
+            "group", "code", "labels",
         }
     ),
     Moment: frozenset({"event", "recorded", "cases"}),
@@ -44,7 +47,7 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
 added to a class stays so until somebody lists it here. No part of a basis is shown."""
 
 _FACTS: Final = frozenset(
-    {"case", "state", "took", "why", "step", "status", "from", "counted", "config", "group"}
+    {"case", "state", "took", "why", "step", "status", "from", "counted", "config", "group", "own"}
 )
 """What everybody sees of that which an event asked and was answered."""
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from grbp import _palette
 from grbp._format import format_interval, percent, plural
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.figures.canvas import render
@@ -130,7 +131,7 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.globals["section"] = Section
+    pages.globals |= {"palette": _palette.css(), "section": Section}
     pages.filters |= {
         "counted": plural,
         "level": format_level,

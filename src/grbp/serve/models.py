@@ -15,6 +15,7 @@ from grbp.alarms.watch import Alarm
 from grbp.learners.registry import DEFAULT_LEARNER, MODELS
 from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis
+from grbp.live.codes import CODE_HINT, CODE_LETTERS
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN
 from grbp.live.state_basis import StateBasis
@@ -38,6 +39,7 @@ def _describe_field(kind: str, default: Any = ..., **more: Any) -> Any:
 _TIME: Final = {"description": "such as 2026-11-16T08:30Z; without a zone, it is the server's"}
 _STATE: Final = {"minimum": 0, "maximum": 10_000_000}
 _STEP: Final = {"minimum": 1, "maximum": 10**15}
+_CODE: Final[dict[str, Any]] = {"minLength": 1, "maxLength": CODE_LETTERS, "description": CODE_HINT}
 _REASON: Final = {"minLength": 1, "maxLength": 1_000}
 
 _COUNTERS: Final = {
@@ -164,6 +166,7 @@ class Opening(Body):
 
     state: Any = _describe_field("integer", **_STATE)
     group: Any = _describe_field("string", None, description="its group, if the study has groups")
+    code: Any = _describe_field("string", None, **_CODE)
     observed: Any = _describe_field("string", None, **_TIME)
 
 
@@ -188,6 +191,12 @@ class Withdrawal(Body):
     """A case to be withdrawn."""
 
     why: Any = _describe_field("string", **_REASON)
+
+
+class Coding(Body):
+    """The short code of a case; null erases it."""
+
+    code: Any = Field(json_schema_extra={"type": ["string", "null"], **_CODE})
 
 
 class Archiving(Body):
@@ -356,6 +365,7 @@ def examples() -> dict[str, Any]:
         "Opening": {"state": 2},
         "Telling": {"state": 1, "step": 1},
         "Voiding": {"why": "it was the other bed"},
+        "Coding": {"code": "B-12"},
         "Withdrawal": {"why": "moved to another ward"},
         "Archiving": {"archived": True, "why": "the ward was closed"},
         "NewToken": {"label": "nurse", "role": "recorder", "days": 90},

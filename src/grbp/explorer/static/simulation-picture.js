@@ -3,10 +3,8 @@
 import { frame, make, path, redraw, roundTicks } from "./explorer-svg.js";
 import { few, percent, whole } from "./explorer-words.js";
 
-const LOOKS = 6;
-
-/** Return the class that gives a learner its colour and its dashes. */
-const look = (k) => `l${k % LOOKS}`;
+/** Return the class that gives a learner its colour and its dashes, whatever its constants are. */
+const look = (learner) => `learner-${learner.split(":")[0]}`;
 
 /** Write a regret with few digits, and one that is large as a whole number. */
 export function regretWords(value) {
@@ -32,23 +30,23 @@ export function drawRegret(svg, width, { checkpoints, curves }, log) {
       name: "round",
     },
     { range: [0, most * 1.04], ticks: roundTicks(most, 5), show: regretWords, name: "mean regret" },
-    curves.map(({ learner }, k) => [`line learner ${look(k)}`, learner]),
+    curves.map(({ learner }) => [`line learner ${look(learner)}`, learner]),
   );
   const origin = logged ? [] : [[X(0), Y(0)]];
   const line = (values) => [
     ...origin, ...values.map((value, k) => [X(checkpoints[k]), Y(Math.max(value, 0))]),
   ];
-  const shade = ({ low, high }, k) => make("path", {
-    d: `${path([...line(high), ...line(low).reverse()])}Z`, class: `shade ${look(k)}`,
+  const shade = ({ learner, low, high }) => make("path", {
+    d: `${path([...line(high), ...line(low).reverse()])}Z`, class: `shade ${look(learner)}`,
   });
   const ends = curves.map(({ learner, mean }) => `${learner} ${regretWords(mean.at(-1))}`);
   redraw(
     svg, width, height,
     `The mean regret of learners by round. After ${whole(rounds)} rounds: ${ends.join(", ")}.`,
     back,
-    ...curves.flatMap((curve, k) => (curve.covered ? [shade(curve, k)] : [])),
-    ...curves.map(({ mean }, k) =>
-      make("path", { d: path(line(mean)), class: `line learner ${look(k)}` })),
+    ...curves.flatMap((curve) => (curve.covered ? [shade(curve)] : [])),
+    ...curves.map(({ learner, mean }) =>
+      make("path", { d: path(line(mean)), class: `line learner ${look(learner)}` })),
     front,
   );
 }
