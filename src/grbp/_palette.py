@@ -67,6 +67,10 @@ AREAS: Final = (
 )  # fmt: skip
 """Further colours for the cells of a map, which have no dashes to tell learners apart."""
 
+MAP_INK: Final = "#000000"
+MAP_HALO: Final = "#fefefe"
+"""Words and lines on a map, and what surrounds them: its cells have their colours on any screen."""
+
 Dashes: TypeAlias = tuple[float, ...]
 """The lengths of dashes and of the gaps between them, in widths of the line."""
 
