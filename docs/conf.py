@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "numpydoc",
     "formulas",
+    "notebook",
     "reference",
 ]
 exclude_patterns = ["_sphinx"]
@@ -30,7 +31,7 @@ nitpicky = True
 # public has no page.
 nitpick_ignore_regex = [("py:.*", r"(?!grbp\.).*"), ("py:class", r"grbp\.\w+\..*")]
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"

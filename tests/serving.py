@@ -76,6 +76,7 @@ class Serving:
 
     def __exit__(self, *_: object) -> None:
         self.http.close()
+        self.app.state.server.stopping = True  # Whoever follows a stream does not hold it up.
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()

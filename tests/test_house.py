@@ -1,6 +1,7 @@
 """The house itself: what is public, and what stays light."""
 
 import inspect
+import re
 
 import pytest
 from loading import loaded_by, others
@@ -17,6 +18,16 @@ def test_every_public_name_is_there_and_documented() -> None:
         assert not (inspect.isfunction(thing) or inspect.isclass(thing)) or thing.__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = grbp.nothing  # type: ignore[attr-defined]
+
+
+def test_the_package_lists_public_names_alone_and_suggests_them() -> None:
+    assert {name for name in dir(grbp) if not name.startswith("_")} == {*grbp.__all__}
+    with pytest.raises(AttributeError, match="did you mean 'simulate'"):
+        _ = grbp.simulat  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=re.escape("grbp.summary(problem)")):
+        _ = grbp.solve  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"no attribute '_hidden'$"):
+        _ = grbp._hidden  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["solve", "--help"]])

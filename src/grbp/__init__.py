@@ -32,7 +32,7 @@ __all__ = sorted(_MODULES)  # noqa: PLE0605 (a list, made from the one list of n
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for."""
     if name not in _MODULES:
-        raise AttributeError(f"module 'grbp' has no attribute {name!r}")
+        raise AttributeError(f"module 'grbp' has no attribute {name!r}{_suggest(name)}")
     module = import_module(_MODULES[name])
     is_module = name not in vars(module)
     thing = import_module(f"{module.__name__}.{name}") if is_module else vars(module)[name]
@@ -40,6 +40,16 @@ def __getattr__(name: str) -> Any:
     return thing
 
 
+def _suggest(name: str) -> str:
+    """Say what may have been meant by a name that is not public."""
+    if name == "solve":  # As the shell has it.
+        return "; call grbp.summary(problem), or grbp.dynprog.solve(chain)"
+    from grbp.errors import did_you_mean  # noqa: PLC0415 (only a mistake needs it)
+
+    meant = "" if name.startswith("_") else did_you_mean(name, __all__)
+    return f"; {meant}" if meant else ""
+
+
 def __dir__() -> list[str]:
-    """List every public name, loaded or not."""
-    return sorted({*globals(), *__all__})
+    """List every public name, loaded or not, and nothing else."""
+    return [*__all__, "__version__"]

@@ -17,7 +17,7 @@ The tree::
 Every message is one sentence: what was given, what is allowed, what to do.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 
@@ -182,3 +182,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     near = get_close_matches(word.lower(), list(known), 1)
     return f"did you mean {near[0]!r}?" if near else ""
+
+
+def refuse_unknown_names(what: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse an argument that there is not, and ask for what may have been meant."""
+    for name in given:
+        if name not in known:
+            meant = did_you_mean(name, known)
+            raise TypeError(
+                f"{what}() got an unexpected keyword argument {name!r}{meant and f'; {meant}'}"
+            )

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 optional("apsw")
 
 VERBS = [
-    "init", "open", "ask", "tell", "void", "withdraw", "archive", "unarchive", "studies", "status",
-    "cases", "log", "verify", "export", "import", "replay", "backup",
+    "init", "open", "ask", "tell", "void", "undo", "withdraw", "code", "archive", "unarchive",
+    "studies", "status", "cases", "log", "verify", "export", "import", "replay", "backup",
 ]  # fmt: skip
 
 Shell = Callable[..., str]
@@ -420,9 +420,9 @@ def test_a_study_goes_elsewhere_and_comes_back(
     assert len(log.splitlines()) == 4
     assert said("export", "--out", "log.jsonl", "--steps", "steps.csv") == "log.jsonl\nsteps.csv\n"
     assert Path("log.jsonl").read_text("utf-8") == log
-    assert Path("steps.csv").read_text("utf-8") == (
-        "case,step,state,action,next_state\n1,1,2,continue,1\n"
-    )
+    assert [line.split(",")[:5] for line in Path("steps.csv").read_text("utf-8").splitlines()] == [
+        ["case", "step", "state", "action", "next_state"], ["1", "1", "2", "continue", "1"],
+    ]  # fmt: skip
     assert said("export", "--steps", "again.csv") == "again.csv\n"
     # A later log of the same study replaces this one; a table that may be records is not replaced.
     assert said("export", "--out", "log.jsonl") == "log.jsonl\n"

@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -87,6 +88,9 @@ def test_the_site_is_built_without_a_warning_and_hangs_together(tmp_path: Path) 
     assert not done.stderr
     pages = {path: Page(path.read_text("utf-8")) for path in site.rglob("*.html")}
     assert len(pages) > 30
+    found_by_search = (site / "searchindex.js").read_text("utf-8")
+    for word in ("patient", "stake everything", "regret", "token"):
+        assert f"term-{word.replace(' ', '-')}" in found_by_search, word
     for path, page in pages.items():
         for target in page.links | page.loads:
             parts = urlsplit(target)
@@ -137,6 +141,20 @@ def test_there_is_a_notebook_with_outputs_and_it_is_small() -> None:
     for notebook in NOTEBOOKS:
         assert said(notebook), notebook.name
         assert notebook.stat().st_size < 500_000, notebook.name
+
+
+@needs_sphinx
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)
+def test_the_page_of_a_notebook_has_all_that_is_in_it(notebook: Path) -> None:
+    write_cell = runpy.run_path(str(ROOT / "docs" / "_sphinx" / "notebook.py"))["write_cell"]
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    page = "\n\n".join(part for cell in cells for part in write_cell(cell))
+    for cell in cells:
+        assert "".join(cell["source"]) in page
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            richest = data.get("text/html") or data.get("image/png") or output.get("text")
+            assert "".join(richest or data["text/plain"]).strip() in page
 
 
 @pytest.mark.soak

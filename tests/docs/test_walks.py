@@ -1,4 +1,4 @@
-"""The page "How a request walks": all that it names exists, and is called in the order it says."""
+"""The page "How the code answers a request": all that it names exists, and is called in the order it says."""
 
 import ast
 import json

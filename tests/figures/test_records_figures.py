@@ -30,8 +30,8 @@ from grbp.figures.records import (
     ways_figure,
 )
 from grbp.fitting.result import Cusum, Fit
+from grbp.model.labels import Labels
 from grbp.numerics.intervals import anytime, wilson
-from grbp.records.labels import Labels
 from grbp.theory.values import boundary
 
 Draw = Callable[..., Figure]

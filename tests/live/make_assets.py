@@ -35,7 +35,8 @@ def write_studies(store: Path | str) -> None:
         study.tell(1, 4, took="finish", why="a bed was free", who="Øyvind 日本")
         study.tell(2, 0, key="the second")
         study.void(2, "it was the other bed")
-        study.open_case(3)
+        study.open_case(3, code="B-12")
+        study.set_code(2, "Bétt 7", who="Øyvind 日本")
         study.withdraw_case(3, "moved to another ward")
     held = {"windows": {"finish": 30, "continue": 1}, "shadow": True, "start": "first"}
     with closing(

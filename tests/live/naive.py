@@ -325,6 +325,14 @@ class Model:
         over = self.cases()[case - 1].status != "open"
         return now < then + timedelta(days=1) and not (kind == "open_case" and over)
 
+    def last_entry(self, case: Case) -> Time:
+        """Return when the last entry of a case that stands was recorded."""
+        if case.closed:
+            return [
+                one.now for one in self.told if one.kind == "close" and one.case == case.number
+            ][-1]
+        return self.told[case.steps[-1].place].now if case.steps else case.opened
+
     # What is told.
 
     def record(self, one: Told) -> None:

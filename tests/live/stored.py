@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from grbp.live.schema import (
     NO_HASH,
     CaseRow,
+    CodeRow,
     Event,
     HeldRow,
     StudyRow,
@@ -44,6 +45,10 @@ def a_held_step(case: int = 1, step: int = 1, due: str = "2", seq: int = 3) -> H
     return HeldRow(case, step, due, seq)
 
 
+def a_code(case: int = 1, code: str = "B-12") -> CodeRow:
+    return CodeRow(case, code, code.lower(), "me", "t2")
+
+
 def eventually(condition: Callable[[], Any]) -> Any:
     """Wait until a condition holds, and return it; a test that waits in vain fails."""
     for _ in range(60_000):
@@ -73,12 +78,13 @@ def tell(rows: Transaction, key: str = "", who: str = "me") -> int:
 
 
 def some_rows(rows: Transaction) -> None:
-    """Write three events, two cases and two held steps."""
+    """Write three events, two cases, two held steps and a code."""
     for key in ("k1", "", ""):
         tell(rows, key)
     for case in (1, 2):
         rows.put_case(a_case(case))
         rows.put_held(a_held_step(case, 1))
+    rows.put_code(a_code(2))
 
 
 def log(store: Store, name: str = "s") -> list[Event]:
@@ -102,7 +108,7 @@ def everything(store: Store) -> dict[str, list[object]]:
 
     def script(rows: Transaction) -> list[object]:
         many = 10**6
-        parts = rows.events(0, many), rows.cases(0, many), rows.due(LAST)
+        parts = rows.events(0, many), rows.cases(0, many), rows.due(LAST), [*rows.all_codes()]
         return [rows.study(), *parts]
 
     return {name: store.read(name, script) for name in store.studies()}

@@ -85,6 +85,7 @@ class Live(RuleBasedStateMachine):
         self.store = place(next(self.files))
         self.name = f"ward {next(NUMBER)}"
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
+        self.codes: list[str | None] = []
         self.keyed: dict[str, tuple[Ask, Advice, datetime]] = {}
 
     @initialize(given=some_settings())
@@ -123,6 +124,7 @@ class Live(RuleBasedStateMachine):
         assert (advice.case, advice.rho, advice.state) == (case.number, case.number, case.state)
         assert (advice.status, advice.step) == (case.status, len(case.steps))
         assert (advice.group or "") == case.group
+        assert advice.code == self.codes[case.number - 1]
         shown = None if self.model.settings.shadow else case.advised
         assert (None if advice.action is None else advice.action.name.lower()) == shown
 
@@ -153,7 +155,8 @@ class Live(RuleBasedStateMachine):
         """See a request answered as it was before."""
         again = ask.to(self.study)
         assert (again, again.replayed) == (answer, True)
-        assert again.to_dict() == answer.to_dict() | {"replayed": True}
+        now = {"replayed": True, "code": self.codes[again.case - 1]}
+        assert again.to_dict() == answer.to_dict() | now
 
     def chosen(self, data: st.DataObject, *statuses: str) -> Case | None:
         cases = [one for one in self.model.cases() if not statuses or one.status in statuses]
@@ -196,9 +199,34 @@ class Live(RuleBasedStateMachine):
     def open_case(self, data: st.DataObject, times: int) -> None:
         for _ in range(times):
             state, named = self.a_state(data), self.extras(data) | self.a_group(data)
+            code = data.draw(st.sampled_from([None, "a", "B"]))
+            if self.in_use(code):
+                self.refuses(Ask("open_case", (state,), named | {"code": code}), Conflict)
+                code = None
+            self.codes.append(code)
             since = named.get("observed", self.now)
             told = Told("open", 0, self.now, since, state, group=named.get("group", ""))
-            self.says(Ask("open_case", (state,), named), told)
+            self.says(Ask("open_case", (state,), named | {"code": code}), told)
+
+    def in_use(self, code: str | None, other_than: int = 0) -> bool:
+        """Return whether another case in progress has a code."""
+        return code is not None and any(
+            case.status == "open" and self.codes[case.number - 1] == code
+            for case in self.model.cases()
+            if case.number != other_than
+        )
+
+    @rule(data=st.data(), code=st.sampled_from([None, "a", "B"]))
+    def set_code(self, data: st.DataObject, code: str | None) -> None:
+        case = self.chosen(data)
+        if case is None:
+            return
+        ask = Ask("set_code", (case.number, code), {})
+        if case.status == "open" and self.in_use(code, case.number):
+            self.refuses(ask, Conflict)
+        else:
+            assert ask.to(self.study).code == code
+            self.codes[case.number - 1] = code
 
     def a_group(self, data: st.DataObject) -> dict[str, Any]:
         groups = self.model.settings.groups
@@ -230,7 +258,24 @@ class Live(RuleBasedStateMachine):
             return
         if case.steps and not case.closed and data.draw(st.booleans()):
             named["step"] = len(case.steps)
+        if self.in_use(self.codes[case.number - 1], case.number):
+            self.refuses(ask, Conflict)
+            return
         self.says(ask, Told("void", case.number, self.now, self.now))
+
+    @rule(data=st.data(), who=st.sampled_from(["ada", "ada", "bob"]))
+    def undo(self, data: st.DataObject, who: str) -> None:
+        case = self.chosen(data)
+        if case is None:
+            return
+        ask = Ask("undo", (case.number,), self.extras(data, timed=False) | {"who": who})
+        age = self.now - self.model.last_entry(case)
+        kind = "void" if case.steps or case.closed else "close"
+        shared = kind == "void" and self.in_use(self.codes[case.number - 1], case.number)
+        if who == "bob" or age > timedelta(minutes=15) or shared:
+            self.refuses(ask, Conflict)
+        else:
+            self.says(ask, Told(kind, case.number, self.now, self.now))
 
     @rule(data=st.data())
     def withdraw_case(self, data: st.DataObject) -> None:
@@ -249,7 +294,7 @@ class Live(RuleBasedStateMachine):
         if case is not None:
             self.same(self.study.ask(case.number), case)
 
-    @rule(days=st.sampled_from([-400, -1, 0.001, 1, 29, 31, 400]))
+    @rule(days=st.sampled_from([-400, -1, 0.001, 1 / 96, 1, 29, 31, 400]))
     def time_passes(self, days: float) -> None:
         self.now += timedelta(days=days)
 
@@ -384,6 +429,7 @@ class Live(RuleBasedStateMachine):
         self.store = next(self.files) if file else MemoryStore()
         self.study = Study.import_(self.store, path, clock=lambda: self.now, who="ada")
         assert self.study.status().head == head
+        self.codes = [None] * len(self.codes)  # A log has none.
         assert self.study.export(next(self.files)).read_bytes() == path.read_bytes()
 
     @rule()
@@ -418,6 +464,7 @@ class Live(RuleBasedStateMachine):
             assert (one.first, one.state, one.status) == (case.first, case.state, case.status)
             assert (one.steps, one.overridden, one.held) == (len(case.steps), case.overridden, held)
             assert one.action == (None if self.model.settings.shadow else case.advised)
+            assert one.code == self.codes[case.number - 1]
             assert one.opened == case.opened.isoformat(timespec="microseconds")
             assert one.since == case.since.isoformat(timespec="microseconds")
         of_case = data.draw(st.sampled_from([None, *range(1, len(cases) + 2)]))

@@ -19,6 +19,7 @@ from grbp.live.store.sqlite import SqliteStore
         (sql.CASES, "cases USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
         (sql.CASES_OF, "cases USING INDEX cases_status (status=? AND id>? AND id<?)"),
         (sql.HELD_STEP, "held USING INDEX sqlite_autoindex_held_1 (study=? AND case=? AND step=?)"),
+        (sql.CODES + " (?, ?)", "codes USING INTEGER PRIMARY KEY (rowid=?)"),
         (sql.DUE, "held USING INDEX held_due (study=? AND due<?)"),
     ],
 )

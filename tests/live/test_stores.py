@@ -17,6 +17,7 @@ from postgres_server import Server
 from runs import one_sentence
 from stored import (
     a_case,
+    a_code,
     a_held_step,
     a_study,
     an_event,
@@ -91,6 +92,9 @@ def fails(rows: Transaction) -> None:
     rows.put_case(a_case(3))
     rows.put_held(a_held_step(2, 1, due="9"))
     rows.drop_held(1, 1)
+    rows.put_code(a_code(1))
+    rows.put_code(a_code(3))
+    rows.drop_code(2)
     raise LookupError
 
 
@@ -128,9 +132,9 @@ class TestContract:
                 rows.event(1),
             ]
             pages = rows.events(0, 9), rows.cases(0, 9), rows.cases(0, 9, "open"), rows.due(LAST)
-            return [*found, *pages]
+            return [*found, *pages, rows.find_codes("b", 9), [*rows.codes([1])]]
 
-        assert store.read("s", look) == store.write("s", look) == [None] * 5 + [[]] * 4
+        assert store.read("s", look) == store.write("s", look) == [None] * 5 + [[]] * 6
         assert (store.studies(), store.checks()) == ([], [])
 
     def test_each_row_is_read_as_it_was_last_written(self, store: Store) -> None:
@@ -212,6 +216,31 @@ class TestContract:
                 with pytest.raises(InvalidInput, match="must have a number from 1 to"):
                     store.write("s", lambda rows, n=number: rows.put_case(a_case(n)))  # type: ignore[misc]
 
+    def test_a_code_is_found_in_progress_first_then_the_last_one_first(self, store: Store) -> None:
+        over, codes = {2, 4}, [a_code(case) for case in (1, 2, 4)]
+
+        def write(rows: Transaction) -> None:
+            for case in range(1, 6):
+                rows.put_case(a_case(case, status="won" if case in over else "open"))
+            for code in [*codes, a_code(3, "C-1"), a_code(5, "C-2")]:
+                rows.put_code(code)
+            rows.put_code(a_code(5, "é 日"))
+
+        store.write("s", write)
+        look = store.read
+        assert look("s", lambda rows: rows.find_codes("b-12", 9)) == [codes[k] for k in (0, 2, 1)]
+        assert look("s", lambda rows: rows.find_codes("b-12", 2)) == [codes[0], codes[2]]
+        assert look("s", lambda rows: rows.find_codes("c-2", 9)) == []
+        assert look("s", lambda rows: rows.codes([5, 1, 6])) == {
+            5: a_code(5, "é 日"), 1: codes[0]
+        }  # fmt: skip
+        store.write("s", lambda rows: [rows.drop_code(case) for case in (1, 6)])
+        assert look("s", lambda rows: [*rows.all_codes()]) == [
+            codes[1], a_code(3, "C-1"), codes[2], a_code(5, "é 日")
+        ]  # fmt: skip
+        store.write("t", create)
+        assert look("t", lambda rows: (rows.codes([1, 2]), rows.find_codes("b-12", 9))) == ({}, [])
+
     def test_studies_do_not_see_one_anothers_rows(self, store: Store) -> None:
         for name in ("s", "t"):
             store.write(name, create)
@@ -220,12 +249,12 @@ class TestContract:
         store.write("t", tell)
         assert (len(log(store, "s")), len(log(store, "t"))) == (3, 4)
         everywhere = everything(store)
-        assert [len(part) for part in everywhere["s"][1:]] == [3, 2, 2]  # type: ignore[arg-type]
+        assert [len(part) for part in everywhere["s"][1:]] == [3, 2, 2, 1]  # type: ignore[arg-type]
         assert store.read("s", lambda rows: rows.case(2)) == a_case(2)
         assert store.read("t", lambda rows: rows.cases(0, 9, "open")) == [
             a_case(1), a_case(2, state=9),
         ]  # fmt: skip
-        store.write("t", lambda rows: rows.drop_held(1, 1))
+        store.write("t", lambda rows: (rows.drop_held(1, 1), rows.drop_code(2)))
         assert everything(store)["s"] == everywhere["s"]
 
     @pytest.mark.slow

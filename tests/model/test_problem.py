@@ -104,3 +104,10 @@ def test_other_refusals_of_the_exact_answers() -> None:
         grbp.round_length(Problem(4, 0.5, 0.3), 0, -1)
     with pytest.raises(grbp.TooLarge):
         grbp.policy_gaps(Problem(24, 0.5, 0.3))
+
+
+def test_a_name_that_a_problem_does_not_have_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(TypeError, match=r"argument 'pc'; did you mean 'p_c'\?$"):
+        grbp.Problem(goal=4, pc=0.4, p_f=0.3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"argument 'horizon'$"):
+        grbp.Problem(4, 0.4, 0.3, horizon=9)  # type: ignore[call-arg]

@@ -11,7 +11,7 @@ from fits import AT_ONE, NEVER, USUAL, counted, walked
 from fonts import NARROW, WIDE
 
 from grbp.fitting.result import Fit
-from grbp.records.labels import Labels
+from grbp.model.labels import Labels
 
 LONG: Final = Labels(
     ("a state with a very long name",) * 5, ("watchful waiting at home", "immediate surgery")

@@ -11,8 +11,8 @@ from html_page import HOSTILE, SEEN, Page, check_report
 from grbp._format import format_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.result import Fit, OpenCases
+from grbp.model.labels import Labels
 from grbp.numerics.intervals import anytime, wilson
-from grbp.records.labels import Labels
 from grbp.reports.fit_report import fit_report, list_states
 from grbp.theory.posterior import Estimate
 

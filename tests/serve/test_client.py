@@ -34,9 +34,9 @@ from grbp.serve.transport import Transport
 pytestmark = pytest.mark.slow
 
 SHARED = [
-    "open_case", "tell", "void", "withdraw_case", "ask", "case", "basis", "trajectory",
-    "cases", "log", "status", "verify", "replay", "export", "export_lines", "export_steps",
-    "backup", "close",
+    "open_case", "tell", "void", "undo", "set_code", "find_cases", "withdraw_case", "ask",
+    "case", "basis", "trajectory", "cases", "log", "find_taken_back", "status", "verify", "replay",
+    "export", "export_lines", "export_steps", "backup", "close",
 ]  # fmt: skip
 
 
@@ -101,6 +101,18 @@ VISIT = [
     said("void", 2, "it was the other bed", key="v"),
     said("void", 2, None),
     said("void", 99, "x"),
+    said("set_code", 2, "Bétt % 7"),
+    said("set_code", 3, "BéTT % 7"),
+    said("set_code", 3, "x" * 17),
+    said("set_code", 99, "x"),
+    said("find_cases", "bétt % 7"),
+    said("find_cases", ""),
+    said("open_case", 1, code="bétt % 7"),
+    said("open_case", 1, code="C", key="C"),
+    said("set_code", 2, None),
+    said("undo", 2, key="u"),
+    said("undo", 2, key="u"),
+    said("undo", 99),
     said("withdraw_case", 3, ""),
     said("withdraw_case", 3, "moved away", key="c"),
     said("withdraw_case", 3, "moved away"),

@@ -26,6 +26,7 @@ from grbp.live.advice import Advice, Case, Status
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN, show
 from grbp.serve.models import AdviceModel, CaseModel, EventModel, MomentModel, StatusModel
+from grbp.serve.settings import EVENT_STREAM, NDJSON
 from grbp.serve.tokens import ANYBODY, ROLES, may
 
 pytestmark = pytest.mark.slow
@@ -69,7 +70,7 @@ QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
     "/": ("", "?all=1", "?from=ward"),
     "/studies/{study}": ("", "?show=all", "?show=won", "?after=1", "?group=south"),
     "/studies/{study}/log": ("", "?case=1", "?case=99", "?before=5"),
-    f"{WARD}/cases": ("", "?status=open", "?limit=1", "?status=x"),
+    f"{WARD}/cases": ("", "?status=open", "?limit=1", "?status=x", "?code=c"),
     f"{WARD}/events": ("", "?case=1", "?after=3&limit=2"),
     f"{WARD}/events.ndjson": ("", "?after=4"),
     f"{WARD}/path": ("", "?points=3"),
@@ -80,7 +81,12 @@ QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
 
 _TELL: Final = f"{WARD}/cases/2/steps"
 BODIES: Final[Mapping[tuple[str, str], tuple[Any, ...]]] = {
-    ("POST", f"{WARD}/cases"): ({"state": 2}, {"state": 4}, {"state": "x"}),
+    ("POST", f"{WARD}/cases"): (
+        {"state": 2},
+        {"state": 1, "code": "C"},
+        {"state": 4},
+        {"state": "x"},
+    ),
     ("POST", _TELL): (
         {"state": 0},
         {"state": 1},
@@ -97,6 +103,8 @@ BODIES: Final[Mapping[tuple[str, str], tuple[Any, ...]]] = {
         {"state": 3, "took": "continue"},
     ),
     ("POST", f"{WARD}/cases/2/void"): ({"why": "a slip", "step": 9}, {"why": "a slip"}),
+    ("POST", f"{WARD}/cases/2/code"): ({"code": "B-12"}, {"code": ""}, {"code": None}),
+    ("POST", f"{WARD}/cases/2/undo"): (None, None),
     ("POST", f"{WARD}/cases/2/withdraw"): ({"why": ""}, {"why": "moved"}, {"why": "moved"}),
     ("POST", "/api/session"): ({"token": "grbp_nobody"},),
     # A simulation knows no study, and what it draws differs each time.
@@ -260,17 +268,20 @@ def test_twins_look_the_same_to_whoever_records_or_looks(twins: Twins) -> None:
     )
 
 
-def test_a_stream_that_is_followed_looks_the_same(twins: Twins) -> None:
+@pytest.mark.parametrize("kind", [NDJSON, EVENT_STREAM])
+def test_a_stream_that_is_followed_looks_the_same(twins: Twins, kind: str) -> None:
     list(twins.play())
     for role in FREE:
         with ExitStack() as stack:
             streams = []
             for server, tokens in zip(twins.servers, twins.tokens, strict=True):
-                headers = {"Authorization": f"Bearer {tokens[role]}"}
-                stream = server.http.stream(
-                    "GET", f"{WARD}/events.ndjson?after=2&follow=60", headers=headers
+                headers = {"Authorization": f"Bearer {tokens[role]}", "Accept": kind}
+                path = f"{WARD}/events.ndjson?after=2&follow=60"
+                stream = stack.enter_context(server.http.stream("GET", path, headers=headers))
+                # A browser reads more around the lines.
+                streams.append(
+                    line[line.find("{") :] for line in stream.iter_lines() if "{" in line
                 )
-                streams.append(stack.enter_context(stream).iter_lines())
             there = twins.studies()[0].status().events - 2
             before = [[next(lines) for _ in range(there)] for lines in streams]
             twins.ask(Asked("recorder", "POST", f"{WARD}/cases", {"json": {"state": 2}}))
@@ -491,9 +502,11 @@ SHELL: Final[Mapping[str, tuple[str, ...]]] = {
         "--case 2 --state 4 --step 1",
     ),
     "void": ("--case 2 --why slip --step 4", "--case 2 --why slip"),
-    "ask": ("--case 1", "--case 2", "--case 99"),
+    "undo": ("--case 2", "--case 1 --who somebody"),
+    "code": ("--case 2 --code B-12", "--case 2 --code B-12 --erase", "--case 2 --erase"),
+    "ask": ("--case 1", "--case 2", "--code B-12", "--case 99"),
     "withdraw": ("--case 2 --why moved", "--case 2 --why moved"),
-    "cases": ("", "--status won"),
+    "cases": ("", "--status won", "--code B-12"),
     "log": ("", "--case 1", "--after 2 --limit 1"),
     "archive": ("--why done", "--why again"),
     "unarchive": ("--why more", "--why more"),

@@ -192,20 +192,6 @@ def test_a_double_click_records_once(server: Serving, study: grbp.Study, browser
     assert kinds(study) == ["study", "open", "tell"]
 
 
-def test_two_who_tell_the_same_step_are_told_apart(
-    server: Serving, study: grbp.Study, browser: Watched
-) -> None:
-    study.open_case(2)
-    with browser.page(storage_state=server.signed_in(), meant=_REFUSED) as page:
-        page.goto(address(server, study, "/cases/1"))
-        study.tell(1, 1, who="somebody else")
-        page.get_by_role("button", name="It moved up to state 3").click()
-        confirm(page)
-        page.get_by_text("This was refused, and nothing is recorded").wait_for()
-        assert "it is recorded with state 1" in page.inner_text("#confirm-error")
-    assert kinds(study, 1) == ["open", "tell"]
-
-
 def test_the_keyboard_is_enough(server: Serving, study: grbp.Study, browser: Watched) -> None:
     def reach(page: "Page", name: str) -> None:
         for _ in range(40):
@@ -594,17 +580,3 @@ def test_a_study_begins_again_from_the_records_of_another(tmp_path: Path, browse
         assert (status.model, status.memory, status.start) == ("state", "averaged", "records")
         lines = read_states(server.store, "ward 2", "south")
         assert [one.c for one in lines] == [0, 1, 0]
-
-
-def test_what_others_record_meanwhile_is_announced(
-    server: Serving, study: grbp.Study, browser: Watched
-) -> None:
-    study.open_case(2)
-    with browser.page(storage_state=server.signed_in()) as page:
-        page.clock.install()
-        page.goto(address(server, study, "/cases/1"))
-        study.tell(1, 3, who="somebody else")
-        page.clock.run_for(21_000)
-        page.get_by_text("Something has been recorded meanwhile").wait_for()
-        page.get_by_role("button", name="Show it").click()
-        page.locator("td", has_text="CONTINUE led from state 2 to state 3").wait_for()

@@ -129,12 +129,19 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_Format, **options)
         self.known: list[str] = []
+        self.given: Sequence[str] = ()
         # A negative number is a value, which the model refuses, also as -1e-3.
         self._negative_number_matcher = re.compile(r"^-\.?[0-9]")
 
     def error(self, message: str) -> NoReturn:
         """Refuse what was given."""
-        unknown = re.match("unrecognized arguments: (--?[a-z-]+)", message)
+        if message.startswith("the following arguments are required"):
+            # One that is missing was perhaps given, and is written otherwise.
+            names = [word.partition("=")[0] for word in self.given if word.startswith("--")]
+            strange = [name for name in names if name not in self.known]
+            if any(did_you_mean(name, self.known) for name in strange):
+                message = f"unrecognized arguments: {strange[0]}"
+        unknown = re.match(r"unrecognized arguments: (--?[\w-]+)", message)
         meant = did_you_mean(unknown[1], self.known) if unknown else ""
         raise InvalidInput(f"{message}{'; ' + meant if meant else ''} (see {self.prog} --help)")
 
@@ -179,7 +186,10 @@ def _make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             for one in _with_subcommands(command):
                 # Given before the command they hold as well, so here is no default.
                 add_verbosity(one, default=argparse.SUPPRESS)
-            parser.known = _list_options(command, arguments)
+            known = _list_options(command, arguments)
+            for one in (parser, *_with_subcommands(command)):
+                if isinstance(one, _Parser):
+                    one.known, one.given = known, arguments
     return parser
 
 

@@ -29,9 +29,10 @@ from grbp.cli.options import (
 from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Verified
+from grbp.live.codes import CODE_HINT
 from grbp.live.config import CONTINUE, FINISH
 from grbp.live.export import log_kind, read_log
-from grbp.live.schema import STATUSES
+from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
 from grbp.live.verify import replay_log
@@ -146,19 +147,21 @@ def _create(options: argparse.Namespace, goal: int, start: Any) -> grbp.Study:
 def _open(options: argparse.Namespace, study: grbp.Study) -> None:
     """Open a case."""
     state = parse_whole(options.state)
-    advice = study.open_case(state, group=options.group, key=options.key, observed=options.observed)
+    advice = study.open_case(
+        state, group=options.group, code=options.code, key=options.key, observed=options.observed
+    )
     _show(options, study, advice)
 
 
 def _ask(options: argparse.Namespace, study: grbp.Study) -> None:
     """Say what to do next with a case."""
-    _show(options, study, study.ask(parse_whole(options.case)))
+    _show(options, study, study.ask(_find_case(options, study)))
 
 
 def _tell(options: argparse.Namespace, study: grbp.Study) -> None:
     """Record what came of a step."""
     advice = study.tell(
-        parse_whole(options.case),
+        _find_case(options, study),
         parse_whole(options.state),
         took=options.took,
         why=options.why or "",
@@ -171,15 +174,47 @@ def _tell(options: argparse.Namespace, study: grbp.Study) -> None:
 
 def _void(options: argparse.Namespace, study: grbp.Study) -> None:
     """Take back the last entry of a case."""
-    case, step = parse_whole(options.case), parse_whole(options.step)
+    case, step = _find_case(options, study), parse_whole(options.step)
     advice = study.void(case, options.why, step=step, key=options.key)
     _show(options, study, advice, "The last entry is taken back; the log keeps it.")
 
 
+def _undo(options: argparse.Namespace, study: grbp.Study) -> None:
+    """Undo one's own last entry of a case."""
+    advice = study.undo(_find_case(options, study), key=options.key)
+    _show(options, study, advice, "Your last entry is undone; the log keeps it.")
+
+
 def _withdraw(options: argparse.Namespace, study: grbp.Study) -> None:
     """Withdraw a case."""
-    case = parse_whole(options.case)
+    case = _find_case(options, study)
     _show(options, study, study.withdraw_case(case, options.why, key=options.key))
+
+
+def _code(options: argparse.Namespace, study: grbp.Study) -> None:
+    """Give a case a code, or erase it."""
+    if (options.code is None) == (not options.erase):
+        raise InvalidInput("give either --code, to give the case a code, or --erase")
+    case = study.set_code(parse_whole(options.case), options.code)
+    case = show(case, shadow=study.status().shadow)
+    if options.json:
+        print_json(case.to_dict())
+    else:
+        show_cases([case], 1)
+
+
+def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
+    """Return the number of the case that is named by it or by its code."""
+    if (options.case is None) == (options.code is None):
+        raise InvalidInput("give either --case, the number of the case, or --code")
+    if options.code is None:
+        number: int = parse_whole(options.case)
+        return number
+    found = study.find_cases(options.code, 2)
+    if not found or (found[0].status != OPEN and len(found) > 1):
+        many = "several cases that are over have it: give --case" if found else "no case has it"
+        raise InvalidInput(f"--code {options.code} was given; {many}")
+    return found[0].case
 
 
 def _archive(options: argparse.Namespace, study: grbp.Study) -> None:
@@ -216,7 +251,10 @@ def _studies(options: argparse.Namespace) -> None:
 def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
     """List cases."""
     limit = parse_whole(options.limit)
-    cases = study.cases(parse_whole(options.after), limit, options.status)
+    if options.code is None:
+        cases = study.cases(parse_whole(options.after), limit, options.status)
+    else:
+        cases = study.find_cases(options.code, limit)
     shadow = study.status().shadow
     cases = [show(case, shadow=shadow) for case in cases]
     if options.json:
@@ -269,6 +307,8 @@ def _export(options: argparse.Namespace) -> None:
     written = {"log": options.out, "steps": options.steps}
     if "-" in written.values():
         raise InvalidInput("- was given; it must name a file (without one, the log is printed)")
+    if options.codes and options.steps is None:
+        raise InvalidInput("--codes was given; it needs --steps, as the log has no codes")
     if options.json and options.out is None and options.steps is None:
         raise InvalidInput("--json was given; it needs a file to write to, by --out or --steps")
     with _open_study(options) as study:
@@ -278,7 +318,7 @@ def _export(options: argparse.Namespace) -> None:
         if options.out is not None:
             study.export(options.out)
         if options.steps is not None:
-            study.export_steps(options.steps)
+            study.export_steps(options.steps, codes=options.codes)
         if options.out is None and options.steps is None:
             for line in study.export_lines():
                 print(line.decode(), end="")
@@ -326,6 +366,10 @@ _OBSERVED: Final[_Options] = {
     "--observed": {"metavar": "TIME", "help": "when it happened, if not now: 2026-11-16T08:30"}
 }
 _CASE: Final[_Options] = {
+    "--case": {"metavar": "N", "help": "the number of the case"},
+    "--code": {"metavar": "CODE", "help": "its code, instead of its number"},
+}
+_NUMBER: Final[_Options] = {
     "--case": {"required": True, "metavar": "N", "help": "the number of the case"}
 }
 _PAGE: Final[_Options] = {
@@ -345,7 +389,13 @@ _VOID: Final[_Options] = {
 _STATE: Final[_Options] = {
     "--state": {"required": True, "help": "its state, from 1 to goal - 1"},
     "--group": {"metavar": "NAME", "help": "its group, in a study with groups"},
+    "--code": {"metavar": "CODE", "help": f"a short code of it: {CODE_HINT}"},
 }
+_CODE: Final[_Options] = {
+    "--code": {"metavar": "CODE", "help": f"the code: {CODE_HINT}"},
+    "--erase": {"action": "store_true", "help": "erase the code"},
+}
+_BY_CODE: Final[_Options] = {"--code": {"metavar": "CODE", "help": "find those with this code"}}
 _WHY: Final[_Options] = {"--why": {"required": True, "metavar": "TEXT", "help": "the reason"}}
 _ALL: Final[_Options] = {"--all": {"action": "store_true", "help": "also those that are archived"}}
 _STATUS: Final[_Options] = {
@@ -358,6 +408,7 @@ _OF_CASE: Final[_Options] = {
 _EXPORT: Final[_Options] = {
     "--out": {"metavar": "FILE", "help": "the log as lines of JSON (standard output)"},
     "--steps": {"metavar": "FILE", "help": "the steps as CSV, as grbp fit reads them"},
+    "--codes": {"action": "store_true", "help": "with --steps, also codes, which may name people"},
     "--force": {"action": "store_true", "help": "replace files even if they are something else"},
 }
 
@@ -376,12 +427,16 @@ _VERBS: Final = {
         _tell,
     ),
     "void": _Verb("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
+    "undo": _Verb(
+        "undo your own last entry of a case, within 15 minutes", _CASE | _KEY | _WHO, _undo
+    ),
     "withdraw": _Verb("withdraw a case", _CASE | _WHY | _KEY | _WHO, _withdraw),
+    "code": _Verb("give a case a short code, or erase it", _NUMBER | _CODE | _WHO, _code),
     "archive": _Verb("close the study for entries, and keep it", _WHY | _WHO, _archive),
     "unarchive": _Verb("open an archived study for entries again", _WHY | _WHO, _unarchive),
     "studies": _Verb("list the studies of the store", _ALL, _studies, opens=False),
     "status": _Verb("say how the study stands", {}, _status),
-    "cases": _Verb("list cases", _STATUS | _PAGE, _cases),
+    "cases": _Verb("list cases", _STATUS | _BY_CODE | _PAGE, _cases),
     "log": _Verb("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
     "verify": _Verb("check that nothing was changed or lost", upkeep.VERIFY, _verify, opens=False),
     "export": _Verb(

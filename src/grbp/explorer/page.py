@@ -17,7 +17,7 @@ STATIC: Final = Path(__file__).parent / "static"
 """The folder of what the page loads; it is served as /static."""
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_LAST: Final = '<section aria-labelledby="title-link">'
+_LAST: Final = '<section aria-labelledby="title-about">'
 _COLOURS: Final = '<link rel="stylesheet" href="/static/palette.css">\n'
 _STYLE: Final = '<link rel="stylesheet" href="/static/explorer.css">'
 _SCRIPT: Final = '<script type="module" src="/static/explorer.js"></script>'
@@ -27,6 +27,8 @@ _EXPORT: Final = re.compile(
 )
 
 
+_HEAD: Final = "<header>\n"
+_HOME: Final = '<p><a id="home" href="/">Back to the studies</a></p>\n'
 _ALONE: Final = re.compile(r"This page is made by <code>grbp explore</code>,[^<]*")
 _SERVED: Final = (
     "But for the simulations and the verdicts, <code>grbp explore</code>\nwrites this page as one"
@@ -37,7 +39,7 @@ _SERVED: Final = (
 def served_page() -> str:
     """Return the page that loads its parts from /static, with what only a server can do."""
     page = _read("explorer.html").replace(_LAST, _read("simulations.html") + _LAST)
-    page = _ALONE.sub(_SERVED, page)
+    page = _ALONE.sub(_SERVED, page).replace(_HEAD, _HEAD + _HOME)
     page = page.replace(_STYLE, f"{_STYLE}\n{_STYLE.replace('explorer', 'simulations')}")
     return page.replace(_SCRIPT, f"{_SCRIPT}\n{_SCRIPT.replace('explorer', 'simulations')}")
 

@@ -22,9 +22,9 @@ from grbp.fitting.summary import summarize
 from grbp.fitting.support import FINISH, say_support, support_of
 from grbp.learners.counters import Counters
 from grbp.learners.registry import DEFAULT_LEARNER
+from grbp.model.labels import Labels
 from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
-from grbp.records.labels import Labels
 from grbp.theory.chain import Chain
 from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior
 

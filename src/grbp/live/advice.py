@@ -14,6 +14,7 @@ from grbp.live.projection import advise, load_watch
 from grbp.live.schema import OPEN, CaseRow, StudyRow
 from grbp.live.starts import DRAWN
 from grbp.live.state_basis import StateBasis, make_state_basis
+from grbp.model.labels import Labels
 from grbp.model.transition import Action
 
 AnyBasis: TypeAlias = Basis | StateBasis
@@ -46,9 +47,13 @@ class Advice:
         Whether that was before: the same was asked again, and nothing was recorded now.
     group : str or None
         The group of the case; None in a study without groups.
+    code : str or None
+        The short code of the case now, such as a bed; None without one.
     warnings : tuple of str
         A sentence for each alarm that has risen by now and speaks against what the advice takes
         for granted. It changes no advice.
+    labels : Labels
+        What the study calls its states, actions and cases.
     """
 
     study: str
@@ -62,7 +67,9 @@ class Advice:
     event: int | None
     replayed: bool = field(compare=False)
     group: str | None
+    code: str | None = field(compare=False)
     warnings: tuple[str, ...] = field(compare=False)
+    labels: Labels = field(compare=False)
     _explain: Callable[[], AnyBasis] = field(repr=False, compare=False)
 
     @cached_property
@@ -87,12 +94,19 @@ class Advice:
         return named | {
             "action": None if self.action is None else self.action.name.lower(),
             "warnings": None if self.warnings is None else list(self.warnings),
+            "labels": self.labels.to_dict(),
             "basis": None if reasons is None else reasons.to_dict(),
         }
 
 
 def make_advice(
-    config: Config, study: StudyRow, row: CaseRow, event: int | None, *, replayed: bool = False
+    config: Config,
+    study: StudyRow,
+    row: CaseRow,
+    event: int | None,
+    *,
+    code: str | None = None,
+    replayed: bool = False,
 ) -> Advice:
     """Return the advice on a case."""
     action = None if config.shadow else _ACTIONS[advise(config, row)]
@@ -101,8 +115,9 @@ def make_advice(
     vars(advice).update(
         study=config.name, case=row.case, rho=row.case, state=row.state, status=row.status,
         step=row.steps, action=action, shadow=config.shadow, event=event,
-        replayed=replayed, group=row.group or None,
+        replayed=replayed, group=row.group or None, code=code,
         warnings=() if action is None else find_warnings(config, study),
+        labels=config.words,
         _explain=partial(case_basis, config, row),
     )  # fmt: skip
     return advice
@@ -187,6 +202,8 @@ class Case:
         When its opening was recorded, and since when it has been in its state.
     group : str or None
         Its group; None in a study without groups.
+    code : str or None
+        Its short code, such as a bed; None without one.
     """
 
     case: int
@@ -201,18 +218,19 @@ class Case:
     opened: str
     since: str
     group: str | None = None
+    code: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
         return dict(vars(self))
 
 
-def make_case(config: Config, row: CaseRow) -> Case:
+def make_case(config: Config, row: CaseRow, code: str | None = None) -> Case:
     """Return a case as a user sees it."""
     action = None if config.shadow else advise(config, row)
     return Case(
         row.case, row.case, row.first, row.state, row.status, row.steps, row.overridden, row.held,
-        action, row.opened, row.since, row.group or None,
+        action, row.opened, row.since, row.group or None, code,
     )  # fmt: skip
 
 
@@ -293,6 +311,8 @@ class Status:
     alarms : tuple of Alarm or None
         The alarms that rose, the one with the most evidence first; None if the study, which an
         older version made, does not watch its cases.
+    labels : Labels
+        What the study calls its states, actions and cases.
     """
 
     study: str
@@ -318,6 +338,7 @@ class Status:
     by_group: dict[str, GroupStatus]
     by_state: tuple[StateBasis, ...]
     alarms: tuple[Alarm, ...] | None
+    labels: Labels = Labels()  # noqa: RUF009 (it cannot be changed)
 
     @property
     def against(self) -> tuple[Alarm, ...]:
@@ -333,6 +354,7 @@ class Status:
             "groups": list(self.groups),
             "by_state": None if states is None else [one.to_dict() for one in states],
             "alarms": None if alarms is None else [alarm._asdict() for alarm in alarms],
+            "labels": self.labels.to_dict(),
         }
         if groups is not None:
             plain["by_group"] = {name: one.to_dict() for name, one in groups.items()}
@@ -369,4 +391,5 @@ def make_status(
         config.memory, tuple(config.groups), found,
         explain_states(config, known[""][0], study.next_threshold),
         find_alarms(row) if config.alarms else None,
+        config.words,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from grbp.errors import Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
 from grbp.live.arguments import MOST_CASES
 from grbp.live.config import CONTINUE, FINISH, Config, check_config, load_config
-from grbp.live.history import standing_entries
+from grbp.live.history import find_undoable, last_entry, standing_entries
 from grbp.live.projection import (
     advise,
     count_step,
@@ -117,7 +117,7 @@ def open_case(tx: Transaction, call: Call, state: object, group: object = None) 
     """Open a case: decide its threshold, or its policy, from what is known now."""
     recording = Recording(tx, call)
     config = recording.config
-    first, name = check_whole("state", state, 1, config.goal - 1), _check_group(config, group)
+    first, name = _check_state(config, state, 1, config.goal - 1), _check_group(config, group)
     request = f'{{"state":{first},"group":{dumps(name)}}}' if name else f'{{"state":{first}}}'
     if answered := recording.find_answer("open", request):
         return answered
@@ -167,8 +167,7 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     """Record the state to which an action led."""
     recording = Recording(tx, call)
     config, row = recording.config, recording.find_case(case)
-    after = check_whole("state", state, 0, config.goal)
-    _check_took(took)
+    after, took = _check_state(config, state, 0, config.goal), _check_took(config, took)
     step = _check_step(step)
     reason, number = dumps(why) if why else '""', "null" if step is None else step
     word = _dumps_word(took)
@@ -204,14 +203,23 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
     return recording.record("tell", step, request, answer, row, new, move)
 
 
-def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = None) -> Answer:
-    """Take back the last entry of a case: its withdrawal, or its last step."""
+def void(
+    tx: Transaction,
+    call: Call,
+    case: int,
+    why: str,
+    step: int | None = None,
+    own: bool = False,
+) -> Answer:
+    """Take back the last entry of a case, its withdrawal or its last step; or undo one's own."""
     recording = Recording(tx, call)
     row = recording.find_case(case)
     step = _check_step(step)
-    request = dumps({"case": case, "why": why, "step": step})
+    request = dumps({"case": case, "why": why, "step": step} | _dump_own(own))
     if answered := recording.find_answer("void", request):
         return answered
+    if own:
+        _refuse_others(tx, call, row)
     last = 0 if row.status == CLOSED else row.steps
     if not last and row.status != CLOSED:
         raise Conflict(
@@ -244,20 +252,54 @@ def void(tx: Transaction, call: Call, case: int, why: str, step: int | None = No
     return recording.record("void", last, request, _dumps_case(config, new), row, new, move)
 
 
-def withdraw_case(tx: Transaction, call: Call, case: int, why: str) -> Answer:
+def withdraw_case(tx: Transaction, call: Call, case: int, why: str, own: bool = False) -> Answer:
     """Withdraw a case: what was observed stays, what was pending is released."""
     recording = Recording(tx, call)
     row = recording.find_case(case)
-    request = dumps({"case": case, "why": why})
+    request = dumps({"case": case, "why": why} | _dump_own(own))
     if answered := recording.find_answer("close", request):
         return answered
     if row.status != OPEN:
         raise Conflict(f"case {case} was to be withdrawn; {_describe_end(row)}")
+    if own:
+        _refuse_others(tx, call, row)
     if recording.count_due_steps():
         row = recording.find_case(case)
     new = row._replace(status=CLOSED, last=recording.next_seq)
     answer = _dumps_case(recording.config, new)
     return recording.record("close", 0, request, answer, row, new)
+
+
+def undo(tx: Transaction, call: Call, case: int) -> Answer:
+    """Take back one's own last entry of a case; one that opened it withdraws it."""
+    row = Recording(tx, call).find_case(case)
+    before = tx.event_of_key(call.key) if call.key else None
+    kind = "close" if last_entry(tx, row).event.kind == "open" else "void"
+    if (kind if before is None else before.kind) == "close":
+        return withdraw_case(tx, call, case, _MISTAKE, own=True)
+    return void(tx, call, case, "", own=True)
+
+
+_MISTAKE: Final = "opened by mistake"
+
+
+def _dump_own(own: bool) -> dict[str, bool]:
+    """Say in a request that somebody undoes an entry of their own; others do not say it."""
+    return {"own": True} if own else {}
+
+
+def _refuse_others(tx: Transaction, call: Call, case: CaseRow) -> None:
+    """Refuse to undo an entry that somebody else recorded, or that was recorded long ago."""
+    if find_undoable(tx, case, call.who, call.now) is None:
+        event = last_entry(tx, case).event
+        what = {"open": "its opening", "close": "its withdrawal"}.get(
+            event.kind, f"step {event.step}"
+        )
+        raise Conflict(
+            f"the last entry of case {case.case}, {what}, was to be undone; {event.who} recorded it"
+            f" on {event.recorded[:16].replace('T', ' at ')} UTC: only the same person can undo it,"
+            " within 15 minutes, and a corrector can take it back"
+        )
 
 
 def count_mature_step(tx: Transaction, call: Call, case: int, step: int) -> Answer:
@@ -320,9 +362,19 @@ def _dumps_word(word: str | None) -> str:
     return dumps(word)
 
 
-def _check_took(took: object) -> None:
-    if took is not None and not (isinstance(took, str) and took in (CONTINUE, FINISH)):
-        raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'")
+def _check_state(config: Config, state: object, low: int, high: int) -> int:
+    """Return a state that is given by its number or by its word."""
+    number = config.words.read_state(state) if config.labels else state
+    return check_whole("state", number, low, high)
+
+
+def _check_took(config: Config, took: object) -> str | None:
+    """Return what was done, which is given by its name or by its word."""
+    action = config.words.read_action(took) if config.labels else took
+    if action is None or (isinstance(action, str) and action in (CONTINUE, FINISH)):
+        return action
+    own = f" ({' or '.join(config.words.actions)})" if config.labels.get("actions") else ""
+    raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'{own}")
 
 
 def _check_step(step: object) -> int | None:

@@ -27,6 +27,7 @@ from grbp.learners.serialization import (
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import LARGEST_GOAL, empty_state_counters
 from grbp.live.arguments import MOST_CASES, check_label, check_text
+from grbp.live.labels import check_labels, dump_labels, load_labels
 from grbp.live.models import is_by_state, name_learner, name_model, read_memory
 from grbp.live.schema import dumps, loads
 from grbp.live.starts import (
@@ -37,6 +38,7 @@ from grbp.live.starts import (
     first_counts,
     first_round,
 )
+from grbp.model.labels import Labels
 from grbp.model.transition import Action
 from grbp.model.validation import as_seed, check_count, check_goal, check_positive, check_whole
 from grbp.numerics.intervals import check_level
@@ -47,7 +49,7 @@ CONTINUE, FINISH = (action.name.lower() for action in Action)
 _DAY: Final = 86_400.0
 _MOST_DAYS: Final = 36_500.0
 _EMPTY: Final = NO_COUNTS._replace(rho=1)
-_OPTIONAL: Final = ("groups", "alarms")
+_OPTIONAL: Final = ("groups", "alarms", "labels")
 _MOST_GROUPS: Final = 100
 _MOST_COUNTS: Final = 5_000
 
@@ -80,11 +82,13 @@ class Config:
         The names of the groups, each of which has counters of its own; empty without groups.
     alarms : bool
         Whether the study watches if one chance describes its cases.
+    labels : dict
+        The study's own words for its states, actions and cases; no decision depends on them.
 
     Notes
     -----
-    Studies of former versions have neither groups nor alarms, and their configurations name
-    neither: what has its old meaning is left out.
+    Studies of former versions have neither groups nor alarms nor words, and their configurations
+    name none of them: what has its old meaning is left out.
     """
 
     name: str
@@ -99,6 +103,7 @@ class Config:
     version: str
     groups: list[str] = field(default_factory=list)
     alarms: bool = False
+    labels: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -114,6 +119,11 @@ class Config:
     def learner_name(self) -> str:
         """The name of the learner."""
         return str(self.learner if isinstance(self.learner, str) else self.learner["name"])
+
+    @cached_property
+    def words(self) -> Labels:
+        """What the states, the actions and the cases are called."""
+        return load_labels(self.labels, self.goal)
 
     @cached_property
     def by_state(self) -> bool:
@@ -246,6 +256,7 @@ def check_config(given: Any) -> Config:
             raise InvalidInput(f"the constant {constant} = {value!r} was given; it is no number")
     check_groups(config.groups)
     _check_bool("alarms", config.alarms)
+    load_labels(config.labels, config.goal)
     _check_size(config)
     if not (isinstance(config.start, str) and config.start in (DRAWN, FIRST)):
         check_kept_start(config.start, config.goal, config.groups, by_state=config.by_state)
@@ -321,6 +332,7 @@ def make_config(
         groups=groups,
         # They count every state apart, in every event.
         alarms=goal <= LARGEST_GOAL if alarms is None else _check_bool("alarms", alarms),
+        labels=dump_labels(check_labels(goal, *settings.get("labels", ()))),
     )
     _check_size(config)
     return replace(config)  # Nothing is worked out in it yet.

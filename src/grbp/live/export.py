@@ -18,9 +18,9 @@ from grbp.errors import InvalidInput
 from grbp.learners.statewise.counters import StateCounters, add_step, empty_state_counters
 from grbp.live.arguments import check_text
 from grbp.live.commands import replay
-from grbp.live.config import FINISH, check_imported, load_config
-from grbp.live.history import standing_entries
-from grbp.live.schema import LOST, WON, Event, StudyRow, dumps
+from grbp.live.config import FINISH, Config, check_imported, load_config
+from grbp.live.history import Entry, standing_entries
+from grbp.live.schema import LOST, WON, Event, StudyRow, dumps, loads
 from grbp.live.store.base import Store
 from grbp.live.store.transaction import LAST, PAGE, Transaction, refuse_taken
 from grbp.live.store.witness import END
@@ -200,26 +200,66 @@ def _replay_event(tx: Transaction, name: str, event: Event) -> Event | None:
         return None
 
 
-def step_tables(tx: Transaction) -> Iterator[dict[str, Any]]:
-    """Yield the steps as tables with the columns that `grbp.fit` reads, some at a time."""
-    rows: list[tuple[int, ...]] = []
-    groups: list[str] = []
+def step_tables(tx: Transaction, *, codes: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield the steps as tables with the columns that `grbp.fit` reads, some at a time.
+
+    Beside them stand the study's words, the group, what was advised, who recorded the step, when
+    and why; and the code of the case, if somebody asks for it.
+    """
     study = tx.study()
-    grouped = study is not None and bool(load_config(study.config).groups)
-    first = True
+    assert study is not None  # noqa: S101 (whoever asks has found it)
+    config, rows, first = load_config(study.config), list[dict[str, Any]](), True
+    names = [*STEP_COLUMNS, *_name_columns(config, codes=codes)]
     for case in chain(tx.all_cases(), [None]):
         if case is not None:
+            of_case = {"case": case.case, "group": case.group}
+            if codes:
+                known = tx.codes([case.case]).get(case.case)
+                of_case["code"] = "" if known is None else known.code
             *told, _ = standing_entries(tx, case)
-            rows += [
-                (case.case, event.step, then["from"], int(then["took"] == FINISH), then["state"])
-                for event, then in reversed(told)
-            ]
-            groups += [case.group] * len(told)
-        if len(rows) >= 100 * PAGE or (case is None and (rows or first)):
-            columns = np.array(rows, dtype=np.int64).reshape(-1, len(STEP_COLUMNS)).T
-            table = dict(zip(STEP_COLUMNS, columns, strict=True))
-            yield table | ({"group": np.array(groups, dtype=object)} if grouped else {})
-            rows, groups, first = [], [], False
+            rows += [of_case | _describe_step(config, entry) for entry in reversed(told)]
+        if len(rows) >= 10 * PAGE or (case is None and (rows or first)):
+            yield {
+                name: np.array(
+                    [row[name] for row in rows],
+                    dtype=np.int64 if name in STEP_COLUMNS else object,
+                )
+                for name in names
+            }
+            rows, first = [], False
+
+
+def _name_columns(config: Config, *, codes: bool) -> list[str]:
+    """Return the columns of steps that stand beside those of every table."""
+    return [
+        *(["group"] if config.groups else []),
+        *(["code"] if codes else []),
+        *(_LABELS if config.labels.keys() & {"states", "actions"} else []),
+        "advised", "why", "who", "recorded", "observed",
+    ]  # fmt: skip
+
+
+_LABELS: Final = ("state_label", "action_label", "next_state_label")
+
+
+def _describe_step(config: Config, entry: Entry) -> dict[str, Any]:
+    """Return what a table has of a step."""
+    event, then = entry
+    words, before, after, took = config.words, then["from"], then["state"], then["took"]
+    return {
+        "step": event.step,
+        "state": before,
+        "action": int(took == FINISH),
+        "next_state": after,
+        "state_label": words.states[before] if words.states else "",
+        "action_label": words.action(took),
+        "next_state_label": words.states[after] if words.states else "",
+        "advised": then["advised"],
+        "why": loads(event.request)["why"],
+        "who": event.who,
+        "recorded": event.recorded,
+        "observed": entry.since,
+    }
 
 
 def count_steps(tx: Transaction, study: StudyRow) -> dict[str, StateCounters]:

@@ -71,6 +71,9 @@ class StudyKeeper(StudyReader):
         windows: Mapping[str, float] | None = None,
         shadow: bool = False,
         level: float = 0.95,
+        states: Sequence[str] | None = None,
+        actions: Sequence[str] | None = None,
+        case_name: str | Sequence[str] | None = None,
         who: str | None = None,
         clock: Callable[[], datetime] = arguments.utc_now,
     ) -> Self:
@@ -121,6 +124,13 @@ class StudyKeeper(StudyReader):
             Whether to advise nobody and learn by watching.
         level : float, default 0.95
             The level of the intervals.
+        states : sequence of str, optional
+            What the states are called, from the dead end to the goal: goal + 1 words.
+        actions : sequence of str, optional
+            What continuing and finishing are called: two words.
+        case_name : str or pair of str, optional
+            What a case is called, such as ``"patient"``; or also what several are called, such as
+            ``("person", "people")``.
         who : str, optional
         clock : callable, optional
             See `Study`.
@@ -159,7 +169,7 @@ class StudyKeeper(StudyReader):
                 )
             start = start._count_records(by_state=is_by_state(name_learner(learner)), groups=named)
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
-        settings |= {"level": level, "groups": named}
+        settings |= {"level": level, "groups": named, "labels": (states, actions, case_name)}
         config = make_config(name, goal, learner, cases, settings)
         call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
         with open_or_make_store(store) as opened:

@@ -1,6 +1,6 @@
 """The part of a study that only reads: what to do, how it stands, and whether all is well."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import takewhile
@@ -21,9 +21,10 @@ from grbp.live.advice import (
     make_status,
 )
 from grbp.live.arguments import check_case, check_page, check_recorder, check_text, utc_now
+from grbp.live.codes import check_code, find_cases, read_codes
 from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, count_steps, dump_log, step_tables
-from grbp.live.history import case_entries
+from grbp.live.history import case_entries, find_taken_back
 from grbp.live.projection import decide_choice, know_all
 from grbp.live.reading import find_only_study, find_study
 from grbp.live.recording import find_case
@@ -131,7 +132,9 @@ class StudyReader:
 
         def advise(tx: Transaction) -> Advice:
             study = find_study(tx, self.name)
-            return make_advice(load_config(study.config), study, find_case(tx, study, number), None)
+            row = find_case(tx, study, number)
+            code = read_codes(tx, [row]).get(number)
+            return make_advice(load_config(study.config), study, row, None, code=code)
 
         return self._checked.read(advise)  # One call fewer: people wait for this one.
 
@@ -147,7 +150,43 @@ class StudyReader:
         -------
         Case
         """
-        return make_case(*self._find_case(case))
+        number = check_case(case)
+        return self._read_cases(lambda tx, study: [find_case(tx, study, number)])[0]
+
+    def find_cases(self, code: str, limit: int = 100) -> list[Case]:
+        """Find the cases with a code: those in progress first, then the last ones first.
+
+        Parameters
+        ----------
+        code : str
+            All of the code; small and capital letters are the same.
+        limit : int, default 100
+            How many to return at most.
+
+        Returns
+        -------
+        list of Case
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2), study.open_case(3, code="B-12")
+        >>> [case.case for case in study.find_cases("b-12")]
+        [2]
+        """
+        wanted, (_, most) = check_code(code), check_page(0, limit)
+        return self._read_cases(lambda tx, study: find_cases(tx, study, wanted, most))
+
+    def _read_cases(self, script: Callable[[Transaction, StudyRow], list[CaseRow]]) -> list[Case]:
+        """Return the cases that a script reads, with their codes."""
+
+        def read(tx: Transaction, study: StudyRow) -> list[Case]:
+            config, rows = load_config(study.config), script(tx, study)
+            codes = read_codes(tx, rows)
+            return [make_case(config, row, codes.get(row.case)) for row in rows]
+
+        return self._read(read)
 
     def basis(self, case: int, state: int | None = None) -> AnyBasis | None:
         """Give the reasons for what is advised in a state of a case, from when it was opened.
@@ -204,9 +243,7 @@ class StudyReader:
                 f"status = {status!r} was given; it must be one of {', '.join(STATUSES)}"
             )
         page = check_page(after, limit)
-        study, rows = self._read(lambda tx, study: (study, tx.cases(*page, status or "")))
-        config = load_config(study.config)
-        return [make_case(config, row) for row in rows]
+        return self._read_cases(lambda tx, _: tx.cases(*page, status or ""))
 
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded.
@@ -243,6 +280,39 @@ class StudyReader:
             return list(takewhile(lambda event: event.seq > after, events))
 
         return self._read_events(read_events)[::-1][:limit]
+
+    def find_taken_back(self, events: Iterable[Event]) -> set[int]:
+        """Find out which events were taken back, now or later, by reading the cases they are about.
+
+        Parameters
+        ----------
+        events : iterable of Event
+            Such as a page of the log.
+
+        Returns
+        -------
+        set of int
+            The numbers of those that were taken back; there may be others of the same cases.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2), study.tell(1, 3), study.undo(1)
+        >>> study.find_taken_back(study.log())
+        {3}
+        """
+        cases = {event.case for event in events if event.case}
+
+        def find(tx: Transaction) -> set[int]:
+            rows = filter(None, map(tx.case, sorted(cases)))
+            found = (
+                find_taken_back([e.event for e in case_entries(tx, row)][::-1]) for row in rows
+            )
+            return set().union(*found)
+
+        with self._checked:
+            return self._store.read(self.name, find)
 
     def status(self) -> Status:
         """Say how the study stands: its cases, what is known, and how sure that is.
@@ -359,12 +429,17 @@ class StudyReader:
             for part in dump_log(self._store, self.name):
                 yield from part.splitlines(keepends=True)
 
-    def export_steps(self, path: Path | str) -> Path:
+    def export_steps(self, path: Path | str, *, codes: bool = False) -> Path:
         """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.
+
+        Beside the numbers stand the study's words, what was advised, why something else was done,
+        who recorded it, and when.
 
         Parameters
         ----------
         path : Path or str
+        codes : bool, default False
+            Whether to write the short codes of cases as well, which may point to people.
 
         Returns
         -------
@@ -373,7 +448,8 @@ class StudyReader:
         target = check_target(path, self._store)
         with self._checked:
             return self._store.read(
-                self.name, lambda tx: write_whole(target, steps_text(step_tables(tx)), 0o600)
+                self.name,
+                lambda tx: write_whole(target, steps_text(step_tables(tx, codes=codes)), 0o600),
             )
 
     def backup(self, path: Path | str) -> Path:

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from typing import TypeVar
 
 from grbp.errors import GrbpError, NotFound
 from grbp.live.advice import explain_states
+from grbp.live.arguments import format_time
 from grbp.live.config import Config, load_config
+from grbp.live.history import Undoable, find_undoable
 from grbp.live.projection import decide_choice, know
+from grbp.live.recording import find_case
 from grbp.live.row_checks import DAMAGE, find_checked
 from grbp.live.schema import StudyRow
 from grbp.live.state_basis import StateBasis
@@ -41,6 +45,16 @@ def read_held_steps(store: Store, name: str, case: int) -> list[tuple[int, str]]
     """List the steps of a case that do not count yet, and when they will."""
     rows = read_study(store, name, lambda tx, _: tx.due(LAST))
     return sorted((row.step, row.due) for row in rows if row.case == case)
+
+
+def read_undoable(store: Store, name: str, case: int, who: str, now: datetime) -> Undoable | None:
+    """Return the last entry of a case if somebody can undo it now; None if not."""
+
+    def find(tx: Transaction, study: StudyRow) -> Undoable | None:
+        row = find_case(tx, study, case)
+        return None if study.archived else find_undoable(tx, row, who, format_time(now))
+
+    return read_study(store, name, find)
 
 
 def read_states(store: Store, name: str, group: str) -> tuple[StateBasis, ...]:

@@ -17,6 +17,7 @@ from grbp.live.schema import (
     NO_HASH,
     OPEN,
     CaseRow,
+    CodeRow,
     Event,
     HeldRow,
     StudyRow,
@@ -269,6 +270,14 @@ class CheckedTransaction(Transaction):
                 self._check_case(row.case, row)
         return rows
 
+    def codes(self, cases: Sequence[int]) -> dict[int, CodeRow]:
+        """Return the codes of some cases, which follow from no log."""
+        return self._tx.codes(cases)
+
+    def find_codes(self, folded: str, limit: int) -> list[CodeRow]:
+        """Return those who have a code."""
+        return self._tx.find_codes(folded, limit)
+
     def append(self, event: Event) -> None:
         """Add an event to the log."""
         self._tx.append(event)
@@ -294,6 +303,14 @@ class CheckedTransaction(Transaction):
         """Remove the row of a held step."""
         self._tx.drop_held(case, step)
         self._checked.held.pop((case, step), None)
+
+    def put_code(self, row: CodeRow) -> None:
+        """Write the code of a case."""
+        self._tx.put_code(row)
+
+    def drop_code(self, case: int) -> None:
+        """Remove the code of a case."""
+        self._tx.drop_code(case)
 
     def undo(self) -> None:
         """Forget what was written: it was not kept, or nobody knows whether it was."""

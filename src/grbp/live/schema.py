@@ -1,7 +1,8 @@
 """The rows that a store keeps: events, which are the truth, and what follows from them.
 
 They hold whole numbers and text alone, so that every database keeps them to the last bit. An event
-is never changed; the other rows are always what the events make of them.
+is never changed; the other rows are always what the events make of them, except codes: these may
+point to a person, stand beside the log and can be erased.
 """
 
 import hashlib
@@ -179,6 +180,25 @@ class HeldRow(NamedTuple):
     step: int
     due: str
     seq: int
+
+
+class CodeRow(NamedTuple):
+    """The short code of a case; no event has it, and nothing follows from it.
+
+    Attributes
+    ----------
+    case : int
+    code, folded : str
+        The code, and what it has in common with those that people take for the same.
+    who, recorded : str
+        Who gave it, and when, in UTC.
+    """
+
+    case: int
+    code: str
+    folded: str
+    who: str
+    recorded: str
 
 
 _ENCODE: Final = json.encoder.c_make_encoder(  # type: ignore[attr-defined]

@@ -20,16 +20,19 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
     Status: frozenset(
         {
             "study", "goal", "version", "windows", "shadow", "cases", "events", "read_only",
-            "archived", "groups",
+            "archived", "groups", "labels",
         }
     ),
     Case: frozenset(
-        {"case", "rho", "first", "state", "status", "steps", "held", "opened", "since", "group"}
+        {
+            "case", "rho", "first", "state", "status", "steps", "held", "opened", "since", "group",
+            "code",
+        }
     ),
     Advice: frozenset(
         {
             "study", "case", "rho", "state", "status", "step", "shadow", "event", "replayed",
-            "group",
+            "group", "code", "labels",
         }
     ),
     Moment: frozenset({"event", "recorded", "cases"}),
@@ -44,11 +47,11 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
 added to a class stays so until somebody lists it here. No part of a basis is shown."""
 
 _FACTS: Final = frozenset(
-    {"case", "state", "took", "why", "step", "status", "from", "counted", "config", "group"}
+    {"case", "state", "took", "why", "step", "status", "from", "counted", "config", "group", "own"}
 )
 """What everybody sees of that which an event asked and was answered."""
 
-_SETTINGS: Final = frozenset({"name", "goal", "windows", "shadow", "version", "groups"})
+_SETTINGS: Final = frozenset({"name", "goal", "windows", "shadow", "version", "groups", "labels"})
 """What everybody sees of a configuration."""
 
 

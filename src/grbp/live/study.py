@@ -4,9 +4,11 @@ from collections.abc import Callable
 from datetime import datetime
 
 from grbp.live import arguments, commands
-from grbp.live.advice import Advice, make_advice
+from grbp.live.advice import Advice, Case, make_advice, make_case
+from grbp.live.codes import check_code, read_codes, refuse_shared_code, set_code
 from grbp.live.config import load_config
 from grbp.live.keeping import StudyKeeper
+from grbp.live.reading import find_study
 from grbp.live.recording import Answer, Call
 from grbp.live.store.base import Transaction
 from grbp.model.transition import Action
@@ -76,9 +78,10 @@ class Study(StudyKeeper):
 
     def open_case(
         self,
-        state: int,
+        state: int | str,
         *,
         group: str | None = None,
+        code: str | None = None,
         key: str | None = None,
         observed: datetime | str | None = None,
         who: str | None = None,
@@ -87,10 +90,13 @@ class Study(StudyKeeper):
 
         Parameters
         ----------
-        state : int
-            The state of the case, from 1 to goal - 1.
+        state : int or str
+            The state of the case, from 1 to goal - 1, or its word.
         group : str, optional
             Its group, in a study with groups; it never changes.
+        code : str, optional
+            A short code, such as a bed or a pseudonym, of 1 to 16 characters; never the name of a
+            person. It is not in the log, and in no export unless it is asked for; see `set_code`.
         key : str, optional
             An idempotency key of this one request, such as a UUID: asked again within a day, with
             the same words and by the same person, the study returns the answer it gave, and
@@ -111,8 +117,8 @@ class Study(StudyKeeper):
         InvalidInput
             If there is no such state, or the group is missing, unknown or not wanted.
         Conflict
-            If the key was used for something else, by somebody else, or more than a day ago; or
-            if the study is archived.
+            If the code is that of another case in progress; if the key was used for something
+            else, by somebody else, or more than a day ago; or if the study is archived.
 
         Examples
         --------
@@ -126,12 +132,13 @@ class Study(StudyKeeper):
         (1, True)
         """
         call = self._make_call(key, observed, who)
-        return self._record(commands.open_case, call, state, group)
+        given = None if code is None else check_code(code)
+        return self._record(commands.open_case, call, state, group, code=given)
 
     def tell(  # noqa: PLR0913
         self,
         case: int,
-        state: int,
+        state: int | str,
         *,
         took: Action | str | None = None,
         why: str = "",
@@ -144,10 +151,12 @@ class Study(StudyKeeper):
 
         Parameters
         ----------
-        case, state : int
-            The case, and its state now.
+        case : int
+        state : int or str
+            The state of the case now, or its word.
         took : Action or str, optional
-            What was done, "continue" or "finish", where it is not what was advised.
+            What was done, "continue" or "finish" or the study's own word for it, where it is not
+            what was advised.
         why : str, optional
             Why something else was done; it must be said then.
         step : int, optional
@@ -271,12 +280,106 @@ class Study(StudyKeeper):
         call, number = self._make_call(key, None, who), arguments.check_case(case)
         return self._record(commands.withdraw_case, call, number, arguments.check_reason(why))
 
-    def _record(self, command: Callable[..., Answer], call: Call, *request: object) -> Advice:
-        """Record something, and return the advice that follows."""
+    def undo(self, case: int, *, key: str | None = None, who: str | None = None) -> Advice:
+        """Take back one's own last entry of a case, within 15 minutes; no reason is asked for.
+
+        The entry may be a step or a withdrawal. A case that was opened by mistake is withdrawn.
+        What was recorded stays in the log, which says that it was undone.
+
+        Parameters
+        ----------
+        case : int
+        key, who
+            See `open_case`.
+
+        Returns
+        -------
+        Advice
+            What to do in the state before, in which the case is again.
+
+        Raises
+        ------
+        NotFound
+            If there is no such case.
+        Conflict
+            If somebody else recorded the last entry, or if that was more than 15 minutes ago:
+            `void` takes back any last entry, with a reason.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> _ = study.open_case(2)
+        >>> study.tell(1, 3).state, study.undo(1).state
+        (3, 2)
+        """
+        call, number = self._make_call(key, None, who), arguments.check_case(case)
+        return self._record(commands.undo, call, number)
+
+    def set_code(self, case: int, code: str | None, *, who: str | None = None) -> Case:
+        """Give a case a short code, change it, or erase it.
+
+        A code is not in the log. What it was before is not kept; backups that were made before
+        still have it.
+
+        Parameters
+        ----------
+        case : int
+        code : str or None
+            Such as a bed or a pseudonym, of 1 to 16 characters, never the name of a person; None
+            erases it.
+        who : str, optional
+            Who gives it, if not the one of the study.
+
+        Returns
+        -------
+        Case
+
+        Raises
+        ------
+        NotFound
+            If there is no such case.
+        Conflict
+            If it is the code of another case, and both are in progress; or if the study is
+            archived, in which codes can only be erased.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", goal=4)
+        >>> study.open_case(2, code="B-12").code, study.set_code(1, "B-13").code
+        ('B-12', 'B-13')
+        >>> study.set_code(1, None).code is None
+        True
+        """
+        call, number = self._make_call(None, None, who), arguments.check_case(case)
+        given = None if code is None else check_code(code)
+
+        def write(tx: Transaction) -> Case:
+            study = find_study(tx, self.name)
+            return make_case(
+                load_config(study.config), set_code(tx, call, study, number, given), given
+            )
+
+        return self._write(write)
+
+    def _record(
+        self,
+        command: Callable[..., Answer],
+        call: Call,
+        *request: object,
+        code: str | None = None,
+    ) -> Advice:
+        """Record something, and return the advice that follows; a new case may get a code."""
 
         def record(tx: Transaction) -> Advice:
             event, study, row, replayed = command(tx, call, *request)
+            if code is not None and not replayed:
+                set_code(tx, call, study, row.case, code)
+            elif event.kind == "void" and not replayed:
+                refuse_shared_code(tx, row)
+            own = read_codes(tx, [row]).get(row.case)
             config = load_config(study.config)
-            return make_advice(config, study, row, event.seq, replayed=replayed)
+            return make_advice(config, study, row, event.seq, code=own, replayed=replayed)
 
         return self._write(record)

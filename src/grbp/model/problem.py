@@ -1,9 +1,10 @@
 """Say once what is given: the goal, the two success probabilities, and where a round starts."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Self
 
 from grbp._display import Displayable, Rows
+from grbp.errors import refuse_unknown_names
 from grbp.model.start import StartLike, StartsSomewhere, check_start
 from grbp.model.validation import check_goal, check_probability
 
@@ -56,6 +57,13 @@ class Problem(StartsSomewhere, Displayable):
     p_c: float
     p_f: float
     start: StartLike = "uniform"
+
+    if not TYPE_CHECKING:  # Type checkers know the names.
+
+        def __new__(cls, *_: object, **named: object) -> Self:
+            """Ask for what may have been meant by a name that a problem does not have."""
+            refuse_unknown_names("Problem", named, [one.name for one in fields(cls)])
+            return super().__new__(cls)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", check_goal(self.goal))

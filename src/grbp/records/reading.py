@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from grbp.errors import InvalidInput
+from grbp.model.labels import ACTIONS, Labels
 from grbp.model.transition import Action
 from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Bools, Ints
@@ -37,9 +38,9 @@ from grbp.records.columns import (
     Table,
     refuse,
 )
-from grbp.records.labels import ACTIONS, Labels, find_words
 from grbp.records.rules import DUPLICATE, REST, Rows, cut_cases
 from grbp.records.table import read_table
+from grbp.records.words import find_words
 
 MOST_GROUPS: Final = 200
 """The largest number of groups: each is fitted like a table of its own."""

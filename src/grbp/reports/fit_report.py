@@ -15,7 +15,7 @@ from grbp.fitting.estimates import Proportion
 from grbp.fitting.summary import given_priors
 from grbp.fitting.support import CONTINUE, FINISH, UNDECIDED, UNKNOWN, write_states
 from grbp.fitting.watching import NO_ORDER
-from grbp.records.labels import Labels
+from grbp.model.labels import Labels
 from grbp.reports.page import (
     MOST_ROWS,
     NO_NUMBER,

@@ -2,24 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 from anyio.to_thread import run_sync
-from fastapi import Query, Request
+from fastapi import Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from grbp.errors import GrbpError
 from grbp.live.arguments import MOST_CASES
-from grbp.live.schema import dumps
+from grbp.live.narration import describe_events
+from grbp.live.reading import read_config
+from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
 from grbp.serve import models
 from grbp.serve.http_errors import Refusal
 from grbp.serve.middleware import COOKIE, STREAM, report_refused_token
 from grbp.serve.roles import STUDY, admin, anybody, viewer
-from grbp.serve.settings import NDJSON
+from grbp.serve.settings import EVENT_STREAM, NDJSON
 from grbp.serve.state import (
     ADDRESS,
     After,
@@ -29,9 +31,16 @@ from grbp.serve.state import (
     describe_text,
     get_caller,
     json_response,
+    may_examine,
     server_state,
     show_all,
 )
+
+Writer: TypeAlias = Callable[[Request, Study, list[Event]], str]
+"""What writes events into a stream, or that there are none."""
+
+LONGEST_SILENCE: Final = 15.0
+"""How many seconds a stream for a browser says nothing."""
 
 _POLL: Final = 0.25
 
@@ -51,37 +60,74 @@ def list_events(
     return json_response({"items": [one._asdict() for one in shown], "next": more})
 
 
-@viewer.get(STREAM, **describe_text(NDJSON), tags=["log"])
+@viewer.get(STREAM, **describe_text(NDJSON, EVENT_STREAM), tags=["log"])
 async def stream_events(
     request: Request,
     study: StudyName,
     after: After = 0,
     follow: Annotated[float, Query(ge=0, le=3_600, description="seconds to wait for more")] = 0.0,
+    last: Annotated[
+        int, Header(alias="Last-Event-ID", ge=0, le=MOST_CASES, description="what came before")
+    ] = 0,
 ) -> Response:
-    """Stream the events after a number, a line of JSON each; after a break, go on from the last."""
-    found = await run_in_threadpool(server_state(request).study, study)
-    until = time.monotonic() + min(follow, server_state(request).settings.longest_follow)
-    lines = _follow_events(request, found, after, until)
-    return StreamingResponse(lines, media_type=NDJSON)
+    """Stream the events after a number, a line of JSON each; after a break, go on from the last.
+
+    Whoever accepts `text/event-stream`, as browsers do, gets server-sent events with their words.
+    """
+    server = server_state(request)
+    found = await run_in_threadpool(server.study, study)
+    until = time.monotonic() + min(follow, server.settings.longest_follow)
+    browser = EVENT_STREAM in request.headers.get("accept", "")
+    write = _write_for_browser if browser else _write_lines
+    parts = _follow_events(request, found, max(after, last), until, write)
+    # Some proxies would collect a stream before they pass it on.
+    headers = {"X-Accel-Buffering": "no"}
+    return StreamingResponse(parts, 200, headers, EVENT_STREAM if browser else NDJSON)
 
 
 async def _follow_events(
-    request: Request, study: Study, after: int, until: float
-) -> AsyncIterator[bytes]:
-    """Yield events as lines, and wait for more until the time is up or the token has ended."""
-    server, caller = server_state(request), get_caller(request)
+    request: Request, study: Study, after: int, until: float, write: Writer
+) -> AsyncIterator[str]:
+    """Yield events as text, and wait for more until the time is up or the token has ended."""
+    server, caller, said = server_state(request), get_caller(request), 0.0
     while await server.still_lets_in(caller):
         # In a few threads of their own, so that streams leave the others to everybody else.
         page = await run_sync(partial(study.log, after, 1_000), limiter=server.stream_threads)
         if page:
             show = partial(show_all, request, study.name, page)
             shown = await run_sync(show, limiter=server.stream_threads)
-            yield "".join(f"{dumps(one._asdict())}\n" for one in shown).encode()
-            after = page[-1].seq
+            yield await run_sync(write, request, study, shown, limiter=server.stream_threads)
+            after, said = page[-1].seq, time.monotonic()
         elif server.stopping or time.monotonic() >= until:
             return
         else:
+            if time.monotonic() >= said + LONGEST_SILENCE:
+                yield write(request, study, [])
+                said = time.monotonic()
             await asyncio.sleep(_POLL)
+
+
+def _write_lines(_request: Request, _study: Study, events: list[Event]) -> str:
+    """Write a line of JSON for each event."""
+    return "".join(f"{dumps(one._asdict())}\n" for one in events)
+
+
+def _write_for_browser(request: Request, study: Study, events: list[Event]) -> str:
+    """Write events as a browser's EventSource reads them, and in words; if there are none, say so.
+
+    Without a word now and then, neither proxies nor we would notice that the other side has gone.
+    After a break, a browser comes back in a second.
+    """
+    if not events:
+        return ": nothing new\nretry: 1000\n\n"
+    config = read_config(server_state(request).store, study.name)
+    lines = describe_events(
+        events, config.goal, shadow=config.shadow, examiner=may_examine(request)
+    )
+    return "".join(
+        f"id: {line.event.seq}\ndata: {dumps({**line.event._asdict(), 'what': line.what})}\n\n"
+        for line in lines
+    )
 
 
 @admin.get("/api/tokens", response_model=models.TokenList, tags=["access"])

@@ -1,6 +1,6 @@
 """A study at a server, with the interface of one in a file."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -13,8 +13,10 @@ from grbp.errors import InvalidInput
 from grbp.learners.registry import LearnerLike
 from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import MOST_CASES, check_case, check_text
+from grbp.live.codes import check_code
 from grbp.live.config import check_groups, make_config
 from grbp.live.export import read_log
+from grbp.live.history import find_taken_back
 from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.schema import Event
 from grbp.live.starts import DRAWN
@@ -29,6 +31,7 @@ from grbp.serve.remote import (
     list_studies,
     read_basis,
     read_estimates,
+    read_labels,
     read_status,
     read_verified,
     to_utc,
@@ -155,6 +158,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         windows: Mapping[str, float] | None = None,
         shadow: bool = False,
         level: float = 0.95,
+        states: Sequence[str] | None = None,
+        actions: Sequence[str] | None = None,
+        case_name: str | Sequence[str] | None = None,
         **options: Any,
     ) -> "Client":
         """Make a study at a server; see `Study.create`, whose parameters these are.
@@ -175,6 +181,8 @@ as https://ward.example.org or http://127.0.0.1:8000
         windows : dict, optional
         shadow : bool, default False
         level : float, default 0.95
+        states, actions : sequence of str, optional
+        case_name : str or pair of str, optional
         **options
             As for `Client`.
 
@@ -186,13 +194,15 @@ as https://ward.example.org or http://127.0.0.1:8000
         if isinstance(start, Study | Client):
             start = start._count_records(by_state=is_by_state(name_learner(chosen)), groups=named)
         given = {"seed": seed, "start": start, "windows": windows, "shadow": shadow, "level": level}
-        config = make_config(name, goal, chosen, cases, given | {"groups": named})
+        words = {"states": states, "actions": actions, "case_name": case_name}
+        settings = given | {"groups": named, "labels": tuple(words.values())}
+        config = make_config(name, goal, chosen, cases, settings)
         if not isinstance(learner, str | None):
             raise InvalidInput(f"learner = {learner!r} was given; over HTTP it must be a name")
         body = given | {"name": name, "goal": goal, "learner": learner, "model": model}
         body |= {"memory": memory, "groups": named, "cases": None if cases is None else int(cases)}
         body |= {"seed": config.seed, "start": config.start, "windows": dict(windows or {})}
-        body["shadow"] = config.shadow
+        body |= {"shadow": config.shadow} | words
         with _connect(url, options) as transport:
             made = transport.post("/api/studies", body)
         return cls(url, made["study"], **options)
@@ -238,21 +248,22 @@ as https://ward.example.org or http://127.0.0.1:8000
 
     def open_case(
         self,
-        state: int,
+        state: int | str,
         *,
         group: str | None = None,
+        code: str | None = None,
         key: str | None = None,
         observed: datetime | str | None = None,
         who: str | None = None,
     ) -> Advice:
         """Open a case, and decide how it is to be played; see `Study.open_case`."""
-        body = {"state": state, "group": group, "observed": to_utc(observed)}
+        body = {"state": state, "group": group, "code": code, "observed": to_utc(observed)}
         return self._record("/cases", body, key, who)
 
     def tell(  # noqa: PLR0913
         self,
         case: int,
-        state: int,
+        state: int | str,
         *,
         took: Action | str | None = None,
         why: str = "",
@@ -284,6 +295,16 @@ as https://ward.example.org or http://127.0.0.1:8000
     ) -> Advice:
         """Withdraw a case; see `Study.withdraw_case`."""
         return self._record(f"/cases/{check_case(case)}/withdraw", {"why": why}, key, who)
+
+    def undo(self, case: int, *, key: str | None = None, who: str | None = None) -> Advice:
+        """Take back one's own last entry of a case, within 15 minutes; see `Study.undo`."""
+        return self._record(f"/cases/{check_case(case)}/undo", None, key, who)
+
+    def set_code(self, case: int, code: str | None, *, who: str | None = None) -> Case:
+        """Give a case a short code, change it, or erase it; see `Study.set_code`."""
+        self._check_who(who)
+        path = f"{self._path}/cases/{check_case(case)}/code"
+        return Case(**self._transport.post(path, {"code": code}))
 
     def archive(self, why: str, *, who: str | None = None) -> Status:
         """Close the study for entries; see `Study.archive`."""
@@ -323,10 +344,22 @@ as https://ward.example.org or http://127.0.0.1:8000
         """List cases in the order of their numbers; see `Study.cases`."""
         return [Case(**one) for one in self._list_rows("cases", after, limit, status=status)]
 
+    def find_cases(self, code: str, limit: int = 100) -> list[Case]:
+        """Find the cases with a code; see `Study.find_cases`."""
+        wanted, most = check_code(code), check_whole("limit", limit, 1, _MOST_ROWS)
+        path = f"{self._path}/cases"
+        found = self._transport.get(path, code=wanted, limit=min(most, _PAGE))
+        return [Case(**one) for one in found["items"]]
+
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded; see `Study.log`."""
         number = None if case is None else check_case(case)
         return [Event(**one) for one in self._list_rows("events", after, limit, case=number)]
+
+    def find_taken_back(self, events: Iterable[Event]) -> set[int]:
+        """Find out which events were taken back; see `Study.find_taken_back`."""
+        cases = {event.case for event in events if event.case}
+        return set().union(*(find_taken_back(self.log(0, _MOST_ROWS, one)) for one in cases))
 
     def status(self) -> Status:
         """Say how the study stands; see `Study.status`."""
@@ -357,9 +390,10 @@ as https://ward.example.org or http://127.0.0.1:8000
             while line := answer.readline():
                 yield line
 
-    def export_steps(self, path: Path | str) -> Path:
+    def export_steps(self, path: Path | str, *, codes: bool = False) -> Path:
         """Write all steps to a CSV file; see `Study.export_steps`."""
-        return write_whole(Path(path), self._download(f"{self._path}/steps.csv"), 0o600)
+        asked = f"{self._path}/steps.csv{'?codes=true' if codes else ''}"
+        return write_whole(Path(path), self._download(asked), 0o600)
 
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the server's store to a new SQLite file; see `Study.backup`."""
@@ -388,7 +422,9 @@ as https://ward.example.org or http://127.0.0.1:8000
             yield from page["items"]
             left, last = left - len(page["items"]), page["next"]
 
-    def _record(self, path: str, body: dict[str, Any], key: str | None, who: str | None) -> Advice:
+    def _record(
+        self, path: str, body: dict[str, Any] | None, key: str | None, who: str | None
+    ) -> Advice:
         """Record something, and return the advice that follows."""
         self._check_who(who)
         key = None if key is None else check_text("key", key, 200)
@@ -400,8 +436,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         path, state = f"{self._path}/cases/{said['case']}/basis", said["state"]
         del said["basis"]
         warnings = None if said["warnings"] is None else tuple(said["warnings"])
+        labels = read_labels(said["labels"])
         return Advice(
-            **(said | {"action": action, "warnings": warnings}),
+            **(said | {"action": action, "warnings": warnings, "labels": labels}),
             _explain=lambda: read_basis(self._transport.get(path, state=state)),
         )
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
@@ -82,9 +82,16 @@ async def export(request: Request, study: StudyName) -> Response:
 
 
 @statistician.get(f"{STUDY}/steps.csv", **describe_text("text/csv"), tags=["log"])
-async def export_steps(request: Request, study: StudyName) -> Response:
+async def export_steps(
+    request: Request,
+    study: StudyName,
+    codes: Annotated[
+        bool, Query(description="whether to give the codes of cases, which may point to people")
+    ] = False,
+) -> Response:
     """Return all steps as CSV, as `grbp fit` reads them."""
-    return await _send_file(request, "steps", study, "text/csv", f"{study}.csv")
+    verb = "coded-steps" if codes else "steps"
+    return await _send_file(request, verb, study, "text/csv", f"{study}.csv")
 
 
 @admin.get("/api/backup", **describe_text(_SQLITE), tags=["server"])

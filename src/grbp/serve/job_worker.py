@@ -41,8 +41,8 @@ def do_job(store: Store, verb: str, study: str, file: Path) -> Any:
         with file.open("wb", _BUFFER) as lines:
             lines.writelines(found.export_lines())
         return None
-    if verb == "steps":
-        found.export_steps(file)
+    if verb in ("steps", "coded-steps"):
+        found.export_steps(file, codes=verb == "coded-steps")
         return None
     checked = found.replay() if verb == "replay" else found.verify()
     return checked._asdict() | {"ok": checked.ok}

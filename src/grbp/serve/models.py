@@ -15,12 +15,14 @@ from grbp.alarms.watch import Alarm
 from grbp.learners.registry import DEFAULT_LEARNER, MODELS
 from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis
+from grbp.live.codes import CODE_HINT, CODE_LETTERS
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN
 from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
+from grbp.model.labels import Labels
 from grbp.model.transition import Action
 from grbp.serve.http_errors import ProblemDetail, make_problem
 from grbp.serve.tokens import DAYS, ROLES, Token
@@ -37,6 +39,7 @@ def _describe_field(kind: str, default: Any = ..., **more: Any) -> Any:
 _TIME: Final = {"description": "such as 2026-11-16T08:30Z; without a zone, it is the server's"}
 _STATE: Final = {"minimum": 0, "maximum": 10_000_000}
 _STEP: Final = {"minimum": 1, "maximum": 10**15}
+_CODE: Final[dict[str, Any]] = {"minLength": 1, "maxLength": CODE_LETTERS, "description": CODE_HINT}
 _REASON: Final = {"minLength": 1, "maxLength": 1_000}
 
 _COUNTERS: Final = {
@@ -134,6 +137,28 @@ class NewStudy(Body):
     )
     shadow: Any = _describe_field("boolean", False)
     level: Any = _describe_field("number", 0.95, exclusiveMinimum=0, exclusiveMaximum=1)
+    states: Any = _describe_field(
+        "array",
+        None,
+        items={"type": "string", "minLength": 1, "maxLength": 40},
+        description="what the states are called, from the dead end to the goal",
+    )
+    actions: Any = _describe_field(
+        "array",
+        None,
+        items={"type": "string", "minLength": 1, "maxLength": 40},
+        description="what continuing and finishing are called",
+    )
+    case_name: Any = _describe_field(
+        "",
+        None,
+        anyOf=[
+            {"type": "string", "minLength": 1, "maxLength": 40},
+            {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+            {"type": "null"},
+        ],
+        description="what a case is called, or what one and what several are called",
+    )
 
 
 class Opening(Body):
@@ -141,6 +166,7 @@ class Opening(Body):
 
     state: Any = _describe_field("integer", **_STATE)
     group: Any = _describe_field("string", None, description="its group, if the study has groups")
+    code: Any = _describe_field("string", None, **_CODE)
     observed: Any = _describe_field("string", None, **_TIME)
 
 
@@ -165,6 +191,12 @@ class Withdrawal(Body):
     """A case to be withdrawn."""
 
     why: Any = _describe_field("string", **_REASON)
+
+
+class Coding(Body):
+    """The short code of a case; null erases it."""
+
+    code: Any = Field(json_schema_extra={"type": ["string", "null"], **_CODE})
 
 
 class Archiving(Body):
@@ -250,6 +282,7 @@ _IN_JSON: Final[dict[Any, Any]] = {
     Action: Act,
     Action | None: Act | None,
     tuple[str, ...]: list[str],
+    tuple[str, str]: list[str],
     tuple[float, float] | None: Drawn | None,
 }
 
@@ -262,8 +295,9 @@ StateBasisModel = _derive(
 AnyBasisModel = BasisModel | StateBasisModel
 AlarmModel = _derive("AlarmModel", Alarm)
 GroupModel = _derive("GroupModel", GroupStatus, basis=AnyBasisModel)
+LabelsModel = _derive("LabelsModel", Labels)
 AdviceModel = _derive(
-    "AdviceModel", Advice, status=Stage,
+    "AdviceModel", Advice, status=Stage, labels=LabelsModel,
     basis=Annotated[
         AnyBasisModel | None, Field(description="null without an action, or if left out")
     ],
@@ -276,6 +310,7 @@ StatusModel = _derive(
     by_group=dict[str, GroupModel],  # type: ignore[valid-type]
     by_state=list[StateBasisModel],  # type: ignore[valid-type]
     alarms=list[AlarmModel] | None,  # type: ignore[valid-type]
+    labels=LabelsModel,
 )  # fmt: skip
 VerifiedModel = _derive("VerifiedModel", Verified, ok=bool)
 TokenModel = _derive("TokenModel", Token, revoked=str | None, revoked_by=str | None, hash=None)
@@ -330,6 +365,7 @@ def examples() -> dict[str, Any]:
         "Opening": {"state": 2},
         "Telling": {"state": 1, "step": 1},
         "Voiding": {"why": "it was the other bed"},
+        "Coding": {"code": "B-12"},
         "Withdrawal": {"why": "moved to another ward"},
         "Archiving": {"archived": True, "why": "the ward was closed"},
         "NewToken": {"label": "nurse", "role": "recorder", "days": 90},

@@ -12,6 +12,7 @@ from grbp.live.basis import Basis
 from grbp.live.reading import describe_studies
 from grbp.live.state_basis import StateBasis
 from grbp.live.verify import Verified
+from grbp.model.labels import Labels
 from grbp.model.transition import Action
 from grbp.serve.transport import Transport
 from grbp.theory.posterior import Estimate
@@ -66,8 +67,14 @@ def read_status(said: dict[str, Any]) -> Status:
         },
         "by_state": None if states is None else tuple(map(read_basis, states)),
         "alarms": None if alarms is None else tuple(Alarm(**one) for one in alarms),
+        "labels": read_labels(said["labels"]),
     }
     return Status(**said | read)
+
+
+def read_labels(said: dict[str, Any]) -> Labels:
+    """Read what a study calls its states, actions and cases."""
+    return Labels(*(tuple(said[name]) for name in Labels._fields))
 
 
 def read_verified(said: dict[str, Any]) -> Verified:

@@ -51,6 +51,7 @@ _CASE_LINKS: Final = {
     "get_case": "The case",
     "tell": "Tell what came of the next step",
     "void": "Take back the last entry",
+    "undo": "Undo one's own last entry",
     "withdraw_case": "Withdraw the case",
 }
 
@@ -148,9 +149,16 @@ def list_cases(
     after: After = 0,
     limit: Limit = 100,
     status: Annotated[str | None, Query(json_schema_extra={"enum": [*STATUSES]})] = None,
+    code: Annotated[
+        str | None, Query(description="find those with this code, in progress first, and no page")
+    ] = None,
 ) -> Response:
-    """List cases in the order of their numbers."""
-    cases = server_state(request).study(study).cases(after, limit + 1, status)
+    """List cases in the order of their numbers, or find those with a code."""
+    found = server_state(request).study(study)
+    if code is not None:
+        shown = show_all(request, study, found.find_cases(code, limit))
+        return json_response({"items": [case.to_dict() for case in shown], "next": None})
+    cases = found.cases(after, limit + 1, status)
     more = cases[limit - 1].case if len(cases) > limit else None
     shown = show_all(request, study, cases[:limit])
     return json_response({"items": [case.to_dict() for case in shown], "next": more})
@@ -174,6 +182,14 @@ def open_case(
 def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Return a case."""
     found = server_state(request).study(study).case(case)
+    return json_response(show_all(request, study, [found])[0].to_dict())
+
+
+@recorder.post(f"{CASE}/code", response_model=models.CaseModel, tags=["cases"])
+def set_code(request: Request, study: StudyName, case: CaseNumber, body: models.Coding) -> Response:
+    """Give a case a short code, change it, or erase it; the log does not have it."""
+    actor = get_caller(request).actor
+    found = server_state(request).study(study).set_code(case, body.code, who=actor)
     return json_response(show_all(request, study, [found])[0].to_dict())
 
 
@@ -225,6 +241,15 @@ def void(
 ) -> Response:
     """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
     advice = server_state(request).study(study).void(case, **dict(body), **_sign(request, key))
+    return _respond_with_advice(request, advice, basis=basis)
+
+
+@recorder.post(f"{CASE}/undo", response_model=models.AdviceModel, tags=["cases"])
+def undo(
+    request: Request, study: StudyName, case: CaseNumber, key: Key = None, basis: WithBasis = True
+) -> Response:
+    """Take back one's own last entry of a case, within 15 minutes."""
+    advice = server_state(request).study(study).undo(case, **_sign(request, key))
     return _respond_with_advice(request, advice, basis=basis)
 
 

@@ -11,6 +11,9 @@ LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 NDJSON: Final = "application/x-ndjson"
 """The type of a log: a line of JSON for each event."""
 
+EVENT_STREAM: Final = "text/event-stream"
+"""The type of a stream of events as browsers read it."""
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -191,9 +191,9 @@ def json_response(value: Any, status: int = 200, **headers: str) -> Response:
     return Response(dumps(value), status, headers, "application/json")
 
 
-def describe_text(kind: str) -> dict[str, Any]:
+def describe_text(*kinds: str) -> dict[str, Any]:
     """Describe a route whose answer is not JSON but text of some kind."""
-    content = {kind: {"schema": {"type": "string"}}}
+    content = {kind: {"schema": {"type": "string"}} for kind in kinds}
     return {"response_class": Response, "responses": {200: {"content": content}}}
 
 

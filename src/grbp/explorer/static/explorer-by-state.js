@@ -2,8 +2,8 @@
 
 import { bestStops, chainValues, startMean } from "./exact.js";
 import { chainOf, ownNames } from "./explorer-state.js";
-import { frame, make, path, redraw, text } from "./explorer-svg.js";
-import { ofHundred, startWords } from "./explorer-words.js";
+import { frame, make, path, redraw, shorten, text } from "./explorer-svg.js";
+import { ofHundred } from "./explorer-words.js";
 
 const ROUNDING = 64 * Number.EPSILON; // values this near to each other are the same
 
@@ -35,49 +35,61 @@ export function solveChain(state) {
   return { stops, isThreshold: same >= 0, values, threshold, thresholdValues, lost, mean };
 }
 
-/** Say what is best, and what a threshold loses. */
-export function chainWords({ start }, solved) {
+/** Say what is best, and what the best rule of one threshold loses. */
+export function chainWords({ start }, solved, words) {
   const { stops, isThreshold, values, threshold, thresholdValues, lost, mean } = solved;
-  const does = finishWords(stops);
+  const does = finishWords(stops, words);
+  const simple = thresholdWords(threshold, stops.length, words);
   const [right, less] = [ofHundred(mean(values)), ofHundred(mean(thresholdValues))];
-  const of = `of 100 cases from ${startWords(start)}`;
-  if (isThreshold) {
-    return `Here a threshold is best, ${threshold}: ${does}. It wins ${right} ${of}.`;
-  }
+  const of = `of 100 ${words.many} from ${words.start(start)} ${words.win}`;
+  if (isThreshold) return `The best rule is simple: ${does}. With it, ${right} ${of}.`;
   if (mean(lost) === 0) {
-    return `The best policy is not a threshold: ${does}. But threshold ${threshold} wins as often, ` +
-      `${right} ${of}.`;
+    return `The best rule: ${does}. With it, ${right} ${of}. A simple rule is as good: ${simple}.`;
   }
-  return `Here no threshold is best: ${does}. The best threshold, ${threshold}, wins ${less} ${of}, ` +
-    `the best policy ${right}, ${ofHundred(mean(lost))} more.`;
+  return `The best rule: ${does}. With it, ${right} ${of}. With the best simple rule, ${simple}, ` +
+    `${less} do, ${ofHundred(mean(lost))} fewer.`;
 }
 
 /** Say where a policy finishes. */
-function finishWords(stops) {
+function finishWords(stops, words) {
   const states = stops.flatMap((stop, k) => (stop ? [k + 1] : []));
-  if (states.length === 0) return "never finish";
-  if (states.length === 1) return `finish in state ${states[0]}`;
-  if (states.length === stops.length) return "finish in every state";
-  return `finish in states ${states.slice(0, -1).join(", ")} and ${states.at(-1)}`;
+  const finish = words.does("finish");
+  if (states.length === 0) return `never ${finish}`;
+  if (states.length === stops.length) return `${finish} in every state`;
+  const named = words.states.length ? states.map((s) => words.state(s)) : states;
+  const [first, last] = [named.slice(0, -1).join(", "), named.at(-1)];
+  if (words.states.length) return `${finish} in ${first ? `${first} and ${last}` : last}`;
+  return `${finish} in ${first ? `states ${first} and ${last}` : `state ${last}`}`;
+}
+
+/** Say where a threshold finishes. */
+function thresholdWords(threshold, states, words) {
+  return finishWords(Array.from({ length: states }, (_, k) => k < threshold), words);
 }
 
 /** Draw the values of the best policy and of the best threshold, and below what each does where. */
-export function drawChain(svg, width, { goal }, solved) {
+export function drawChain(svg, width, { goal }, solved, words) {
   const { stops, values, threshold, thresholdValues } = solved;
+  const simple = thresholdWords(threshold, stops.length, words);
   const stride = Math.ceil(goal / 12);
   const ticks = Array.from({ length: goal + 1 }, (_, s) => s).filter((s) => s % stride === 0);
   const { X, Y, back, front, height } = frame(
     width, 202,
     { range: [0, goal], ticks, name: "first state" },
-    { range: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1], name: "chance to win" },
-    [["won-line", "best policy"], ["now line", `threshold ${threshold}, the best one`]],
+    {
+      range: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1],
+      name: [`chance to ${words.win}`, "chance to win"],
+    },
+    [["won-line", "best rule"], ["now line", `best simple rule: ${simple}`]],
   );
   const line = (of, look) =>
     make("path", { d: path(of.map((value, k) => [X(k + 1), Y(value)])), class: look });
   const dot = (value, k) => make("circle", { cx: X(k + 1), cy: Y(value), r: 3.5, class: "won" });
   const radius = Math.min((X(1) - X(0)) * 0.42, 15);
-  const policy = (words, finishes, y) => [
-    text(2, y, words, { class: "strong" }),
+  const [go, end] = ["continue", "finish"].map((kind) => words.action(kind));
+  const key = `best rule (F: ${end}, C: ${go})`;
+  const policy = (name, finishes, y) => [
+    text(2, y, shorten(name, width - 4, "strong"), { class: "strong" }),
     ...finishes.flatMap((finish, k) => [
       make("circle", {
         cx: X(k + 1), cy: y + 13 + radius, r: radius, class: `state ${finish ? "finish" : "continue"}`,
@@ -88,39 +100,37 @@ export function drawChain(svg, width, { goal }, solved) {
   const below = height + 52 + 2 * radius;
   redraw(
     svg, width, below + 22 + 2 * radius,
-    `The chance to win from each state. The best policy: ${finishWords(stops)}. ` +
-      `Threshold ${threshold}: ${finishWords(stops.map((_, k) => k < threshold))}.`,
+    `The chance to ${words.win} from each state. The best rule: ${finishWords(stops, words)}. ` +
+      `The best simple rule: ${simple}.`,
     back,
     line(thresholdValues, "now line"),
     line(values, "won-line"),
     ...values.map(dot),
     front,
-    ...policy("best policy (F finish, C continue)", stops, height + 18),
-    ...policy(`threshold ${threshold}`, stops.map((_, k) => k < threshold), below),
+    ...policy(key, stops, height + 18),
+    ...policy("best simple rule", stops.map((_, k) => k < threshold), below),
   );
 }
 
 /** Return the rows of the table: a first state each, and the mean over all. */
-export function chainRows({ goal }, { stops, values, thresholdValues, lost }) {
+export function chainRows({ goal }, { stops, values, thresholdValues, lost }, words) {
   const average = (of) => startMean(goal, "uniform", (s) => of[s - 1]);
   const numbers = [values, thresholdValues, lost];
-  const rows = stops.map((stop, k) => row(k + 1, stop, numbers.map((of) => of[k])));
+  const rows = stops.map((stop, k) => {
+    const action = words.action(stop ? "finish" : "continue");
+    return row(words.brief(k + 1), action, numbers.map((of) => of[k]));
+  });
   return [...rows, row("mean", null, numbers.map(average))];
 }
 
-function row(name, stop, numbers) {
-  const [made, head, action] = ["tr", "th", "td"].map((tag) => document.createElement(tag));
+function row(name, action, numbers) {
+  const [made, head, chosen] = ["tr", "th", "td"].map((tag) => document.createElement(tag));
   head.scope = "row";
   head.textContent = name;
-  if (stop !== null) {
-    const look = stop ? "finish" : "continue";
-    const word = Object.assign(document.createElement("b"), { className: look });
-    word.textContent = look.toUpperCase();
-    action.append(word);
-  }
+  chosen.textContent = action ?? "";
   const cells = numbers.map((value) =>
     Object.assign(document.createElement("td"), { textContent: ofHundred(value) }));
-  made.append(head, action, ...cells);
+  made.append(head, chosen, ...cells);
   return made;
 }
 

@@ -1,5 +1,7 @@
 // Cases, one after another, under a threshold: the chances made visible. Nothing is drawn here.
 
+import { sentence } from "./explorer-words.js";
+
 /** Return a generator of numbers from 0 to 1: the same ones each time for the same seed. */
 export function uniforms(seed) {
   let a = seed;
@@ -13,8 +15,8 @@ export function uniforms(seed) {
 
 /** Cases of one problem under one threshold, and how they went. */
 export class Cases {
-  constructor(random) {
-    this.random = random;
+  constructor(random, words) {
+    Object.assign(this, { random, words });
     this.begin({ goal: 2, pC: 0.5, pF: 0.5 }, 0, 1);
   }
 
@@ -28,7 +30,7 @@ export class Cases {
   open() {
     const states = this.problem.goal - 1;
     this.state = this.start === "uniform" ? 1 + Math.floor(this.random() * states) : this.start;
-    this.trail = [String(this.state)];
+    this.trail = [{ to: this.state }];
   }
 
   get over() {
@@ -58,7 +60,7 @@ export class Cases {
     }
     this.state = to;
     this.steps += 1;
-    this.trail.push(kind === "finish" ? `FINISH, ${to}` : String(to));
+    this.trail.push({ kind, to });
     if (!this.over) return;
     this.count += 1;
     this.won += to === 0 ? 0 : 1;
@@ -73,13 +75,14 @@ export class Cases {
 
   /** Say what became of the present case so far. */
   get story() {
-    const { goal } = this.problem;
-    const long = this.trail.length > 14;
-    const told = long ? [...this.trail.slice(0, 6), "…", ...this.trail.slice(-6)] : this.trail;
+    const { words, trail } = this;
+    const told = trail.map(({ kind, to }) =>
+      (kind === "finish" ? `${words.action(kind)} → ${words.brief(to)}` : words.brief(to)));
+    if (told.length > 14) told.splice(6, told.length - 12, "…");
     const number = this.over ? this.count : this.count + 1;
-    const steps = this.trail.length - 1;
+    const steps = trail.length - 1;
     const after = ` after ${steps} step${steps === 1 ? "" : "s"}`;
-    const end = this.state === goal ? `: won${after}` : this.state === 0 ? `: lost${after}` : "";
-    return `Case ${number}: ${told.join(" → ").replaceAll("FINISH, ", "FINISH → ")}${end}.`;
+    const end = this.over ? `: ${words.ended(this.state)}${after}` : "";
+    return `${sentence(words.one)} ${number}: ${told.join(" → ")}${end}.`;
   }
 }

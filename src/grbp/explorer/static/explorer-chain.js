@@ -1,10 +1,12 @@
 // The chain of states, and the case that walks on it.
 
-import { make, redraw, text, widthOf } from "./explorer-svg.js";
-import { percent } from "./explorer-words.js";
+import { make, redraw, shorten, text, widthOf } from "./explorer-svg.js";
+import { percent, sentence } from "./explorer-words.js";
 
 const HEIGHT = 190;
 const BASE = 130;
+const LINE = 17; // between two rows of words
+const LEAST = 40; // the room below which a word is not worth writing
 
 /** A picture of the chain; it knows where each state lies, and moves the case between them. */
 export class Chain {
@@ -35,25 +37,49 @@ export class Chain {
       else if (named) parts.push(text(this.x(s), BASE + 30, String(s), { class: "middle" }));
     }
     const y = BASE + (inside ? this.radius + 22 : 48);
-    parts.push(
-      text(this.x(0) - 24, y, "dead end", { class: "start soft" }),
-      text(this.x(goal) + 24, y, "goal", { class: "end soft" }),
-    );
+    const rows = this.nameStates(cases.words, y);
+    parts.push(...rows.flat());
     this.token.replaceChildren(make("circle", { r: Math.max(this.radius * 0.62, 6) }));
-    redraw(this.svg, width, HEIGHT, "", ...parts, this.moves, this.token);
+    const height = Math.max(HEIGHT, y + LINE * rows.length - 8);
+    redraw(this.svg, width, height, "", ...parts, this.moves, this.token);
     this.settle(cases);
+  }
+
+  /** Write the words of the states below them: beside those of the ends, or in two rows below. */
+  nameStates(words, y) {
+    const goal = words.goalState;
+    const states = Array.from({ length: goal - 1 }, (_, k) => k + 1).filter((s) => words.label(s));
+    const name = (s, row, room) => text(
+      this.x(s), y + LINE * row, shorten(words.label(s), room, "soft"), { class: "middle soft" });
+    const [dead, won] = [words.label(0) || "dead end", words.label(goal) || "goal"]
+      .map((label) => shorten(label, this.width / 2 - 20, "soft"));
+    const ends = [
+      text(this.x(0) - 24, y, dead, { class: "start soft" }),
+      text(this.x(goal) + 24, y, won, { class: "end soft" }),
+    ];
+    const widest = Math.max(0, ...states.map((s) => widthOf(words.label(s), "soft"))) + 8;
+    const outer = Math.max(widthOf(dead, "soft"), widthOf(won, "soft")) - 24;
+    if (widest <= this.gap && outer + widest / 2 <= this.gap) {
+      return [[...ends, ...states.map((s) => name(s, 0, widest))]];
+    }
+    const room = 2 * this.gap - 8;
+    if (room < LEAST) return [ends];
+    const row = (odd) => states.filter((s) => s % 2 === odd).map((s) => name(s, 2 - odd, room));
+    return [ends, row(1), row(0)];
   }
 
   /** Show the case where it stands, and what can happen to it next. */
   settle(cases) {
-    const { goal, pC, pF } = cases.problem;
+    const { problem: { goal, pC, pF }, words: told } = cases;
     const s = cases.state;
+    this.at = s;
     this.place(s, s, 0, 0);
     this.moves.replaceChildren();
     if (cases.over) {
-      const [out, words, look] = s === goal ? [24, "won", "end good"] : [-24, "lost", "start"];
-      this.moves.append(text(this.x(s) + out, BASE - 36, words, { class: `ending ${look}` }));
-      this.say(cases, `The case has ended in ${s === goal ? "the goal" : "the dead end"}`);
+      const [out, look] = s === goal ? [24, "end good"] : [-24, "start"];
+      const ended = shorten(told.ended(s), this.width - 12, "ending");
+      this.moves.append(text(this.x(s) + out, BASE - 36, ended, { class: `ending ${look}` }));
+      this.say(cases, `The ${told.one} has ended in ${s === goal ? told.goal : told.deadEnd}`);
       return;
     }
     const finish = cases.action === "finish";
@@ -70,24 +96,37 @@ export class Chain {
         make("path", { d: tip, class: `tip ${cases.action}` }),
       );
     }
-    const [worse, better] = finish ? ["loses", "wins"] : ["down", "up"];
-    const words = [`${worse} ${percent(1 - chance)}`, `${better} ${percent(chance)}`];
+    const ends = [told.label(0) || "loses", told.label(goal) || "wins"];
+    const [worse, better] = finish ? ends : ["down", "up"];
+    const room = this.width / 2 - 20;
+    const words = [[worse, 1 - chance], [better, chance]].map(([word, part]) => {
+      const number = ` ${percent(part)}`;
+      return shorten(word, room - widthOf(number, "chance"), "chance") + number;
+    });
     // The words stand above the case, but never outside of the picture.
     const [left, right] = words.map((one) => widthOf(one, "chance") + 11);
     const middle = Math.min(Math.max(this.x(s), left), this.width - right);
     const y = top - (finish ? 66 : 26) * 0.75 - 12;
     this.moves.append(
-      text(middle, y - 19, cases.action.toUpperCase(), { class: `middle chance ${cases.action}` }),
+      this.nameAction(told.action(cases.action), y - 19, `middle chance ${cases.action}`),
       text(middle - 9, y, words[0], { class: `end chance ${cases.action}` }),
       text(middle + 9, y, words[1], { class: `start chance ${cases.action}` }),
     );
-    const says = `the threshold says ${cases.action.toUpperCase()}`;
-    this.say(cases, `A case stands in state ${s}, and ${says}`);
+    const says = `the rule says ${told.action(cases.action)}`;
+    this.say(cases, `${sentence(told.any)} stands in ${told.state(s)}, and ${says}`);
   }
 
-  say({ problem: { goal }, threshold }, now) {
-    const does = threshold === 0 ? "no state finishes" : `states up to ${threshold} finish`;
-    const chain = `The chain of the states from 0, the dead end, to ${goal}, the goal; ${does}.`;
+  /** Write the name of an action above the case, but never outside of the picture. */
+  nameAction(name, y, look) {
+    const fit = shorten(name, this.width - 4, look);
+    const half = widthOf(fit, look) / 2;
+    const x = Math.min(Math.max(this.x(this.at), half), this.width - half);
+    return text(x, y, fit, { class: look });
+  }
+
+  say({ problem: { goal }, threshold, words }, now) {
+    const chain = `The states from 0, ${words.deadEnd}, to ${goal}, ${words.goal}. ` +
+      `The rule: ${words.policy(threshold)}.`;
     this.svg.setAttribute("aria-label", `${chain} ${now}.`);
   }
 

@@ -1,30 +1,29 @@
 // The pictures that follow from the sliders alone.
 
 import { boundary, control, forcedTries, gapAt, nearest, startMean, valueAt } from "./exact.js";
-import { frame, make, path, redraw, roundTicks, text, widthOf } from "./explorer-svg.js";
-import { few, ofHundred, percent, startWords, whole } from "./explorer-words.js";
+import { frame, make, path, redraw, roundTicks, shorten, text, widthOf } from "./explorer-svg.js";
+import { few, ofHundred, percent, whole } from "./explorer-words.js";
 
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
 const OTHER_GOALS = [2, 3, 5, 10, 50];
 const MOST_ROUNDS = 100000;
-const SHORT = { 0: "never finish", 1: "finish in state 1" };
 
 /** Draw the chance to win from every state, under each threshold. */
-export function drawValues(svg, width, state, best) {
+export function drawValues(svg, width, state, best, words) {
   const { goal, pF, start } = state;
   const states = Array.from({ length: goal - 1 }, (_, k) => k + 1);
   const stride = Math.ceil(goal / 12);
   const ticks = Array.from({ length: goal + 1 }, (_, s) => s).filter((s) => s % stride === 0);
   const named = (threshold) =>
-    `threshold ${threshold}: ${SHORT[threshold]}${best === threshold ? " (right)" : ""}`;
+    `${words.shortPolicy(threshold)}${best === threshold ? ": right" : ""}`;
   const { X, Y, back, front, box, height } = frame(
     width, 252,
     { range: [0, goal], ticks, name: "first state" },
-    { range: [0, 1], ticks: QUARTERS, name: "chance to win" },
+    { range: [0, 1], ticks: QUARTERS, name: [`chance to ${words.win}`, "chance to win"] },
     [
       [`continue line${best ? "" : " right"}`, named(0)],
       [`finish line${best ? " right" : ""}`, named(1)],
-      ["now line", "finish at once, in any state: p_F"],
+      ["now line", words.shortPolicy(2)],
     ],
   );
   const lines = [0, 1].map((threshold) => {
@@ -39,8 +38,9 @@ export function drawValues(svg, width, state, best) {
   const at = (threshold) => percent(startMean(goal, start, (s) => valueAt(state, threshold, s)));
   redraw(
     svg, width, height,
-    `The chance to win from each state. From ${startWords(start)} it is ${at(0)} with ` +
-      `threshold 0, ${at(1)} with threshold 1, and ${percent(pF)} by finishing at once.`,
+    `The chance to ${words.win} from each state. From ${words.start(start)}: ` +
+      `${words.policy(0)}, ${at(0)}; ${words.policy(1)}, ${at(1)}; ` +
+      `${words.policy(2)}, ${percent(pF)}.`,
     back,
     ...(start === "uniform" ? [] : [mark(start)]),
     make("path", { d: `M${X(0)} ${Y(pF)}H${X(goal)}`, class: "now line" }),
@@ -50,14 +50,14 @@ export function drawValues(svg, width, state, best) {
 }
 
 /** Draw the boundary p_F = B(p_C) and the point; return what turns places to numbers. */
-export function drawMap(svg, width, state, best) {
+export function drawMap(svg, width, state, best, words) {
   const { goal, pC, pF } = state;
   const side = Math.min(width, 560);
   const axis = { range: [0, 1], ticks: QUARTERS };
   const { X, Y, back, front, box, height } = frame(
     side, undefined,
-    { ...axis, name: ["p_C, the chance that CONTINUE moves up", "p_C: CONTINUE moves up"] },
-    { ...axis, name: ["p_F, the chance that FINISH wins", "p_F: FINISH wins"] },
+    { ...axis, name: [`${words.upChance} (p_C)`, "chance to move up (p_C)", "up (p_C)"] },
+    { ...axis, name: [`${words.winChance} (p_F)`, `${words.action("finish")} (p_F)`] },
   );
   const curve = (g) => {
     // The curve bends within a few 1/G of 1/2 and is smooth elsewhere.
@@ -72,35 +72,45 @@ export function drawMap(svg, width, state, best) {
   const { x, distance } = nearest(state);
   const named = invert(goal, 0.4);
   const others = OTHER_GOALS.filter((g) => g !== goal);
-  const words = (x0, y0, lines, anchor) =>
-    lines.map((one, k) => text(X(x0), Y(y0) + 17 * k, one, { class: `${anchor} region` }));
+  const region = (x0, y0, lines, anchor) => lines.map((one, k) => text(
+    X(x0), Y(y0) + 17 * k, shorten(one, 0.6 * box.width, "region"), { class: `${anchor} region` }));
+  const finish = words.action("finish");
   redraw(
     svg, side, height,
-    `The boundary for G = ${goal}. The point p_C = ${few(pC)}, p_F = ${few(pF)} lies ` +
-      (best ? "on or above it: FINISH is right in state 1. " : "below it: FINISH is never right. ") +
-      `The boundary is at ${few(b)} there, and the nearest point of it is ${few(distance)} away.`,
+    `The map for a goal of ${goal}. The point lies ` + (best
+      ? `on or above the curve: it is right to ${words.policy(1)}. `
+      : `below the curve: it is right ${words.policy(0).replace("never", "never to")}. `) +
+      `The curve is at ${few(b)} there, and its nearest point is ${few(distance)} away.`,
     make("rect", { ...box, class: "above" }),
     make("path", { d: below, class: "under" }),
     back,
     ...others.map((g) => make("path", { d: path(curve(g)), class: "other" })),
     make("path", { d: path(line), class: "boundary" }),
-    text(X(named) + 9, Y(0.4) + 5, `G = ${goal}`, { class: "start curve-name" }),
-    ...words(0.035, 0.94, ["FINISH in state 1", "is right (threshold 1)"], "start"),
-    ...words(0.965, 0.11, ["never FINISH", "(threshold 0)"], "end"),
+    text(X(named) + 9, Y(0.4) + 5, `goal ${goal}`, { class: "start curve-name" }),
+    ...region(0.035, 0.94, [`${finish} is right`, `in ${words.state(1)}`], "start"),
+    ...region(0.965, 0.11, [`never`, finish], "end"),
     make("path", { d: `M${X(pC)} ${Y(pF)}V${Y(b)}`, class: "gap" }),
     make("path", { d: `M${X(pC)} ${Y(pF)}L${X(x)} ${Y(boundary(goal, x))}`, class: "margin" }),
     make("circle", { cx: X(pC), cy: Y(b), r: 3.5, class: "foot" }),
     front,
     make("circle", { cx: X(pC), cy: Y(pF), r: 7, class: "point" }),
   );
-  const handle =
-    svg.querySelector(".handle") ?? svg.appendChild(make("circle", { r: 24, class: "handle" }));
-  handle.setAttribute("cx", X(pC));
-  handle.setAttribute("cy", Y(pF));
+  const handle = svg.querySelector(".handle") ?? svg.appendChild(makeHandle());
+  const told = `${words.upChance} ${percent(pC)}, ${words.winChance} ${percent(pF)}`;
+  const now = { cx: X(pC), cy: Y(pF), "aria-valuenow": pC, "aria-valuetext": told };
+  for (const [name, value] of Object.entries(now)) handle.setAttribute(name, value);
   const part = (value) => Math.min(Math.max(Math.round(value * 100) / 100, 0), 1);
   return (place) => ({
     pC: part((place.x - box.x) / box.width),
     pF: part(1 - (place.y - box.y) / box.height),
+  });
+}
+
+/** Make what holds the point of the map, for a finger and for the keyboard. */
+function makeHandle() {
+  return make("circle", {
+    r: 24, id: "point", class: "handle", tabindex: "0", role: "slider", "aria-label": "The point",
+    "aria-valuemin": 0, "aria-valuemax": 1,
   });
 }
 
@@ -115,7 +125,7 @@ function invert(goal, height) {
 }
 
 /** Draw how many of 100 cases are won with each choice, and how many the best one wins beyond. */
-export function drawCosts(svg, width, state, best) {
+export function drawCosts(svg, width, state, best, words) {
   const { goal, start } = state;
   const mean = (at, threshold) => startMean(goal, start, (s) => at(state, threshold, s));
   const thresholds = [best, 1 - best, ...(goal > 2 ? [goal - 1] : [])];
@@ -124,22 +134,22 @@ export function drawCosts(svg, width, state, best) {
   const rows = thresholds.map((threshold, k) => {
     const value = mean(valueAt, threshold);
     const lost = mean(gapAt, threshold);
-    const does = SHORT[threshold] ?? "finish at once";
+    const does = words.shortPolicy(threshold);
     const fewer = lost ? `${ofHundred(lost)} fewer` : "no fewer";
     const number = `${ofHundred(value)} won${k === 0 ? "" : `, ${fewer}`}`;
-    return { value, lost, does, words: k === 0 ? `right: ${does}` : does, number };
+    return { value, lost, does, name: k === 0 ? `right: ${does}` : does, number };
   });
   // The number stands beside its words, or below them where there is no room.
-  const beside = rows.every(({ words, number }) =>
-    widthOf(words, "strong") + widthOf(number) + 16 <= width);
+  const beside = rows.every(({ name, number }) =>
+    widthOf(name, "strong") + widthOf(number) + 16 <= width);
   const tall = beside ? 62 : 80;
-  const drawn = rows.map(({ value, lost, words, number }, k) => {
+  const drawn = rows.map(({ value, lost, name, number }, k) => {
     const y = 8 + tall * k;
     const bar = (from, to, look) =>
       make("rect", { x: X(from), y: y + tall - 42, width: X(to) - X(from), height: 22, class: look });
     return make(
       "g", {},
-      text(2, y + 12, words, { class: "strong" }),
+      text(2, y + 12, shorten(name, width - 4, "strong"), { class: "strong" }),
       beside ? text(width - 2, y + 12, number, { class: "end" }) : text(2, y + 30, number),
       bar(0, 1, "track"),
       bar(0, value, "won"),
@@ -153,25 +163,26 @@ export function drawCosts(svg, width, state, best) {
   });
   redraw(
     svg, width, height,
-    `Of 100 cases from ${startWords(start)}: ` +
-      `${rows.map(({ does, value }) => `${does} wins ${ofHundred(value)}`).join("; ")}.`,
+    `Of 100 ${words.many} from ${words.start(start)}: ` +
+      `${rows.map(({ does, value }) => `${does}, ${ofHundred(value)} won`).join("; ")}.`,
     ...drawn, ...axis,
   );
 }
 
 /** Draw how often FINISH must have been tried by each round, for a gamma. */
-export function drawControl(svg, width, { gamma }) {
+export function drawControl(svg, width, { gamma }, words) {
   const most = control(gamma, MOST_ROUNDS) || 1;
   const powers = [1, 10, 100, 1000, 10000, MOST_ROUNDS];
   const counts = powers
     .slice(1)
-    .map((rho) => `${whole(forcedTries(gamma, rho))} by round ${whole(rho)}`);
+    .map((rho) => `${whole(forcedTries(gamma, rho))} by ${words.one} ${whole(rho)}`);
+  const tries = [`tries of ${words.action("finish")}`, "tries"];
   const { X, Y, back, front, height } = frame(
     width, 222,
-    { range: [1, MOST_ROUNDS], log: true, ticks: powers, show: whole, name: "round ρ" },
-    { range: [0, most * 1.05], ticks: roundTicks(most, 5), show: few, name: "tries of FINISH" },
+    { range: [1, MOST_ROUNDS], log: true, ticks: powers, show: whole, name: words.many },
+    { range: [0, most * 1.05], ticks: roundTicks(most, 5), show: few, name: tries },
     [
-      ["finish line right", "tries that are forced, at most one a round"],
+      ["finish line right", `tries that are forced, at most one with each ${words.one}`],
       ["now line", "the control function D(ρ) = γ\u00a0ln\u00a0ρ"],
     ],
   );
@@ -181,7 +192,7 @@ export function drawControl(svg, width, { gamma }) {
   const smooth = [...rounds].map((rho) => [X(rho), Y(control(gamma, rho))]);
   redraw(
     svg, width, height,
-    `The number of tries of FINISH that gamma = ${few(gamma)} asks for: ${counts.join(", ")}.`,
+    `The number of tries of ${words.action("finish")} that are forced: ${counts.join(", ")}.`,
     back,
     make("path", { d: path(smooth), class: "now line" }),
     make("path", { d: path(steps), class: "finish line right" }),
@@ -190,13 +201,13 @@ export function drawControl(svg, width, { gamma }) {
 }
 
 /** Draw the share of wins so far beside the exact chance, and where it lies in most runs. */
-export function drawShares(svg, width, shares, exact) {
+export function drawShares(svg, width, shares, exact, words) {
   const most = Math.max(20, shares.length);
   const { X, Y, back, front, height } = frame(
     width, 142,
-    { range: [0, most], ticks: roundTicks(most, 5), show: whole, name: "cases" },
-    { range: [0, 1], ticks: [0, 0.5, 1], name: "share won" },
-    [["won-line", "share won"], ["now line", `exact chance ${percent(exact)}`]],
+    { range: [0, most], ticks: roundTicks(most, 5), show: whole, name: words.many },
+    { range: [0, 1], ticks: [0, 0.5, 1], name: "share so far" },
+    [["won-line", "share so far"], ["now line", `exact chance ${percent(exact)}`]],
   );
   const every = Math.ceil(shares.length / 400);
   const kept = shares
@@ -211,8 +222,9 @@ export function drawShares(svg, width, shares, exact) {
   redraw(
     svg, width, height,
     (shares.length
-      ? `After ${whole(shares.length)} cases the share of wins is ${percent(shares.at(-1))}; `
-      : "No case has ended yet; ") + `the exact chance to win is ${percent(exact)}.`,
+      ? `After ${whole(shares.length)} ${words.many} the share so far is ${percent(shares.at(-1))}; `
+      : `No ${words.one} has ended yet; `) +
+      `the exact chance to ${words.win} is ${percent(exact)}.`,
     back,
     make("path", { d: `${path([...edge(1), ...edge(-1).reverse()])}Z`, class: "band" }),
     make("path", { d: `M${X(0)} ${Y(exact)}H${X(most)}`, class: "now line" }),

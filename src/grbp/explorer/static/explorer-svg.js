@@ -29,11 +29,22 @@ export function text(x, y, words, attributes = {}) {
  * The parts are on a sheet of their own; what lies on top of it stays, for a finger may hold it.
  */
 export function redraw(svg, width, height, label, ...parts) {
+  const scale = scaleOf(svg);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
+  svg.setAttribute("width", width * scale);
+  svg.setAttribute("height", height * scale);
   svg.setAttribute("aria-label", label);
   (svg.firstElementChild ?? svg.appendChild(make("g"))).replaceChildren(...parts);
+}
+
+/** Return how much larger than drawn a picture is shown. */
+function scaleOf(svg) {
+  return Number(getComputedStyle(svg).getPropertyValue("--scale")) || 1;
+}
+
+/** Return the width that there is to draw a picture in. */
+export function roomFor(svg) {
+  return Math.max(Math.floor(svg.parentElement.clientWidth / scaleOf(svg)), 260);
 }
 
 /** Return the path through points of the picture. */
@@ -65,6 +76,14 @@ function wrap(words, room, look = "") {
     else lines.push(word);
   }
   return lines;
+}
+
+/** Shorten a text until it fits; what is left out is marked. */
+export function shorten(words, room, look = "") {
+  if (widthOf(words, look) <= room) return words;
+  const kept = [...words];
+  while (kept.length > 1 && widthOf(`${kept.join("")}…`, look) > room) kept.pop();
+  return `${kept.join("").trimEnd()}…`;
 }
 
 /** Draw lines with their names below each other; return them, and where they end.
@@ -128,7 +147,8 @@ export function frame(width, tall, x, y, entries = []) {
   }
   const name = (axis, room) => {
     const names = [axis.name].flat();
-    return names.find((one) => widthOf(one, "name") <= room) ?? names.at(-1);
+    return names.find((one) => widthOf(one, "name") <= room) ??
+      shorten(names.at(-1), room, "name");
   };
   back.append(
     text((left + right) / 2, bottom + 38, name(x, right - left), { class: "middle name" }),
@@ -158,7 +178,7 @@ const KEPT = [
 
 /** Return a picture as a file of its own, with all its looks in it, in light colours. */
 function standalone(svg, facts) {
-  const [width, drawn] = [svg.width.baseVal.value, svg.height.baseVal.value];
+  const { width, height: drawn } = svg.viewBox.baseVal;
   const notes = wrap(facts, width - 4, "soft").map((line, k) =>
     text(2, drawn + 17 + 16 * k, line, { class: "start soft" }));
   const height = drawn + 8 + 16 * notes.length;
@@ -175,6 +195,8 @@ function standalone(svg, facts) {
   for (const note of notes) note.remove();
   svg.classList.remove("printed");
   copy.removeAttribute("id");
+  copy.setAttribute("width", width);
+  for (const handle of copy.querySelectorAll("[tabindex]")) handle.remove();
   copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
   copy.setAttribute("height", height);
   copy.prepend(

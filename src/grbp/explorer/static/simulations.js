@@ -1,7 +1,7 @@
 // What the explorer has where a server is behind it: simulations, and the verdicts on the paper.
 
 import { optimalThreshold } from "./exact.js";
-import { readLink, writeLink } from "./explorer-state.js";
+import { readLink } from "./explorer-state.js";
 import { download } from "./explorer-svg.js";
 import { whole } from "./explorer-words.js";
 import { drawRegret, regretRows } from "./simulation-picture.js";
@@ -276,7 +276,8 @@ function listen() {
   addEventListener("hashchange", () => {
     if (!shown || running) return;
     const { state } = shown.mine;
-    const moved = writeLink({ ...sliders(), threshold: state.threshold }) !== writeLink(state);
+    const now = sliders();
+    const moved = ["goal", "pC", "pF", "start", "gamma"].some((key) => now[key] !== state[key]);
     say(!moved ? "" :
       "The sliders have moved since; simulate again for where they are now.");
   });

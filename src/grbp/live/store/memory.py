@@ -1,12 +1,12 @@
 """A store in memory, for trying a study out, and for playing a log again."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from grbp.errors import CannotWrite
-from grbp.live.schema import CaseRow, Event, HeldRow, StudyRow
+from grbp.live.schema import OPEN, CaseRow, CodeRow, Event, HeldRow, StudyRow
 from grbp.live.store.base import Store
 from grbp.live.store.transaction import Transaction, check_storable
 
@@ -24,6 +24,7 @@ class StudyRows:
         self.cases: dict[int, CaseRow] = {}
         self.held: dict[tuple[int, int], HeldRow] = {}
         self.keys: dict[str, int] = {}
+        self.codes: dict[int, CodeRow] = {}
 
 
 Undo: TypeAlias = list[tuple[dict[Any, Any], Any, Any]]
@@ -71,6 +72,18 @@ class MemoryTransaction(Transaction):
         found = (row for row in self._rows.held.values() if row.due <= now)
         return sorted(found, key=attrgetter("due", "case", "step"))
 
+    def codes(self, cases: Sequence[int]) -> dict[int, CodeRow]:
+        """Return the codes of some cases."""
+        check_storable(cases)
+        return {case: self._rows.codes[case] for case in cases if case in self._rows.codes}
+
+    def find_codes(self, folded: str, limit: int) -> list[CodeRow]:
+        """Return those who have a code."""
+        check_storable([folded])
+        codes, cases = self._rows.codes.values(), self._rows.cases
+        found = (row for row in codes if row.folded == folded and row.case in cases)
+        return sorted(found, key=lambda row: (cases[row.case].status != OPEN, -row.case))[:limit]
+
     def append(self, event: Event) -> None:
         """Add an event."""
         check_storable(event)
@@ -95,6 +108,15 @@ class MemoryTransaction(Transaction):
     def drop_held(self, case: int, step: int) -> None:
         """Remove the row of a held step."""
         self._set(self._rows.held, (case, step), _NOTHING)
+
+    def put_code(self, row: CodeRow) -> None:
+        """Write the code of a case."""
+        check_storable(row)
+        self._set(self._rows.codes, row.case, row)
+
+    def drop_code(self, case: int) -> None:
+        """Remove the code of a case."""
+        self._set(self._rows.codes, case, _NOTHING)
 
     def _set(self, rows: dict[Any, Any], place: object, row: object) -> None:
         """Write or remove a row, and remember what was there."""

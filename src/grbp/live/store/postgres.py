@@ -10,7 +10,6 @@ from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
 from grbp.live.store.base import UNKNOWN, Reader, Store
 from grbp.live.store.postgres_connection import PostgresTransaction, Session
 from grbp.live.store.sql import (
-    TABLES,
     Dialect,
     SqlTransaction,
     migration,
@@ -203,7 +202,8 @@ def _copy_tables(session: Session, version: int) -> None:
     there = {name for (name,) in run.execute("select nspname from pg_namespace")}
     name = unused_name(f"grbp-schema-{version}", there.__contains__)
     run.execute(f'create schema "{name}"'.encode())
-    for table in ("meta", *TABLES):
+    stored = "select tablename from pg_tables where schemaname = 'grbp'"
+    for (table,) in run.execute(stored).fetchall():
         run.execute(f'create table "{name}".{table} as table {table}'.encode())
 
 

@@ -12,19 +12,25 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import CannotWrite, Damaged, InvalidInput
-from grbp.live.schema import NO_HASH, CaseRow, Event, HeldRow, StudyRow, load_study
-from grbp.live.store.transaction import Transaction, check_storable, refuse_taken
+from grbp.live.schema import NO_HASH, OPEN, CaseRow, CodeRow, Event, HeldRow, StudyRow, load_study
+from grbp.live.store.transaction import PAGE, Transaction, check_storable, refuse_taken
 
 MIGRATIONS: list[tuple[str, ...]] = [
     ("alter table cases add column \"group\" {text} not null default ''",),
+    (
+        "create table codes (id {whole} primary key, code {text} not null, folded {text} not null,"
+        " who {text} not null, recorded {text} not null){table}",
+        "create index codes_folded on codes ((id >> 40), folded)",
+    ),
 ]
 """The statements that lead from schema 1 to 2, from 2 to 3 and so on.
 
-The words {whole} and {text} stand for the types of a database. A file of every schema that was
-released is kept in tests/live/assets, and must become what `schema` makes.
+The words {whole} and {text} stand for the types of a database, {table} for how the statement that
+makes a table ends. A file of every schema that was released is kept in tests/live/assets, and must
+become what `schema` makes.
 """
 
-TABLES: Final = ("studies", "events", "cases", "held")
+TABLES: Final = ("studies", "events", "cases", "held", "codes")
 
 _COLUMNS: Final = {"overridden": "overruled"}
 """The columns that are not called as the fields that they keep."""
@@ -38,6 +44,7 @@ _INDEXES: Final = (
     f"create unique index events_key on events ((id >> {_BITS}), key) where key <> ''",
     "create index cases_status on cases (status, id)",
     'create index held_due on held (study, due, "case", step)',
+    f"create index codes_folded on codes ((id >> {_BITS}), folded)",
 )
 
 
@@ -64,6 +71,7 @@ def schema(dialect: Dialect) -> list[str]:
         "events": [identity, *columns(Event)],
         "cases": [identity, *columns(CaseRow)],
         "held": [of_study, f'"case" {whole}', *columns(HeldRow), f'{key} (study, "case", step)'],
+        "codes": [identity, *columns(CodeRow)],
     }
     made = [f"create table {name} ({', '.join(tables[name])}){dialect.table}" for name in TABLES]
     return [*made, *_INDEXES]
@@ -77,7 +85,7 @@ def newest_version() -> int:
 def migration(version: int, dialect: Dialect) -> list[str]:
     """Return the statements that lead from a schema to the newest one."""
     steps = [statement for step in MIGRATIONS[version - 1 :] for statement in step]
-    return [statement.format(whole=dialect.whole, text=dialect.text) for statement in steps]
+    return [statement.format(**dialect._asdict()) for statement in steps]
 
 
 def refuse_newer(where: str, version: int) -> None:
@@ -144,8 +152,10 @@ CASES: Final = f"{_select(CaseRow, 'cases')} id > ? and id <= ? order by id limi
 CASES_OF: Final = (
     f"{_select(CaseRow, 'cases')} status = ? and id > ? and id <= ? order by status, id limit ?"
 )
-_PUT_CASE: Final = f"{_insert(CaseRow, 'cases')} on conflict (id) do update set " + ", ".join(
-    f"{column} = excluded.{column}" for column in map(_quote, CaseRow._fields[1:])
+_PUT_CASE, _PUT_CODE = (
+    f"{_insert(row, table)} on conflict (id) do update set "
+    + ", ".join(f"{column} = excluded.{column}" for column in map(_quote, row._fields[1:]))
+    for row, table in ((CaseRow, "cases"), (CodeRow, "codes"))
 )
 _COUNT_HELD: Final = "select coalesce(sum(held), 0) from cases where id > ? and id <= ?"
 _HELD: Final = 'select "case", step, due, seq from held where study = ?'
@@ -157,10 +167,19 @@ _PUT_HELD: Final = (
 )
 _DROP_HELD: Final = 'delete from held where study = ? and "case" = ? and step = ?'
 
+CODES: Final = f"{_select(CodeRow, 'codes')} id in"
+FIND_CODES: Final = (
+    f'select codes.id & {MOST} as "case", code, folded, who, recorded'  # noqa: S608
+    " from codes join cases on cases.id = codes.id"
+    f" where codes.id >> {_BITS} = ? and folded = ?"
+    f" order by cases.status <> '{OPEN}', codes.id desc limit ?"
+)
+_DROP_CODE: Final = "delete from codes where id = ?"
+
 NO_COUNTERS: Final = "[0,0,0,0,0,0,0,0,0]"
 
 _MOST_CACHED: Final = 1_000
-"""The cases that are kept in memory."""
+"""The cases, and the codes of cases, that are kept in memory."""
 
 
 class CachedStudy:
@@ -170,6 +189,7 @@ class CachedStudy:
         self.first = number << _BITS
         self.number, self.study = number, study
         self.cases: dict[int, CaseRow] = {}
+        self.codes: dict[int, CodeRow | None] = {}
 
 
 class SqlTransaction(Transaction):
@@ -284,6 +304,31 @@ class SqlTransaction(Transaction):
         first = cached.first + min(max(after, 0), MOST)
         return self._query(statement, *which, first, cached.first + MOST, limit)
 
+    def codes(self, cases: Sequence[int]) -> dict[int, CodeRow]:
+        """Return the codes of some cases."""
+        check_storable(cases)
+        cached = self._find_study()
+        if cached is None:
+            return {}
+        if len(cached.codes) >= _MOST_CACHED:
+            cached.codes.clear()
+        unknown = [case for case in cases if case not in cached.codes and 0 < case <= MOST]
+        for first in range(0, len(unknown), PAGE):
+            self._read_codes(cached, unknown[first : first + PAGE])
+        found = {case: cached.codes.get(case) for case in cases}
+        return {case: row for case, row in found.items() if row is not None}
+
+    def _read_codes(self, cached: CachedStudy, cases: list[int]) -> None:
+        """Keep the codes of some cases in memory."""
+        statement = f"{CODES} ({', '.join('?' * len(cases))})"
+        cached.codes |= dict.fromkeys(cases)
+        for row in self._query(statement, *(cached.first + case for case in cases)):
+            cached.codes[row[0]] = CodeRow(*row)
+
+    def find_codes(self, folded: str, limit: int) -> list[CodeRow]:
+        """Return those who have a code."""
+        return self._query_study(CodeRow, FIND_CODES, folded, limit)
+
     def append(self, event: Event) -> None:
         """Add an event."""
         values = (_make_identity(self._require_study(), event.seq), *event[1:])
@@ -313,7 +358,7 @@ class SqlTransaction(Transaction):
     def remove(self, most: int) -> bool:
         """Remove some of its rows, and the study itself when no more than these are left."""
         cached = self._require_study()
-        for table in ("events", "cases"):
+        for table in ("events", "cases", "codes"):
             within = f"select id from {table} where id > ? and id <= ? order by id limit ?"  # noqa: S608
             bounds = cached.first, cached.first + MOST
             if len(self._query(within, *bounds, most)) == most:
@@ -356,6 +401,18 @@ class SqlTransaction(Transaction):
     def drop_held(self, case: int, step: int) -> None:
         """Remove the row of a held step."""
         self._query(_DROP_HELD, self._require_study().number, case, step)
+
+    def put_code(self, row: CodeRow) -> None:
+        """Write the code of a case."""
+        cached = self._require_study()
+        self._query(_PUT_CODE, _make_identity(cached, row.case), *row[1:])
+        cached.codes[row.case] = row
+
+    def drop_code(self, case: int) -> None:
+        """Remove the code of a case."""
+        cached = self._require_study()
+        self._query(_DROP_CODE, _make_identity(cached, case))
+        cached.codes.pop(case, None)
 
 
 def _remember_case(cached: CachedStudy, row: CaseRow) -> None:

@@ -53,6 +53,7 @@ def _copy_parts(store: Store, staged: str, source: Transaction) -> None:
         (source.all_events(), lambda tx, row: tx.append(row)),
         (source.all_cases(), lambda tx, row: tx.put_case(row)),
         (source.due(LAST), lambda tx, row: tx.put_held(row)),
+        (source.all_codes(), lambda tx, row: tx.put_code(row)),
     ]
     for rows, put in writers:
         for part in _split(rows):

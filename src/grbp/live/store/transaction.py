@@ -1,13 +1,14 @@
 """What a script can read and write: the rows of one study, whatever keeps them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from grbp.errors import Conflict, InvalidInput
-from grbp.live.schema import CaseRow, Event, HeldRow, StudyRow
+from grbp.live.schema import CaseRow, CodeRow, Event, HeldRow, StudyRow
 
 T = TypeVar("T")
 
@@ -90,6 +91,14 @@ class Transaction(ABC):
         return sum(row.held for row in self.all_cases())
 
     @abstractmethod
+    def codes(self, cases: Sequence[int]) -> dict[int, CodeRow]:
+        """Return the codes of some cases, by their numbers; a case without one is left out."""
+
+    @abstractmethod
+    def find_codes(self, folded: str, limit: int) -> list[CodeRow]:
+        """Return those who have a code: cases in progress first, then the last ones first."""
+
+    @abstractmethod
     def append(self, event: Event) -> None:
         """Add an event to the log."""
 
@@ -109,6 +118,14 @@ class Transaction(ABC):
     def drop_held(self, case: int, step: int) -> None:
         """Remove the row of a held step."""
 
+    @abstractmethod
+    def put_code(self, row: CodeRow) -> None:
+        """Write the code of a case, new or not."""
+
+    @abstractmethod
+    def drop_code(self, case: int) -> None:
+        """Remove the code of a case, if it has one."""
+
     def copy_to(self, other: "Transaction") -> None:
         """Write all rows of this study to another, empty one."""
         study = self.study()
@@ -121,6 +138,8 @@ class Transaction(ABC):
             other.put_case(case)
         for held in self.due(LAST):
             other.put_held(held)
+        for code in self.all_codes():
+            other.put_code(code)
 
     def all_events(self, after: int = 0) -> Iterator[Event]:
         """Yield every event after a number."""
@@ -129,6 +148,12 @@ class Transaction(ABC):
     def all_cases(self, status: str = "") -> Iterator[CaseRow]:
         """Yield every case, of one status if one is given."""
         return _read_pages(lambda last: self.cases(last, PAGE, status), 0, attrgetter("case"))
+
+    def all_codes(self) -> Iterator[CodeRow]:
+        """Yield the codes of all cases."""
+        cases = self.all_cases()
+        while part := [row.case for row in islice(cases, PAGE)]:
+            yield from self.codes(part).values()
 
 
 def _read_pages(

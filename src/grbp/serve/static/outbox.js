@@ -64,7 +64,8 @@ async function attempt(entry) {
   });
   if (answer.ok) return answer.json();
   const why = await problem(answer);
-  throw FOR_GOOD.has(answer.status) ? new Refused(why) : Object.assign(new Error(why), { status: answer.status });
+  const { status } = answer;
+  throw Object.assign(FOR_GOOD.has(status) ? new Refused(why) : new Error(why), { status });
 }
 
 const running = new Map();

@@ -1,19 +1,30 @@
-// What every page does: ask before it records, send until it is answered, say what happened.
+// What every page does: ask before it records, send until it is answered, say what happened, and show
+// what others record.
 
+import { follow } from "./follow.js";
 import { deliver, drop, entries, now, put } from "./outbox.js";
+import { renew, typedElsewhere, unfold } from "./renewal.js";
 
 const SAID = "grbp-said";
-const LOOK_AGAIN = 20_000;
+const SHOWN_FOR = 15_000;
+const TRY_AGAIN = 5_000;
+const PATIENCE = 30_000;
+const SHOW_AGAIN = 1_000;
+const SPARED = 5; // How many times as long as a page takes nothing is asked of the server.
 const find = (id) => document.getElementById(id);
-const { actor = "", study = "", events = "0", id = "" } = document.body.dataset;
+const { actor = "", study = "", id = "", caseName = "case" } = document.body.dataset;
 
-// Times in the reader's own zone.
+// Times in the reader's own zone. Until this script runs, a press would send a form by itself: nothing
+// recorded, and a token in the address. So the buttons come disabled.
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-for (const time of document.querySelectorAll("time")) {
-  const date = new Date(time.dateTime);
-  if (Number.isNaN(date.getTime())) continue;
-  time.title = time.textContent;
-  time.textContent = clock.format(date);
+function prepare(root) {
+  for (const time of root.querySelectorAll("time")) {
+    const date = new Date(time.dateTime);
+    if (Number.isNaN(date.getTime())) continue;
+    time.title = time.textContent;
+    time.textContent = clock.format(date);
+  }
+  for (const button of root.querySelectorAll("button[disabled]")) button.disabled = false;
 }
 
 function say(text) {
@@ -62,10 +73,9 @@ function ask(form, button) {
   const { said, note = "" } = button?.dataset.said ? button.dataset : form.dataset;
   const when = body.observed ? ` It happened on ${clock.format(new Date(body.observed))}.` : "";
   const { send: url, done, then = "" } = form.dataset;
-  asked = { url, body, done, then, said: filled(said, body) + when, actor, id, page: location.pathname };
+  asked = { url, body, done, then, said: filled(said, body) + when, actor, id, page: location.pathname, seen: seen() };
   find("confirm-said").textContent = asked.said;
-  find("confirm-note").textContent = note;
-  find("confirm-error").hidden = true;
+  find("confirm-note").textContent = news.hidden ? note : `${news.firstChild.textContent} ${note}`;
   hold(false);
   dialog.showModal();
   find("confirm-yes").focus();
@@ -146,6 +156,40 @@ function block() {
   for (const button of document.querySelectorAll("form[data-send] button")) button.disabled = busy;
 }
 
+const refusal = find("refusal");
+const toSentence = (text) => text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
+
+// Say why an entry was not recorded: most often a colleague was first.
+async function refuse(entry, error) {
+  const first = error.status === 409 ? await findFirst(entry) : null;
+  const who = first?.dataset.who === actor ? "You" : `Your colleague ${first?.dataset.who}`;
+  find("refusal-said").textContent = first
+    ? `${who} already recorded: ${first.querySelector(".what").textContent} Your entry was not recorded.`
+    : toSentence(error.message);
+  find("refusal-title").textContent = first ? "This is already recorded" : "This was not recorded";
+  find("refusal-note").textContent = `Your entry: “${entry.said}”`;
+  find("refusal-back").hidden = Boolean(first);
+  find("refusal-show").hidden = !first;
+  find("refusal-show").textContent = `Show the ${caseName}`;
+  find("refusal-show").onclick = () => {
+    refusal.close();
+    if (entry.page === location.pathname) show(true);
+    else location.assign(entry.page);
+  };
+  dialog.close();
+  refusal.showModal();
+}
+
+// Find what was recorded first since the page was shown on which an entry was made.
+async function findFirst({ page, seen: last }) {
+  try {
+    const rows = (await load(page)).querySelectorAll("tr[data-seq]:not(.void)");
+    return [...rows].filter((row) => Number(row.dataset.seq) > last).at(-1) ?? null;
+  } catch {
+    return null;
+  }
+}
+
 async function send(entry) {
   let answer;
   try {
@@ -153,15 +197,7 @@ async function send(entry) {
   } catch (error) {
     find("outbox").hidden = true;
     block();
-    const place = find("confirm-error");
-    place.textContent = `This was refused, and nothing is recorded: ${error.message}.`;
-    place.hidden = false;
-    find("confirm-said").textContent = entry.said;
-    find("confirm-note").textContent = "";
-    hold(false);
-    find("confirm-yes").disabled = true;
-    if (!dialog.open) dialog.showModal();
-    find("confirm-no").focus();
+    await refuse(entry, error);
     return;
   }
   const twice = answer.replayed ? ` This had been recorded before (event ${answer.event}); nothing was recorded twice.` : "";
@@ -184,6 +220,7 @@ document.addEventListener("submit", (event) => {
     location.assign(form.dataset.go + new FormData(form).get("number"));
   }
 });
+find("refusal-back")?.addEventListener("click", () => refusal.close());
 find("confirm-yes")?.addEventListener("click", record);
 find("confirm-no")?.addEventListener("click", () => dialog.close());
 dialog?.addEventListener("close", () => { asked = null; });
@@ -197,21 +234,108 @@ for (const entry of dialog ? entries() : []) {
   else waiting(entry, null, 0);
 }
 
-// Somebody else may have recorded something meanwhile.
-async function look() {
-  if (document.hidden || dialog?.open || !find("news").hidden) return;
-  try {
-    const answer = await fetch(study);
-    const status = answer.ok ? await answer.json() : {};
-    if (status.events > Number(events)) {
-      find("news").replaceChildren("Something has been recorded meanwhile. ", action("Show it", () => location.reload()));
-      find("news").hidden = false;
-    }
-  } catch {
-    // The next look may find out.
-  }
+// What others record shows by itself. Where that changes a form in which something was typed, it is
+// offered; while a question is open, it waits.
+const seen = () => Number(document.body.dataset.events);
+const news = find("news");
+let heard = 0; // The number of the last entry.
+let latest = null; // The last entry that this page is about.
+let timer = 0;
+let free = 0; // From when on a page may be asked for again.
+
+function hear(event) {
+  const [, here] = location.pathname.match(/\/cases\/(\d+)$/) ?? [];
+  if (!here || !event.case || event.case === Number(here)) latest = event;
+  heard = event.seq;
+  showSoon();
 }
-if (study) setInterval(look, LOOK_AGAIN);
+
+function showSoon() {
+  clearTimeout(timer);
+  timer = setTimeout(show, Math.max(0, free - Date.now()));
+}
+
+async function load(address) {
+  const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  prepare(page);
+  return page;
+}
+
+const busy = () => document.querySelector("dialog[open]") !== null;
+
+async function show(wanted = false) {
+  if (busy()) return;
+  const began = Date.now();
+  free = began + PATIENCE;
+  let page;
+  try {
+    page = await load(location.href);
+  } catch {
+    free = Date.now() + TRY_AGAIN;
+    showSoon();
+    return;
+  }
+  free = Date.now() + Math.max(SHOW_AGAIN, SPARED * (Date.now() - began));
+  if (heard > Number(page.body.dataset.events)) showSoon();
+  const newer = page.getElementById("content");
+  if (busy()) return;
+  if (!newer) return sayEnded();
+  if (Number(page.body.dataset.events) < seen()) return; // It was overtaken.
+  if (page.body.dataset.actor !== actor || page.body.dataset.id !== id) {
+    return offer(`This page is that of ${page.body.dataset.actor} now. `, () => location.reload());
+  }
+  const present = find("content");
+  unfold(present, newer);
+  if (!wanted && typedElsewhere(present, newer)) {
+    return offer(`${describe(latest)} What you have typed stays. `, () => show(true));
+  }
+  const left = renew(present, newer);
+  document.title = page.title;
+  document.body.dataset.events = page.body.dataset.events;
+  block();
+  document.dispatchEvent(new Event("renewed"));
+  const typed = left.length ? ` You had typed: ${left.map((text) => `“${text}”`).join(", ")}.` : "";
+  news.hidden = true;
+  if (wanted) say(describe(latest) + typed);
+  else if (latest || typed) announce(describe(latest) + typed);
+  latest = null;
+}
+
+function describe(event) {
+  if (!event) return "Something new was recorded.";
+  const who = event.who === actor ? "You" : event.who;
+  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` in ${caseName} ${event.case}` : "";
+  return event.what ? `${who} recorded${where}: ${event.what}` : `${who} recorded something new${where}.`;
+}
+
+let fading = 0;
+function announce(text, lasts = SHOWN_FOR) {
+  news.hidden = false;
+  news.replaceChildren(text);
+  clearTimeout(fading);
+  if (lasts < Infinity) fading = setTimeout(() => { news.hidden = true; }, lasts);
+}
+
+function offer(text, done) {
+  announce(text, Infinity);
+  news.append(action("Show it", done));
+}
+
+function sayEnded() {
+  announce("Your session has ended, and nothing new is shown here. ", Infinity);
+  const link = document.createElement("a");
+  link.href = `/sign-in?next=${encodeURIComponent(location.pathname)}`;
+  link.textContent = "Sign in";
+  news.append(link);
+  document.addEventListener("visibilitychange", () => { news.hidden = true; }, { once: true });
+}
+
+for (const question of document.querySelectorAll("dialog")) {
+  question.addEventListener("close", () => { if (heard > seen()) showSoon(); });
+}
+if (study) follow(study, seen(), hear, sayEnded);
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
@@ -261,7 +385,8 @@ find("sign-out")?.addEventListener("click", async () => {
 });
 
 // Check the whole study.
-find("verify")?.addEventListener("click", async ({ target }) => {
+document.addEventListener("click", async ({ target }) => {
+  if (target.id !== "verify") return;
   target.disabled = true;
   const place = find("verified");
   place.textContent = "Checking …";
@@ -277,7 +402,5 @@ find("verify")?.addEventListener("click", async ({ target }) => {
   target.disabled = false;
 });
 
-// Until here a press would have sent the form by itself: nothing recorded, and a token in the
-// address. So the buttons come disabled.
-for (const button of document.querySelectorAll("button[disabled]")) button.disabled = false;
+prepare(document);
 block();

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grbp.records.labels import Labels
+from grbp.model.labels import Labels
 
 OWN = Labels(("dead", "severe", "", "home"), ("medication", "surgery"))
 

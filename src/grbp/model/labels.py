@@ -1,0 +1,145 @@
+"""What people call the states, the actions and the cases, beside their numbers."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from grbp.errors import InvalidInput
+from grbp.model.transition import Action
+
+ACTIONS: Final = ("CONTINUE", "FINISH")
+"""What the actions are called where nobody has words of their own."""
+
+CASE: Final = ("case", "cases")
+"""What one case is called, and several, where nobody has words of their own."""
+
+
+class Labels(NamedTuple):
+    """What states and actions are called.
+
+    Attributes
+    ----------
+    states : tuple of str
+        The word for each state from 0 to the goal, or none at all; empty where a state has no word.
+    actions : tuple of str
+        The words for CONTINUE and FINISH.
+    case : tuple of str
+        The words for one case, and for several.
+
+    Examples
+    --------
+    >>> from grbp.model.labels import Labels
+    >>> words = Labels(("dead", "severe", "home"), ("medication", "surgery"))
+    >>> words.state(1), words.action("finish"), words.count_cases(2)
+    ('severe (1)', 'surgery', '2 cases')
+    >>> words.read_state("Severe"), words.read_action("surgery")
+    (1, 'finish')
+    >>> Labels().state(1)
+    'state 1'
+    """
+
+    states: tuple[str, ...] = ()
+    actions: tuple[str, str] = ACTIONS
+    case: tuple[str, str] = CASE
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return all of it in plain types."""
+        return {name: list(part) for name, part in self._asdict().items()}
+
+    def action(self, action: Action | str) -> str:
+        """Name an action, which is given as such or by its own name."""
+        kind = action if isinstance(action, Action) else Action[action.upper()]
+        return self.actions[kind]
+
+    def count_cases(self, number: int) -> str:
+        """Write how many cases there are."""
+        return f"{number:,} {self.case[number != 1]}"
+
+    def read_state(self, given: object) -> object:
+        """Return the number of a state that is given by its word; anything else as it is."""
+        if not isinstance(given, str):
+            return given
+        known = {fold_word(word): state for state, word in enumerate(self.states) if word}
+        state = known.get(fold_word(given))
+        if state is not None:
+            return state
+        if given.strip().isdecimal() and given.isascii():
+            return int(given)
+        words = f", or one of {', '.join(filter(None, self.states))}" if any(self.states) else ""
+        raise InvalidInput(f"state = {given!r} was given; it must be a whole number{words}")
+
+    def read_action(self, given: object) -> object:
+        """Return "continue" or "finish" for the word of an action; anything else as it is."""
+        if not isinstance(given, str):
+            return given
+        ours = dict(zip(map(fold_word, ACTIONS), ("continue", "finish"), strict=True))
+        known = dict(zip(map(fold_word, self.actions), ("continue", "finish"), strict=True))
+        return (ours | known).get(fold_word(given), given)
+
+    def state(self, state: int) -> str:
+        """Name a state, with its number."""
+        word = self.states[state] if self.states else ""
+        return f"{word} ({state})" if word else f"state {state}"
+
+    @property
+    def own(self) -> bool:
+        """Whether there are own words for anything."""
+        return any(self.states) or self.actions != ACTIONS or self.case != CASE
+
+    def tell(self, text: str) -> str:
+        """Tell a sentence to people: in their own words, and without symbols.
+
+        Examples
+        --------
+        >>> from grbp.model.labels import Labels
+        >>> words = Labels(("dead", "severe", "home"), ("medication", "surgery"))
+        >>> words.tell("Finish in state 1: p_F is large.")
+        'Choose surgery in severe (1): the chance that surgery wins is large.'
+        """
+        go, end = self.actions
+        meant = {
+            "B(p_C)": "the break-even",
+            "a p_F": f"a chance to win by {end}",
+            "p_C": f"the chance that {go} moves up",
+            "p_F": f"the chance that {end} wins",
+            "threshold 0": f"never {end}",
+            "threshold 1": f"{end} in {self.state(1)} alone",
+            "neither threshold": "neither of these two policies",
+            "CONTINUE": go,
+            "FINISH": end,
+        }
+        for verb, (usual, word) in zip(
+            _VERBS, zip(ACTIONS, self.actions, strict=True), strict=True
+        ):
+            if word != usual:
+                meant |= {form: f"{choose} {word}" for form, choose in verb.items()}
+
+        def say(found: re.Match[str]) -> str:
+            word = found[0]
+            if found["state"]:
+                state = int(found["state"])
+                said = self.state(state) if state < len(self.states) else word
+            else:
+                said = meant.get(word) or meant.get(word.lower()) or word
+            starts = found.start() == 0 or text[: found.start()].endswith((". ", "? "))
+            return said[0].upper() + said[1:] if starts or word.istitle() else said
+
+        verbs = "|".join(form for verb in _VERBS for form in verb)
+        pattern = (
+            r"\bB\(p_C\)|\b(?:a p_F|p_[CF])\b|\bneither threshold\b|\bthreshold [01]\b"
+            rf"|\bstate (?P<state>[0-9]+)\b|\b(?:CONTINUE|FINISH)\b|\b(?i:{verbs})\b"
+        )
+        return re.sub(pattern, say, text)
+
+
+_VERBS: Final[tuple[Mapping[str, str], ...]] = (
+    {"continue": "choose", "continues": "chooses", "continued": "chose", "continuing": "choosing"},
+    {"finish": "choose", "finishes": "chooses", "finished": "chose", "finishing": "choosing"},
+)
+"""How to say of another action what is said of CONTINUE and FINISH."""
+
+
+def fold_word(word: str) -> str:
+    """Return what words have in common that people take for the same."""
+    return unicodedata.normalize("NFKC", word).casefold().strip()
