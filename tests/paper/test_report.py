@@ -161,7 +161,7 @@ def test_the_answer_has_its_reason_and_leads_to_its_figure(html: str) -> None:
     assert "After 99 rounds, the-best has lost 1.2 where it is right" in why
     assert "the next best, second, loses 5.6" in why
     assert "lucky loses less in Figure 4 (0.1), but 99 in Figure 3." in why
-    assert '<a href="#part-1">Figure 3</a>' in html
+    assert '<a href="#part-1">Figure&nbsp;3</a>' in html
 
 
 def test_everything_handed_in_is_text_never_html(picture: bytes) -> None:

@@ -106,7 +106,9 @@ def _draw_action(axes: "Axes", fit: "Fit", one: _Kind) -> None:
     pooled = getattr(fit, one.pooled)
     if pooled is not None and pooled.estimate is not None:
         axes.axhspan(*pooled.interval, color=one.colour, alpha=0.13, linewidth=0)
-        axes.axhline(pooled.estimate, color=one.colour, linewidth=0.9)
+        # FINISH is dashed, as everywhere.
+        dashes = ("-", "--")[one.word]
+        axes.axhline(pooled.estimate, color=one.colour, linewidth=0.9, linestyle=dashes)
     shares = {
         row.state: Proportion(getattr(row, one.wins), tries, fit.level, fit.adaptive)
         for row in fit.by_state
