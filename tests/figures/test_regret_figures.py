@@ -133,9 +133,9 @@ def test_the_panels_share_the_regret_and_differ_in_the_scale_of_rounds(
             assert max(ends) < top
 
 
-def test_a_curve_is_taken_for_the_axis_if_it_ends_far_below_the_others() -> None:
+def test_two_curves_far_below_the_others_are_drawn_again() -> None:
     for low, crowded in ((1.0, True), (40.0, False), (0.0, False)):
-        given = simulation({"getbe-sm": 100.0, "getbe-ps": low}, rounds=9)
+        given = simulation({"getbe-sm": 100.0, "getbe-ucb": 2.0, "getbe-ps": low}, rounds=9)
         assert is_crowded(given) == crowded
         assert len(regret_figure(given).axes) == 2 + crowded
 

@@ -65,7 +65,7 @@ def test_the_sentence_comes_first_then_the_map_then_the_tests(html: str, fit: Fi
         "For statisticians",
         "How this was made",
     ]
-    assert html.index('class="answer"') < html.index("<picture") < html.index('class="verdicts"')
+    assert html.index('class="answer"') < html.index("<svg") < html.index('class="verdicts"')
 
 
 def test_every_estimate_is_there_with_its_interval(html: str, fit: Fit) -> None:

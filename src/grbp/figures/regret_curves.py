@@ -44,8 +44,8 @@ _WIDTH, _PANEL_HEIGHT, _LINE, _SMALL_LINE = 9.6, 3.5, 0.215, 0.19
 _BETWEEN, _LOW_PANEL = 0.95, 2.7
 """Inches: between the panels and the one below them, and the height of that one."""
 
-_ON_AXIS: Final = 0.05
-"""A curve that ends below this part of the picture cannot be told from the axis."""
+_ON_AXIS: Final = 0.1
+"""Curves that end below this part of the picture can hardly be told apart."""
 
 _BELOW_LOWEST: Final = 0.1
 """Where a logarithmic scale of regret begins, as a part of the lowest curve's end."""
@@ -250,10 +250,10 @@ def _highest_y(drawn: Sequence[_Drawn]) -> float:
 
 
 def is_crowded(simulation: Simulation) -> bool:
-    """Return whether a curve ends so low that it cannot be told from the axis."""
+    """Return whether two curves or more end so low that they can hardly be told apart."""
     drawn = _order_curves(simulation)
-    ends = [float(one.mean[-1]) for one in drawn]
-    return any(0.0 < end < _ON_AXIS * _highest_y(drawn) for end in ends)
+    low = _ON_AXIS * _highest_y(drawn)
+    return sum(0.0 < float(one.mean[-1]) < low for one in drawn) > 1
 
 
 def _legend_entry(one: _Drawn, top: float, where: str) -> str:
