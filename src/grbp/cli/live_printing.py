@@ -234,7 +234,7 @@ def show_cases(cases: Sequence[Case], limit: int, words: Labels) -> None:
     }
     shown = {head: cells for head, cells in parts.items() if any(cells)}
     _show_table(list(shown), list(zip(*shown.values(), strict=True)))
-    since = f", and say since when a {words.case[0]} has been in its state"
+    since = f", and say since when each {words.case[0]} has been in that state"
     _show_end((one.since for one in cases), len(cases) == limit, cases[-1].case, since)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grbp.live.advice import Advice
 
 HELD: Final = "does not count yet"
-_TAKEN_BACK: Final = "taken back"
+TAKEN_BACK: Final = "taken back"
 _DAMAGE: Final = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
 _DAY: Final = 86_400.0
 _OF_STUDY: Final = {
@@ -83,7 +83,7 @@ def describe_history(
         elif kind == "close":
             ends.append(line)
         elif kind == "void" and (entries := steps if line.event.step else ends):
-            entries.pop().notes.append(_TAKEN_BACK)
+            entries.pop().notes.append(TAKEN_BACK)
         elif kind == "mature":
             for told in steps:
                 if told.event.step == line.event.step and HELD in told.notes:
@@ -96,7 +96,7 @@ def last_entry(lines: list[EventLine]) -> EventLine | None:
     standing = [
         line
         for line in lines
-        if line.event.kind in ("tell", "close") and _TAKEN_BACK not in line.notes
+        if line.event.kind in ("tell", "close") and TAKEN_BACK not in line.notes
     ]
     return standing[-1] if standing else None
 
