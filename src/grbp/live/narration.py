@@ -65,7 +65,7 @@ def describe_events(
     lines = [_describe_event(one, goal, labels, hidden=hidden, advised=advised) for one in events]
     for line in lines:
         if line.event.seq in taken_back:
-            line.notes.append(_TAKEN_BACK)
+            line.notes.append(TAKEN_BACK)
     return lines
 
 
