@@ -44,6 +44,20 @@ def explorer(browser: Browser, place: Path, folder: Path) -> None:
         page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
         page.screenshot(path=folder / name)
     by_state(browser, page_file.as_uri(), folder)
+    teaching(browser, page_file.as_uri(), folder)
+
+
+def teaching(browser: Browser, url: str, folder: Path) -> None:
+    """Take a picture of a question, and of the page in the words of a story."""
+    page = browser.new_page(viewport={"width": 1280, "height": 560}, color_scheme="light")
+    page.goto(f"{url}#predict=2&seed=7")
+    page.evaluate("() => document.activeElement.blur()")
+    page.screenshot(path=folder / "explorer-question.png")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.click("text=a ward")
+    page.wait_for_url("**story=ward")
+    page.evaluate("() => document.activeElement.blur()")
+    page.screenshot(path=folder / "explorer-words.png")
 
 
 def by_state(browser: Browser, url: str, folder: Path) -> None:

@@ -326,9 +326,7 @@ def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
     said("tell", "--case", 1, "--state", 4)
     words = " ".join(said("log").split())
     assert "1 ada Opened in state 1; finish in state 1, continue above. Observed 2020-" in words
-    assert (
-        "state 2. Finishing was advised. Taken back. Reason: he asked" in words
-    )
+    assert "state 2. Finishing was advised. Taken back. Reason: he asked" in words
     assert "1 bob Step 1 was taken back. Reason: a slip" in words
     assert "Step 1: finishing led from state 1 to the goal (4). Does not count yet." in words
     row = " ".join(said("cases").splitlines()[2].split())

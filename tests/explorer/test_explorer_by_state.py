@@ -73,7 +73,7 @@ def opened(browser: Watched, file: str, link: str = "", **options: Any) -> "Iter
 
 
 def said(page: "Page") -> str:
-    return str(page.locator("#states-words").text_content())
+    return str(page.locator("#states-words").text_content()).replace("\xa0", " ")
 
 
 def faders(page: "Page", kind: str) -> list[str]:

@@ -62,6 +62,9 @@ KEPT: Final = """async (answers) => {
     return [score.find({ goal, pC, pF }).off, score.words];
   });
 }"""
+UNFOLD: Final = (
+    "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+)
 SIZE: Final = "(part) => parseFloat(getComputedStyle(part).fontSize)"
 CLIPBOARD: Final = """([allowed, commanded]) => {
   window.taken = [];
@@ -288,7 +291,6 @@ def test_the_answer_is_hidden_until_one_has_guessed(browser: Watched, file: str)
         assert words(page, "question-asks") == "Surgery or medication in severe (1)?"
         hidden = ("#verdict", "#panel", "#pictures", "#question-next", "#statisticians")
         assert [name for name in hidden if page.locator(name).is_visible()] == []
-        assert words(page, "announce") == "", "nobody hears it either"
         page.click("#answer-finish")
         page.locator("#verdict").wait_for()
         assert focused(page) == "question-next"
@@ -313,6 +315,19 @@ def test_the_answer_is_hidden_until_one_has_guessed(browser: Watched, file: str)
         page.click("#question-end")
         assert page.locator("#verdict").is_visible()
         assert "predict" not in page.input_value("#link")
+
+
+def test_the_answer_is_not_told_to_those_who_listen_before_they_have_guessed(
+    browser: Watched, file: str
+) -> None:
+    with opened(browser, file, "predict=1") as page:
+        page.clock.install()
+        page.click("#question-list")
+        page.clock.run_for(2_000)
+        assert words(page, "announce") == ""
+        page.click("#answer-continue")
+        page.clock.run_for(2_000)
+        assert words(page, "announce").startswith(words(page, "right"))
 
 
 # the tour
@@ -479,3 +494,4 @@ def test_all_words_fit_and_nothing_scrolls_sideways(
                 assert wide == viewport["width"], link
                 assert misplaced(page) == [], link
                 page.click("#answer-finish" if "predict" in link and turn == 0 else "#many")
+                page.evaluate(UNFOLD)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,7 @@ def test_what_people_read_has_their_words_as_they_are(given: dict[str, Any]) -> 
     labels = study.labels
     advice = study.ask(7)
     assert advice.basis is not None
+    assert advice.action is not None
     two, name = labels.state(2), labels.case[0]
     assert str(advice)[1:].startswith(f"{name[1:]} 7 is in {two}: {labels.do(advice.action)}")
     assert advice.basis.sentences(labels)[0].endswith(f" is advised in {two}.")
@@ -204,7 +206,7 @@ def test_the_sentences_of_a_log_and_of_a_rule() -> None:
 def test_refusals_are_in_the_words_of_the_study() -> None:
     study = ward(learner="threshold-1")
     study.open_case("moderate")
-    refused = {
+    refused: dict[str, Callable[[], object]] = {
         "home (4) was told after medication in moderate (2) of patient 1; it must be severe (1) or"
         " mild (3); if it was surgery instead, tell that and why": lambda: study.tell(1, 4),
         "surgery was told of patient 1 where medication was advised; also tell why": lambda: (

@@ -91,9 +91,9 @@ export class Words {
     return this.states[s] ?? "";
   }
 
-  /** Name a state, with its number. */
+  /** Name a state, with its number on the same line. */
   state(s) {
-    return this.label(s) ? `${this.label(s)} (${s})` : `state ${s}`;
+    return this.label(s) ? `${this.label(s)}\u00a0(${s})` : `state\u00a0${s}`;
   }
 
   /** Name a state where it is plain that it is one. */

@@ -121,6 +121,10 @@ function showWords() {
   put("name-lost", words.ended(0));
   put("head-0", words.shortPolicy(0));
   put("head-1", words.shortPolicy(1));
+  put("value-words", `A state is worth the chance to ${words.win} from it. Above ${words.state(1)} ` +
+    `it is never better to ${words.does("finish")}: who goes on comes through ${words.state(1)} ` +
+    `before ${words.deadEnd}, and has that choice there, too. So only two rules can be best. The ` +
+    "upright line marks the first state.");
   put("map-words", `On the thick curve, to ${words.does("continue")} all the way from ` +
     `${words.state(1)} wins as often as to ${words.does("finish")} there. So it is right to ` +
     `${words.policy(1)} if the point lies on the curve or above it.`);

@@ -174,7 +174,7 @@ async function refuse(entry, error) {
     ? `${who} already recorded: ${first.querySelector(".what").textContent} Your entry was not recorded.`
     : toSentence(error.message);
   find("refusal-title").textContent = first ? "This is already recorded" : "This was not recorded";
-  find("refusal-note").textContent = `Your entry: “${entry.said}”`;
+  find("refusal-note").textContent = entry.said && `Your entry: “${entry.said}”`;
   find("refusal-back").hidden = Boolean(first);
   find("refusal-show").hidden = !first;
   find("refusal-show").textContent = `Show the ${caseName}`;
@@ -310,7 +310,7 @@ async function show(wanted = false) {
 function describe(event) {
   if (!event) return "Something new was recorded.";
   const who = event.who === actor ? "You" : event.who;
-  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` in ${caseName} ${event.case}` : "";
+  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` for ${caseName} ${event.case}` : "";
   return event.what ? `${who} recorded${where}: ${event.what}` : `${who} recorded something new${where}.`;
 }
 
