@@ -394,6 +394,20 @@ def test_every_page_is_for_everybody(
                 assert violations(page) == [], "the question whether to record it"
 
 
+def test_a_printed_case_has_what_is_known_and_no_questions(
+    server: Serving, study: grbp.Study, browser: Watched
+) -> None:
+    study.open_case(2, code="B-12", who="whoever asks")
+    with browser.page(storage_state=server.signed_in()) as page:
+        page.goto(address(server, study, "/cases/1"))
+        assert page.locator(".undo").is_visible()
+        page.emulate_media(media="print")
+        for shown in ("h1", "#title-do", "#title-why", "#title-history", ".map"):
+            assert page.locator(shown).is_visible(), shown
+        for asks in ("form", "button", "#title-record", "#title-mend", "header"):
+            assert not any(one.is_visible() for one in page.locator(asks).all()), asks
+
+
 def test_shadow_held_and_read_only_studies_say_so(
     tmp_path: Path, browser: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -635,6 +649,38 @@ def test_a_first_study_is_made_on_the_page(tmp_path: Path, browser: Watched) -> 
         confirm(page)
         page.wait_for_url("**/cases/1")
         assert server.store.studies() == ["Nächte & <b>Tage"]
+
+
+@pytest.mark.parametrize("people", ["patient", "person, people"])
+def test_a_study_is_made_with_words_and_refuses_a_code_twice(
+    tmp_path: Path, browser: Watched, people: str
+) -> None:
+    one, many = people.split(", ") if "," in people else (people, f"{people}s")
+    with (
+        Serving(tmp_path, asking="admin") as server,
+        browser.page(storage_state=server.signed_in(), meant=_REFUSED) as page,
+    ):
+        page.goto(server.url)
+        page.get_by_label("Name", exact=False).first.fill("ward")
+        page.get_by_label("What is one case?").fill(people)
+        page.get_by_label("The states, from the worst").fill("dead, severe,mild, home")
+        page.get_by_label("What can be done?").fill("medication, surgery")
+        page.get_by_role("button", name="Make the study").click()
+        confirm(page, "the study ward with the goal 3")
+        page.wait_for_url("**/studies/ward")
+        status = grbp.Study(server.store, "ward").status()
+        assert status.goal == 3
+        assert status.labels == (
+            ("dead", "severe", "mild", "home"), ("medication", "surgery"), (one, many),
+        )  # fmt: skip
+        grbp.Study(server.store, "ward").open_case(1, code="B-12")
+        page.get_by_label("Bed or pseudonym").fill("b-12")
+        page.get_by_role("button", name="Mild (2)").click()
+        confirm(page, f"Open a new {one} in mild (2). Code: b-12.")
+        page.locator("#refusal-said", has_text=f"it is the code of {one} 1").wait_for()
+        page.get_by_role("button", name="Go back").click()
+        assert page.get_by_label("Bed or pseudonym").input_value() == "b-12"
+        assert kinds(grbp.Study(server.store, "ward")) == ["study", "open"]
 
 
 def test_a_study_begins_again_from_the_records_of_another(tmp_path: Path, browser: Watched) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from grbp.errors import Conflict
 from grbp.live.arguments import check_label
+from grbp.live.config import load_config
 from grbp.live.recording import Call, find_case, refuse_archived
 from grbp.live.schema import OPEN, CaseRow, CodeRow, StudyRow
 from grbp.live.store.base import Transaction
@@ -35,21 +36,21 @@ def set_code(tx: Transaction, call: Call, study: StudyRow, case: int, code: str 
     new = CodeRow(case, code, fold_word(code), call.who, call.now)
     other = _find_other(tx, row, new)
     if other is not None:
-        raise Conflict(
-            f"code = {code!r} was given; it is the code of case {other}, which is in progress"
-        )
+        name = load_config(study.config).words.name_case(other)
+        raise Conflict(f"code = {code!r} was given; it is the code of {name}, which is in progress")
     tx.put_code(new)
     return row
 
 
-def refuse_shared_code(tx: Transaction, row: CaseRow) -> None:
+def refuse_shared_code(tx: Transaction, study: StudyRow, row: CaseRow) -> None:
     """Refuse to open a case again while another one in progress has its code."""
     own = tx.codes([row.case]).get(row.case)
     other = None if own is None else _find_other(tx, row, own)
     if own is not None and other is not None:
+        name = load_config(study.config).words.name_case
         raise Conflict(
-            f"case {row.case} was to be opened again; its code {own.code!r} is by now that of case"
-            f" {other}, which is in progress: change one of the two codes first"
+            f"{name(row.case)} was to be opened again; its code {own.code!r} is by now that of"
+            f" {name(other)}, which is in progress: change one of the two codes first"
         )
 
 

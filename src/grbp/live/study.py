@@ -379,7 +379,7 @@ class Study(StudyKeeper):
             if code is not None and not replayed:
                 set_code(tx, call, study, row.case, code)
             elif event.kind == "void" and not replayed:
-                refuse_shared_code(tx, row)
+                refuse_shared_code(tx, study, row)
             own = read_codes(tx, [row]).get(row.case)
             config = load_config(study.config)
             return make_advice(config, study, row, event.seq, code=own, replayed=replayed)
