@@ -87,9 +87,13 @@ def play_study(store: Path, name: str, cases: int, up: tuple[float, ...]) -> Non
     def clock() -> datetime:
         return start + timedelta(minutes=37 * next(minutes))
 
-    with grbp.Study.create(store, name, goal=4, who="study office", clock=clock) as study:
+    with grbp.Study.create(
+        store, name, goal=4, who="study office", clock=clock, case_name="patient",
+        states=["dead", "severe", "moderate", "mild", "home"], actions=["medication", "surgery"],
+    ) as study:  # fmt: skip
         for case in range(1, cases + 1):
-            advice = study.open_case(1 + int(3 * draw()), who="ward desk")
+            code = f"B-{case % 12 + 1}" if case > cases - 3 else None
+            advice = study.open_case(1 + int(3 * draw()), who="ward desk", code=code)
             while advice.action is not None and case < cases - 2:
                 finish, state = advice.action == grbp.Action.FINISH, advice.state
                 above, below = (4, 0) if finish else (state + 1, state - 1)

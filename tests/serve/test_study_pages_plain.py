@@ -458,7 +458,7 @@ def test_an_ended_case_keeps_its_reasons(tmp_path: Path) -> None:
             basis = study.basis(13, state)
             assert basis is not None
             assert advised == study.status().labels.action(basis.action)
-        assert "Above severe (1), surgery is never better." in text
+        assert "Above severe (1), surgery is never better, if the chances are" in text
 
 
 def test_the_whole_log_says_what_was_taken_back(tmp_path: Path) -> None:

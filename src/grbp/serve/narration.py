@@ -71,7 +71,10 @@ def explain_advice(basis: AnyBasis, words: Labels, goal: str) -> str:
             " can show whether that is wrong."
         )
     if basis.state > 1 and not isinstance(basis, StateBasis):
-        return f"Above {words.state(1)}, {words.doing('finish')} is never better."
+        return (
+            f"Above {words.state(1)}, {words.doing('finish')} is never better, if the chances are"
+            " the same in every state."
+        )
     if not others:
         here = "here " if isinstance(basis, StateBasis) else ""
         return f"Nothing is known about {other} {here}yet, so the two cannot be compared."

@@ -18,7 +18,6 @@ from grbp.live.advice import AnyBasis, Case, Status
 from grbp.live.basis import Basis
 from grbp.live.books import finishes
 from grbp.live.narration import (
-    TAKEN_BACK,
     describe_choice,
     describe_events,
     describe_history,
@@ -292,10 +291,8 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
     lines = describe_events(
         show_all(request, study, events[-_PAGE:]), status.goal, status.labels,
         shadow=status.shadow, examiner=may_examine(request),
+        taken_back=found.find_taken_back(events),
     )  # fmt: skip
-    taken_back = found.find_taken_back(events)
-    for line in lines:
-        line.notes.extend([TAKEN_BACK] if line.event.seq in taken_back else [])
     return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,
