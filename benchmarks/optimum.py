@@ -18,6 +18,7 @@ import numpy as np
 
 from columns import Columns
 from former import FORMER_BAYES, FORMER_LAI, told as told_former
+from grbp._palette import PALETTE
 from grbp.figures.canvas import save
 from grbp.numerics.arrays import Floats
 from measure import Effort, say
@@ -208,21 +209,21 @@ def draw(tables: dict[int, list[list[Estimate]]], file: Path) -> None:
 
     limit, least, known, unknown, former = 1, 2, 4, 7, 9  # The columns of HEADS.
     lines = {
-        former: ("former-lai, T unknown", "#b3b3b3", "s"),
-        unknown: (f"{RULE}, T unknown", "#86aedb", "o"),
-        known: (f"{RULE}, T known", "#1f5fa8", "o"),
+        former: ("former-lai, T unknown", PALETTE["field"].light, "s"),
+        unknown: (f"{RULE}, T unknown", PALETTE["plum"].light, "D"),
+        known: (f"{RULE}, T known", PALETTE["ink"].light, "o"),
     }
     picture = Figure(figsize=(11, 3.8), dpi=150, layout="constrained")
     panels = picture.subplots(1, len(tables), sharey=True)
     for axes, (rounds, rows) in zip(panels, tables.items(), strict=True):
         places = np.arange(len(rows))
         low = [row[limit].mean / row[least].mean for row in rows]
-        axes.bar(places, low, color="#e4e4e4", width=0.9, label="nobody can be in here")
+        axes.bar(places, low, color=PALETTE["line"].light, width=0.9, label="nobody can be in here")
         for column, (label, colour, marker) in lines.items():
             ratios = [row[column].mean / row[least].mean for row in rows]
             errors = [2.0 * row[column].se / row[least].mean for row in rows]
             axes.errorbar(places, ratios, errors, fmt=marker, color=colour, ms=5, label=label)
-        axes.axhline(1.0, color="black", lw=0.8)
+        axes.axhline(1.0, color=PALETTE["ink"].light, lw=0.8)
         axes.set_xticks(places, [str(int(row[0].mean)) for row in rows])
         axes.set_xlabel("G")
         axes.set_ylim(0.0, 3.5)

@@ -24,7 +24,9 @@ import numpy as np
 import grbp
 import overlap_world as world_of
 from columns import Columns
+from grbp._palette import PALETTE
 from grbp.figures.canvas import save
+from grbp.figures.style import line_styles
 from grbp.numerics.arrays import Floats, Ints
 from measure import Effort, say
 from overlap_coverage import HELD, Missed, missed
@@ -305,11 +307,12 @@ def draw(file: Path, studies: int) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415 (slow to import)
 
     figure = Figure(figsize=(11, 3.8), dpi=150, layout="constrained")
+    getbe, default = (line_styles([name])[name][0] for name in (GETBE, DEFAULT))
     lines = {
-        f"{GETBE}, if FINISH counted only when observed": (GETBE, OBSERVED, 0, "#b3b3b3", "--"),
-        GETBE: (GETBE, ISSUED, 0, "#c2571a", "-"),
-        DEFAULT: (DEFAULT, ISSUED, 0, "#1f5fa8", "-"),
-        f"{DEFAULT}, with {PAST} past cases": (DEFAULT, ISSUED, PAST, "#86aedb", "-"),
+        f"{GETBE}, if FINISH counted only when observed": (GETBE, OBSERVED, 0, getbe, "--"),
+        GETBE: (GETBE, ISSUED, 0, getbe, "-"),
+        DEFAULT: (DEFAULT, ISSUED, 0, default, "-"),
+        f"{DEFAULT}, with {PAST} past cases": (DEFAULT, ISSUED, PAST, default, "--"),
     }
     for axes, truth in zip(figure.subplots(1, len(TRUTHS), sharey=True), TRUTHS, strict=True):
         for label, (learner, counting, past, colour, style) in lines.items():
@@ -326,7 +329,7 @@ def draw(file: Path, studies: int) -> None:
         axes.set_xlabel("cases in flight")
         axes.set_title(f"p_C = {truth[0]:g}, p_F = {truth[1]:g}", fontsize=11, loc="left")
         axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#e4e4e4")
+        axes.grid(color=PALETTE["line"].light)
     figure.axes[0].set_ylabel("goals lost in 2,000 cases")
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9, frameon=False)

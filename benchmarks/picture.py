@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from grbp._palette import PALETTE
 from groups.paper import CPP, GYMNASIUM, NUMPY, OURS, PYTHON, WALKING, Speeds, title
 from yardsticks.work import LEARNERS, P_C
 
@@ -13,7 +14,7 @@ NAMES = {
     PYTHON: "plain Python loop",
     GYMNASIUM: "Gymnasium loop",
 }
-BLUE, PALE, GREY = "#1f5fa8", "#86aedb", "#b3b3b3"
+BLUE, PALE, GREY = (PALETTE[name].light for name in ("link", "field", "line"))
 
 
 def draw(speeds: Speeds, machine: str, file: Path) -> None:
@@ -34,7 +35,7 @@ def draw(speeds: Speeds, machine: str, file: Path) -> None:
         panel.set_xscale("log")
         panel.set_yticks(range(len(engines)), [NAMES[engine] for engine in engines])
         panel.spines[["top", "right"]].set_visible(False)
-        panel.grid(axis="x", color="#e4e4e4")
+        panel.grid(axis="x", color=PALETTE["line"].light)
         panel.set_axisbelow(True)
         panel.tick_params(axis="y", length=0)
         panel.set_xlabel("ns a round")

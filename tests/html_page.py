@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import NamedTuple
 
+from grbp._palette import PALETTE
+
 HOSTILE = "</td><script>alert(1)</script><img src=x onerror=y> & \"quoted\" 'too' \x00 \ud800"
 SEEN = HOSTILE.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")
 
@@ -70,8 +72,23 @@ def check_report(html: str) -> Page:
     links = [e.attributes["href"] for e in page.all("a")]
     assert links
     assert {link.removeprefix("#") for link in links} <= set(ids)
-    assert page.all("script", "link", "iframe", "object", "form", "svg") == []
+    assert page.all("script", "link", "iframe", "object", "form", "img") == []
     assert not any(name.startswith("on") for e in page.elements for name in e.attributes)
-    assert not re.search(r"[a-z]+://|@import|url\(", html)
-    assert all(e.attributes["src"].startswith("data:image/svg+xml") for e in page.all("img"))
+    assert not re.search(r"[a-z]+://|@import", html)
+    check_drawings(page, html)
     return page
+
+
+def check_drawings(page: Page, html: str) -> None:
+    """Check that drawings have words, point to nothing outside, and are of the page's colours."""
+    ids = {e.attributes["id"] for e in page.elements if "id" in e.attributes}
+    assert set(re.findall(r"url\(#([^)]*)\)", html)) <= ids
+    assert len(re.findall(r"url\(", html)) == len(re.findall(r"url\(#", html))
+    for used in page.all("use"):
+        assert used.attributes["href"].removeprefix("#") in ids
+    for picture in page.all("svg"):
+        assert (picture.attributes["role"], bool(picture.attributes["aria-label"])) == ("img", True)
+    # No colour of a figure is one of light pages alone.
+    body = html.split("</style>")[1]
+    assert not set(re.findall(r"#[0-9a-f]{6}\b", body)) & {one.light for one in PALETTE.values()}
+    assert "#000000" not in body

@@ -15,6 +15,7 @@ from grbp.explorer.page import STATIC, single_file
 from grbp.learners.registry import LEARNERS as OF_PROBLEMS, STATE_LEARNERS
 
 SOURCE: Final = Path(grbp.__file__).parent
+ROOT: Final = SOURCE.parents[1]
 LIGHT, DARK, PAPER = 0, 1, 2
 
 GROUNDS: Final = ("paper", "card", "continue-tint", "finish-tint")
@@ -148,3 +149,21 @@ def test_pages_have_their_colours_from_the_table_alone() -> None:
             text = file.read_text("utf-8")
             used = set(re.findall(r"var\((--[\w-]+)", text))
             assert used <= set_here | set(re.findall(r"(--[\w-]+):", text)), file.name
+
+
+def test_no_colour_is_written_elsewhere() -> None:
+    colour = re.compile(r"(?<![&\w])(?:#|%23)(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b")
+    kinds = {".py", ".css", ".js", ".html", ".j2"}
+    folders = (SOURCE, ROOT / "tools", ROOT / "benchmarks", ROOT / "docs" / "_static")
+    files = [file for folder in folders for file in folder.rglob("*") if file.suffix in kinds]
+    assert len(files) > 300
+    found = {
+        (file.name, one)
+        for file in files
+        if file.name != "_palette.py"
+        for one in colour.findall(file.read_text("utf-8"))
+    }
+    # The icon stands in the address of a picture, where variables are not known.
+    ours = {one.replace("#", "%23") for shade in PALETTE.values() for one in shade if one}
+    assert {one for one in found if one[1] not in ours} == set()
+    assert {name for name, _ in found} == {"base.html"}

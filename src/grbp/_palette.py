@@ -67,6 +67,10 @@ AREAS: Final = (
 )  # fmt: skip
 """Further colours for the cells of a map, which have no dashes to tell learners apart."""
 
+MAP_INK: Final = "#000000"
+MAP_HALO: Final = "#fefefe"
+"""Words and lines on a map, and what surrounds them: its cells have their colours on any screen."""
+
 Dashes: TypeAlias = tuple[float, ...]
 """The lengths of dashes and of the gaps between them, in widths of the line."""
 
@@ -93,19 +97,19 @@ LEARNERS: Final[dict[str, tuple[str, Dashes]]] = {
     "doorstep-optimal": ("ink", SOLID),
     "doorstep-kl": ("ink", DASH_DOT),
     # Posterior sampling is dashed, upper confidence bounds are dashed and dotted.
-    "getbe-sm": ("forest", SOLID),
-    "getbe-ps": ("teal", DASHED),
+    "getbe-sm": ("teal", SOLID),
+    "getbe-ps": ("forest", DASHED),
     "getbe-ucb": ("olive", DASH_DOT),
     "ps-polselection": ("violet", DASHED),
     "ucb-polselection": ("plum", DASH_DOT),
     "no-explore": ("rose", DOTTED),
     "ucb1-policies": ("plum", SOLID),
     "kl-ucb": ("violet", DASH_DOT),
-    "bayes-ucb": ("forest", DASHED),
+    "bayes-ucb": ("olive", DASHED),
     "epsilon-greedy": ("rose", SOLID),
     "explore-then-commit": ("olive", DOTTED),
     "oracle": ("soft", DOTTED),
-    "averaged-states": ("teal", SOLID),
+    "averaged-states": ("forest", SOLID),
     "psrl": ("plum", DASHED),
     "kl-ucb-states": ("forest", DASH_DOT),
 }

@@ -142,13 +142,9 @@ def test_every_option_of_init_reaches_the_study(
         "first",
         {"continue": 1, "finish": 30},
     )
-    assert "\nAn outcome of CONTINUE counts after 1 day.\n" in said("status")
-    words = " ".join(said("log").split())
-    for part in (
-        "seed 7",
-        "with one first try of each",
-        "FINISH counts after 30 days",
-    ):
+    assert "\nAn outcome of continuing counts after 1 day.\n" in said("status")
+    words = " ".join(said("log", "--details").split())
+    for part in ("seed 7", "with one first try of each", "finishing counts after 30 days"):
         assert part in words
     answer("init", "--study", "ward", "--goal", 4, "--shadow")
     assert answer("status")["shadow"] is True
@@ -164,7 +160,7 @@ def test_past_cases_come_first(said: Shell, answer: Callable[..., dict[str, Any]
     basis = answer("status")["basis"]
     assert (basis["f"], basis["c"]) == (counters.f, counters.c)
     assert basis["drawn"] is None
-    assert "from records." in " ".join(said("log").split())
+    assert "from records." in " ".join(said("log", "--details").split())
     text = Path("cases.csv").read_text("utf-8").replace("continue", "wait")
     Path("cases.csv").write_text(text.replace("case,", "id,", 1), "utf-8")
     begun(said, "--records", "cases.csv", "--columns", "case=id", "--map-action", "wait=continue")
@@ -174,37 +170,40 @@ def test_past_cases_come_first(said: Shell, answer: Callable[..., dict[str, Any]
 def test_a_person_reads_first_what_to_do(said: Shell) -> None:
     begun(said)
     out = said("open", "--state", 2)
-    assert out.startswith("Case 1, state 2 of 4: CONTINUE. Then tell state 1 or 3.\n\n")
+    assert out.startswith("Case 1 is in state 2: continue. Then tell state 1 or 3.\n\n")
     with grbp.Study(STORE) as study:
         basis = study.ask(1).basis
     assert basis is not None
-    assert out.endswith(f"\n\n{basis.summary}\n")
+    plain, details = basis.summary.split("\n\n")
+    assert out.endswith(f"\n\n{plain}\n")
     assert said("ask", "--case", 1) == out
+    assert said("ask", "--case", 1, "--details") == f"{out}\n{details}\n"
     out = said("tell", "--case", 1, "--state", 1)
-    assert out.startswith("Case 1, state 1 of 4: FINISH. Then tell state 0 or 4.\nStep 1 is rec")
+    assert out.startswith("Case 1 is in state 1: finish. Then tell state 0 or 4.\nStep 1 is rec")
     assert said("tell", "--case", 1, "--state", 0).startswith(
-        "Case 1 is lost: it is in the dead end after 2 steps.\n"
+        "Case 1 ended in the dead end after 2 steps.\n"
     )
     out = said("void", "--case", 1, "--why", "no")
-    assert out.startswith("Case 1, state 1 of 4: FINISH. Then tell state 0 or 4.\nThe last entry")
+    assert out.startswith("Case 1 is in state 1: finish. Then tell state 0 or 4.\nThe last entry")
     assert said("tell", "--case", 1, "--state", 4).startswith(
-        "Case 1 is won: it reached the goal after 2 steps.\n"
+        "Case 1 ended in the goal (4) after 2 steps.\n"
     )
     said("open", "--state", 3)
     assert (
         said("withdraw", "--case", 2, "--why", "moved")
-        == "Case 2 is closed: it was withdrawn in state 3 after 0 steps.\n"
+        == "Case 2 was withdrawn in state 3 after 0 steps.\n"
     )
 
 
 def test_forced_exploration_is_said(said: Shell, answer: Callable[..., dict[str, Any]]) -> None:
     begun(said, "--start", "first")
-    assert "CONTINUE, in order to learn." in said("open", "--state", 1).splitlines()[0]
+    assert "continue, in order to learn." in said("open", "--state", 1).splitlines()[0]
     assert answer("ask", "--case", 1)["basis"]["forced"] is True
     said("tell", "--case", 1, "--state", 2)
     out = said("open", "--state", 3)
-    assert out.startswith("Case 2, state 3 of 4: FINISH, in order to learn. Then tell state 0 or 4")
-    assert "This is to learn: FINISH was not seen yet." in " ".join(out.split())
+    assert out.startswith("Case 2 is in state 3: finish, in order to learn. Then tell state 0 or 4")
+    first = "Nothing is known about finishing yet: somebody has to be the first."
+    assert first in " ".join(out.split())
 
 
 def test_shadow_mode_advises_nobody(
@@ -213,18 +212,16 @@ def test_shadow_mode_advises_nobody(
     begun(said, "--shadow")
     assert (
         said("open", "--state", 2)
-        == "Case 1, state 2 of 4: nobody is advised, as the study is in shadow mode.\n"
+        == "Case 1 is in state 2. Nobody is advised: the study is in shadow mode.\n"
     )
     shown = answer("ask", "--case", 1)
     assert (shown["action"], shown["basis"], shown["shadow"]) == (None, None, True)
     assert "also tell what was done" in refused("tell", "--case", 1, "--state", 3)
     said("tell", "--case", 1, "--state", 3, "--took", "continue")
-    listed = said("cases").splitlines()[1].split()
-    at = listed.index("open")
-    assert (listed[at + 2], listed[at + 4]) == ("-", "-")
+    assert said("cases").splitlines()[0].split() == ["case", "state", "status", "steps", "since"]
     case = answer("cases")["cases"][0]
     assert case["action"] is case["overridden"] is None
-    assert "CONTINUE above" not in said("log")
+    assert "continue above" not in said("log", "--details")
     _, opened, told = (event["response"] for event in answer("log")["events"])
     assert (opened["threshold"], opened["action"], told["advised"]) == (None, None, None)
     assert (opened["state"], told["took"]) == (2, "continue")
@@ -233,10 +230,12 @@ def test_shadow_mode_advises_nobody(
     hidden |= {"model", "memory", "by_group", "by_state", "alarms"}
     assert {name for name in kept if kept[name] is None} == hidden | {"read_only", "archived"}
     assert said("status") == (
-        f"Study ward: goal 4, grbp {grbp.__version__}, shadow mode: nobody is advised\n"
-        "1 case: 1 open, 0 won, 0 lost, 0 withdrawn.\n"
-        "3 events.\n"
+        "Study ward: from the dead end to the goal (4).\n"
+        "Shadow mode: nobody is advised.\n"
+        "1 case: 1 in progress, 0 won, 0 lost, 0 withdrawn.\n"
     )
+    details = f"\nFor statisticians:\ngrbp {grbp.__version__}. 3 events.\n"
+    assert said("status", "--details") == said("status") + details
 
 
 OWN = """
@@ -260,7 +259,7 @@ def test_a_study_whose_learner_is_gone_can_only_be_read(
     Path("own_learner_of_a_study.py").unlink()
     monkeypatch.delitem(sys.modules, "own_learner_of_a_study")
     assert "\nREAD-ONLY: learner 'own_learner_of_a_study:learner'" in said("status")
-    assert said("ask", "--case", 1).startswith("Case 1, state 1 of 4: FINISH.")
+    assert said("ask", "--case", 1).startswith("Case 1 is in state 1: finish.")
     assert "the study 'ward' can only be read" in refused("tell", "--case", 1, "--state", 4)
     assert said("verify").startswith("All is well")
 
@@ -268,24 +267,32 @@ def test_a_study_whose_learner_is_gone_can_only_be_read(
 def test_wide_numbers_keep_their_columns(said: Shell) -> None:
     begun(said)
     said("init", "--study", "large", "--goal", 10**7)
-    assert "\nstate" not in said("open", "--study", "large", "--state", 10**7 - 1)
+    said("open", "--study", "large", "--state", 10**7 - 1)
     head, row, *_ = said("cases", "--study", "large").splitlines()
-    for name in ("state", "steps", "overridden", "held"):
-        assert row[head.index(name) + len(name) - 1].isdigit()
-        assert row[head.index(name) + len(name)] == " "
+    for name, cell in {
+        "state": "9,999,999",
+        "status": "in progress",
+        "advised": "continue",
+    }.items():
+        assert row[head.index(name) :].startswith(f"{cell}  ")
 
 
 def test_status_at_a_glance(said: Shell) -> None:
     begun(said)
     out = said("status")
-    assert out.startswith("Study ward: goal 4, doorstep-optimal (grbp ")
+    assert out.startswith("Study ward: from the dead end to the goal (4).\n")
     assert "No case was opened yet." in out
     said("open", "--state", 1)
     said("open", "--state", 1)
     said("tell", "--case", 1, "--state", 4)
     said("tell", "--case", 2, "--state", 2, "--took", "continue", "--why", "so")
     out = said("status")
-    assert "2 cases: 1 open, 1 won, 0 lost, 0 withdrawn.\n" in out
+    assert "2 cases: 1 in progress, 1 won, 0 lost, 0 withdrawn.\n" in out
+    assert re.search(r"Continuing moved up +1 of 1 +100.0 % +\S+ to 100.0 %\n", out)
+    assert "In state 1, finishing looks better; the intervals allow for either." in out
+    assert not re.search("p_C|p_F|CONTINUE|FINISH|threshold|doorstep|seed|head", out)
+    plain, out = out, said("status", "--details")
+    assert out.startswith(f"{plain}\nFor statisticians:\nLearner doorstep-optimal (grbp ")
     assert re.search(r"p_C, CONTINUE moves up +1\.000 +\S+ to 1\.000 +1\n", out)
     assert re.search(r"Probability that p_F >= B\(p_C\) +0\.\d{3}\n", out)
     with grbp.Study(STORE) as study:
@@ -305,9 +312,8 @@ def test_lists_and_pages_of_them(said: Shell, answer: Callable[..., dict[str, An
     events = answer("log", "--case", 2)["events"]
     assert [one["kind"] for one in events] == ["open", "close"]
     assert answer("log", "--after", 5)["events"][0]["request"]["case"] == 2
-    assert said("log", "--after", 99) == "There is no such event.\n"
-    words = " ".join(re.sub(r"^.{35}", "", said("log", "--case", 2), flags=re.M).split())
-    assert "Withdrawn. Reason: one reason, and another" in words
+    assert said("log", "--after", 99) == "There is no such entry.\n"
+    assert "one reason," in said("log", "--case", 2)
 
 
 def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
@@ -319,13 +325,12 @@ def test_the_log_says_who_did_what_and_why(said: Shell) -> None:
     said("tell", "--case", 2, "--state", 4)
     said("tell", "--case", 1, "--state", 4)
     words = " ".join(said("log").split())
-    assert "1 ada Opened in state 1; FINISH in state 1, CONTINUE above. Observed 2020-" in words
-    assert "CONTINUE led from state 1 to state 2. FINISH was advised. Reason: he asked" in words
+    assert "1 ada Opened in state 1; finish in state 1, continue above. Observed 2020-" in words
+    assert "state 2. Finishing was advised. Taken back. Reason: he asked" in words
     assert "1 bob Step 1 was taken back. Reason: a slip" in words
-    assert "Step 1: FINISH led from state 1 to the goal (4). Does not count yet." in words
-    held = said("cases").splitlines()[2].split()
-    assert held[:3] == ["2", "4", "won"]
-    assert held[5] == "1"
+    assert "Step 1: finishing led from state 1 to the goal (4). Does not count yet." in words
+    row = " ".join(said("cases").splitlines()[2].split())
+    assert row.startswith("2 4 won 1, 1 not counted yet 20")
 
 
 def test_times_are_those_of_the_user_and_the_zone_is_said(tmp_path: Path) -> None:
@@ -517,7 +522,7 @@ def test_an_archived_study_is_left_out_and_kept(
     assert answer("status")["study"] == "other"  # It is the only one left.
     assert "ARCHIVED on 20" in said("status", "--study", "ward")
     words = " ".join(said("log", "--study", "ward").split())
-    assert "Study archived: it takes no entries any more. Reason: it was a trial" in words
+    assert "The study was archived: it takes no more entries. Reason: it was a trial" in words
     for entry in (("open", "--state", 2), ("tell", "--case", 1, "--state", 3)):
         assert "`grbp live unarchive` opens it again" in refused(*entry, "--study", "ward")
     assert answer("verify", "--study", "ward")["ok"]
@@ -535,10 +540,12 @@ def test_the_same_is_recorded_once(
     assert (first["replayed"], answer(*opened)) == (False, first | {"replayed": True})
     told = ("tell", "--case", 1, "--state", 3, "--step", 1)
     assert answer(*told)["event"] == answer(*told)["event"]
-    before = "This was recorded before, as event {}; nothing was recorded now.\n"
+    before = "This was recorded before, as entry {}; nothing was recorded now.\n"
     assert before.format(2) in said(*opened)
     assert before.format(3) in said(*told)
-    assert "it is recorded with state 3" in refused("tell", "--case", 1, "--state", 1, "--step", 1)
+    assert "already recorded step 1 of case 1" in refused(
+        "tell", "--case", 1, "--state", 1, "--step", 1
+    )
     assert "give a new key, such as a UUID" in refused("open", "--state", 1, "--key", "bed 7")
     assert answer("status")["events"] == 3
 
@@ -574,14 +581,14 @@ MISTAKES = [
     ),
     (["ask", "--case", 9], "case 9 was asked for; the study has cases 1 to 1"),
     (["ask", "--case", "first"], "case = 'first' was given"),
-    (["tell", "--case", 1, "--state", 2], "it must be 1 or 3"),
-    (["tell", "--case", 1, "--state", 4], "if finish was taken instead, tell that and why"),
+    (["tell", "--case", 1, "--state", 2], "it must be state 1 or 3"),
+    (["tell", "--case", 1, "--state", 4], "if it was finishing instead, tell that and why"),
     (["tell", "--case", 1, "--state", 4, "--took", "finish"], "also tell why"),
     (["tell", "--case", 1, "--state", 4, "--took", "finsih"], "did you mean 'finish'?"),
-    (["tell", "--case", 1, "--state", 3, "--step", 5], "its next step is 1"),
+    (["tell", "--case", 1, "--state", 3, "--step", 5], "the next step is 1"),
     (["tell", "--case", 1, "--state", 3, "--stpe", 5], "did you mean '--step'?"),
     (["void", "--case", 1], "required: --why"),
-    (["void", "--case", 1, "--why", "slip"], "it has none"),
+    (["void", "--case", 1, "--why", "slip"], "there is none yet"),
     (["withdraw", "--case", 1, "--why", ""], "why = '' was given"),
     (["cases", "--status", "opened"], "did you mean 'open'?"),
     (["cases", "--limit", 0], "limit = 0 was given"),
@@ -689,8 +696,8 @@ def test_a_study_by_state_with_groups_begins_from_another_by_one_command(
         "init", "--study", "new", "--from", "old", "--model", "state", "--groups", "north, south",
         "--memory", 500,
     )  # fmt: skip
-    assert "Study new: goal 4, psrl:memory=500" in made
-    assert "Groups, each with counters of its own: north, south." in made
+    assert "Study new: from the dead end to the goal (4)." in made
+    assert "Groups, each with counts of its own: north, south." in made
     kept = answer("status", "--study", "new")
     assert (kept["model"], kept["memory"], kept["start"]) == ("state", 500.0, "records")
     assert (kept["groups"], list(kept["by_group"])) == (["north", "south"], ["north", "south"])
@@ -698,7 +705,7 @@ def test_a_study_by_state_with_groups_begins_from_another_by_one_command(
     named = ("--study", "new", "--state", 2)
     assert "without its group; it must be one of north, south" in refused("open", *named)
     shown = said("open", *named, "--group", "south")
-    assert shown.startswith("Case 1 (south), state 2 of 4:")
+    assert shown.startswith("Case 1 (south) is in state 2:")
     assert "Older cases count in part" in shown
     assert said("cases", "--study", "new").splitlines()[1].endswith("  south")
     assert "of group south; " in " ".join(said("log", "--study", "new").split())
@@ -717,4 +724,5 @@ def test_an_alarm_stands_on_every_advice(said: Shell) -> None:
             study.tell(case, 0 if state == 1 else 3)
     told = " ".join(said("open", "--state", 1).split())
     assert "WARNING: The advice assumes one chance for all states" in told
-    assert "ALARM, p_C by state, evidence" in said("status")
+    assert "WARNING: The advice assumes one chance for all states" in said("status")
+    assert "Alarm p_C by state: evidence " in said("status", "--details")

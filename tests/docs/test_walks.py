@@ -1,4 +1,4 @@
-"""The page "How the code answers a request": all that it names exists, and is called in the order it says."""
+"""The page on how the code answers a request: what it names exists and is called in its order."""
 
 import ast
 import json

@@ -16,10 +16,12 @@ from matplotlib.lines import Line2D
 from simulations import SIX, simulation
 
 from grbp._format import format_number
+from grbp._palette import MAP_INK
 from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.simulation import Simulation
 from grbp.figures import regret_figure, regret_map_figure, save
+from grbp.figures.regret_curves import is_crowded
 from grbp.figures.style import line_styles
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
@@ -29,7 +31,7 @@ from grbp.theory.bounds import getbe_bound
 from grbp.theory.values import boundary, optimal_threshold, value
 
 FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
-LEAVES = "(↑ leaves the picture)"
+LEAVES = ("(↑ leaves the picture)", "(↑ leaves the upper panels)")
 
 
 STRANGE = {"$x_{": 3.0, "_hidden": 4.0, "line\nbreak": 2.0, "<b>": 1.0, "n" * 90: 0.5}
@@ -89,7 +91,7 @@ def test_every_curve_is_the_mean_and_its_shade_the_band(
     figures: dict[str, Figure], case: str
 ) -> None:
     drawn, given = figures[case], CASES[case]
-    assert len(drawn.axes) == 2
+    assert len(drawn.axes) == 2 + is_crowded(given)
     limits = {name: measured.band() for name, measured in given.curves.items()}
     for axes in drawn.axes:
         bands = {str(band.get_label()): band for band in axes.collections}
@@ -115,12 +117,27 @@ def test_the_panels_share_the_regret_and_differ_in_the_scale_of_rounds(
     figures: dict[str, Figure],
 ) -> None:
     for name, figure in figures.items():
-        linear, logarithmic = figure.axes
+        linear, logarithmic, *low = figure.axes
         assert (linear.get_xscale(), logarithmic.get_xscale()) == ("linear", "log")
         assert linear.get_ylim() == logarithmic.get_ylim()
         for axes in figure.axes:
             last = CASES[name].rounds
             assert axes.get_xlim()[0] < last <= axes.get_xlim()[1]
+        # On a panel below, curves that would lie on the axis can be told apart.
+        assert len(low) == is_crowded(CASES[name])
+        for axes in low:
+            assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+            bottom, top = axes.get_ylim()
+            ends = [one.mean[-1] for one in CASES[name].curves.values() if one.mean[-1] > 0.0]
+            assert bottom < 0.2 * min(ends)
+            assert max(ends) < top
+
+
+def test_two_curves_far_below_the_others_are_drawn_again() -> None:
+    for low, crowded in ((1.0, True), (40.0, False), (0.0, False)):
+        given = simulation({"getbe-sm": 100.0, "getbe-ucb": 2.0, "getbe-ps": low}, rounds=9)
+        assert is_crowded(given) == crowded
+        assert len(regret_figure(given).axes) == 2 + crowded
 
 
 @pytest.mark.parametrize("case", ["figure 3", "figure 4", "below nothing", "many"])
@@ -309,13 +326,13 @@ def test_the_black_line_is_the_boundary_on_the_map_and_on_the_surface(goal: int)
     x, y = points(line)
     np.testing.assert_array_equal(y, boundary(goal, x))
     assert (x[0], x[-1]) == flat.get_xlim()
-    assert line.get_color() == "black"
+    assert line.get_color() == MAP_INK
     # Any: Matplotlib does not say what lines in three dimensions can do.
     above: Any = deep.get_lines()[0]
     x, y, z = (np.asarray(data) for data in above.get_data_3d())
     np.testing.assert_array_equal(y, boundary(goal, x))
     np.testing.assert_allclose(z, height(x, y), rtol=1e-12)
-    assert above.get_color() == "black"
+    assert above.get_color() == MAP_INK
     # It leaves out nothing of the boundary above the grid but less than a step of its own.
     inside = (boundary(goal, P_C) >= P_F[0]) & (boundary(goal, P_C) <= P_F[-1])
     assert ((P_C[inside] >= x[0]) & (P_C[inside] <= x[-1])).all()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 from hypothesis import given, strategies as st
@@ -10,9 +11,15 @@ import grbp
 from grbp import Action, Counters, Estimate, Posterior, Problem, dynprog
 from grbp.errors import InvalidInput
 from grbp.learners.getbe import SAMPLE_MEAN
-from grbp.live.basis import Basis, make_basis, value_of_continuing
+from grbp.live.basis import Basis, describe_first_try, make_basis, value_of_continuing
+from grbp.model.labels import Labels
 
 NOBODY = (0.0, 0.0, 0.0, 0.0)
+WARD = Labels(
+    ("dead", "severe", "moderate", "mild", "home", *"abcde"),
+    ("medication", "surgery"),
+    ("patient", "patients"),
+)
 ESTIMATES = ("p_c", "p_f", "value_continue", "boundary")
 
 
@@ -226,7 +233,8 @@ def test_what_nobody_observed_is_unknown_and_no_prior_speaks_for_it() -> None:
     assert (basis.other_better, basis.side, basis.settled) == (None, None, False)
     kept = basis.to_dict()
     assert (kept["p_f"]["estimate"], kept["other_better"], kept["side"]) == (None, None, None)
-    assert "unknown" in basis.summary
+    assert "So the two cannot be compared yet." in basis.sentences()
+    assert "unknown" not in basis.summary
     assert advice((50, 15, 0, 0)).other_better is None
     assert advice((0, 0, 0, 0), state=2, threshold=0).other_better == 0.0
 
@@ -237,10 +245,12 @@ def test_the_side_of_the_boundary_and_whether_it_is_settled() -> None:
     assert (finish.side, finish.settled) == (Action.FINISH, True)
     assert (carry_on.side, carry_on.settled) == (Action.CONTINUE, True)
     assert (doubtful.side, doubtful.settled) == (Action.FINISH, False)
-    said = [" ".join(one.sentences()) for one in (carry_on, doubtful)]
+    said = [" ".join(one.sentences() + one.details()) for one in (carry_on, doubtful)]
+    assert "continuing is better here, and the intervals leave no doubt." in said[0]
     assert "p_F is on the side of CONTINUE, also by the intervals." in said[0]
+    assert "finishing is better here, but the intervals allow for either." in said[1]
     assert "p_F is on the side of FINISH; the intervals allow for either." in said[1]
-    assert "CONTINUE is better here is over 99.9 %." in said[0]
+    assert "continuing is better here is over 99.9 %." in said[0]
 
 
 @given(counts=counts(), place=places(), drawn=st.booleans(), pending=st.integers(0, 3))
@@ -254,13 +264,45 @@ def test_it_is_plain_json_and_says_itself_in_80_columns(
     assert kept["action"] == basis.action.name.lower()
     assert kept["drawn"] == ({"p_c": 0.75, "p_f": 0.25} if drawn else None)
     assert max(map(len, basis.summary.splitlines())) <= 80
-    words = " ".join(basis.summary.split())
-    assert words == " ".join(basis.sentences())
-    assert words.startswith(f"{basis.action.name} is advised in state {basis.state} of")
-    assert ("This is to learn" in words) == basis.forced
-    assert ("pending" in words) == (pending > 0)
-    assert ("drawn" in words) == drawn
-    assert "getbe-sm 1.2.3" in words
+    plain, details = (" ".join(part) for part in (basis.sentences(), basis.details()))
+    assert " ".join(basis.summary.split()) == f"{plain} For statisticians: {details}"
+    advised = "Finishing" if basis.action else "Continuing"
+    assert plain.startswith(f"{advised} is advised in state {basis.state}.")
+    unseen = not (basis.f if basis.action else basis.c)
+    assert ("Nothing is known about" in plain) == unseen
+    assert ("This is to learn" in plain) == (basis.forced and not unseen)
+    assert ("cannot be compared" in plain) == (not basis.f or not basis.c)
+    assert ("awaited" in plain) == (pending > 0 and bool(basis.f or (unseen and basis.action)))
+    assert ("drawn" in details) == drawn
+    assert "getbe-sm (grbp 1.2.3)" in details
+    jargon = r"CONTINUE|FINISH|threshold|p_C|p_F|getbe|learner|pending"
+    assert not re.search(jargon, plain)
+
+
+@given(counts=counts(), place=places(), pending=st.integers(0, 3))
+def test_no_reason_contradicts_what_was_seen(
+    counts: tuple[int, int, int, int], place: tuple[int, int, int], pending: int
+) -> None:
+    """What was tried is never called unknown, and what was not is never estimated."""
+    basis = advice(counts, *place, pending=pending)
+    said = " ".join(basis.sentences(WARD))
+    for action, tries in (("medication", basis.c), ("surgery", basis.f)):
+        unknown = rf"nothing is known about {action}|no outcome of {action}|{action} was never"
+        unknown += "|neither was tried"
+        assert bool(re.search(unknown, said, re.IGNORECASE)) == (not tries)
+        assert bool(re.search(rf"{action} was tried", said)) == bool(tries)
+    assert ("is estimated to reach" in said) == bool(basis.f and basis.c)
+
+
+def test_the_first_try_says_that_nothing_is_known_in_one_sentence() -> None:
+    first = "Nothing is known about surgery yet: somebody has to be the first."
+    assert describe_first_try(advice((0, 0, 4, 1)), WARD) == first
+    assert advice((0, 0, 4, 1)).sentences(WARD)[1] == first
+    assert describe_first_try(advice((0, 0, 4, 1), pending=1), WARD) == (
+        "Nothing is known about surgery yet: its first outcome is still awaited."
+    )
+    assert describe_first_try(advice((0, 0, 4, 1), threshold=0), WARD) == ""
+    assert describe_first_try(advice((1, 0, 0, 0)), WARD) == ""
 
 
 def test_a_level_that_is_none_is_refused() -> None:

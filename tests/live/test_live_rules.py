@@ -168,7 +168,7 @@ def test_what_was_done_counts_and_what_was_advised_is_kept() -> None:
         study.open_case(2)
         case = study.cases(after=4)[-1].case
         if took == "finish":
-            with pytest.raises(InvalidInput, match="where continue was advised; also tell why"):
+            with pytest.raises(InvalidInput, match="where continuing was advised; also tell why"):
                 study.tell(case, state, took=took)
         else:
             assert study.tell(case, state, took=took).step == 1
@@ -188,7 +188,7 @@ def test_a_withdrawn_case_keeps_what_was_seen_and_releases_what_was_pending() ->
         lambda: study.tell(1, 4),
     ]
     for call in calls:
-        with pytest.raises(Conflict, match="it was withdrawn after step 1: void that first"):
+        with pytest.raises(Conflict, match="it was withdrawn after step 1: take that back"):
             call()
     assert study.void(1, "it was the other bed").action == FINISH
     assert study.status().pending == 1
@@ -243,7 +243,7 @@ def test_what_is_taken_back_is_as_if_it_had_never_been(
 def test_only_the_last_entry_can_be_taken_back() -> None:
     study = ward()
     study.open_case(2)
-    with pytest.raises(Conflict, match="it has none: withdraw the case if it was opened by"):
+    with pytest.raises(Conflict, match="there is none yet: withdraw it if it was opened by"):
         study.void(1, "wrong")
     study.tell(1, 3)
     study.tell(1, 2)
@@ -448,15 +448,18 @@ def test_a_step_is_told_once_and_never_otherwise() -> None:
     for _ in range(2):
         assert (study.tell(1, 2, step=1), study.tell(1, 2, step=1).replayed) == (first, True)
         assert study.tell(1, 2, step=1, took="continue") == first
-    with pytest.raises(Conflict, match="is recorded with state 2 after continue: void that first"):
+    with pytest.raises(
+        Conflict,
+        match="you already recorded step 1 of case 1: continuing led from state 3 to state 2",
+    ):
         study.tell(1, 4, step=1)
-    with pytest.raises(Conflict, match="is recorded with state 2 after continue"):
+    with pytest.raises(Conflict, match="you already recorded step 1 of case 1"):
         study.tell(1, 2, step=1, took="finish")
-    with pytest.raises(Conflict, match="step 4 of case 1 was told; its next step is 3"):
+    with pytest.raises(Conflict, match="step 4 of case 1 was told; the next step is 3"):
         study.tell(1, 4, step=4)
     last = study.tell(1, 4, step=3)
     assert study.tell(1, 4, step=3) == last
-    with pytest.raises(Conflict, match="it reached the goal after step 3: void that first"):
+    with pytest.raises(Conflict, match=r"it ended in the goal \(4\) after step 3: take that back"):
         study.tell(1, 0)
     assert len(study.log()) == 5
     # After a correction the step is told anew, and the new answer is the one that stays.

@@ -188,7 +188,7 @@ def test_the_value_of_continuing_lies_in_its_interval_and_rises_with_every_chanc
             assert 0.0 <= low <= basis.value_continue.estimate <= high <= 1.0
             assert basis.action == (grbp.Action.FINISH if state in (1, 3) else grbp.Action.CONTINUE)
             assert (basis.side is None) == (not basis.f)
-            assert f"state {state} of 5" in basis.summary
+            assert f"is advised in state {state}." in basis.summary
             assert basis.to_dict()["value_finish"] == basis.to_dict()["p_f"]
         up, p_f = random.random((2, 4))
         more = np.minimum(1.0, up + 0.1), np.minimum(1.0, p_f + 0.1)

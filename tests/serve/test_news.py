@@ -16,11 +16,12 @@ from serving import Serving
 from sockets import wait_until
 
 import grbp
+from grbp.live.narration import describe_events
 from grbp.serve import admin
 from grbp.serve.settings import EVENT_STREAM, Settings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.slow
 
@@ -74,6 +75,29 @@ def assert_fits(page: "Page", violations: Callable[..., list[str]]) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def field(page: "Page", route: str, name: str) -> "Locator":
+    """Return the field of a form by what it sends, whatever words the page has for it."""
+    return page.locator(f"form[data-send$='/{route}'] [name={name}]").first
+
+
+def unfold(page: "Page", route: str, name: str) -> "Locator":
+    """Unfold a field, and return it."""
+    found = field(page, route, name)
+    found.locator("xpath=ancestor::details[1]/summary").click()
+    return found
+
+
+def press(page: "Page", state: int) -> None:
+    """Say to which state a step led."""
+    button = page.locator(f"form[data-send$='/steps'] button[value='{state}']")
+    button.locator("visible=true").first.click()
+
+
+def say_last(study: grbp.Study) -> str:
+    """Say what was recorded last, as the history of a page does."""
+    return describe_events(study.log()[-1:], 4, study.status().labels, shadow=False)[0].what
+
+
 def agree(page: "Page") -> None:
     page.get_by_role("button", name="Yes, record it").click()
 
@@ -101,7 +125,7 @@ def test_a_browser_gets_the_same_events_with_their_words(tmp_path: Path) -> None
         assert answer.headers["content-type"].startswith(EVENT_STREAM)
         lines = [json.loads(line) for line in server.ask("GET", _WARD).text.splitlines()]
         events = parse(answer.text)
-        assert events[-1]["what"] == "Step 1: CONTINUE led from state 2 to state 3."
+        assert events[-1]["what"] == say_last(study)
         assert [{k: v for k, v in one.items() if k != "what"} for one in events] == lines
         for after, last in ((0, 2), (2, 0), (1, 2), (2, 1)):
             more = {**_ACCEPT, "Last-Event-ID": str(last)}
@@ -158,27 +182,26 @@ def test_what_one_records_the_other_sees(
         show(other, server, study)
         show(cases, server, study, "")
         show(log, server, study, "/log")
-        one.get_by_role("button", name="It moved down to state 1").click()
+        before = other.inner_text("#title-do")
+        press(one, 1)
         agree(one)
         one.get_by_text("Step 1 is recorded.").wait_for()
-        actor = one.locator("body").get_attribute("data-actor")
-        words = "Step 1: CONTINUE led from state 2 to state 1."
+        actor, words = one.locator("body").get_attribute("data-actor"), say_last(study)
         read_news(other, f"{actor} recorded: {words}")
-        assert other.inner_text("#title-do") == "Do this now: FINISH"
+        assert other.inner_text("#title-do") != before
         row = other.locator("tbody tr").first
         assert row.locator(".what").inner_text() == words
         assert "UTC" not in row.inner_text()
         for page in (cases, log):
-            read_news(page, f"{actor} recorded in case 1: {words}")
-        assert "1 of 4" in cases.inner_text("table")
+            read_news(page, f"{actor} recorded for case 1: {words}")
         assert log.locator("tbody tr").count() == 3
         # The page is as good as one that was loaded, and a question says what is new.
-        other.get_by_role("button", name="It reached the goal").click()
+        press(other, 4)
         assert words in other.inner_text("#confirm-note")
         agree(other)
         other.get_by_text("Step 2 is recorded.").wait_for()
-        one.get_by_text("The case is won").wait_for()
-        cases.get_by_text("No case is in progress.").wait_for()
+        one.locator(".verdict:not(.finish, .continue)").wait_for()
+        cases.locator("#title-cases ~ table").wait_for(state="detached")
     assert study.status().cases["won"] == 1
 
 
@@ -187,17 +210,17 @@ def test_what_is_chosen_typed_and_unfolded_stays(
 ) -> None:
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
-        page.get_by_label("In which state is it?").select_option("3")
-        page.get_by_text("It came earlier than now").click()
-        page.get_by_label("When was that?").fill("2026-02-03T04:05")
-        page.get_by_label("When was that?").focus()
+        field(page, "cases", "code").fill("B-3")
+        when = unfold(page, "cases", "observed")
+        when.fill("2026-02-03T04:05")
+        when.focus()
         form = page.evaluate_handle("document.querySelector('form[data-send]')")
         study.open_case(1, who="eve")
-        read_news(page, "eve recorded in case 2: Opened in state 1")
+        read_news(page, f"eve recorded for case 2: {say_last(study)}")
         assert page.locator("#title-cases ~ table tbody tr").count() == 2
-        assert page.get_by_label("In which state is it?").input_value() == "3"
-        assert page.get_by_label("When was that?").is_visible()
-        assert page.get_by_label("When was that?").input_value() == "2026-02-03T04:05"
+        assert field(page, "cases", "code").input_value() == "B-3"
+        assert when.is_visible()
+        assert when.input_value() == "2026-02-03T04:05"
         assert page.evaluate("document.activeElement.id") == "observed"
         assert page.evaluate("(form) => form.isConnected", form)  # It was not touched at all.
 
@@ -207,23 +230,23 @@ def test_a_form_that_means_something_else_is_not_changed_under_the_hand(
 ) -> None:
     with browser.page(storage_state=server.signed_in(), viewport=PHONE, font=WIDE) as page:
         show(page, server, study)
-        page.get_by_text("Withdraw the case").first.click()
-        page.get_by_label("Why is it withdrawn?").fill("moved away")
-        page.get_by_text("FINISH was done instead").click()
-        page.get_by_label("Why was FINISH done?").fill("she asked for it")
+        unfold(page, "withdraw", "why").fill("moved away")
+        unfold(page, "steps", "why").fill("she asked for it")
+        before = page.inner_text("#title-do")
         study.tell(1, 1, who="eve")
-        read_news(page, "eve recorded: Step 1: CONTINUE led from state 2 to state 1.")
-        assert page.inner_text("#title-do") == "Do this now: CONTINUE"
-        assert page.get_by_label("Why was FINISH done?").input_value() == "she asked for it"
+        read_news(page, f"eve recorded: {say_last(study)}")
+        assert page.inner_text("#title-do") == before
+        assert field(page, "steps", "why").input_value() == "she asked for it"
         assert_fits(page, violations)
         page.get_by_role("button", name="Show it").click()
-        page.get_by_text("Do this now: FINISH").wait_for()
-        assert page.get_by_label("Why is it withdrawn?").input_value() == "moved away"
-        assert page.get_by_label("Why is it withdrawn?").is_visible()
-        assert page.get_by_label("Why was CONTINUE done?").input_value() == ""
+        page.locator("tr .what", has_text=say_last(study)).wait_for()
+        assert page.inner_text("#title-do") != before
+        assert field(page, "withdraw", "why").input_value() == "moved away"
+        assert field(page, "withdraw", "why").is_visible()
+        assert field(page, "steps", "why").input_value() == ""  # It asks for something else now.
         said = page.inner_text("#said")
         assert said.startswith("eve recorded: Step 1")
-        assert said.endswith("You had typed: “she asked for it”.")  # It has no place any more.
+        assert said.endswith("You had typed: “she asked for it”.")
         assert page.evaluate("document.activeElement.id") == "said"
 
 
@@ -242,7 +265,7 @@ def test_what_somebody_reads_stays_in_its_place(
         before = page.evaluate(place, handle)
         for case in (1, 2):
             study.tell(case, 3, who="eve")
-            read_news(page, f"eve recorded in case {case}: Step 1")
+            read_news(page, f"eve recorded for case {case}: Step 1")
         assert page.evaluate("(row) => row.isConnected", handle)
         assert abs(page.evaluate(place, handle) - before) < 2
         assert page.locator("tr[data-seq]").count() == 50
@@ -266,42 +289,45 @@ def test_whoever_comes_second_reads_who_was_first(
     ) as page:
         page.add_init_script(_LISTEN)
         show(page, server, study)
-        page.get_by_text("FINISH was done instead").click()
-        page.get_by_label("Why was FINISH done?").fill("she asked for it")
-        page.get_by_role("button", name="It reached the goal").click()
+        unfold(page, "steps", "why").fill("she asked for it")
+        press(page, 4)
         first = page.locator("body").get_attribute("data-actor") if same else "eve"
         study.tell(1, 3, who=first)
         wait_until(lambda: page.evaluate("window.heard"))
         page.evaluate("fetch(location.href).then(() => null)")  # As long as news would take.
         assert page.locator("#news").is_hidden()  # Nothing changes while a question is open.
-        assert page.inner_text("#title-do") == "Do this now: CONTINUE"
+        assert page.locator("tr[data-seq]").count() == 1
         agree(page)
         page.get_by_text("This is already recorded").wait_for()
         who = "You" if same else "Your colleague eve"
         assert page.inner_text("#refusal-said") == (
-            f"{who} already recorded: Step 1: CONTINUE led from state 2 to state 3."
-            " Your entry was not recorded."
+            f"{who} already recorded: {say_last(study)} Your entry was not recorded."
         )
         (button,) = [one for one in page.locator("#refusal button").all() if one.is_visible()]
         assert button.inner_text() == "Show the case"
         assert_fits(page, violations)
         button.click()
-        page.locator("td", has_text="led from state 2 to state 3").wait_for()
-        assert page.get_by_label("Why was FINISH done?").input_value() == "she asked for it"
-        assert page.get_by_label("Why was FINISH done?").is_visible()
-        page.get_by_role("button", name="It ended in the dead end").click()
-        assert "Record step 2" in page.inner_text("#confirm-said")
+        page.locator("tr .what", has_text=say_last(study)).wait_for()
+        assert field(page, "steps", "why").input_value() == "she asked for it"
+        assert field(page, "steps", "why").is_visible()
+        press(page, 0)
+        assert "step 2" in page.inner_text("#confirm-said").lower()
         agree(page)
         page.get_by_text("Step 2 is recorded.").wait_for()
     assert [event.step for event in study.log(case=1)] == [0, 1, 2]
 
 
 def test_news_are_said_in_the_words_of_the_study(server: Serving, browser: Watched) -> None:
-    study = grbp.Study.create(server.store, "ward in words", 4, case_name="patient", who="office")
+    study = grbp.Study.create(
+        server.store, "in words", 4, states=["dead", "severe", "moderate", "mild", "home"],
+        actions=["medication", "surgery"], case_name="patient", who="the office",
+    )  # fmt: skip
     with browser.page(storage_state=server.signed_in()) as page:
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded in patient 1: Opened in")
+        read_news(page, "eve recorded for patient 1: Opened in moderate (2)")
+        study.tell(1, 3, took="continue", why="so it was", who="eve")
+        read_news(page, "eve recorded for patient 1: Step 1: medication led from")
 
 
 def test_another_refusal_is_the_servers_sentence(
@@ -309,16 +335,15 @@ def test_another_refusal_is_the_servers_sentence(
 ) -> None:
     with browser.page(storage_state=server.signed_in(), meant=("status of 422",)) as page:
         show(page, server, study)
-        page.get_by_text("It happened earlier than now").first.click()
-        page.get_by_label("When was that?").first.fill("2999-01-01T00:00")
-        page.get_by_role("button", name="It moved up to state 3").click()
+        unfold(page, "steps", "observed").fill("2999-01-01T00:00")
+        press(page, 3)
         agree(page)
         page.get_by_role("button", name="Go back").wait_for()
         said = page.inner_text("#refusal-said")
         assert said.startswith("Observed = ")
         assert said.endswith(".")
         page.get_by_role("button", name="Go back").click()
-        assert page.get_by_label("When was that?").first.input_value() == "2999-01-01T00:00"
+        assert field(page, "steps", "observed").input_value() == "2999-01-01T00:00"
 
 
 def test_a_page_that_nobody_sees_holds_no_stream(tmp_path: Path, browser: Watched) -> None:
@@ -334,7 +359,7 @@ def test_a_page_that_nobody_sees_holds_no_stream(tmp_path: Path, browser: Watche
         wait_until(lambda: streams.taken == 0)
         study.open_case(2, who="eve")
         page.evaluate(_HIDE, False)
-        read_news(page, "eve recorded in case 1: Opened in state 2")
+        read_news(page, f"eve recorded for case 1: {say_last(study)}")
         assert streams.taken == 1
         page.goto("about:blank")
         wait_until(lambda: streams.taken == 0)
@@ -350,7 +375,7 @@ def test_where_there_is_no_place_for_a_stream_the_page_asks(
         study = grbp.Study.create(server.store, "ward", 4)
         show(page, server, study, "")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded something new in case 1.")
+        read_news(page, "eve recorded something new for case 1.")
         assert page.locator("#title-cases ~ table tbody tr").count() == 1
 
 
@@ -362,12 +387,12 @@ def test_a_stream_ends_with_its_token_and_the_page_says_so(
         study, token = grbp.Study.create(server.store, "ward", 4), server.token("recorder")
         with browser.page(storage_state=server.signed_in(token), meant=meant) as page:
             show(page, server, study, "")
-            page.get_by_label("In which state is it?").select_option("3")
+            field(page, "cases", "code").fill("B-3")
             wait_until(lambda: server.app.state.server.streams.taken == 1)
             server.tokens.revoke(server.tokens.all()[-1].id)
             wait_until(lambda: server.app.state.server.streams.taken == 0)
             read_news(page, "Your session has ended")
-            assert page.get_by_label("In which state is it?").input_value() == "3"
+            assert field(page, "cases", "code").input_value() == "B-3"
 
 
 def test_a_look_back_stays_where_it_is(
@@ -383,7 +408,7 @@ def test_a_look_back_stays_where_it_is(
         before = page.inner_text("#then")
         assert before.startswith("After entry 2")
         study.open_case(2, who="eve")
-        read_news(page, "eve recorded in case 3")
+        read_news(page, "eve recorded for case 3")
         wait_until(lambda: page.get_by_label("Look back").get_attribute("max") == "2")
         assert page.inner_text("#then") == before
         assert page.evaluate("document.activeElement.id") == "moment"

@@ -485,3 +485,41 @@ def test_a_backup_is_a_file_of_sqlite(server: Serving, tmp_path: Path) -> None:
     link = sqlite3.connect(tmp_path / "copy")
     assert link.execute("pragma integrity_check").fetchall() == [("ok",)]
     link.close()
+
+
+# Short codes, and slips.
+
+
+def test_a_code_is_given_found_and_erased(server: Serving) -> None:
+    opened = server.ask("POST", f"{WARD}/cases", json={"state": 2, "code": "B-12"}).json()
+    case = f"{WARD}/cases/{opened['case']}"
+    assert opened["code"] == server.ask("GET", f"{case}/advice").json()["code"] == "B-12"
+    found = server.ask("GET", f"{WARD}/cases?code=b-12").json()
+    assert (found["next"], found["items"]) == (None, [server.ask("GET", case).json()])
+    again = server.ask("POST", f"{WARD}/cases", json={"state": 2, "code": "b-12"})
+    assert (again.status_code, "which is in progress" in again.json()["detail"]) == (409, True)
+    assert server.ask("POST", f"{case}/code", json={}).status_code == 422
+    assert server.ask("POST", f"{case}/code", json={"code": None}).json()["code"] is None
+    assert server.ask("GET", f"{WARD}/cases?code=b-12").json()["items"] == []
+    assert "B-12" not in server.ask("GET", f"{WARD}/export").text
+
+
+def test_codes_are_in_the_table_of_steps_only_if_asked_for(server: Serving) -> None:
+    case = server.ask("POST", f"{WARD}/cases", json={"state": 1, "code": "B-12"}).json()["case"]
+    body = {"state": 0, "took": "finish", "why": "so"}
+    assert server.ask("POST", f"{WARD}/cases/{case}/steps", json=body).status_code == 201
+    assert "B-12" not in server.ask("GET", f"{WARD}/steps.csv").text
+    assert "B-12" in server.ask("GET", f"{WARD}/steps.csv?codes=true").text
+
+
+def test_only_who_made_a_slip_undoes_it(server: Serving) -> None:
+    nurse, head = server.token("recorder", 90.0), server.token("corrector", 90.0)
+    opened = server.ask("POST", f"{WARD}/cases", nurse, json={"state": 2}).json()
+    where = f"{WARD}/cases/{opened['case']}/undo"
+    refused = server.ask("POST", where, head)
+    assert refused.status_code == 409
+    assert "only the same person can undo it" in refused.json()["detail"]
+    undone = server.ask("POST", where, nurse, headers={"Idempotency-Key": "u"})
+    assert (undone.status_code, undone.json()["status"]) == (200, "closed")
+    again = server.ask("POST", where, nurse, headers={"Idempotency-Key": "u"})
+    assert again.headers["Idempotency-Replayed"] == "true"

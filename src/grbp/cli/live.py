@@ -25,13 +25,14 @@ from grbp.cli.options import (
     parse_pairs,
     parse_table_words,
     parse_whole,
+    parse_words,
 )
 from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
-from grbp.live import Advice, Verified
+from grbp.live import Advice, Event, Verified
 from grbp.live.codes import CODE_HINT
-from grbp.live.config import CONTINUE, FINISH
 from grbp.live.export import log_kind, read_log
+from grbp.live.narration import describe_events
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
@@ -109,9 +110,13 @@ def _init(options: argparse.Namespace) -> None:
     given = [name for name, value in begun.items() if value is not None]
     if len(given) > 1:
         raise InvalidInput(f"{' and '.join(given)} were given; a study begins in one way")
-    if options.goal is None and options.old is None:
-        raise InvalidInput("no --goal was given; it must be the state that wins a case")
+    if options.goal is None and options.old is None and options.states is None:
+        raise InvalidInput(
+            "no --goal was given; it must be the state that wins a case, or name all --states"
+        )
     goal, start = parse_whole(options.goal), options.start or DRAWN
+    if goal is None and options.states is not None:
+        goal = len(parse_words(options.states)) - 1
     with ExitStack() as stack:
         if options.records is not None:
             start = grbp.fit(options.records, goal, **words)
@@ -133,15 +138,23 @@ def _create(options: argparse.Namespace, goal: int, start: Any) -> grbp.Study:
         options.learner,
         model=options.model,
         memory=memory if memory in (None, "averaged") else parse_number(memory),
-        groups=None if groups is None else [name.strip() for name in groups.split(",")],
+        groups=None if groups is None else parse_words(groups),
         seed=parse_whole(options.seed),
         start=start,
         cases=parse_whole(options.cases),
         windows={action: parse_number(days) for action, days in windows.items()},
         shadow=options.shadow,
         level=parse_number(options.level),
+        states=None if options.states is None else parse_words(options.states),
+        actions=None if options.actions is None else parse_words(options.actions),
+        case_name=_parse_case_name(options.case_name),
         who=options.who,
     )
+
+
+def _parse_case_name(text: str | None) -> str | list[str] | None:
+    """Read what a case is called, or also what several are called."""
+    return text if text is None or "," not in text else parse_words(text)
 
 
 def _open(options: argparse.Namespace, study: grbp.Study) -> None:
@@ -150,12 +163,12 @@ def _open(options: argparse.Namespace, study: grbp.Study) -> None:
     advice = study.open_case(
         state, group=options.group, code=options.code, key=options.key, observed=options.observed
     )
-    _show(options, study, advice)
+    _show(options, advice)
 
 
 def _ask(options: argparse.Namespace, study: grbp.Study) -> None:
     """Say what to do next with a case."""
-    _show(options, study, study.ask(_find_case(options, study)))
+    _show(options, study.ask(_find_case(options, study)))
 
 
 def _tell(options: argparse.Namespace, study: grbp.Study) -> None:
@@ -169,26 +182,26 @@ def _tell(options: argparse.Namespace, study: grbp.Study) -> None:
         key=options.key,
         observed=options.observed,
     )
-    _show(options, study, advice, f"Step {advice.step:,} is recorded.")
+    _show(options, advice, f"Step {advice.step:,} is recorded.")
 
 
 def _void(options: argparse.Namespace, study: grbp.Study) -> None:
     """Take back the last entry of a case."""
     case, step = _find_case(options, study), parse_whole(options.step)
     advice = study.void(case, options.why, step=step, key=options.key)
-    _show(options, study, advice, "The last entry is taken back; the log keeps it.")
+    _show(options, advice, "The last entry is taken back; the log keeps it.")
 
 
 def _undo(options: argparse.Namespace, study: grbp.Study) -> None:
     """Undo one's own last entry of a case."""
     advice = study.undo(_find_case(options, study), key=options.key)
-    _show(options, study, advice, "Your last entry is undone; the log keeps it.")
+    _show(options, advice, "Your last entry is undone; the log keeps it.")
 
 
 def _withdraw(options: argparse.Namespace, study: grbp.Study) -> None:
     """Withdraw a case."""
     case = _find_case(options, study)
-    _show(options, study, study.withdraw_case(case, options.why, key=options.key))
+    _show(options, study.withdraw_case(case, options.why, key=options.key))
 
 
 def _code(options: argparse.Namespace, study: grbp.Study) -> None:
@@ -200,7 +213,7 @@ def _code(options: argparse.Namespace, study: grbp.Study) -> None:
     if options.json:
         print_json(case.to_dict())
     else:
-        show_cases([case], 1)
+        show_cases([case], 1, study.labels)
 
 
 def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
@@ -236,7 +249,7 @@ def _status(options: argparse.Namespace, study: grbp.Study) -> None:
     if options.json:
         print_json(status.to_dict())
     else:
-        show_study(status)
+        show_study(status, details=getattr(options, "details", False))
 
 
 def _studies(options: argparse.Namespace) -> None:
@@ -260,7 +273,7 @@ def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
     if options.json:
         print_json({"cases": [case.to_dict() for case in cases]})
     else:
-        show_cases(cases, limit)
+        show_cases(cases, limit, study.labels)
 
 
 def _is_shadow(study: grbp.Study) -> bool:
@@ -280,7 +293,17 @@ def _log(options: argparse.Namespace, study: grbp.Study) -> None:
     if options.json:
         print_json({"events": [event_to_dict(event) for event in events]})
     else:
-        show_log(events, limit, study.goal, shadow=shadow)
+        goal, words, back = study.goal, study.labels, _find_taken_back(study, events)
+        lines = describe_events(events, goal, words, shadow=shadow, taken_back=back)
+        show_log(lines, limit, words, details=options.details)
+
+
+def _find_taken_back(study: grbp.Study, events: list[Event]) -> set[int]:
+    """Return the numbers of the events that were taken back; of a damaged study none."""
+    try:
+        return study.find_taken_back(events)
+    except Damaged:
+        return set()
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -340,15 +363,13 @@ def _backup(options: argparse.Namespace) -> int:
     return upkeep.back_up(options, store_of(options))
 
 
-def _show(
-    options: argparse.Namespace, study: grbp.Study, advice: Advice, recorded: str = ""
-) -> None:
+def _show(options: argparse.Namespace, advice: Advice, recorded: str = "") -> None:
     """Give advice to a program or to a person."""
     advice = show(advice, shadow=advice.shadow)
     if options.json:
         print_json(advice.to_dict())
     else:
-        show_advice(advice, study.goal, recorded)
+        show_advice(advice, recorded, details=options.details)
 
 
 def _show_verified(options: argparse.Namespace, found: Verified) -> int:
@@ -361,6 +382,9 @@ def _show_verified(options: argparse.Namespace, found: Verified) -> int:
 
 
 _WHO: Final[_Options] = {"--who": {"help": "who records (your user name)"}}
+_DETAILS: Final[_Options] = {
+    "--details": {"action": "store_true", "help": "also say what statisticians want to know"}
+}
 _KEY: Final[_Options] = {"--key": {"help": "a UUID; sent again, the request is recorded once"}}
 _OBSERVED: Final[_Options] = {
     "--observed": {"metavar": "TIME", "help": "when it happened, if not now: 2026-11-16T08:30"}
@@ -377,8 +401,8 @@ _PAGE: Final[_Options] = {
     "--limit": {"default": "100", "metavar": "N", "help": "list at most this many (100)"},
 }
 _TELL: Final[_Options] = {
-    "--state": {"required": True, "help": "the state it led to; 0 is the dead end"},
-    "--took": {"choices": [CONTINUE, FINISH], "help": "what was done, if not what was advised"},
+    "--state": {"required": True, "help": "the state it led to, by its number or its word"},
+    "--took": {"metavar": "ACTION", "help": "what was done, if not what was advised"},
     "--why": {"metavar": "TEXT", "help": "why something else was done"},
     "--step": {"metavar": "N", "help": "the number of the step, so that none is told twice"},
 }
@@ -387,7 +411,7 @@ _VOID: Final[_Options] = {
     "--step": {"metavar": "N", "help": "the step that is meant, for safety"},
 }
 _STATE: Final[_Options] = {
-    "--state": {"required": True, "help": "its state, from 1 to goal - 1"},
+    "--state": {"required": True, "help": "its state, by its number or its word"},
     "--group": {"metavar": "NAME", "help": "its group, in a study with groups"},
     "--code": {"metavar": "CODE", "help": f"a short code of it: {CODE_HINT}"},
 }
@@ -418,26 +442,32 @@ def _file_option(line: str, **settings: str) -> _Options:
 
 
 _VERBS: Final = {
-    "init": _Verb("make a study", NEW_STUDY | _WHO, _init, opens=False),
-    "open": _Verb("open a case and say what to do", _STATE | _KEY | _OBSERVED | _WHO, _open),
-    "ask": _Verb("say what to do next with a case, and why", _CASE, _ask),
+    "init": _Verb("make a study", NEW_STUDY | _WHO | _DETAILS, _init, opens=False),
+    "open": _Verb(
+        "open a case and say what to do", _STATE | _KEY | _OBSERVED | _WHO | _DETAILS, _open
+    ),
+    "ask": _Verb("say what to do next with a case, and why", _CASE | _DETAILS, _ask),
     "tell": _Verb(
         "record what came of a step, and say what to do next",
-        _CASE | _TELL | _KEY | _OBSERVED | _WHO,
+        _CASE | _TELL | _KEY | _OBSERVED | _WHO | _DETAILS,
         _tell,
     ),
-    "void": _Verb("take back the last entry of a case", _CASE | _VOID | _KEY | _WHO, _void),
-    "undo": _Verb(
-        "undo your own last entry of a case, within 15 minutes", _CASE | _KEY | _WHO, _undo
+    "void": _Verb(
+        "take back the last entry of a case", _CASE | _VOID | _KEY | _WHO | _DETAILS, _void
     ),
-    "withdraw": _Verb("withdraw a case", _CASE | _WHY | _KEY | _WHO, _withdraw),
+    "undo": _Verb(
+        "undo your own last entry of a case, within 15 minutes",
+        _CASE | _KEY | _WHO | _DETAILS,
+        _undo,
+    ),
+    "withdraw": _Verb("withdraw a case", _CASE | _WHY | _KEY | _WHO | _DETAILS, _withdraw),
     "code": _Verb("give a case a short code, or erase it", _NUMBER | _CODE | _WHO, _code),
     "archive": _Verb("close the study for entries, and keep it", _WHY | _WHO, _archive),
     "unarchive": _Verb("open an archived study for entries again", _WHY | _WHO, _unarchive),
     "studies": _Verb("list the studies of the store", _ALL, _studies, opens=False),
-    "status": _Verb("say how the study stands", {}, _status),
+    "status": _Verb("say how the study stands", _DETAILS, _status),
     "cases": _Verb("list cases", _STATUS | _BY_CODE | _PAGE, _cases),
-    "log": _Verb("list what was recorded, by whom and when", _OF_CASE | _PAGE, _log),
+    "log": _Verb("list what was recorded, by whom and when", _OF_CASE | _PAGE | _DETAILS, _log),
     "verify": _Verb("check that nothing was changed or lost", upkeep.VERIFY, _verify, opens=False),
     "export": _Verb(
         "write the log, to take it elsewhere, or the steps as a table",

@@ -9,7 +9,19 @@ from grbp.live.starts import DRAWN, FIRST
 _DEFAULTS: Final = ", ".join(f"{model}={learner}" for model, learner in MODELS.items())
 
 NEW_STUDY: Final[dict[str, dict[str, Any]]] = {
-    "--goal": {"help": "the state G that wins a case (with --from, that of the other study)"},
+    "--goal": {"help": "the state that wins a case (that of --states, or of the study --from)"},
+    "--states": {
+        "metavar": "WORDS",
+        "help": "what the states are called, from 0 to the goal: dead,severe,mild,home",
+    },
+    "--actions": {
+        "metavar": "WORDS",
+        "help": "what continuing and finishing are called: medication,surgery",
+    },
+    "--case-name": {
+        "metavar": "WORD",
+        "help": "what a case is called: patient, or also several: person,people (case)",
+    },
     "--learner": {
         "help": f"the learner, with constants if you like (that of the model: {_DEFAULTS})",
     },
@@ -23,7 +35,7 @@ NEW_STUDY: Final[dict[str, dict[str, Any]]] = {
     },
     "--groups": {
         "metavar": "NAMES",
-        "help": "groups with counters of their own, such as north,south (none)",
+        "help": "groups with counts of their own, such as north,south (none)",
     },
     "--seed": {
         "default": "0",

@@ -1,4 +1,7 @@
-"""Printing a live study for a person, at 80 columns."""
+"""Printing a live study for a person, at 80 columns and in the study's own words.
+
+What only statisticians want to know is printed when it is asked for, below a line that says so.
+"""
 
 import json
 import math
@@ -6,142 +9,195 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain, zip_longest
 from typing import Any, Final
 
-from grbp._format import plural
+from grbp._format import percent, plural
 from grbp.live import Advice, Basis, Case, Event, Status, Verified
+from grbp.live.advice import AnyBasis
+from grbp.live.basis import fill_lines, name_goal
 from grbp.live.narration import (
     EventLine,
+    describe_advice,
     describe_choice,
-    describe_events,
     describe_granted,
     describe_planned,
     format_days,
+    name_state,
 )
 from grbp.live.schema import CLOSED, LOST, OPEN, WON
-from grbp.live.state_basis import StateBasis
-from grbp.model.transition import Action, successors
+from grbp.model.labels import Labels, begin
+from grbp.model.transition import Action
 from grbp.theory.posterior import Estimate
 
 _WIDTH: Final = 80
-_SINCE: Final = ", and say since when a case has been in its state"
-_WHO: Final = 10
-"""The columns for a name; a longer one goes on in the next line."""
+_GAP: Final = 2
+_TIMES: Final = ("recorded", "since")
+_DETAILS: Final = "\nFor statisticians:"
+_STATUS: Final = {OPEN: "in progress", WON: "won", LOST: "lost", CLOSED: "withdrawn"}
 
 
 def _fill(text: str) -> None:
     print(textwrap.fill(text, _WIDTH, break_on_hyphens=False))
 
 
-def show_advice(advice: Advice, goal: int, done: str = "") -> None:
+def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; where it is too wide, the widest columns of words go on in the next line."""
+    lines = [heads, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    words = [k for k, head in enumerate(heads) if head not in _TIMES]
+    while sum(widths) + _GAP * (len(widths) - 1) > _WIDTH:
+        widths[max(words, key=widths.__getitem__)] -= 1
+    for line in lines:
+        cells = [
+            textwrap.wrap(cell, width, break_on_hyphens=False)
+            for cell, width in zip(line, widths, strict=True)
+        ]
+        for parts in zip_longest(*cells, fillvalue=""):
+            padded = (f"{part:<{width}}" for part, width in zip(parts, widths, strict=True))
+            print((" " * _GAP).join(padded).rstrip())
+
+
+def show_advice(advice: Advice, done: str = "", *, details: bool = False) -> None:
     """Say what to do, then what was recorded, then why."""
-    _fill(_describe_advice(advice, goal))
+    _fill(describe_advice(advice))
     if advice.replayed:
-        print(f"This was recorded before, as event {advice.event:,}; nothing was recorded now.")
+        print(f"This was recorded before, as entry {advice.event:,}; nothing was recorded now.")
     elif done:
         print(done)
     for warning in advice.warnings or ():
         _fill(f"WARNING: {warning}")
     if advice.basis is not None:
         print()
-        print(advice.basis.summary)
+        print(fill_lines(advice.basis.sentences(advice.labels)))
+        if details:
+            print(_DETAILS)
+            print(fill_lines(advice.basis.details()))
 
 
-def _describe_advice(advice: Advice, goal: int) -> str:
-    """Say in one line what to do with a case."""
-    group = "" if advice.group is None else f" ({advice.group})"
-    name, after = f"Case {advice.case:,}{group}", f"after {plural(advice.step, 'step')}"
-    if advice.status == WON:
-        return f"{name} is won: it reached the goal {after}."
-    if advice.status == LOST:
-        return f"{name} is lost: it is in the dead end {after}."
-    if advice.status == CLOSED:
-        return f"{name} is closed: it was withdrawn in state {advice.state:,} {after}."
-    place = f"{name}, state {advice.state:,} of {goal:,}:"
-    if advice.action is None or advice.basis is None:
-        return f"{place} nobody is advised, as the study is in shadow mode."
-    low, high = successors(goal, advice.state, advice.action == Action.FINISH)
-    learn = ", in order to learn" if advice.basis.forced else ""
-    return f"{place} {advice.action.name}{learn}. Then tell state {low:,} or {high:,}."
-
-
-def show_study(status: Status) -> None:
+def show_study(status: Status, *, details: bool = False) -> None:
     """Say at a glance how a study stands."""
-    n = status.cases
-    learner = f"{status.learner} (grbp {status.version})"
+    n, words = status.cases, status.labels
+    ends = " to ".join(name_state(state, status.goal, words) for state in (0, status.goal))
+    _fill(f"Study {status.study}: from {ends}.")
     if status.shadow:
-        learner = f"grbp {status.version}, shadow mode: nobody is advised"
-    _fill(f"Study {status.study}: goal {status.goal:,}, {learner}")
+        print("Shadow mode: nobody is advised.")
     if status.groups:
-        _fill(f"Groups, each with counters of its own: {', '.join(status.groups)}.")
+        _fill(f"Groups, each with counts of its own: {', '.join(status.groups)}.")
     for action, days in status.windows.items():
-        print(f"An outcome of {action.upper()} counts after {format_days(days)}.")
+        _fill(f"An outcome of {words.doing(action)} counts after {format_days(days)}.")
     if status.archived:
         print(f"ARCHIVED on {status.archived[:10]}: it takes no entries.")
     if status.read_only:
         _fill(f"READ-ONLY: {status.read_only}.")
     if not n["opened"]:
-        print("No case was opened yet.")
+        print(f"No {words.case[0]} was opened yet.")
     else:
-        ends = f"{n[WON]:,} won, {n[LOST]:,} lost, {n[CLOSED]:,} withdrawn"
-        print(f"{plural(n['opened'], 'case')}: {n[OPEN]:,} open, {ends}.")
+        stages = ", ".join(f"{n[stage]:,} {said}" for stage, said in _STATUS.items())
+        _fill(f"{begin(words.count_cases(n['opened']))}: {stages}.")
     if status.planned is not None:
-        _fill(describe_planned(status.planned, n["opened"]))
-    if status.shadow:
-        print(f"{plural(status.events, 'event')}.")
-    else:
+        _fill(describe_planned(status.planned, n["opened"], words))
+    if not status.shadow:
         _show_learned(status)
+    if details:
+        _show_details(status)
 
 
 def _show_learned(status: Status) -> None:
     """Say what a study has learned, and what follows from that."""
-    basis = status.basis
+    basis, words = status.basis, status.labels
     if status.model != "one" or status.memory is not None:
-        _fill(f"The advice takes {describe_granted(status.model, status.memory)} for granted.")
+        granted = describe_granted(status.model, status.memory, words)
+        _fill(f"The advice takes {granted} for granted.")
     for alarm in status.alarms or ():
-        _fill(f"ALARM, {alarm.name}, evidence {alarm.evidence:,.0f}: {alarm.sentence}")
+        _fill(f"WARNING: {words.tell(alarm.sentence)}")
     if status.pending:
-        print(f"{status.pending:,} FINISH pending: advised or taken, and not counted yet.")
+        many = "outcome is" if status.pending == 1 else "outcomes are"
+        _fill(f"{status.pending:,} {many} awaited of {words.doing(Action.FINISH)}.")
     _show_next(status)
-    if isinstance(basis, Basis) and (basis.f or basis.c):
-        _show_estimates(basis)
-    elif any(one.f or one.c for one in status.by_state):
-        _show_states(status.by_state)
+    rows = [basis] if isinstance(basis, Basis) else status.by_state
+    if any(one.f or one.c for one in rows):
+        _show_known(rows, words)
     elif status.cases["opened"]:
-        print("Nothing was seen of either action yet.")
-    if basis.drawn is not None:
-        first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
-        print(f"The learner also counts one drawn try of each action: {first}.")
-    print(f"{plural(status.events, 'event')}, head {status.head[:16]}.")
+        print("Neither of the two was tried yet.")
+    if isinstance(basis, Basis) and basis.side is not None:
+        _fill(_describe_better(basis, words))
 
 
 def _show_next(status: Status) -> None:
     """Say what the next case gets, in each group."""
-    by_state = status.model != "one"
+    words, by_state = status.labels, status.model != "one"
     choices = {name: one.next_threshold for name, one in status.by_group.items()}
     for group, choice in (choices or {"": status.next_threshold}).items():
         if choice is not None:
-            rule = describe_choice(choice, status.goal, by_state=by_state)
-            what = "this policy" if by_state else f"threshold {choice:,}"
-            _fill(f"The next case{f' of {group}' if group else ''} gets {what}: {rule}.")
+            rule = describe_choice(choice, status.goal, words, by_state=by_state)
+            _fill(f"The next {words.case[0]}{f' of {group}' if group else ''} gets: {rule}.")
 
 
-def _show_states(rows: Sequence[StateBasis]) -> None:
-    """Print what is known of both actions in each state."""
-    head = f"{'share':>7}{f'{100 * rows[0].level:g} % interval':>18}{'tries':>8}"
-    print(f"\n  {'':<5}{'CONTINUE moves up':>19}{'FINISH wins':>27}")
-    print(f"  state{head}{head}")
-    for one in rows:
-        line = f"  {one.state:>5}"
-        for share, tries in ((one.p_c, one.c), (one.p_f, one.f)):
-            estimate = "-" if math.isnan(share.estimate) else f"{share.estimate:.3f}"
-            line += f"{estimate:>7}{f'{share.low:.3f} to {share.high:.3f}':>18}{tries:>8,}"
-        print(line)
+def _show_known(rows: Sequence[AnyBasis], words: Labels) -> None:
+    """Print what is known of both actions, in all states together or in each."""
+    interval = f"{100 * rows[0].level:g} % interval"
+    where = [f"in {words.state(one.state)}, " if one.threshold is None else "" for one in rows]
+    goal, (go_on, finish) = name_goal(rows[0], words), map(words.doing, Action)
+    cells = chain.from_iterable(
+        (
+            (f"{place}{go_on} moved up", one.c_up, one.c, one.p_c),
+            (f"{place}{finish} reached {goal}", one.f_goal, one.f, one.p_f),
+        )
+        for place, one in zip(where, rows, strict=True)
+    )
+    print()
+    _show_table(
+        ("what was seen", "how often", "share", interval),
+        [
+            (begin(what), f"{good:,} of {tries:,}", *_format_share(share))
+            for what, good, tries, share in cells
+        ],
+    )
     print()
 
 
+def _format_share(one: Estimate) -> tuple[str, str]:
+    """Write a share and its interval in percent."""
+    if math.isnan(one.estimate):
+        return "unknown", ""
+    return percent(one.estimate), f"{100.0 * one.low:.1f} to {100.0 * one.high:.1f} %"
+
+
+def _describe_better(basis: Basis, words: Labels) -> str:
+    """Say what seems better in state 1, and how sure that is."""
+    assert basis.side is not None  # noqa: S101 (whoever asks has looked)
+    sure = "the intervals leave no doubt" if basis.settled else "the intervals allow for either"
+    said = f"In {words.state(1)}, {words.doing(basis.side)} looks better; {sure}."
+    if basis.other_better is None:
+        return said
+    chance = basis.other_better if basis.side != basis.action else 1.0 - basis.other_better
+    chance = min(max(chance, 1e-12), 1.0 - 1e-12)  # its precision
+    return f"{said} The probability that this is right is {percent(chance)}."
+
+
+def _show_details(status: Status) -> None:
+    """Print what statisticians want to know of a study."""
+    basis = status.basis
+    print(_DETAILS)
+    if status.shadow:
+        print(f"grbp {status.version}. {plural(status.events, 'event')}.")
+        return
+    _fill(f"Learner {status.learner} (grbp {status.version}), seed {status.seed}.")
+    if status.next_threshold is not None and status.model == "one":
+        print(f"The next threshold is {status.next_threshold:,}.")
+    for alarm in status.alarms or ():
+        print(f"Alarm {alarm.name}: evidence {alarm.evidence:,.0f}.")
+    if basis.drawn is not None:
+        first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
+        print(f"The learner also counts one drawn try of each action: {first}.")
+    if isinstance(basis, Basis) and (basis.f or basis.c):
+        _show_estimates(basis)
+    print(f"{plural(status.events, 'event')}, head {status.head[:16]}.")
+
+
 def _show_estimates(basis: Basis) -> None:
-    """Print what is known of both actions."""
+    """Print what is known of both actions, in the symbols of the paper."""
     print(f"\n  {'':<36}{'estimate':>10}{f'{100 * basis.level:g} % interval':>20}{'tries':>10}")
     _show_estimate("p_C, CONTINUE moves up", basis.p_c, basis.c)
     _show_estimate("p_F, FINISH wins", basis.p_f, basis.f)
@@ -161,63 +217,64 @@ def _show_estimate(name: str, one: Estimate, tries: int | None = None) -> None:
     print(f"  {name:<36}{estimate:>10}{interval:>20}{number:>10}".rstrip())
 
 
-def show_cases(cases: Sequence[Case], limit: int) -> None:
+def show_cases(cases: Sequence[Case], limit: int, words: Labels) -> None:
     """Print cases as a table."""
     if not cases:
-        print("There is no such case.")
+        print(f"There is no such {words.case[0]}.")
         return
-    wide = max(4, *(len(str(case.case)) for case in cases))
-    high = max(5, *(len(str(case.state)) for case in cases))
-    grouped = any(one.group is not None for one in cases)
-    since = f"{'since':<16}  group" if grouped else "since"
-    print(
-        f"{'case':>{wide}}  {'state':>{high}}  status  steps  overridden  held  advised   {since}"
-    )
-    for one in cases:
-        since = _format_time(one.since)[:-3]
-        against = "-" if one.overridden is None else one.overridden
-        line = (
-            f"{one.case:>{wide}}  {one.state:>{high}}  {one.status:<6}  {one.steps:>5}"
-            f"  {against:>10}  {one.held:>4}  {one.action or '-':<8}  {since}"
-        )
-        group = "" if one.group is None else f"  {one.group}"
-        fits = len(line) + len(group) <= _WIDTH
-        print(line + group if fits else f"{line}\n{'':>{wide}}  of group{group[1:]}")
-    _show_end((one.since for one in cases), len(cases) == limit, cases[-1].case, _SINCE)
+    parts = {
+        words.case[0]: [f"{one.case:,}" for one in cases],
+        "code": [one.code or "" for one in cases],
+        "state": [words.state(one.state).removeprefix("state ") for one in cases],
+        "status": [_STATUS.get(one.status, one.status) for one in cases],
+        "steps": [_describe_steps(one) for one in cases],
+        "advised": [words.do(one.action) if one.action else "" for one in cases],
+        "since": [_format_time(one.since)[:-3] for one in cases],
+        "group": [one.group or "" for one in cases],
+    }
+    shown = {head: cells for head, cells in parts.items() if any(cells)}
+    _show_table(list(shown), list(zip(*shown.values(), strict=True)))
+    since = f", and say since when each {words.case[0]} has been in that state"
+    _show_end((one.since for one in cases), len(cases) == limit, cases[-1].case, since)
 
 
-def show_log(events: Sequence[Event], limit: int, goal: int, *, shadow: bool) -> None:
+def _describe_steps(case: Case) -> str:
+    """Say how many steps were told, how many against the advice, and how many do not count yet."""
+    against = f", {case.overridden:,} against the advice" if case.overridden else ""
+    held = f", {case.held:,} not counted yet" if case.held else ""
+    return f"{case.steps:,}{against}{held}"
+
+
+def show_log(lines: Sequence[EventLine], limit: int, words: Labels, *, details: bool) -> None:
     """Print events as a table: number, time, case, who, and what happened."""
-    if not events:
-        print("There is no such event.")
+    if not lines:
+        print("There is no such entry.")
         return
-    wide, cases = (max(5, *(len(f"{k:,}") for k in ks)) for ks in _numbers(events))
-    print(f"{'event':>{wide}}  {'recorded':<19}  {'case':>{cases}}  {'who':<{_WHO}}  what")
-    for line in describe_events(events, goal, shadow=shadow):
-        event = line.event
-        case = f"{event.case:,}" if event.case else ""
-        left = f"{event.seq:>{wide},}  {_format_time(event.recorded)}  {case:>{cases}}  "
-        who = textwrap.wrap(event.who, _WHO)
-        what = textwrap.wrap(
-            _join_sentences(line), _WIDTH - len(left) - _WHO - 2, break_on_hyphens=False
-        )
-        for k in range(max(len(who), len(what))):
-            name, text = (part[k] if k < len(part) else "" for part in (who, what))
-            print(f"{left if k == 0 else ' ' * len(left)}{name:<{_WHO}}  {text}".rstrip())
-    _show_end((event.recorded for event in events), len(events) == limit, events[-1].seq)
+    _show_table(
+        ("entry", "recorded", words.case[0], "who", "what"),
+        [
+            (
+                f"{line.event.seq:,}",
+                _format_time(line.event.recorded),
+                f"{line.event.case:,}" if line.event.case else "",
+                line.event.who,
+                _join_sentences(line, details=details),
+            )
+            for line in lines
+        ],
+    )
+    stamps = (line.event.recorded for line in lines)
+    _show_end(stamps, len(lines) == limit, lines[-1].event.seq)
 
 
-def _numbers(events: Sequence[Event]) -> tuple[list[int], list[int]]:
-    return [event.seq for event in events], [event.case for event in events]
-
-
-def _join_sentences(line: EventLine) -> str:
+def _join_sentences(line: EventLine, *, details: bool) -> str:
     """Say what an event recorded, with its notes, when it was observed, and why."""
-    notes = [f"{note[:1].upper()}{note[1:]}." for note in line.notes]
+    notes = [f"{begin(note)}." for note in line.notes]
     observed = line.event.observed
     when = [f"Observed {_format_time(observed)}."] if observed else []
     why = [f"Reason: {line.why}"] if line.why else []
-    return " ".join([line.what, *notes, *when, *why])
+    more = [line.details] if details and line.details else []
+    return " ".join([line.what, *notes, *more, *when, *why])
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:

@@ -107,6 +107,11 @@ def parse_wholes(text: str | None) -> Any:
     return None if text is None else [parse_whole(part) for part in text.split(",")]
 
 
+def parse_words(text: str) -> list[str]:
+    """Read words with commas between them."""
+    return [word.strip() for word in text.split(",")]
+
+
 def parse_number(text: str | None) -> Any:
     """Read a number, if one is given; return other text as it is, for the model to refuse."""
     if text is None:

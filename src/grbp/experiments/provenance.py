@@ -21,6 +21,7 @@ from grbp.learners.registry import EveryLearner
 _PACKAGE: Final = Path(__file__).parent.parent
 
 _CHANGES_NO_NUMBER: Final = (
+    "_palette.py",
     "cli",
     "explorer",
     "figures",

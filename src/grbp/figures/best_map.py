@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from grbp._palette import AREAS
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, check_axes, drawing_style, write_title
+from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, write_title
 from grbp.figures.regret_map import check_map, draw_cells, label_map
 from grbp.figures.style import line_styles
 from grbp.model.validation import check_goal
@@ -16,12 +17,6 @@ from grbp.numerics.arrays import Floats, Ints
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_COLOURS: Final = (
-    "#F0E442", "#999999", "#B07A4F", "#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#AAAA00",
-    "#99DDFF", "#BBCC33", "#DDAA33", "#BB5566", "#664477", "#225555", "#CCCCCC", "#882200",
-)  # fmt: skip
-"""Colours for learners that share one with another, or are black, as the boundary is."""
 
 _PALE: Final = 0.45
 """How much of its colour a cell has where the second best is not clearly worse."""
@@ -105,11 +100,11 @@ def best_learner_figure(  # noqa: PLR0913, PLR0917 (a picture is of all this)
 
 
 def _palette(names: list[str]) -> list[str]:
-    """Return the colours of learners: their own where these differ and are not black."""
-    free = iter(_COLOURS * len(names))
+    """Return the colours of learners: their own where these differ and are not the boundary's."""
+    free = iter(AREAS * len(names))
     given: list[str] = []
     for colour, _ in line_styles(names).values():
-        given.append(next(free) if colour in (*given, "#000000") else colour)
+        given.append(next(free) if colour in (*given, INK) else colour)
     return given
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from grbp._palette import RAMP
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import INK, check_axes, drawing_style, fit_words
+from grbp.figures.canvas import INK, LINE, PAPER, check_axes, drawing_style, fit_words
 from grbp.figures.frame import TINTS
 from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats
@@ -17,12 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_CURVES: Final = 12
+MOST_CURVES: Final = len(RAMP)
 """The most boundaries drawn in one figure; more shades could not be told apart."""
 
-
-_MARK: Final = "#D55E00"
-"""The colour of a problem that is marked."""
 
 _SIDE: Final = 5.376
 """Inches: the side of the square for which the words are laid out."""
@@ -78,7 +76,7 @@ def boundary_figure(
             (line,) = axes.plot(x, boundary(goal, x), color=colour, linewidth=1.8)
             line.set(label=f"G = {goal:,}", clip_on=False, zorder=3)
         if point is not None:
-            (mark,) = axes.plot(*point, marker="o", markersize=9, color=_MARK, linestyle="none")
+            (mark,) = axes.plot(*point, marker="o", markersize=9, color=INK, linestyle="none")
             mark.set(label="$(p_C, p_F)$", clip_on=False, zorder=5)
         _name_on_curves(axes, drawn)
         _name_regions(axes, drawn)
@@ -109,12 +107,10 @@ def _samples(goal: int) -> Floats:
     return np.unique(np.concatenate((even, bend[(bend > 0.0) & (bend < 1.0)])))
 
 
-def _shades(count: int) -> list[tuple[float, float, float, float]]:
-    """Return one colour a curve, from dark to light; the palette's pale end is left out."""
-    from matplotlib import colormaps  # noqa: PLC0415
-
-    palette = colormaps["viridis"]
-    return [palette(0.8 * i / max(1, count - 1)) for i in range(count)]
+def _shades(count: int) -> list[str]:
+    """Return one colour a curve, from dark to light."""
+    last = len(RAMP) - 1
+    return [RAMP[round(last * i / max(1, count - 1))].light for i in range(count)]
 
 
 def _unit_square(axes: "Axes | None") -> "tuple[Figure, Axes]":
@@ -131,7 +127,7 @@ def _unit_square(axes: "Axes | None") -> "tuple[Figure, Axes]":
         axis.set_ticks([float(name) for name in names], names)
     axes.set_xlabel("$p_C$, the chance that CONTINUE moves up", size=12)
     axes.set_ylabel("$p_F$, the chance that FINISH reaches the goal", size=12)
-    axes.grid(visible=True, color="#d8d8d8", linewidth=0.6)
+    axes.grid(visible=True, color=LINE, linewidth=0.6)
     axes.set_axisbelow(True)
     return cast("Figure", axes.figure), axes
 
@@ -151,7 +147,7 @@ def _name_on_curves(axes: "Axes", goals: Sequence[int]) -> None:
         if min(gaps, default=1.0) > 0.029 and y > 0.055:
             name = axes.text(0.5, y, f"G = {goal:,}", ha="center", va="center")
             name.set(rotation=math.degrees(angle), rotation_mode="anchor")
-            name.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+            name.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 0.6})
         elif goal == goals[-1]:
             beside = boundary(goal, 0.53)
             name = axes.text(0.542, beside, f"G = {goal:,}", ha="left", va="top")

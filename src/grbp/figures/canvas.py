@@ -10,17 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grbp._io import check_file_name, write_together
+from grbp._palette import PALETTE
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK: Final = "#1a1a1a"
-GREY: Final = "#555555"
+INK: Final = PALETTE["ink"].light
+GREY: Final = PALETTE["soft"].light
+LINE: Final = PALETTE["line"].light
+PAPER: Final = PALETTE["paper"].light
+"""The colours of words, of small print, of a grid and of the ground."""
 
 _STYLE: Final = {
     "font.size": 11.0,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color", "patch.edgecolor"), INK),
+    "grid.color": LINE,
     "legend.frameon": False,
     "legend.borderaxespad": 0.0,
     # Outlines instead of letters: the same picture where our font is not installed.
@@ -113,6 +120,14 @@ def render(figure: "Figure", kinds: Iterable[str] = _BOTH) -> dict[str, bytes]:
             figure.savefig(file, format=kind, dpi=200, metadata=dict.fromkeys(_UNSAID[kind]))
         pictures[kind] = file.getvalue()
     return pictures
+
+
+def render_clear(figure: "Figure") -> bytes:
+    """Return a figure as an SVG without a ground, for a page that has its own."""
+    file = io.BytesIO()
+    with drawing_style():
+        figure.savefig(file, format="svg", transparent=True, metadata=dict.fromkeys(_UNSAID["svg"]))
+    return file.getvalue()
 
 
 def write_pictures(pictures: dict[str, bytes], path: Path) -> list[Path]:

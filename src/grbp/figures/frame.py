@@ -5,6 +5,7 @@ Each is five inches wide with letters of ten points and more, so that it reads o
 
 from typing import TYPE_CHECKING, Final
 
+from grbp._palette import PALETTE
 from grbp.figures.canvas import check_axes
 
 if TYPE_CHECKING:
@@ -19,11 +20,14 @@ _RIGHT: Final = 0.3
 INSIDE: Final = _WIDTH - _LEFT - _RIGHT
 """Inches: the width of a figure, the room beside its axes, and the width for which words fit."""
 
-CONTINUE: Final = "#0072B2"
-FINISH: Final = "#D55E00"
-"""The colours of the two actions."""
+CONTINUE: Final = PALETTE["continue-line"].light
+FINISH: Final = PALETTE["finish-line"].light
+"""The colours of the two actions: of lines and marks."""
 
-TINTS: Final = {0: "#e3eef8", 1: "#fdeadf"}
+WORDS: Final = PALETTE["continue"].light, PALETTE["finish"].light
+"""The colours of words on the two actions, which are darker."""
+
+TINTS: Final = {0: PALETTE["continue-tint"].light, 1: PALETTE["finish-tint"].light}
 """The regions of the two thresholds: where CONTINUE is right in state 1, and where FINISH is."""
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from grbp._palette import MAP_HALO, MAP_INK
 from grbp.experiments.league_table import Duel
 from grbp.experiments.sweeps.result import RegretMap, SweepResult
 from grbp.figures.canvas import GREY, INK, drawing_style, save, with_addition, write_title
@@ -171,8 +172,8 @@ def _draw_map(axes: "Axes", duel: Duel, grid: RegretMap) -> None:
     draw_cells(axes, shades, cmap=_make_palette(), linewidth=0.2, **limits)
     along = np.linspace(*axes.get_xlim(), _SAMPLES)
     line = boundary(grid.goal, along)
-    axes.plot(along, line, color="white", linewidth=2.4)  # black alone is lost on the dark shades
-    axes.plot(along, line, color="black", linewidth=1.1, label="boundary")
+    axes.plot(along, line, color=MAP_HALO, linewidth=2.4)  # black alone is lost on the dark shades
+    axes.plot(along, line, color=MAP_INK, linewidth=1.1, label="boundary")
     for spine in axes.spines.values():
         spine.set(color=GREY, linewidth=0.6)
 

@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
+from grbp._palette import PALETTE
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, fit_words
-from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes
+from grbp.figures.canvas import GREY, INK, LINE, check_axes, drawing_style, fit_words
+from grbp.figures.frame import INSIDE, in_percent, legend_below, new_axes
 from grbp.figures.numbers import format_tick
 from grbp.figures.style import DASHED, DOTTED, SOLID, Dashes
 from grbp.planning.models import ModelPlan
@@ -30,8 +31,12 @@ _MOST_ROWS: Final = 12
 _MOST_TICKS: Final = 5
 """Powers of ten at an axis, beside the first."""
 
+_PLUM: Final = PALETTE["plum"].light
+_TEAL: Final = PALETTE["teal"].light
+"""Colours that are of no action."""
+
 _THREE: Final[tuple[tuple[str, Dashes], ...]] = (
-    (FINISH, SOLID), (CONTINUE, DASHED), (INK, DOTTED),
+    (_PLUM, SOLID), (_TEAL, DASHED), (INK, DOTTED),
 )  # fmt: skip
 """The looks of three truths, the worst first."""
 
@@ -191,11 +196,11 @@ def _draw_needs(
     least = [one.low if math.isinf(one.estimate) else math.nan for one, _ in pairs]
     for row, (one, _) in zip(rows, pairs, strict=True):
         high = one.high if math.isfinite(one.high) else one.estimate
-        axes.plot([one.low, high], [row, row], color=CONTINUE, linewidth=2.0)
-    axes.plot(numbers, rows, "o", color=CONTINUE, label="learning, with its interval")
+        axes.plot([one.low, high], [row, row], color=_TEAL, linewidth=2.0)
+    axes.plot(numbers, rows, "o", color=_TEAL, label="learning, with its interval")
     if any(map(math.isfinite, least)):
-        axes.plot(least, rows, ">", color=CONTINUE, label="learning: more than that")
-    axes.plot([trial for _, trial in pairs], rows, "D", color=FINISH, label="a trial with two arms")
+        axes.plot(least, rows, ">", color=_TEAL, label="learning: more than that")
+    axes.plot([trial for _, trial in pairs], rows, "D", color=_PLUM, label="a trial with two arms")
     axes.set_xscale("log")
     axes.set_ylim(len(truths) - 0.5, -0.5)
     axes.set_yticks(rows, [f"{truth.p_c:.3g}, {truth.p_f:.3g}" for truth in truths])
@@ -208,7 +213,7 @@ def _draw_needs(
     axes.set_xticks([10.0**k for k in ticks])
     axes.xaxis.set_major_formatter(lambda x, _: format_tick(x) if x >= 1.0 else f"{x:g}")
     axes.xaxis.set_minor_formatter("")
-    axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
+    axes.grid(visible=True, color=LINE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -238,8 +243,8 @@ def _draw_curves(axes: "Axes", plan: Plan, truth: Truth) -> None:
     level = f"{100.0 * plan.level:.4g} %"
     wrong = "settled on the wrong policy" if plan.stop_at else "was ever sure of the wrong policy"
     for name, ends, colour, dashes in (
-        ("plays the right policy", [one.plays_right for one in after], CONTINUE, SOLID),
-        (f"knows it at {level}", [one.known for one in after], FINISH, DASHED),
+        ("plays the right policy", [one.plays_right for one in after], _TEAL, SOLID),
+        (f"knows it at {level}", [one.known for one in after], _PLUM, DASHED),
         (wrong, [one.ever_wrongly_sure for one in after], GREY, DOTTED),
     ):
         _draw_curve(axes, after, ends, name, colour, dashes)
@@ -284,6 +289,6 @@ def _set_case_axis(axes: "Axes", plan: Plan) -> None:
     axes.set_xticks(ticks)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_tick(x)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
+    axes.grid(visible=True, color=LINE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

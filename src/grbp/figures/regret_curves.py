@@ -13,7 +13,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation
-from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, write_title
+from grbp.figures.canvas import GREY, INK, LINE, check_axes, drawing_style, write_title
 from grbp.figures.numbers import format_tick, rounds_in_words
 from grbp.figures.style import DOTTED, Dashes, line_styles
 from grbp.learners.getbe import SAMPLE_MEAN, Control
@@ -41,6 +41,15 @@ _HEADROOM: Final = 1.15
 _WIDTH, _PANEL_HEIGHT, _LINE, _SMALL_LINE = 9.6, 3.5, 0.215, 0.19
 """Inches: the figure's width, a panel's height, a line of the legend and one of small print."""
 
+_BETWEEN, _LOW_PANEL = 0.95, 2.7
+"""Inches: between the panels and the one below them, and the height of that one."""
+
+_ON_AXIS: Final = 0.1
+"""Curves that end below this part of the picture can hardly be told apart."""
+
+_BELOW_LOWEST: Final = 0.1
+"""Where a logarithmic scale of regret begins, as a part of the lowest curve's end."""
+
 _MOST_SAID: Final = 120
 """Letters that describe a truth, at most."""
 
@@ -56,6 +65,7 @@ _MANY: Final = 1000
 def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" = None) -> "Figure":
     """Draw mean regret against rounds, on a linear and on a logarithmic axis, a curve a learner.
 
+    Where the lowest curves would lie on the axis, a panel below has a logarithmic scale of regret.
     The shade around a curve holds the whole of the true mean curve with 95% confidence. The
     legend lists the learners from the largest regret at the last round to the smallest. A
     curve far above those of the paper's five leaves the picture, and the legend says so.
@@ -72,7 +82,7 @@ def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" 
         A line on top; it is shown as it is.
     ax : matplotlib.axes.Axes, optional
         Axes to draw the curves into, with a legend, instead of a figure of its own with both
-        axes. Rounds are logarithmic there if the axes are.
+        axes. Rounds are logarithmic there if the axes are, and so is regret.
 
     Returns
     -------
@@ -94,11 +104,18 @@ def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" 
     """
     if not simulation.curves:
         raise InvalidInput("a simulation of no learner was given; there must be one or more")
+    if ax is not None:
+        with drawing_style():
+            check_axes(ax)
+    crowded = ax is None and is_crowded(simulation)
     drawn = _order_curves(simulation)
     top = _highest_y(drawn)
     lines, theory_note = _theory_lines(simulation)
-    entries = [_legend_entry(one, top) for one in drawn]
-    entries += [line.label + _note_if_outside(float(line.y.min()), top) for line in lines]
+    # On a logarithmic scale of regret, every curve is seen.
+    seen = math.inf if ax is not None and _is_logarithmic(ax) else top
+    where = "upper panels" if crowded else "picture"
+    entries = [_legend_entry(one, seen, where) for one in drawn]
+    entries += [line.label + _note_if_outside(float(line.y.min()), seen, where) for line in lines]
     if ax is not None:
         return _draw_into(ax, simulation, drawn, lines, entries, title)
     columns = _columns(entries)
@@ -107,22 +124,26 @@ def regret_figure(simulation: Simulation, title: str = "", *, ax: "Axes | None" 
     ]
     # In inches below the top of the figure: the panels, the legend and the small print.
     panel_top = 0.87 if title else 0.55
-    legend_top = panel_top + _PANEL_HEIGHT + 0.67
+    below = _BETWEEN + _LOW_PANEL if crowded else 0.0
+    legend_top = panel_top + _PANEL_HEIGHT + below + 0.67
     notes_top = legend_top + (1 + -(-len(entries) // columns)) * _LINE + 0.06
     with drawing_style():
         from grbp.figures.notebook import Figure  # noqa: PLC0415
 
         figure = Figure(figsize=(_WIDTH, notes_top + _SMALL_LINE * len(notes) + 0.14))
         panels = _panels(figure, panel_top)
+        if crowded:
+            panels.append(_low_panel(figure, panel_top + _PANEL_HEIGHT + _BETWEEN))
         for axes in panels:
             handles = [_draw(axes, simulation, one) for one in drawn]
-            handles += [_draw_theory(axes, line) for line in lines]
+            if not _is_logarithmic(axes):
+                theory = [_draw_theory(axes, line) for line in lines]
         for axes in panels:
             _scale(axes, simulation, drawn, top)
         legend = figure.legend(
-            handles,
+            [*handles, *theory],
             # A name that starts with an underscore would be left out: written afterwards.
-            ["."] * len(handles),
+            ["."] * len(entries),
             loc="upper left",
             bbox_to_anchor=(_LEFT, _from_top(figure, legend_top)),
             borderpad=0.0,
@@ -151,7 +172,6 @@ def _draw_into(
 ) -> "Figure":
     """Draw the curves into one panel that somebody else made."""
     with drawing_style():
-        check_axes(axes)
         handles = [_draw(axes, simulation, one) for one in drawn]
         handles += [_draw_theory(axes, line) for line in lines]
         _scale(axes, simulation, drawn, _highest_y(drawn))
@@ -229,7 +249,14 @@ def _highest_y(drawn: Sequence[_Drawn]) -> float:
     return _HEADROOM * top if top > 0.0 else 1.0
 
 
-def _legend_entry(one: _Drawn, top: float) -> str:
+def is_crowded(simulation: Simulation) -> bool:
+    """Return whether two curves or more end so low that they can hardly be told apart."""
+    drawn = _order_curves(simulation)
+    low = _ON_AXIS * _highest_y(drawn)
+    return sum(0.0 < float(one.mean[-1]) < low for one in drawn) > 1
+
+
+def _legend_entry(one: _Drawn, top: float, where: str) -> str:
     """Write the legend's entry of a learner: its name and its regret at the last round."""
     name = one.name if len(one.name) <= _LONGEST_NAME else one.name[: _LONGEST_NAME - 1] + "…"
     mean, low, high = (float(end[-1]) for end in (one.mean, one.low, one.high))
@@ -241,11 +268,16 @@ def _legend_entry(one: _Drawn, top: float) -> str:
         entry += f" ({format_number(low, mean)} to {format_number(high, mean)})"
     elif high > mean:
         entry += f" ± {half}"
-    return entry + _note_if_outside(float(one.mean.max()), top)
+    return entry + _note_if_outside(float(one.mean.max()), top, where)
 
 
-def _note_if_outside(y: float, top: float) -> str:
-    return " (↑ leaves the picture)" if y > top else ""
+def _note_if_outside(y: float, top: float, where: str) -> str:
+    return f" (↑ leaves the {where})" if y > top else ""
+
+
+def _is_logarithmic(axes: "Axes") -> bool:
+    """Return whether the scale of regret is logarithmic."""
+    return axes.get_yscale() == "log"
 
 
 def _theory_lines(simulation: Simulation) -> tuple[list[_Line], str]:
@@ -332,9 +364,19 @@ def _panels(figure: "Figure", top: float) -> "list[Axes]":
     return [linear, logarithmic]
 
 
+def _low_panel(figure: "Figure", top: float) -> "Axes":
+    """Add an empty panel below, in which small regrets can be told apart."""
+    size = _LOW_PANEL / figure.get_figheight()
+    axes = figure.add_axes((0.072, _from_top(figure, top + _LOW_PANEL), 0.898, size))
+    axes.set(xscale="log", yscale="log")
+    axes.set_ylabel("mean regret", size=11)
+    _style_axes(axes, r"rounds $\rho$; both axes logarithmic, so that small regrets are seen")
+    return axes
+
+
 def _style_axes(axes: "Axes", name: str) -> None:
     axes.set_xlabel(name, size=11)
-    axes.grid(visible=True, color="#e2e2e2", linewidth=0.6)
+    axes.grid(visible=True, color=LINE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=10, color=GREY)
@@ -378,9 +420,12 @@ def _scale(axes: "Axes", simulation: Simulation, drawn: Sequence[_Drawn], top: f
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
 
     last, axis = simulation.rounds, axes.xaxis
-    lowest = min(float(np.fmin(one.mean, one.low).min()) for one in drawn)
-    # A little below 0, so that a curve that stays there is not hidden by the axis.
-    axes.set_ylim(min(0.0, lowest) - 0.02 * top, top)
+    if _is_logarithmic(axes):
+        _scale_regret(axes, drawn)
+    else:
+        lowest = min(float(np.fmin(one.mean, one.low).min()) for one in drawn)
+        # A little below 0, so that a curve that stays there is not hidden by the axis.
+        axes.set_ylim(min(0.0, lowest) - 0.02 * top, top)
     if axes.get_xscale() == "log":
         axes.set_xlim(*((1.0, last) if last > 1 else (0.5, 2.0)))
         decades = math.floor(math.log10(last) + 1e-9)
@@ -393,3 +438,15 @@ def _scale(axes: "Axes", simulation: Simulation, drawn: Sequence[_Drawn], top: f
         axes.set_xlim(0.0, max(last, 2))
         axis.set_major_locator(MaxNLocator(5, integer=True))
     axis.set_major_formatter(FuncFormatter(lambda x, _: format_tick(x)))
+
+
+def _scale_regret(axes: "Axes", drawn: Sequence[_Drawn]) -> None:
+    """Set the limits and ticks of a logarithmic scale of regret, on which every curve is seen."""
+    from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: PLC0415
+
+    ends = [float(one.mean[-1]) for one in drawn if one.mean[-1] > 0.0] or [1.0]
+    axes.set_ylim(_BELOW_LOWEST * min(ends), 2.0 * max(ends))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda y, _: format_tick(y) if y >= 1.0 else f"{y:g}")
+    )
+    axes.yaxis.set_minor_locator(NullLocator())

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from grbp._palette import MAP_HALO, MAP_INK, PALETTE
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, write_title
 from grbp.model.validation import check_goal, check_probabilities
@@ -157,16 +158,18 @@ def label_map(axes: "Axes", goal: int) -> None:
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
     along = np.linspace(*axes.get_xlim(), _SAMPLES)
-    axes.plot(along, boundary(goal, along), color="black", linewidth=2.0, label="boundary")
+    axes.plot(along, boundary(goal, along), color=MAP_INK, linewidth=2.0, label="boundary")
     axes.set_xlabel("$p_C$, the chance that CONTINUE moves up", size=10.5)
     axes.set_ylabel("$p_F$, the chance that FINISH wins", size=10.5)
     axes.tick_params(labelsize=10, color=GREY)
     above = axes.text(0.03, 0.97, "no-exploration region\n(finish in state 1)", va="top")
     below = axes.text(0.97, 0.03, "exploration region\n(never finish)", va="bottom", ha="right")
     # A halo makes letters readable on any colour.
-    halo = [withStroke(linewidth=3.0, foreground="white")]
+    halo = [withStroke(linewidth=3.0, foreground=MAP_HALO)]
     for text in (above, below):
-        text.set(transform=axes.transAxes, size=10, linespacing=1.3, color=INK, path_effects=halo)
+        text.set(
+            transform=axes.transAxes, size=10, linespacing=1.3, color=MAP_INK, path_effects=halo
+        )
 
 
 def _draw_bar(axes: "Axes", colours: "Colormap", scale: "Normalize", beside: bool = False) -> None:
@@ -181,11 +184,13 @@ def _draw_bar(axes: "Axes", colours: "Colormap", scale: "Normalize", beside: boo
 
 def _draw_surface(axes: Any, grid: Grid, goal: int, **how: Any) -> None:
     """Draw the surface seen from its low side, p_c small and p_f large: the rise stands behind."""
+    from matplotlib.colors import to_rgb  # noqa: PLC0415
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
     x, y, z = grid
     axes.plot_surface(
-        *np.meshgrid(x, y), z, rstride=1, cstride=1, edgecolor="#00000030", shade=False, zorder=1,
+        *np.meshgrid(x, y), z, rstride=1, cstride=1, shade=False, zorder=1,
+        edgecolor=(*to_rgb(INK), 0.19),
         # The lines of a fine grid would blacken it.
         linewidth=0.25 if z.size <= _FINE else 0.0, antialiased=z.size <= _FINE,
         rasterized=z.size > _MANY, **how,
@@ -196,7 +201,7 @@ def _draw_surface(axes: Any, grid: Grid, goal: int, **how: Any) -> None:
     along, line = along[inside], line[inside]
     if len(along):
         height = _on_surface(grid, along, line)
-        axes.plot(along, line, height, color="black", linewidth=2.0, label="boundary", zorder=2)
+        axes.plot(along, line, height, color=MAP_INK, linewidth=2.0, label="boundary", zorder=2)
     axes.view_init(elev=32.0, azim=118.0)
     axes.set_xlabel("$p_C$", size=11, labelpad=2.0)
     axes.set_ylabel("$p_F$", size=11, labelpad=2.0)
@@ -204,7 +209,7 @@ def _draw_surface(axes: Any, grid: Grid, goal: int, **how: Any) -> None:
     name.set(transform=axes.transAxes)
     axes.tick_params(labelsize=9, pad=0.0)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-        axis.set_pane_color("#f7f7f7")
+        axis.set_pane_color(PALETTE["card"].light)
     # The ends are left out: in the front corner those of two axes would meet.
     for axis, values in ((axes.xaxis, x), (axes.yaxis, y)):
         rim = 0.04 * (values[-1] - values[0])

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, cast
 
 from grbp.experiments.sweeps.result import SweepResult
-from grbp.figures.canvas import GREY, check_axes, drawing_style
+from grbp.figures.canvas import GREY, LINE, check_axes, drawing_style
 from grbp.figures.style import line_styles
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def standings_figure(
         ax.set_ylim(-0.6, len(names) - 0.4)
         ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
         ax.set_xlabel(f"mean regret over {table.problems:,} problems, with its 95 % interval")
-        ax.grid(visible=True, axis="x", color="#e2e2e2", linewidth=0.6)
+        ax.grid(visible=True, axis="x", color=LINE, linewidth=0.6)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(color=GREY)

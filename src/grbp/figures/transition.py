@@ -5,16 +5,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, cast
 
-from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, fit_words
+from grbp._palette import PALETTE
+from grbp.figures.canvas import GREY, INK, PAPER, check_axes, drawing_style, fit_words
+from grbp.figures.frame import CONTINUE, FINISH, WORDS
 from grbp.model.transition import DEAD_END
 from grbp.model.validation import check_goal, check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_CONTINUE, _FINISH = "#0072B2", "#D55E00"
-"""Blue and vermilion of the Okabe-Ito palette, told apart by every kind of colour vision."""
 
 _POINT: Final = 72.0
 """Points in an inch; Figure 1 is laid out in points, so that text and circles fit."""
@@ -145,19 +144,19 @@ def _draw_state(axes: "Axes", x: float, here: int, goal: int, state: int) -> Non
     """Draw one circle with its number in it and its name under it."""
     from matplotlib.patches import Circle  # noqa: PLC0415
 
-    fill, name = "white", ""
+    fill, name = PAPER, ""
     if here == DEAD_END:
-        fill, name = "#d9d9d9", f"dead end\nD = {DEAD_END}"
+        fill, name = PALETTE["dead"].light, f"dead end\nD = {DEAD_END}"
     elif here == goal:
-        fill, name = "#cdeadd", f"goal\nG = {goal:,}"
+        fill, name = PALETTE["goal"].light, f"goal\nG = {goal:,}"
     elif here == state:
-        fill, name = "#fff3c4", "$s$"
+        fill, name = PALETTE["card"].light, "$s$"
     elif abs(here - state) == 1:
         name = "$s-1$" if here < state else "$s+1$"
-    thick = 2.2 if here == state else 1.2
+    thick = 2.6 if here == state else 1.2
     if here in (DEAD_END, goal):
         # A second ring: the usual sign for a state in which a chain ends.
-        ring = Circle((x, 0.0), _OUTER_RADIUS, facecolor="white", edgecolor=INK, linewidth=1.2)
+        ring = Circle((x, 0.0), _OUTER_RADIUS, facecolor=PAPER, edgecolor=INK, linewidth=1.2)
         axes.add_patch(ring)
     axes.add_patch(Circle((x, 0.0), _RADIUS, facecolor=fill, edgecolor=INK, linewidth=thick))
     number = f"{here:,}"
@@ -177,9 +176,10 @@ def _draw_continue(axes: "Axes", start: float, end: float, radius: float, label:
     tail, tip = start + way * (_RADIUS + 1.0), end - way * (radius + 1.5)
     ends = (tail, 0.0), (tip, 0.0)
     arrow = FancyArrowPatch(*ends, arrowstyle=_ARROW, mutation_scale=1.0, shrinkA=0.0, shrinkB=0.0)
-    arrow.set(linewidth=1.7, color=_CONTINUE)
+    arrow.set(linewidth=1.7, color=CONTINUE)
     axes.add_patch(arrow)
-    axes.text((tail + tip) / 2.0, 6.0, label, ha="center", va="bottom", color=_CONTINUE, size=13)
+    words = axes.text((tail + tip) / 2.0, 6.0, label, ha="center", va="bottom", size=13)
+    words.set_color(WORDS[0])
 
 
 def _draw_finish(axes: "Axes", start: float, end: float, label: str) -> None:
@@ -203,23 +203,24 @@ def _draw_finish(axes: "Axes", start: float, end: float, label: str) -> None:
         for tip in (inside_head, last)
     )
     # Dashes would also break the outline of the head, so that is drawn on its own, unlined.
-    dashed = PathPatch(shaft, fill=False, edgecolor=_FINISH, linewidth=1.7, linestyle=(0, _DASHES))
+    dashed = PathPatch(shaft, fill=False, edgecolor=FINISH, linewidth=1.7, linestyle=(0, _DASHES))
     head = FancyArrowPatch(path=whole, arrowstyle=_ARROW, mutation_scale=1.35)
-    head.set(linewidth=0.0, color=_FINISH)
+    head.set(linewidth=0.0, color=FINISH)
     axes.add_patch(dashed)
     axes.add_patch(head)
     # The middle of a cubic is three quarters of the way from its ends to its inner points.
     top = (first[1] + last[1]) / 8.0 + 0.75 * rise
     middle = (first[0] + last[0]) / 2.0
-    axes.text(middle, top + 4.0, label, ha="center", va="bottom", color=_FINISH, size=13)
+    words = axes.text(middle, top + 4.0, label, ha="center", va="bottom", size=13)
+    words.set_color(WORDS[1])
 
 
 def _explain_arrows(axes: "Axes", middle: float, goal: int) -> None:
     """Write the legend of the two kinds of arrow, and a note on the other states."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
-    solid = Line2D([], [], color=_CONTINUE, linewidth=1.7, label="continue (C)")
-    dashed = Line2D([], [], color=_FINISH, linewidth=1.7, dashes=_DASHES, label="finish (F)")
+    solid = Line2D([], [], color=CONTINUE, linewidth=1.7, label="continue (C)")
+    dashed = Line2D([], [], color=FINISH, linewidth=1.7, dashes=_DASHES, label="finish (F)")
     axes.legend(
         handles=[solid, dashed],
         loc="upper center",

@@ -134,6 +134,8 @@ def _tests(fit: "Fit") -> Iterator[str]:
     yield f"  {'':<44}{'p':>8}{'effect':>10}{'answer':>14}"
     for test in fit.tests:
         yield f"  {test.assumption:<44}{_test_cells(test)}"
+        if not test.possible and test.why:
+            yield _wrap(test.why, "    ", "    ")
 
 
 def _test_cells(test: AssumptionTest) -> str:

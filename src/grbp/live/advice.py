@@ -10,6 +10,7 @@ from grbp.learners.counters import Counters
 from grbp.live.basis import Basis, make_basis
 from grbp.live.books import Known, load_known
 from grbp.live.config import CONTINUE, FINISH, Config, this_version
+from grbp.live.narration import describe_advice
 from grbp.live.projection import advise, load_watch
 from grbp.live.schema import OPEN, CaseRow, StudyRow
 from grbp.live.starts import DRAWN
@@ -77,6 +78,9 @@ class Advice:
         """The reasons, from what was known when the case was opened; None without an action."""
         return None if self.action is None else self._explain()
 
+    def __str__(self) -> str:
+        return describe_advice(self)
+
     def to_dict(self, *, basis: bool = True) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; without the reasons if so asked.
 
@@ -126,7 +130,7 @@ def make_advice(
 def find_warnings(config: Config, study: StudyRow) -> tuple[str, ...]:
     """Return the sentences of the alarms that speak against what is taken for granted."""
     found = _speak_against(find_alarms(study), config.model, config.memory, config.groups)
-    return tuple(alarm.sentence for alarm in found)
+    return tuple(config.words.tell(alarm.sentence) for alarm in found)
 
 
 def _speak_against(

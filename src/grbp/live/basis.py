@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from grbp._format import percent
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import NO_COUNTS, Counters, with_pending
+from grbp.model.labels import Labels, begin
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import anytime, check_level
@@ -26,6 +27,7 @@ from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
 
 _WIDTH: Final = 80
+NO_WORDS: Final = Labels()
 
 
 @dataclass(frozen=True)
@@ -88,14 +90,18 @@ class Basis:
     >>> basis.action, basis.forced, round(basis.other_better, 3)
     (<Action.FINISH: 1>, False, 0.097)
     >>> print(basis.summary)
-    FINISH is advised in state 1 of 4, by doorstep-optimal 0.1.0 with threshold 1.
-    From here, FINISH is estimated to reach the goal in 30.0 % (11.8 to 54.0 %), and
-    CONTINUE in 22.0 % (5.9 to 48.3 %). Seen when the case was opened: 50 FINISH, 15
-    of them to the goal; 2 more advised and pending; 100 CONTINUE, 45 of them up.
-    FINISH is right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at
-    18.0 % (3.9 to 45.8 %), so that p_F is on the side of FINISH; the intervals
-    allow for either. The probability that CONTINUE is better here is 9.7 %. All
-    intervals hold together, after every case, with probability 95 %.
+    Finishing is advised in state 1. Before this case, finishing was tried 50 times
+    and reached the goal 15 times (2 more are awaited); continuing was tried 100
+    times and moved up 45 times. From here, finishing is estimated to reach the goal
+    in 30.0 % (11.8 to 54.0 %), and continuing in 22.0 % (5.9 to 48.3 %). By that,
+    finishing is better here, but the intervals allow for either. The probability
+    that continuing is better here is 9.7 %.
+    <BLANKLINE>
+    For statisticians:
+    The learner doorstep-optimal (grbp 0.1.0) chose threshold 1 of 3. FINISH is
+    right in state 1 where p_F is B(p_C) or more. B(p_C) is estimated at 18.0 % (3.9
+    to 45.8 %), so that p_F is on the side of FINISH; the intervals allow for
+    either. All intervals hold together, after every case, with probability 95 %.
     """
 
     goal: int
@@ -134,52 +140,77 @@ class Basis:
 
     @property
     def summary(self) -> str:
-        """The reasons in plain words, at 80 columns."""
-        return fill_lines(self.sentences())
+        """The reasons in plain words and then for statisticians, at 80 columns."""
+        return summarize(self)
 
-    def sentences(self) -> list[str]:
-        """Return the reasons as sentences, the most important first."""
-        advised, other = self.action.name, Action(1 - self.action).name
-        sentences = [
-            f"{advised} is advised in state {self.state:,} of {self.goal:,}, by {self.learner}"
-            f" {self.version} with threshold {self.threshold:,}."
-        ]
-        if self.forced:
-            tries = self.f if self.action == Action.FINISH else self.c
-            unseen = f"{advised} was not seen yet"
-            worse = f"by what the learner counts, {other} is better here"
-            sentences.append(f"This is to learn: {worse if tries or self.drawn else unseen}.")
-        sentences += self._describe_evidence()
+    def sentences(self, labels: Labels = NO_WORDS) -> list[str]:
+        """Return the reasons as plain sentences, the most important first.
+
+        Parameters
+        ----------
+        labels : Labels, optional
+            What states, actions and cases are called.
+
+        Returns
+        -------
+        list of str
+        """
+        finish, go_on = labels.doing(Action.FINISH), labels.doing(Action.CONTINUE)
+        sentences = [*describe_advised(self, labels), self._describe_tries(labels)]
+        if self.f and self.c:
+            won, worth = format_estimate(self.p_f), format_estimate(self.value_continue)
+            sentences.append(
+                f"From here, {finish} is estimated to reach {name_goal(self, labels)} in {won}, and"
+                f" {go_on} in {worth}."
+            )
+        else:
+            sentences.append("So the two cannot be compared yet.")
         if self.state > 1:
-            sentences.append("Above state 1, FINISH is never better, whatever the two chances are.")
-        elif self.other_better is not None:
+            sentences.append(
+                f"Above {labels.state(1)}, {finish} is never better, whatever the two chances are."
+            )
+        elif self.side is not None:
+            doubt = "and" if self.settled else "but"
+            sure = "leave no doubt" if self.settled else "allow for either"
+            better = labels.doing(self.side)
+            sentences.append(f"By that, {better} is better here, {doubt} the intervals {sure}.")
+        if self.state == 1 and self.other_better is not None:
+            other = labels.doing(Action(1 - self.action))
             chance = percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
             sentences.append(f"The probability that {other} is better here is {chance}.")
-        return sentences + say_how_intervals_hold(self)
+        return sentences
 
-    def _describe_evidence(self) -> list[str]:
-        """Say what was seen, and what that makes of both actions."""
-        pending = f"; {self.pending:,} more advised and pending" if self.pending else ""
-        if not (self.f or self.c):
-            also = f" ({self.pending:,} FINISH advised and pending)" if self.pending else ""
-            sentences = [f"Nothing was known when the case was opened{also}."]
-        else:
-            sentences = [
-                f"From here, FINISH is estimated to reach the goal in {format_estimate(self.p_f)},"
-                f" and CONTINUE in {format_estimate(self.value_continue)}.",
-                f"Seen when the case was opened: {self.f:,} FINISH, {self.f_goal:,} of them to the"
-                f" goal{pending}; {self.c:,} CONTINUE, {self.c_up:,} of them up.",
-            ]
+    def _describe_tries(self, labels: Labels) -> str:
+        """Say how often both actions were tried before the case, and what came of them."""
+        if not (self.f or self.c or self.pending):
+            return f"Before this {labels.case[0]}, neither was tried."
+        won = describe_finish(self, labels, count_times(self.f_goal))
+        moved = describe_continue(self, labels, count_times(self.c_up))
+        return f"Before this {labels.case[0]}, {won}; {moved}.{say_what_counts(self, labels)}"
+
+    def details(self) -> list[str]:
+        """Return what statisticians want to know, as sentences.
+
+        Returns
+        -------
+        list of str
+            The learner and its threshold, what it drew before the first case, the estimate that
+            decides, and with which probability the intervals hold.
+        """
+        sentences = [
+            f"The learner {self.learner} (grbp {self.version}) chose threshold"
+            f" {self.threshold:,} of {self.goal - 1:,}."
+        ]
         if self.drawn is not None:
             sentences.append(
-                "The learner also counts one try of each that was drawn before the first case, with"
+                "It also counts one try of each that was drawn before the first case, with"
                 f" p_C = {self.drawn[0]:.2f} and p_F = {self.drawn[1]:.2f}."
             )
-        right = "FINISH is right in state 1 where p_F is B(p_C) or more."
+        sentences.append("FINISH is right in state 1 where p_F is B(p_C) or more.")
         if self.c:
             even = format_estimate(self.boundary)
-            right += f" B(p_C) is estimated at {even}, {self._describe_side()}."
-        return [*sentences, right]
+            sentences.append(f"B(p_C) is estimated at {even}, {self._describe_side()}.")
+        return sentences + say_how_intervals_hold(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
@@ -204,6 +235,72 @@ class Basis:
         return f"so that p_F is on the side of {self.side.name}{also}"
 
 
+def describe_advised(basis: Any, labels: Labels) -> list[str]:
+    """Say what is advised, and why it is if it does not look better."""
+    advised, other = (labels.doing(one) for one in (basis.action, Action(1 - basis.action)))
+    sentences = [f"{begin(advised)} is advised in {labels.state(basis.state)}."]
+    if first := describe_first_try(basis, labels):
+        sentences.append(first)
+    elif basis.forced:
+        sentences.append(
+            f"This is to learn: by what the study counts so far, {other} is better here."
+        )
+    return sentences
+
+
+def describe_first_try(basis: Any, labels: Labels = NO_WORDS) -> str:
+    """Say that nothing is known about the action that is advised; an empty text if something is.
+
+    Where chances differ by state, this is about the present state.
+    """
+    finish = basis.action == Action.FINISH
+    if basis.f if finish else basis.c:
+        return ""
+    here = f" in {labels.state(basis.state)}" if basis.threshold is None else ""
+    waits = finish and basis.pending
+    why = "its first outcome is still awaited" if waits else "somebody has to be the first"
+    return f"Nothing is known about {labels.doing(basis.action)}{here} yet: {why}."
+
+
+def name_goal(basis: Any, labels: Labels) -> str:
+    """Name the goal."""
+    return labels.state(basis.goal) if labels.states else "the goal"
+
+
+def describe_finish(basis: Any, labels: Labels, good: str) -> str:
+    """Say how often FINISH was tried and was good, and how many outcomes are not known yet."""
+    finish, n = labels.doing(Action.FINISH), basis.pending
+    if not basis.f:
+        return f"{finish} was never tried" if not n else f"no outcome of {finish} was known yet"
+    waits = f" ({n:,} more {'is' if n == 1 else 'are'} awaited)" if n else ""
+    goal = name_goal(basis, labels)
+    return f"{finish} was tried {count_times(basis.f)} and reached {goal} {good}{waits}"
+
+
+def describe_continue(basis: Any, labels: Labels, good: str) -> str:
+    """Say how often CONTINUE was tried and was good."""
+    go_on = labels.doing(Action.CONTINUE)
+    if not basis.c:
+        return f"{go_on} was never tried"
+    return f"{go_on} was tried {count_times(basis.c)} and moved up {good}"
+
+
+def say_what_counts(basis: Any, labels: Labels) -> str:
+    """Say that older cases count in part, if they do."""
+    return "" if basis.memory is None else f" Older {labels.case[1]} count in part."
+
+
+def count_times(number: int) -> str:
+    """Write how often something happened."""
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+def summarize(basis: Any) -> str:
+    """Return the reasons for everybody, and then those for statisticians, at 80 columns."""
+    details = fill_lines(basis.details())
+    return f"{fill_lines(basis.sentences())}\n\nFor statisticians:\n{details}"
+
+
 def fill_lines(sentences: list[str]) -> str:
     """Return sentences in lines of 80 columns."""
     text = " ".join(sentences).replace(" %", "\xa0%")  # No line begins with a sign.
@@ -213,9 +310,7 @@ def fill_lines(sentences: list[str]) -> str:
 def say_how_intervals_hold(basis: Any) -> list[str]:
     """Say with which probability the intervals of a basis hold, if there is something to hold."""
     if basis.memory is not None:
-        return [
-            "Older cases count in part, and intervals hold as far as the chances did not change."
-        ]
+        return ["Intervals hold as far as the chances did not change."]
     if not (basis.f or basis.c):
         return []
     return [

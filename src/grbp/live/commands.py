@@ -14,11 +14,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from grbp.errors import Conflict, InvalidInput, NotFound
+from grbp.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from grbp.learners.registry import LearnerLike
 from grbp.live.arguments import MOST_CASES
 from grbp.live.config import CONTINUE, FINISH, Config, check_config, load_config
 from grbp.live.history import find_undoable, last_entry, standing_entries
+from grbp.live.narration import name_state
 from grbp.live.projection import (
     advise,
     count_step,
@@ -178,7 +179,8 @@ def tell(  # noqa: PLR0913, PLR0917 (a request's parts by their names)
         return recording.repeat_step(row, step, after, took)
     advice = advise(config, row)
     if advice is None:
-        raise Conflict(f"step {row.steps + 1} of case {case} was told; {_describe_end(row)}")
+        name = config.words.name_case(case)
+        raise Conflict(f"step {row.steps + 1} of {name} was told; {_describe_end(config, row)}")
     action = _check_action(config, row, took, after, why)
     recording.check_observed()
     if recording.count_due_steps():
@@ -219,18 +221,19 @@ def void(
     if answered := recording.find_answer("void", request):
         return answered
     if own:
-        _refuse_others(tx, call, row)
+        _refuse_others(recording, row)
     last = 0 if row.status == CLOSED else row.steps
+    name = recording.config.words.name_case(case)
     if not last and row.status != CLOSED:
         raise Conflict(
-            f"an entry of case {case} was to be taken back; it has none: withdraw the case if it"
-            " was opened by mistake"
+            f"an entry of {name} was to be taken back; there is none yet: withdraw it if it was"
+            " opened by mistake"
         )
     if step not in (None, last):
         entry = f"step {last}" if last else "its withdrawal"
         raise Conflict(
-            f"step {step} of case {case} was to be taken back; only the last entry can be, which"
-            f" is {entry}"
+            f"step {step} of {name} was to be taken back; only the last entry can be, which is"
+            f" {entry}"
         )
     if recording.count_due_steps():
         row = recording.find_case(case)
@@ -260,9 +263,12 @@ def withdraw_case(tx: Transaction, call: Call, case: int, why: str, own: bool = 
     if answered := recording.find_answer("close", request):
         return answered
     if row.status != OPEN:
-        raise Conflict(f"case {case} was to be withdrawn; {_describe_end(row)}")
+        config = recording.config
+        raise Conflict(
+            f"{config.words.name_case(case)} was to be withdrawn; {_describe_end(config, row)}"
+        )
     if own:
-        _refuse_others(tx, call, row)
+        _refuse_others(recording, row)
     if recording.count_due_steps():
         row = recording.find_case(case)
     new = row._replace(status=CLOSED, last=recording.next_seq)
@@ -288,15 +294,16 @@ def _dump_own(own: bool) -> dict[str, bool]:
     return {"own": True} if own else {}
 
 
-def _refuse_others(tx: Transaction, call: Call, case: CaseRow) -> None:
+def _refuse_others(recording: Recording, case: CaseRow) -> None:
     """Refuse to undo an entry that somebody else recorded, or that was recorded long ago."""
+    tx, call = recording.tx, recording.call
     if find_undoable(tx, case, call.who, call.now) is None:
-        event = last_entry(tx, case).event
+        event, name = last_entry(tx, case).event, recording.config.words.name_case(case.case)
         what = {"open": "its opening", "close": "its withdrawal"}.get(
             event.kind, f"step {event.step}"
         )
         raise Conflict(
-            f"the last entry of case {case.case}, {what}, was to be undone; {event.who} recorded it"
+            f"the last entry of {name}, {what}, was to be undone; {event.who} recorded it"
             f" on {event.recorded[:16].replace('T', ' at ')} UTC: only the same person can undo it,"
             " within 15 minutes, and a corrector can take it back"
         )
@@ -373,8 +380,12 @@ def _check_took(config: Config, took: object) -> str | None:
     action = config.words.read_action(took) if config.labels else took
     if action is None or (isinstance(action, str) and action in (CONTINUE, FINISH)):
         return action
-    own = f" ({' or '.join(config.words.actions)})" if config.labels.get("actions") else ""
-    raise InvalidInput(f"took = {took!r} was given; it must be 'continue' or 'finish'{own}")
+    names = [config.words.do(one) for one in (CONTINUE, FINISH)]
+    near = did_you_mean(took, names) if isinstance(took, str) else ""
+    raise InvalidInput(
+        f"took = {took!r} was given; it must be {names[0]!r} or {names[1]!r}"
+        f"{f' ({near})' if near else ''}"
+    )
 
 
 def _check_step(step: object) -> int | None:
@@ -388,29 +399,34 @@ def _next_states(config: Config, case: CaseRow, action: str) -> tuple[int, int]:
 
 def _check_action(config: Config, case: CaseRow, took: str | None, state: int, why: str) -> str:
     """Return what was done; refuse what cannot have been, or what lacks a reason."""
-    advice = advise(config, case) or CONTINUE
+    advice, words = advise(config, case) or CONTINUE, config.words
     if config.shadow and took is None:
         raise InvalidInput(
-            f"state {state} was told in a study in shadow mode; also tell what was done, 'continue'"
-            " or 'finish'"
+            f"{words.state(state)} was told in a study in shadow mode; also tell what was done,"
+            f" {words.do(CONTINUE)!r} or {words.do(FINISH)!r}"
         )
-    action = took or advice
+    action, name = took or advice, words.name_case(case.case)
     low, high = _next_states(config, case, action)
     if state not in (low, high):
         other = CONTINUE if action == FINISH else FINISH
         meant = took is None and state in _next_states(config, case, other)
-        hint = f"; if {other} was taken instead, tell that and why" if meant else ""
+        hint = f"; if it was {words.doing(other)} instead, tell that and why" if meant else ""
         raise InvalidInput(
-            f"state {state} was told after {action} in state {case.state} of case {case.case}; it"
-            f" must be {low} or {high}{hint}"
+            f"{words.state(state)} was told after {words.doing(action)} in"
+            f" {words.state(case.state)} of {name}; it must be"
+            f" {words.name_states((low, high), 'or')}{hint}"
         )
     if action != advice and not why and not config.shadow:
         raise InvalidInput(
-            f"{action} was taken in case {case.case} where {advice} was advised; also tell why"
+            f"{words.doing(action)} was told of {name} where {words.doing(advice)} was advised;"
+            " also tell why"
         )
     return action
 
 
-def _describe_end(case: CaseRow) -> str:
-    ends = {WON: "reached the goal", LOST: "ended in the dead end", CLOSED: "was withdrawn"}
-    return f"it {ends[case.status]} after step {case.steps}: void that first if it is wrong"
+def _describe_end(config: Config, case: CaseRow) -> str:
+    """Say how a case ended, and what to do if it did not."""
+    end = "was withdrawn"
+    if case.status != CLOSED:
+        end = f"ended in {name_state(case.state, config.goal, config.words)}"
+    return f"it {end} after step {case.steps}: take that back first if it is wrong"

@@ -27,7 +27,7 @@ from grbp.learners.serialization import (
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import LARGEST_GOAL, empty_state_counters
 from grbp.live.arguments import MOST_CASES, check_label, check_text
-from grbp.live.labels import check_labels, dump_labels, load_labels
+from grbp.live.labels import dump_labels, load_labels
 from grbp.live.models import is_by_state, name_learner, name_model, read_memory
 from grbp.live.schema import dumps, loads
 from grbp.live.starts import (
@@ -317,7 +317,7 @@ def make_config(
             f"the learner {found.name} was given, which forgets; a study needs its memory in its"
             " name, such as getbe-ps:memory=500"
         )
-    alarms = settings.get("alarms")
+    alarms, words = settings.get("alarms"), settings.get("labels", Labels())
     config = Config(
         name=check_label("name", name, 64),
         goal=goal,
@@ -325,14 +325,14 @@ def make_config(
         constants=found.constants._asdict(),
         seed=as_seed(settings["seed"]),
         shadow=_check_bool("shadow", settings["shadow"]),
-        windows=_check_windows(settings["windows"]),
+        windows=_check_windows(_read_windows(settings["windows"], words)),
         start=start,
         level=check_level(settings["level"]),
         version=this_version(),
         groups=groups,
         # They count every state apart, in every event.
         alarms=goal <= LARGEST_GOAL if alarms is None else _check_bool("alarms", alarms),
-        labels=dump_labels(check_labels(goal, *settings.get("labels", ()))),
+        labels=dump_labels(words),
     )
     _check_size(config)
     return replace(config)  # Nothing is worked out in it yet.
@@ -408,6 +408,13 @@ def _check_bool(name: str, given: object) -> bool:
     if not isinstance(given, bool | np.bool_):
         raise InvalidInput(f"{name} = {given!r} was given; it must be True or False")
     return bool(given)
+
+
+def _read_windows(given: object, words: Labels) -> object:
+    """Return windows by the names of the actions, which may be given by their words."""
+    if not isinstance(given, Mapping):
+        return given
+    return {words.read_action(action): days for action, days in given.items()}
 
 
 def _check_windows(given: object) -> dict[str, float]:

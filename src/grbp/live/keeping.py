@@ -11,6 +11,7 @@ from grbp.live import arguments, commands
 from grbp.live.advice import Status
 from grbp.live.config import check_groups, make_config, this_version
 from grbp.live.export import import_log, read_log
+from grbp.live.labels import find_labels
 from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.reader import StudyReader
 from grbp.live.reading import list_current
@@ -125,7 +126,8 @@ class StudyKeeper(StudyReader):
         level : float, default 0.95
             The level of the intervals.
         states : sequence of str, optional
-            What the states are called, from the dead end to the goal: goal + 1 words.
+            What the states are called, from the dead end to the goal: goal + 1 words. These and
+            the other words are those of a fit or of a study that is the start, unless given.
         actions : sequence of str, optional
             What continuing and finishing are called: two words.
         case_name : str or pair of str, optional
@@ -160,8 +162,19 @@ class StudyKeeper(StudyReader):
         >>> status = new.status()
         >>> status.model, status.start, new.basis(new.open_case(2).case).c_up
         ('state', 'records', 1)
+
+        Call things by their names:
+
+        >>> states = ["dead", "severe", "moderate", "mild", "home"]
+        >>> study = grbp.Study.create(
+        ...     "memory", "ward", 4, states=states, actions=["medication", "surgery"],
+        ...     case_name="patient",
+        ... )
+        >>> print(study.open_case("moderate"))
+        Patient 1 is in moderate (2): medication. Then tell severe (1) or mild (3).
         """
         learner, named = choose_learner(learner, model, memory), check_groups(groups)
+        labels = find_labels(start, goal, states, actions, case_name)
         if isinstance(start, StudyReader):
             if start.goal != goal:
                 raise InvalidInput(
@@ -169,7 +182,7 @@ class StudyKeeper(StudyReader):
                 )
             start = start._count_records(by_state=is_by_state(name_learner(learner)), groups=named)
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
-        settings |= {"level": level, "groups": named, "labels": (states, actions, case_name)}
+        settings |= {"level": level, "groups": named, "labels": labels}
         config = make_config(name, goal, learner, cases, settings)
         call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
         with open_or_make_store(store) as opened:

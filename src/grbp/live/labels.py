@@ -1,11 +1,14 @@
 """Check and keep the words that a study has for its states, its actions and its cases."""
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from grbp.errors import InvalidInput
 from grbp.live.arguments import check_label
 from grbp.model.labels import ACTIONS, CASE, Labels, fold_word
+from grbp.model.validation import check_goal
 
 _MOST_LETTERS: Final = 40
 _MOST_STATES: Final = 101
@@ -24,7 +27,7 @@ def check_labels(
     """
     named = () if states is None else _check_words("states", states, goal + 1)
     for word in named:
-        if fold_word(word).isdecimal():
+        if _is_number(word):
             raise InvalidInput(f"the state {word!r} was given; a word must not be a number")
     pair = ACTIONS if actions is None else _check_words("actions", actions, 2)
     if pair != ACTIONS and any(
@@ -36,6 +39,37 @@ def check_labels(
             " what finishes"
         )
     return Labels(named, (pair[0], pair[1]), _check_case_name(case_name))
+
+
+def _is_number(word: str) -> bool:
+    """Return whether somebody may take a word for a number."""
+    folded = fold_word(word)
+    try:
+        return any(c.isdigit() for c in folded) and math.isfinite(float(folded))
+    except ValueError:
+        return False
+
+
+def find_labels(
+    start: object,
+    goal: object,
+    states: Sequence[str] | None,
+    actions: Sequence[str] | None,
+    case_name: str | Sequence[str] | None,
+) -> Labels:
+    """Return the words of a new study that begins with a fit, with another study or with nothing.
+
+    What is given comes first. Of the words of a fit or of a study only what is complete is taken,
+    and what a study can have.
+    """
+    number, old = check_goal(goal), getattr(start, "labels", Labels())
+    given: dict[str, Any] = {"states": states, "actions": actions, "case_name": case_name}
+    for name, words in zip(given, old, strict=True):
+        if given[name] is None and words and all(words):
+            with suppress(InvalidInput):
+                check_labels(number, **{name: words})
+                given[name] = words
+    return check_labels(number, **given)
 
 
 def _check_words(name: str, given: object, number: int) -> tuple[str, ...]:

@@ -1,21 +1,27 @@
-"""Say in words what an event recorded, and what a threshold means."""
+"""Say what an event recorded, what a threshold means and what to do, in the study's own words."""
 
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grbp._format import plural
 from grbp.live.models import GRANTED
-from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
+from grbp.live.schema import ARCHIVE, CLOSED, LOST, UNARCHIVE, WON, Event, loads
 from grbp.live.starts import DRAWN, FIRST
+from grbp.model.labels import Labels, begin
+from grbp.model.transition import Action, successors
+
+if TYPE_CHECKING:
+    from grbp.live.advice import Advice
 
 HELD: Final = "does not count yet"
-_TAKEN_BACK: Final = "taken back"
+TAKEN_BACK: Final = "taken back"
 _DAMAGE: Final = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
 _DAY: Final = 86_400.0
 _OF_STUDY: Final = {
-    ARCHIVE: "Study archived: it takes no entries any more.",
-    UNARCHIVE: "Study opened again for entries.",
+    ARCHIVE: "The study was archived: it takes no more entries.",
+    UNARCHIVE: "The study was opened again for entries.",
 }
+_NO_WORDS: Final = Labels()
 
 
 class EventLine(NamedTuple):
@@ -31,25 +37,43 @@ class EventLine(NamedTuple):
     notes : list of str
         What else is to be known: that the advice was overridden, that it does not count yet, that
         it was taken back.
+    details : str
+        What only statisticians want to know: the learner of a study, its seed, where it began.
     """
 
     event: Event
     what: str
     why: str
     notes: list[str]
+    details: str = ""
 
 
 def describe_events(
-    events: Iterable[Event], goal: int, *, shadow: bool, examiner: bool = False
+    events: Iterable[Event],
+    goal: int,
+    labels: Labels = _NO_WORDS,
+    *,
+    shadow: bool,
+    examiner: bool = False,
+    taken_back: Collection[int] = (),
 ) -> list[EventLine]:
-    """Say what events recorded; in shadow mode, what would be advised to examiners alone."""
+    """Say what events recorded; in shadow mode, what would be advised to examiners alone.
+
+    `taken_back` has the numbers of those that were taken back, which are marked.
+    """
     hidden, advised = shadow and not examiner, "would be advised" if shadow else "was advised"
-    return [_describe_event(event, goal, hidden=hidden, advised=advised) for event in events]
+    lines = [_describe_event(one, goal, labels, hidden=hidden, advised=advised) for one in events]
+    for line in lines:
+        if line.event.seq in taken_back:
+            line.notes.append(TAKEN_BACK)
+    return lines
 
 
-def describe_history(events: Iterable[Event], goal: int, *, shadow: bool) -> list[EventLine]:
+def describe_history(
+    events: Iterable[Event], goal: int, labels: Labels = _NO_WORDS, *, shadow: bool
+) -> list[EventLine]:
     """Say what was recorded of one case, all of it, and what of that was taken back."""
-    lines = describe_events(events, goal, shadow=shadow)
+    lines = describe_events(events, goal, labels, shadow=shadow)
     steps: list[EventLine] = []
     ends: list[EventLine] = []
     for line in lines:
@@ -59,7 +83,7 @@ def describe_history(events: Iterable[Event], goal: int, *, shadow: bool) -> lis
         elif kind == "close":
             ends.append(line)
         elif kind == "void" and (entries := steps if line.event.step else ends):
-            entries.pop().notes.append(_TAKEN_BACK)
+            entries.pop().notes.append(TAKEN_BACK)
         elif kind == "mature":
             for told in steps:
                 if told.event.step == line.event.step and HELD in told.notes:
@@ -72,67 +96,79 @@ def last_entry(lines: list[EventLine]) -> EventLine | None:
     standing = [
         line
         for line in lines
-        if line.event.kind in ("tell", "close") and _TAKEN_BACK not in line.notes
+        if line.event.kind in ("tell", "close") and TAKEN_BACK not in line.notes
     ]
     return standing[-1] if standing else None
 
 
-def _describe_event(event: Event, goal: int, *, hidden: bool, advised: str) -> EventLine:
+def _describe_event(
+    event: Event, goal: int, labels: Labels, *, hidden: bool, advised: str
+) -> EventLine:
     """Say what an event recorded, if it can be read."""
     try:
-        return _describe_readable(event, goal, hidden=hidden, advised=advised)
+        return _describe_readable(event, goal, labels, hidden=hidden, advised=advised)
     except _DAMAGE:
         return EventLine(event, "This entry is damaged: verify the study.", "", [])
 
 
-def _describe_readable(event: Event, goal: int, *, hidden: bool, advised: str) -> EventLine:
+def _describe_readable(
+    event: Event, goal: int, labels: Labels, *, hidden: bool, advised: str
+) -> EventLine:
     asked, answered = loads(event.request), loads(event.response)
-    why, notes = str(asked.get("why") or ""), []
+    why, notes, details = str(asked.get("why") or ""), [], ""
     if event.kind == "study":
-        what = f"Study configured: {_describe_config(asked['config'], hidden=hidden)}."
+        config = asked["config"]
+        what = f"The study was set up: {_describe_config(config, labels)}."
+        details = "" if hidden else f"{begin(', '.join(_describe_learner(config)))}."
     elif event.kind == "open":
-        decided = "" if hidden else f"; {_describe_decision(answered, goal)}"
+        decided = "" if hidden else f"; {_describe_decision(answered, goal, labels)}"
         group = f" of group {asked['group']}" if "group" in asked else ""
-        what = f"Opened in state {asked['state']:,}{group}{decided}."
+        what = f"Opened in {labels.state(asked['state'])}{group}{decided}."
     elif event.kind == "tell":
-        took = answered["took"].upper()
-        led = name_state(asked["state"], goal)
-        what = f"Step {event.step:,}: {took} led from state {answered['from']:,} to {led}."
-        if not hidden and took != (other := answered["advised"].upper()):
-            notes.append(f"{other} {advised}")
+        what = f"Step {event.step:,}: {describe_step(answered, goal, labels)}."
+        if not hidden and answered["took"] != answered["advised"]:
+            notes.append(f"{labels.doing(answered['advised'])} {advised}")
         if not answered["counted"]:
             notes.append(HELD)
     elif event.kind == "mature":
-        what = f"Step {event.step:,} counts from now on: its window is over."
+        what = f"Step {event.step:,} counts from now on: its waiting time is over."
     elif event.kind == "void":
-        what = f"{f'Step {event.step:,}' if event.step else 'The withdrawal'} was taken back."
+        entry = f"Step {event.step:,}" if event.step else "The withdrawal"
+        what = f"{entry} was {'undone' if asked.get('own') else 'taken back'}."
     elif event.kind in _OF_STUDY:
         what = _OF_STUDY[event.kind]
     else:
         what = "Withdrawn."
-    return EventLine(event, what, why, notes)
+    return EventLine(event, what, why, notes, details)
 
 
-def _describe_decision(answered: dict[str, Any], goal: int) -> str:
+def describe_step(answered: dict[str, Any], goal: int, labels: Labels = _NO_WORDS) -> str:
+    """Say what was done and where it led, from what was answered when it was told."""
+    before, after = labels.state(answered["from"]), name_state(answered["state"], goal, labels)
+    return f"{labels.doing(answered['took'])} led from {before} to {after}"
+
+
+def _describe_decision(answered: dict[str, Any], goal: int, labels: Labels) -> str:
     """Say what was decided; what is known by state stands in lists."""
     by_state = isinstance(answered["known"][1], list)
-    return describe_choice(answered["threshold"], goal, by_state=by_state)
+    return describe_choice(answered["threshold"], goal, labels, by_state=by_state)
 
 
-def name_state(state: int, goal: int) -> str:
-    """Name a state."""
-    if state == 0:
-        return "the dead end"
-    return f"the goal ({goal:,})" if state == goal else f"state {state:,}"
+def name_state(state: int, goal: int, labels: Labels = _NO_WORDS) -> str:
+    """Name a state by its word and number; without words the ends are the dead end and the goal."""
+    if labels.states or 0 < state < goal:
+        return labels.state(state)
+    return f"the goal ({goal:,})" if state else "the dead end"
 
 
-def _describe_config(config: dict[str, Any], *, hidden: bool) -> str:
-    """Say to what a study is locked, without what it decides by where that is hidden."""
+def _describe_config(config: dict[str, Any], labels: Labels) -> str:
+    """Say to what a study is locked."""
+    goal = config["goal"]
+    ends = (name_state(state, goal, labels) for state in (0, goal))
     parts = [
-        f"goal {config['goal']:,}",
-        *([] if hidden else _describe_learner(config)),
+        f"from {' to '.join(ends)}",
         *(
-            f"an outcome of {action.upper()} counts after {format_days(seconds / _DAY)}"
+            f"an outcome of {labels.doing(action)} counts after {format_days(seconds / _DAY)}"
             for action, seconds in config["windows"].items()
         ),
         *(["shadow mode"] if config["shadow"] else []),
@@ -152,13 +188,36 @@ def _describe_learner(config: dict[str, Any]) -> list[str]:
     ]
 
 
-def describe_planned(planned: int, opened: int) -> str:
+def describe_advice(advice: "Advice") -> str:
+    """Say in a sentence or two what to do with a case."""
+    words = advice.labels
+    marks = ", ".join(filter(None, (advice.code, advice.group)))
+    group = f" ({marks})" if marks else ""
+    name, after = (
+        begin(words.name_case(advice.case)) + group,
+        f"after {plural(advice.step, 'step')}",
+    )
+    if advice.status in (WON, LOST):
+        end = name_state(advice.state, advice.state, words)
+        return f"{name} ended in {end} {after}."
+    if advice.status == CLOSED:
+        return f"{name} was withdrawn in {words.state(advice.state)} {after}."
+    place = f"{name} is in {words.state(advice.state)}"
+    if advice.action is None or advice.basis is None:
+        return f"{place}. Nobody is advised: the study is in shadow mode."
+    learn = ", in order to learn" if advice.basis.forced else ""
+    both = successors(advice.basis.goal, advice.state, advice.action == Action.FINISH)
+    then = words.name_states(both, "or")
+    return f"{place}: {words.do(advice.action)}{learn}. Then tell {then}."
+
+
+def describe_planned(planned: int, opened: int, labels: Labels = _NO_WORDS) -> str:
     """Say for how many cases a study is planned, and what holds when they are over."""
     were = f"{opened:,} {'was' if opened == 1 else 'were'} opened"
     if opened < planned:
-        return f"Planned for {plural(planned, 'case')}, of which {were}."
+        return f"Planned for {labels.count_cases(planned)}, of which {were}."
     return (
-        f"Planned for {plural(planned, 'case')}, and {were}: the planned number is over. The"
+        f"Planned for {labels.count_cases(planned)}, and {were}: the planned number is over. The"
         " advisor goes on as if it did not know how many come."
     )
 
@@ -168,31 +227,34 @@ def format_days(number: float) -> str:
     return f"{number:g} day{'' if number == 1 else 's'}"
 
 
-def describe_granted(model: str, memory: float | str | None) -> str:
+def describe_granted(model: str, memory: float | str | None, labels: Labels = _NO_WORDS) -> str:
     """Say what advice takes for granted, about states and about time."""
     if memory is None:
         return GRANTED[model]
-    lasts = "averaged over memories" if memory == "averaged" else f"of the last {memory:g} cases"
+    lasts = "averaged over memories"
+    if not isinstance(memory, str):
+        lasts = f"of the last {memory:g} {labels.case[memory != 1]}"
     return f"{GRANTED[model]}, {lasts},"
 
 
-def describe_choice(choice: int, goal: int, *, by_state: bool) -> str:
+def describe_choice(choice: int, goal: int, labels: Labels = _NO_WORDS, *, by_state: bool) -> str:
     """Say what a threshold means or, of a learner by state, a policy."""
     if not by_state:
-        return describe_threshold(choice, goal)
+        return describe_threshold(choice, goal, labels)
     states = [state for state in range(1, goal) if choice >> (state - 1) & 1]
+    go, end = map(labels.do, Action)
     if len(states) in (0, goal - 1):
-        return f"{'FINISH' if states else 'CONTINUE'} in every state"
-    listed = ", ".join(map(str, states))
-    return f"FINISH in state{'s' if states[1:] else ''} {listed}, CONTINUE elsewhere"
+        return f"{end if states else go} in every state"
+    return f"{end} in {labels.name_states(states)}, {go} elsewhere"
 
 
-def describe_threshold(threshold: int, goal: int) -> str:
+def describe_threshold(threshold: int, goal: int, labels: Labels = _NO_WORDS) -> str:
     """Say what a threshold means."""
+    go, end = map(labels.do, Action)
     if threshold == 0:
-        return "CONTINUE in every state"
+        return f"{go} in every state"
     if threshold == goal - 1:
-        return "FINISH in every state" + (", in order to learn" if goal > 2 else "")
+        return f"{end} in every state" + (", in order to learn" if goal > 2 else "")
     if threshold == 1:
-        return "FINISH in state 1, CONTINUE above"
-    return f"FINISH in states 1 to {threshold:,}, CONTINUE above"
+        return f"{end} in {labels.state(1)}, {go} above"
+    return f"{end} up to {labels.state(threshold)}, {go} above"

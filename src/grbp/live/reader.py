@@ -77,7 +77,8 @@ class StudyReader:
 
         with find_checked(self._store, self.name):
             study, last, cases = self._store.read(self.name, look)
-            self.goal = load_config(study.config).goal
+            config = load_config(study.config)
+            self.goal, self.labels = config.goal, config.words
             fault = find_fault(study, last, cases, self._learner)
             fault = fault or self._store.missing(self.name)
             self._checked = keep_checked(self._store, self.name)

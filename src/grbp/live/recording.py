@@ -12,6 +12,7 @@ from grbp.learners.registry import LearnerLike
 from grbp.live.books import Move, shows_moves
 from grbp.live.config import load_config
 from grbp.live.history import standing_entries
+from grbp.live.narration import describe_step
 from grbp.live.projection import count_step, is_settled, load_move, name_counts, update_study
 from grbp.live.schema import (
     OPEN,
@@ -33,10 +34,10 @@ KEY_LASTS: Final = timedelta(days=1)
 """How long a request can be sent again with its key; nobody asks again after that."""
 
 _DONE: Final = {
-    "open": "opened case {}",
-    "tell": "told a step of case {}",
-    "void": "took back an entry of case {}",
-    "close": "withdrew case {}",
+    "open": "opened {}",
+    "tell": "told a step of {}",
+    "void": "took back an entry of {}",
+    "close": "withdrew {}",
 }
 
 
@@ -114,7 +115,8 @@ class Recording:
             why = "for a case that is over"
         else:
             return self._repeat_answer(event)
-        what, who = _DONE[event.kind].format(event.case), "" if event.who == call.who else event.who
+        what = _DONE[event.kind].format(self.config.words.name_case(event.case))
+        who = "" if event.who == call.who else event.who
         raise Conflict(
             f"the key {call.key!r} was used {why}: event {event.seq} {what} with it on"
             f" {event.recorded[:16].replace('T', ' at ')} UTC{f' for {who}' if who else ''}, and"
@@ -123,19 +125,20 @@ class Recording:
 
     def repeat_step(self, case: CaseRow, step: int, state: int, took: str | None) -> Answer:
         """Return the answer to a step that was told before, or refuse one that contradicts it."""
+        words = self.config.words
+        name = words.name_case(case.case)
         for event, then in standing_entries(self.tx, case) if step <= case.steps else ():
             if event.step != step:
                 continue
             if then["state"] != state or took not in (None, then["took"]):
+                who = "you" if event.who == self.call.who else f"a colleague ({event.who!r})"
                 raise Conflict(
-                    f"step {step} of case {case.case} was told with state {state} after"
-                    f" {took or then['took']}; it is recorded with state {then['state']} after"
-                    f" {then['took']}: void that first if it is wrong"
+                    f"{who} already recorded step {step} of {name}:"
+                    f" {describe_step(then, self.config.goal, words)}; take that back first if it"
+                    " is wrong"
                 )
             return self._repeat_answer(event)
-        raise Conflict(
-            f"step {step} of case {case.case} was told; its next step is {case.steps + 1}"
-        )
+        raise Conflict(f"step {step} of {name} was told; the next step is {case.steps + 1}")
 
     def _repeat_answer(self, event: Event) -> Answer:
         """Return the answer of an event as it was given, whatever happened since."""
@@ -241,6 +244,7 @@ def find_case(tx: Transaction, study: StudyRow, case: int) -> CaseRow:
     """Return a case, or refuse a number that no case has."""
     found = tx.case(case)
     if found is None:
-        has = f"cases 1 to {study.opened:,}" if study.opened else "none yet"
-        raise NotFound(f"case {case!r} was asked for; the study has {has}")
+        words = load_config(study.config).words
+        has = f"{words.case[1]} 1 to {study.opened:,}" if study.opened else "none yet"
+        raise NotFound(f"{words.case[0]} {case!r} was asked for; the study has {has}")
     return found

@@ -15,13 +15,20 @@ import numpy as np
 from grbp.learners.statewise.counters import StateCounters
 from grbp.learners.statewise.solving import best_policy, policy_values
 from grbp.live.basis import (
+    NO_WORDS,
+    describe_advised,
+    describe_continue,
+    describe_finish,
     estimate_share,
     estimate_to_dict,
-    fill_lines,
     format_estimate,
+    name_goal,
     say_how_intervals_hold,
+    say_what_counts,
+    summarize,
 )
 from grbp.live.models import GRANTED
+from grbp.model.labels import Labels, begin
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import check_level
@@ -74,12 +81,15 @@ class StateBasis:
     >>> basis.action, basis.forced
     (<Action.FINISH: 1>, False)
     >>> print(basis.summary)
-    FINISH is advised in state 1 of 3, by psrl 0.2.0, which takes a chance of its
-    own in each state for granted. In state 1, FINISH was seen 20 times and reached
-    the goal in 40.0 % (10.2 to 76.6 %); CONTINUE was seen 100 times and moved up in
-    30.0 % (15.3 to 48.3 %). CONTINUE here, and then what is best as far as it was
-    seen, is estimated to reach the goal in 23.2 % (7.2 to 48.3 %). All intervals
-    hold together, after every case, with probability 95 %.
+    Finishing is advised in state 1. Before this case, in state 1: finishing was
+    tried 20 times and reached the goal in 40.0 % (10.2 to 76.6 %); continuing was
+    tried 100 times and moved up in 30.0 % (15.3 to 48.3 %). Continuing here, and
+    then what is best as far as it was seen, is estimated to reach the goal in
+    23.2 % (7.2 to 48.3 %).
+    <BLANKLINE>
+    For statisticians:
+    The learner psrl (grbp 0.2.0) takes a chance of its own in each state for
+    granted. All intervals hold together, after every case, with probability 95 %.
     """
 
     goal: int
@@ -128,37 +138,35 @@ class StateBasis:
 
     @property
     def summary(self) -> str:
-        """The reasons in plain words, at 80 columns."""
-        return fill_lines(self.sentences())
+        """The reasons in plain words and then for statisticians, at 80 columns."""
+        return summarize(self)
 
-    def sentences(self) -> list[str]:
-        """Return the reasons as sentences, the most important first."""
-        advised, other = self.action.name, Action(1 - self.action).name
+    def sentences(self, labels: Labels = NO_WORDS) -> list[str]:
+        """Return the reasons as plain sentences, the most important first; see `Basis`."""
+        here, go_on = labels.state(self.state), labels.doing(Action.CONTINUE)
+        won = describe_finish(self, labels, f"in {format_estimate(self.p_f)}")
+        moved = describe_continue(self, labels, f"in {format_estimate(self.p_c)}")
         said = [
-            f"{advised} is advised in state {self.state:,} of {self.goal:,}, by {self.learner}"
-            f" {self.version}, which takes {GRANTED[self.model]} for granted."
+            *describe_advised(self, labels),
+            f"Before this {labels.case[0]}, in {here}: {won}; {moved}."
+            f"{say_what_counts(self, labels)}",
         ]
-        if self.forced:
-            why = f"by what was seen so far, {other} is better here"
-            if self.action == Action.FINISH and not self.f:
-                why = "FINISH was never tried here"
-            said.append(f"This is to learn: {why}.")
-        waits = f" ({self.pending:,} more pending)" if self.pending else ""
-        finish = self._describe("FINISH", self.f, self.p_f, "reached the goal")
-        go_on = self._describe("CONTINUE", self.c, self.p_c, "moved up")
-        said.append(f"In state {self.state:,}, {finish}{waits}; {go_on}.")
-        said.append(
-            "CONTINUE here, and then what is best as far as it was seen, is estimated to reach the"
-            f" goal in {format_estimate(self.value_continue)}."
-        )
-        return said + say_how_intervals_hold(self)
+        if not self.c:
+            return [*said, f"Where {go_on} leads from here cannot be estimated yet."]
+        worth = format_estimate(self.value_continue)
+        return [
+            *said,
+            f"{begin(go_on)} here, and then what is best as far as it was seen, is estimated to"
+            f" reach {name_goal(self, labels)} in {worth}.",
+        ]
 
-    def _describe(self, action: str, tries: int, share: Estimate, came: str) -> str:
-        """Say how often an action was seen here, and what came of it."""
-        if not tries:
-            return f"{action} was never seen"
-        times = "once" if tries == 1 else f"{tries:,} times"
-        return f"{action} was seen {times} and {came} in {format_estimate(share)}"
+    def details(self) -> list[str]:
+        """Return what statisticians want to know, as sentences; see `Basis`."""
+        return [
+            f"The learner {self.learner} (grbp {self.version}) takes {GRANTED[self.model]} for"
+            " granted.",
+            *say_how_intervals_hold(self),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""

@@ -35,6 +35,8 @@ class Study(StudyKeeper):
     ----------
     name : str
     goal : int
+    labels : Labels
+        What the states, the actions and the cases are called.
     read_only : str or None
         Why the study cannot be written to: a check failed when it was opened, or what is stored
         was found to be damaged since. Whatever would write raises `ReadOnly` then, until `verify`

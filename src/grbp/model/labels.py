@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from grbp.errors import InvalidInput
+from grbp.errors import InvalidInput, did_you_mean
 from grbp.model.transition import Action
 
 ACTIONS: Final = ("CONTINUE", "FINISH")
@@ -13,6 +13,9 @@ ACTIONS: Final = ("CONTINUE", "FINISH")
 
 CASE: Final = ("case", "cases")
 """What one case is called, and several, where nobody has words of their own."""
+
+_DO: Final = ("continue", "finish")
+_DOING: Final = ("continuing", "finishing")
 
 
 class Labels(NamedTuple):
@@ -35,8 +38,10 @@ class Labels(NamedTuple):
     ('severe (1)', 'surgery', '2 cases')
     >>> words.read_state("Severe"), words.read_action("surgery")
     (1, 'finish')
-    >>> Labels().state(1)
-    'state 1'
+    >>> words.do("finish"), words.doing("continue")
+    ('surgery', 'medication')
+    >>> Labels().state(1), Labels().do("finish"), Labels().doing("continue")
+    ('state 1', 'finish', 'continuing')
     """
 
     states: tuple[str, ...] = ()
@@ -49,8 +54,19 @@ class Labels(NamedTuple):
 
     def action(self, action: Action | str) -> str:
         """Name an action, which is given as such or by its own name."""
-        kind = action if isinstance(action, Action) else Action[action.upper()]
-        return self.actions[kind]
+        return self.actions[_as_action(action)]
+
+    def do(self, action: Action | str) -> str:
+        """Say what to do, as in "surgery" or "finish"."""
+        return (_DO if self.actions == ACTIONS else self.actions)[_as_action(action)]
+
+    def doing(self, action: Action | str) -> str:
+        """Name what is done, as in "surgery led to ..." or "finishing led to ..."."""
+        return (_DOING if self.actions == ACTIONS else self.actions)[_as_action(action)]
+
+    def name_case(self, number: int) -> str:
+        """Name a case by its number."""
+        return f"{self.case[0]} {number:,}"
 
     def count_cases(self, number: int) -> str:
         """Write how many cases there are."""
@@ -66,21 +82,35 @@ class Labels(NamedTuple):
             return state
         if given.strip().isdecimal() and given.isascii():
             return int(given)
-        words = f", or one of {', '.join(filter(None, self.states))}" if any(self.states) else ""
-        raise InvalidInput(f"state = {given!r} was given; it must be a whole number{words}")
+        words = list(filter(None, self.states))
+        named = f", or one of {', '.join(words)}" if words else ""
+        near = did_you_mean(given, words)
+        raise InvalidInput(
+            f"state = {given!r} was given; it must be a whole number{named}"
+            f"{f' ({near})' if near else ''}"
+        )
 
     def read_action(self, given: object) -> object:
         """Return "continue" or "finish" for the word of an action; anything else as it is."""
         if not isinstance(given, str):
             return given
-        ours = dict(zip(map(fold_word, ACTIONS), ("continue", "finish"), strict=True))
-        known = dict(zip(map(fold_word, self.actions), ("continue", "finish"), strict=True))
+        ours, known = (
+            dict(zip(map(fold_word, names), _DO, strict=True)) for names in (ACTIONS, self.actions)
+        )
         return (ours | known).get(fold_word(given), given)
 
     def state(self, state: int) -> str:
         """Name a state, with its number."""
         word = self.states[state] if self.states else ""
-        return f"{word} ({state})" if word else f"state {state}"
+        return f"{word} ({state:,})" if word else f"state {state:,}"
+
+    def name_states(self, states: Iterable[int], last: str = "and") -> str:
+        """Name several states: "states 1 and 2", or "severe (1) and mild (2)"."""
+        numbers = list(states)
+        if any(self.states):
+            return join_words(map(self.state, numbers), last)
+        listed = join_words((f"{state:,}" for state in numbers), last)
+        return f"state{'s' if numbers[1:] and last == 'and' else ''} {listed}"
 
     @property
     def own(self) -> bool:
@@ -108,6 +138,7 @@ class Labels(NamedTuple):
             "neither threshold": "neither of these two policies",
             "CONTINUE": go,
             "FINISH": end,
+            **dict(zip(CASE, self.case, strict=True)),
         }
         for verb, (usual, word) in zip(
             _VERBS, zip(ACTIONS, self.actions, strict=True), strict=True
@@ -123,12 +154,12 @@ class Labels(NamedTuple):
             else:
                 said = meant.get(word) or meant.get(word.lower()) or word
             starts = found.start() == 0 or text[: found.start()].endswith((". ", "? "))
-            return said[0].upper() + said[1:] if starts or word.istitle() else said
+            return begin(said) if starts or word.istitle() else said
 
         verbs = "|".join(form for verb in _VERBS for form in verb)
         pattern = (
             r"\bB\(p_C\)|\b(?:a p_F|p_[CF])\b|\bneither threshold\b|\bthreshold [01]\b"
-            rf"|\bstate (?P<state>[0-9]+)\b|\b(?:CONTINUE|FINISH)\b|\b(?i:{verbs})\b"
+            rf"|\bstate (?P<state>[0-9]+)\b|\b(?:CONTINUE|FINISH|cases?)\b|\b(?i:{verbs})\b"
         )
         return re.sub(pattern, say, text)
 
@@ -138,6 +169,21 @@ _VERBS: Final[tuple[Mapping[str, str], ...]] = (
     {"finish": "choose", "finishes": "chooses", "finished": "chose", "finishing": "choosing"},
 )
 """How to say of another action what is said of CONTINUE and FINISH."""
+
+
+def _as_action(action: Action | str) -> Action:
+    return action if isinstance(action, Action) else Action[action.upper()]
+
+
+def join_words(words: Iterable[str], last: str = "and") -> str:
+    """Join words as a sentence does: "a, b and c"."""
+    *most, end = words
+    return f"{', '.join(most)} {last} {end}" if most else end
+
+
+def begin(text: str) -> str:
+    """Begin a sentence with a text."""
+    return text[:1].upper() + text[1:]
 
 
 def fold_word(word: str) -> str:

@@ -35,10 +35,15 @@ class Action(IntEnum):
     >>> import grbp
     >>> list(grbp.Action)
     [<Action.CONTINUE: 0>, <Action.FINISH: 1>]
+    >>> print(grbp.Action.FINISH)
+    FINISH
     """
 
     CONTINUE = 0
     FINISH = 1
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def as_action(took: Action | str) -> Action:

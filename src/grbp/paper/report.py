@@ -4,7 +4,7 @@ Its words stand in `reports/templates`; the verdicts, figures and numbers are ha
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from grbp._format import format_number
 from grbp.experiments.simulation import Simulation
@@ -16,10 +16,60 @@ from grbp.reports.page import Section, environment
 _NO_NUMBER: Final = "\N{EN DASH}"
 
 
+class Advice(NamedTuple):
+    """Which learner to use, and why.
+
+    Attributes
+    ----------
+    learner : str
+        The one whose larger loss, of the two in Figures 3 and 4, is the smallest.
+    rounds : str
+        After how many rounds.
+    losses : tuple of str
+        Its regret in Figure 3 and in Figure 4.
+    next : tuple of str
+        The second best and the larger of its losses; empty if there is none.
+    tempting : list of tuple
+        Learners that lose less in one figure: the name, that figure and the loss there, the other
+        figure and the loss there.
+    """
+
+    learner: str
+    rounds: str
+    losses: tuple[str, str]
+    next: tuple[str, ...]
+    tempting: list[tuple[str, int, str, int, str]]
+
+
+def choose_learner(right: Simulation, never: Simulation) -> Advice:
+    """Choose the learner that loses little whether or not it is right to finish.
+
+    The simulations are those of Figure 3, where it is right in state 1, and of Figure 4.
+    """
+    losses = {
+        name: (float(right.curves[name].mean[-1]), float(never.curves[name].mean[-1]))
+        for name in right.curves
+        if name in never.curves
+    }
+    best, *others = sorted(losses, key=lambda name: (max(losses[name]), name))
+    tempting = [
+        (name, 3 + k, format_number(losses[name][k]), 4 - k, format_number(losses[name][1 - k]))
+        for name in others
+        for k in (0, 1)
+        if losses[name][k] < losses[best][k]
+    ]
+    first, second = map(format_number, losses[best])
+    following = (others[0], format_number(max(losses[others[0]]))) if others else ()
+    return Advice(best, rounds_in_words(right), (first, second), following, tempting)
+
+
 def report_html(
-    sections: Sequence[Section], verdicts: Sequence[Verdict], facts: Mapping[str, str]
+    sections: Sequence[Section],
+    verdicts: Sequence[Verdict],
+    facts: Mapping[str, str],
+    advice: Advice | None = None,
 ) -> str:
-    """Write the page: what was asked, the answer, what leads, the verdicts and all the rest.
+    """Write the page: the words, what leads, what to use, the other figures, and the verdicts.
 
     Everything handed in is taken as text, never as HTML.
     """
@@ -30,6 +80,7 @@ def report_html(
         tally=tally(verdicts),
         legend=LEGEND,
         facts=facts,
+        advice=advice,
     )
 
 

@@ -33,9 +33,10 @@ from grbp.figures import (
     transition_figure,
 )
 from grbp.figures.canvas import check_matplotlib, drawing_style, put_title, render, write_pictures
-from grbp.paper.report import regret_table, report_html
+from grbp.figures.regret_curves import is_crowded
+from grbp.paper.report import choose_learner, regret_table, report_html
 from grbp.paper.verdict import Verdict, verdicts
-from grbp.reports.page import Section, environment
+from grbp.reports.page import Section, environment, svg_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,14 +55,20 @@ _PAGE: Final = "report.html"
 
 _MEASURED: Final[dict[int, AnySpec]] = {3: FIGURE_3, 4: FIGURE_4, 5: FIGURE_5}
 
-_LEADING: Final = ("figure-3", "figure-4")
-"""The figures that the page begins with."""
+_LEADING: Final = "figure-1"
+"""The figure that the page begins with."""
 
 
 _BETWEEN: Final = (
     "Between two curves it depends on the goal: a problem above the curve of its goal\n"
     "lies in the no-exploration region."
 )
+
+_BARE: Final[dict[str, Callable[[], "Figure"]]] = {
+    "figure-1": transition_figure,
+    "figure-2": boundary_figure,
+}
+"""The figures that are not measured, without a title."""
 
 Say: TypeAlias = Callable[[str], None]
 """A function that is called with a line on what has been done."""
@@ -236,10 +243,12 @@ def reproduce(
             if "follows" in words
             else _title(int(name[-1]))
         )
-        sections.append(_make_section(folder, name, title, words["text"], results))
+        sections.append(_make_section(folder, name, title, words, results))
     say(f"{len(sections)} figures, as PNG and SVG")
     found = verdicts(results)
-    page = report_html(sections, found, _list_facts(results))
+    both = (results[f"figure-{number}"] for number in (3, 4))
+    advice = choose_learner(*(one.simulation for one in both if isinstance(one, CurveResult)))
+    page = report_html(sections, found, _list_facts(results), advice)
     write_whole(folder / _PAGE, page.encode())
     say("report.html: every claim of the paper, and whether it held")
     return found
@@ -268,33 +277,46 @@ def _title(number: int) -> str:
 
 
 def _make_section(
-    folder: Path, stem: str, title: str, text: str, results: Mapping[str, Result]
+    folder: Path, stem: str, title: str, words: Mapping[str, str], results: Mapping[str, Result]
 ) -> Section:
-    """Draw a figure, write its files, and make the part of the page about it."""
+    """Draw a figure, write its files, and make the part of the page about it.
+
+    On the page the title is the heading, so the picture there has none.
+    """
     result = results.get(stem)
     narrow, kinds = b"", ["svg", "png"]
     head: list[str] = []
     rows: list[list[str]] = []
     if result is None:
-        figure = paper_figure(int(stem[-1]))
+        figure, bare = paper_figure(int(stem[-1])), _BARE[stem]()
     else:
-        figure, narrow = _draw(result, title), render(_draw_narrow(result))["svg"]
+        figure, bare = _draw(result, title), _draw(result)
+        narrow = svg_of(_draw_narrow(result))
         kinds = ["csv", *kinds]
         if isinstance(result, CurveResult):
             head, rows = regret_table(result.simulation)
-    pictures = render(figure)
-    write_pictures(pictures, folder / stem)
-    files = [f"{stem}.{kind}" for kind in kinds]
-    leads = stem in _LEADING
-    return Section(title, text, pictures["svg"], title, head, rows, narrow, files, leads)
+    write_pictures(render(figure), folder / stem)
+    return Section(
+        title,
+        words["text"],
+        svg_of(bare),
+        f"{title}: {words['seen']}",
+        head,
+        rows,
+        narrow=narrow,
+        files=[f"{stem}.{kind}" for kind in kinds],
+        leads=stem == _LEADING,
+        seen=words["seen"],
+    )
 
 
-def _draw(result: Result, title: str) -> "Figure":
+def _draw(result: Result, title: str = "") -> "Figure":
     """Draw the figure of a result."""
     if isinstance(result, CurveResult):
         return regret_figure(result.simulation, title)
     spec = result.spec
-    title = f"{title}: {_rounds(spec):,} rounds, {spec.replicas:,} replicas a cell"
+    if title:
+        title = f"{title}: {_rounds(spec):,} rounds, {spec.replicas:,} replicas a cell"
     return _draw_map(result, title)
 
 
@@ -315,8 +337,10 @@ def _draw_narrow(result: Result) -> "Figure":
         height = 4.25 + 0.2 * len(simulation.curves)
         figure = Figure(figsize=(4.6, height))
         axes = figure.add_axes((0.14, 1.0 - 3.3 / height, 0.82, 3.2 / height))
-        if simulation.rounds > FIGURE_3.rounds:
+        if simulation.rounds > FIGURE_3.rounds or is_crowded(simulation):
             axes.set_xscale("log")
+        if is_crowded(simulation):
+            axes.set_yscale("log")
         regret_figure(simulation, ax=axes)
         if (legend := axes.get_legend()) is not None:
             legend.set_loc("upper left")

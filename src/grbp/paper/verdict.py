@@ -64,6 +64,11 @@ class Verdict:
         """Whether the paper does not make the claim, and we asked."""
         return self.where.startswith(_OURS)
 
+    @property
+    def plain(self) -> str:
+        """The claim as one would say it to a student."""
+        return _PLAIN.get(self.claim, self.claim)
+
 
 def verdicts(results: Results) -> list[Verdict]:
     """Judge every claim of the paper about Figures 3 to 5 and NoExplore, in its order.
@@ -187,3 +192,23 @@ _CLAIMS: Final[list[tuple[Any, ...]]] = [
     (_THEOREM_3, f"{_OURS} of Fig. 4", theorem_applies, "figure-4"),
 ]
 """Each claim, where the paper makes it, its judge and what that is asked about."""
+
+_PLAIN: Final = {
+    "the optimal policy is threshold 1": "It is best to finish one step from the dead end.",
+    "the optimal policy is threshold 0": "It is best never to finish.",
+    **{
+        _FINITE.format(name): f"{name} stops losing: it has found out what is best."
+        for name in TITLES.values()
+    },
+    **{
+        _LOGARITHMIC.format(name): f"{name} goes on losing, but ever more slowly: ten times as"
+        " many rounds cost about the same again."
+        for name in TITLES.values()
+    },
+    "the regret of NoExplore grows linearly": "NoExplore goes on losing, always at the same pace.",
+    "GETBE-PS achieves the lowest regret": "Of the paper's five learners, GETBE-PS loses least.",
+    _HIGHER: "Learning costs more where it is best never to finish.",
+    _RISES: "Along every line of the map, learning costs more beyond the boundary.",
+    _THEOREM_3: "The paper's guarantee (Theorem 3) covers the constant that this figure uses.",
+}
+"""The claims as one would say them to a student."""

@@ -6,20 +6,21 @@ text, never as HTML, and the same input gives the same page, to the byte.
 
 import math
 import re
-from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from grbp import _palette
 from grbp._format import format_interval, percent, plural
+from grbp._palette import PALETTE, RAMP
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
-from grbp.figures.canvas import render
+from grbp.figures.canvas import render_clear
 from grbp.fitting.estimates import Proportion
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
     from matplotlib.figure import Figure
 
 NO_NUMBER: Final = "\N{EN DASH}"
@@ -27,6 +28,20 @@ NO_NUMBER: Final = "\N{EN DASH}"
 
 MOST_ROWS: Final = 200
 """Rows of a table on a page; `--json` has all of them."""
+
+_NOT_ON_PAGES: Final = re.compile(
+    r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>| xmlns(:\w+)?=\"[^\"]*\"", re.DOTALL
+)
+"""What a drawing has as a file of its own, and not as a part of a page."""
+
+_POINTS_TO: Final = re.compile(r'(xlink:href="#|url\(#)')
+
+_VARIABLES: Final = {
+    **{shade.light: f"var(--ramp-{k})" for k, shade in enumerate(RAMP)},
+    # Of names that share a colour, the first counts.
+    **{shade.light: f"var(--{name})" for name, shade in reversed(PALETTE.items())},
+}
+"""Of the colours that figures are drawn in, the variables that are right on any screen."""
 
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -42,7 +57,7 @@ class Section:
     text : str
         How to read the figure; an empty line starts a new paragraph.
     svg : bytes
-        The picture; empty if there is none.
+        The picture, as `svg_of` returns it; empty if there is none.
     alt : str
         What the picture shows, in words, for whoever cannot see it.
     head, rows : sequence
@@ -54,6 +69,8 @@ class Section:
         The names of files that lie beside the page.
     leads : bool
         Whether the section comes before the findings.
+    seen : str
+        What one sees in the picture, in a sentence.
     unfolded : bool
         Whether the table is shown at once, and not when it is asked for.
     """
@@ -68,6 +85,7 @@ class Section:
     files: Sequence[str] = ()
     leads: bool = False
     unfolded: bool = False
+    seen: str = ""
 
     def __post_init__(self) -> None:
         if self.svg and not self.alt.strip():
@@ -86,10 +104,14 @@ class Section:
         parts = re.split(r"\n\s*\n", self.text.strip())
         return [type(self.text)(re.sub(r" *\n *", " ", part)) for part in parts if part]
 
-    @staticmethod
-    def encode(svg: bytes) -> str:
-        """Encode a picture, which is an image of its own: the names inside two would clash."""
-        return b64encode(svg).decode()
+    def pictures(self, number: int) -> "list[Markup]":
+        """Return the picture of a section with this number, and that for a narrow screen."""
+        if not self.narrow:
+            return [_inline(self.svg, f"p{number}-", self.alt, "any")] if self.svg else []
+        return [
+            _inline(self.svg, f"p{number}-", self.alt, "broad"),
+            _inline(self.narrow, f"n{number}-", self.alt, "narrow"),
+        ]
 
 
 def format_share(share: Proportion | Estimate | None) -> str:
@@ -112,7 +134,32 @@ def format_level(level: float) -> str:
 
 def svg_of(figure: "Figure") -> bytes:
     """Return a figure as the picture of a section."""
-    return render(figure, ["svg"])["svg"]
+    return render_clear(figure)
+
+
+def _inline(svg: bytes, prefix: str, alt: str, screen: str) -> "Markup":
+    """Return a drawing as a part of a page, in the colours of the page.
+
+    The names inside it, which two drawings may share, get a prefix; those that nothing points to
+    are left out.
+    """
+    from markupsafe import Markup, escape  # noqa: PLC0415 (comes with Jinja2)
+
+    head, inside = re.split(r"<svg\b", svg.decode("utf-8"), maxsplit=1)[1].split(">", 1)
+    inside = _NOT_ON_PAGES.sub("", inside)
+    wanted = set(re.findall(r'(?:href="#|url\(#)([^")]+)', inside))
+    inside = re.sub(
+        r' id="([^"]*)"',
+        lambda found: f' id="{prefix}{found[1]}"' if found[1] in wanted else "",
+        inside,
+    )
+    inside = _POINTS_TO.sub(rf"\g<1>{prefix}", inside).replace("xlink:href", "href")
+    inside = re.sub(r"#[0-9a-f]{6}\b", lambda found: _VARIABLES.get(found[0], found[0]), inside)
+    box = re.findall(r'viewBox="([^"]*)"', head)[0]
+    said = escape(_replace_unprintable(alt))
+    return Markup(  # noqa: S704 (we drew it ourselves)
+        f'<svg class="{screen}" role="img" aria-label="{said}" viewBox="{box}">{inside}'
+    )
 
 
 def environment() -> "Environment":

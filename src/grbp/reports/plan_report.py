@@ -92,7 +92,11 @@ def _needed(plan: "Plan") -> tuple[list[str], list[list[str]]]:
     return head, [
         [
             f"{truth.p_c:.4g}, {truth.p_f:.4g}",
-            *(cell or NO_NUMBER for cell in describe_needed(truth)),
+            # A page has room for the 0 before the point.
+            *(
+                f"0{cell}" if cell[:1] == "." else cell or NO_NUMBER
+                for cell in describe_needed(truth)
+            ),
         ]
         for truth in plan.truths[:MOST_ROWS]
         if truth.needed is not None

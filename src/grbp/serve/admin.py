@@ -122,7 +122,7 @@ def _write_for_browser(request: Request, study: Study, events: list[Event]) -> s
         return ": nothing new\nretry: 1000\n\n"
     config = read_config(server_state(request).store, study.name)
     lines = describe_events(
-        events, config.goal, shadow=config.shadow, examiner=may_examine(request)
+        events, config.goal, config.words, shadow=config.shadow, examiner=may_examine(request)
     )
     return "".join(
         f"id: {line.event.seq}\ndata: {dumps({**line.event._asdict(), 'what': line.what})}\n\n"

@@ -17,6 +17,7 @@ from grbp.live.codes import check_code
 from grbp.live.config import check_groups, make_config
 from grbp.live.export import read_log
 from grbp.live.history import find_taken_back
+from grbp.live.labels import dump_labels, find_labels
 from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.schema import Event
 from grbp.live.starts import DRAWN
@@ -117,7 +118,8 @@ as https://ward.example.org or http://127.0.0.1:8000
         except BaseException:
             self.close()
             raise
-        self.goal, self.read_only = status.goal, status.read_only
+        self.goal, self.labels = status.goal, status.labels
+        self.read_only = status.read_only
 
     @staticmethod
     def names(
@@ -191,18 +193,20 @@ as https://ward.example.org or http://127.0.0.1:8000
         Client
         """
         chosen, named = choose_learner(learner, model, memory), check_groups(groups)
+        labels = find_labels(start, goal, states, actions, case_name)
         if isinstance(start, Study | Client):
             start = start._count_records(by_state=is_by_state(name_learner(chosen)), groups=named)
         given = {"seed": seed, "start": start, "windows": windows, "shadow": shadow, "level": level}
-        words = {"states": states, "actions": actions, "case_name": case_name}
-        settings = given | {"groups": named, "labels": tuple(words.values())}
+        settings = given | {"groups": named, "labels": labels}
         config = make_config(name, goal, chosen, cases, settings)
         if not isinstance(learner, str | None):
             raise InvalidInput(f"learner = {learner!r} was given; over HTTP it must be a name")
         body = given | {"name": name, "goal": goal, "learner": learner, "model": model}
         body |= {"memory": memory, "groups": named, "cases": None if cases is None else int(cases)}
         body |= {"seed": config.seed, "start": config.start, "windows": dict(windows or {})}
-        body |= {"shadow": config.shadow} | words
+        words = dump_labels(labels)
+        body |= {"shadow": config.shadow, "states": words.get("states")}
+        body |= {"actions": words.get("actions"), "case_name": words.get("case")}
         with _connect(url, options) as transport:
             made = transport.post("/api/studies", body)
         return cls(url, made["study"], **options)

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from grbp.live.basis import Basis
+from grbp.model.labels import Labels, begin
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
 _POINTS: Final = 81
 _SHOWN: Final = 9
+_NO_WORDS: Final = Labels()
 
 
 class Frame(NamedTuple):
@@ -62,28 +64,43 @@ MAP: Final = Frame(60.0, 8.0, 300.0, 300.0)
 
 
 class Map(NamedTuple):
-    """The boundary map with the estimate and its intervals on it."""
+    """The boundary map with the estimate and its intervals on it, and what is written on it."""
 
     frame: Frame
     curve: str
     above: str
     basis: Basis
+    across: str
+    upward: str
+    over: str
+    below: str
 
 
-def draw_map(basis: Basis) -> Map:
-    """Return the boundary map of a basis."""
+def draw_map(basis: Basis, words: Labels = _NO_WORDS) -> Map:
+    """Return the boundary map of a basis, in a study's own words."""
     xs = [i / (_POINTS - 1) for i in range(_POINTS)]
     curve = MAP.line((x, float(boundary(basis.goal, x))) for x in xs)
     corners = f"L{MAP.x(1.0):g} {MAP.y(1.0):g}L{MAP.x(0.0):g} {MAP.y(1.0):g}Z"
-    return Map(MAP, curve, curve + corners, basis)
+    go_on, finish = (_cut(begin(words.doing(action)), 18) for action in ("continue", "finish"))
+    return Map(
+        MAP, curve, curve + corners, basis, f"{go_on} moves up", f"{finish} leads to the goal",
+        f"{finish} is better", f"{go_on} is better",
+    )  # fmt: skip
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text that has a place in a picture."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 class Stop(NamedTuple):
-    """A state in the picture of the chain; -1 for states that are left out."""
+    """A state in the picture of the chain, and where its name stands; -1 for what is left out."""
 
     state: int
     x: float
     action: str
+    name: str
+    name_y: float
 
 
 class Chain(NamedTuple):
@@ -91,14 +108,18 @@ class Chain(NamedTuple):
 
     stops: list[Stop]
     width: float
+    height: float
     state: int
     goal: int
 
 
-def draw_chain(goal: int, state: int, finishes: Callable[[int], bool] | None) -> Chain:
+def draw_chain(
+    goal: int, state: int, finishes: Callable[[int], bool] | None, words: Labels = _NO_WORDS
+) -> Chain:
     """Return the picture of the chain: all states, or those near the present one and the ends.
 
-    `finishes` says in which states FINISH is advised; None if nothing is.
+    `finishes` says in which states FINISH is advised; None if nothing is. Names stand in two rows,
+    so that each has a place.
     """
     if goal < _SHOWN:
         states = list(range(goal + 1))
@@ -111,10 +132,22 @@ def draw_chain(goal: int, state: int, finishes: Callable[[int], bool] | None) ->
             shown.append(-1)
         shown.append(one)
     stops = [
-        Stop(one, 36.0 + 46.0 * place, _choose_look(one, goal, finishes))
+        Stop(
+            one, 50.0 + 46.0 * place, _choose_look(one, goal, finishes),
+            _name_stop(one, goal, words), 80.0 + 14.0 * (place % 2 if words.states else 0),
+        )
         for place, one in enumerate(shown)
-    ]
-    return Chain(stops, 72.0 + 46.0 * (len(shown) - 1), state, goal)
+    ]  # fmt: skip
+    return Chain(
+        stops, 100.0 + 46.0 * (len(shown) - 1), 104.0 if words.states else 90.0, state, goal
+    )
+
+
+def _name_stop(state: int, goal: int, words: Labels) -> str:
+    """Return what is written below a state; nothing where it has no name."""
+    if words.states:
+        return _cut(words.states[state], 11) if state >= 0 else ""
+    return {0: "dead end", goal: "goal"}.get(state, "")
 
 
 def _choose_look(state: int, goal: int, finishes: Callable[[int], bool] | None) -> str:

@@ -8,7 +8,8 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grbp._format import plural
-from grbp.live.narration import describe_choice, describe_planned, format_days, name_state
+from grbp.live.narration import format_days
+from grbp.model.labels import begin
 from grbp.model.transition import successors
 from grbp.serve import narration
 
@@ -21,21 +22,18 @@ TEMPLATES: Final = Environment(
 )
 TEMPLATES.filters |= {
     "address": lambda text: quote(str(text), ""),
+    "begin": begin,
     "counted": plural,
     "days": format_days,
     "share": narration.format_share,
     "span": narration.format_interval,
-    "place": name_state,
     "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
 }
 TEMPLATES.globals |= {
     "isnan": math.isnan,
-    "describe_planned": describe_planned,
-    "describe_choice": describe_choice,
     "describe_alarms": narration.describe_alarms,
     "describe_granted": narration.describe_granted,
     "describe_learner": narration.describe_learner,
-    "describe_reasons": narration.describe_reasons,
-    "explain_exploration": narration.explain_exploration,
+    "link_explorer": narration.link_explorer,
     "successors": successors,
 }

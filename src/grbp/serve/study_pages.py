@@ -4,7 +4,8 @@ Whatever a page records, it sends to the routes under /api; nothing is written h
 """
 
 from collections.abc import Mapping
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -13,16 +14,25 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, MODELS
-from grbp.live.advice import AnyBasis, Status
+from grbp.live.advice import AnyBasis, Case, Status
 from grbp.live.basis import Basis
 from grbp.live.books import finishes
-from grbp.live.narration import describe_events, describe_history, last_entry
-from grbp.live.reading import list_current, read_config, read_held_steps, read_states
+from grbp.live.narration import (
+    TAKEN_BACK,
+    describe_choice,
+    describe_events,
+    describe_history,
+    describe_planned,
+    last_entry,
+    name_state,
+)
+from grbp.live.reading import list_current, read_config, read_held_steps, read_states, read_undoable
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
+from grbp.model.labels import Labels
 from grbp.serve import models, narration
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.refusals import local_address
@@ -62,7 +72,9 @@ def _render_page(
 ) -> HTMLResponse:
     """Return a page, of one study or of the whole server."""
     caller = get_caller(request)
+    what = {"words": Labels()} | what
     if study is not None:
+        what |= _find_words(what["status"])
         name = quote(study.name, "")
         what |= {"home": f"/studies/{name}", "api": f"/api/studies/{name}"}
         # No other study of this name began then; a hash would cover what shadow mode hides.
@@ -79,6 +91,18 @@ def _render_page(
         **what,
     )  # fmt: skip
     return HTMLResponse(page)
+
+
+def _find_words(status: Status) -> dict[str, Any]:
+    """Return what a template needs to speak in the words of a study."""
+    goal, words, by_state = status.goal, status.labels, status.model != "one"
+    return {
+        "words": words,
+        "ends": narration.name_ends(words, goal),
+        "place": lambda state: name_state(state, goal, words),
+        "rule": lambda choice: describe_choice(choice, goal, words, by_state=by_state),
+        "describe_planned": lambda planned, opened: describe_planned(planned, opened, words),
+    }
 
 
 @viewer.get("/", include_in_schema=False)
@@ -140,19 +164,35 @@ async def sign_in(request: Request) -> Response:
 
 @viewer.get("/studies/{study}", include_in_schema=False)
 def study_page(
-    request: Request, study: StudyName, after: After = 0, show: str = "open", group: str = ""
-) -> Response:
-    """Show the cases of a study and what to do next with each."""
+    request: Request, study: StudyName, after: After = 0, show: str = "open", group: str = "",
+    find: str = "",
+) -> Response:  # fmt: skip
+    """Show the cases of a study and what to do next with each, or those that somebody looks for."""
     found = server_state(request).open_study(study)
     # What is recorded while a page is made is newer than its status says, which a browser notices.
     status = _read_status(request, found)
     chosen = show if show in STATUSES else None
-    cases = show_all(request, study, found.cases(after, _PAGE + 1, chosen))
+    wanted = find.strip()
+    listed = _find_cases(found, wanted) if wanted else found.cases(after, _PAGE + 1, chosen)
+    if wanted and len(listed) == 1:
+        return RedirectResponse(f"/studies/{quote(study, '')}/cases/{listed[0].case}", 303)
+    cases = show_all(request, study, listed)
     return _render_page(
-        request, "study.html", found, status=status, cases=cases[:_PAGE], show=chosen or "all",
-        after=after, more=cases[_PAGE - 1].case if len(cases) > _PAGE else None,
+        request, "study.html", found, status=status, cases=cases[:_PAGE],
+        show="all" if wanted else chosen or "all", wanted=wanted, after=after,
+        more=cases[_PAGE - 1].case if len(cases) > _PAGE else None,
         **_read_states(request, status, group),
     )  # fmt: skip
+
+
+def _find_cases(study: Study, wanted: str) -> list[Case]:
+    """Return the cases that have a code, and the one that has it as its number."""
+    found: list[Case] = []
+    with suppress(GrbpError):  # What cannot be a code is none.
+        found += study.find_cases(wanted, _PAGE)
+    with suppress(GrbpError, ValueError):
+        found += [study.case(int(wanted))]
+    return list({one.case: one for one in found}.values())
 
 
 def _read_states(request: Request, status: Status, wanted: str) -> dict[str, Any]:
@@ -173,19 +213,28 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     status, one = _read_status(request, found), show_all(request, study, [found.case(case)])[0]
     # Whoever records reads this page, so that its history says no advice to anybody.
     events = [show(event, shadow=status.shadow) for event in found.log(0, 1_000_000, case)]
-    lines = describe_history(events, status.goal, shadow=status.shadow)
+    words, goal = status.labels, name_state(status.goal, status.goal, status.labels)
+    lines = describe_history(events, status.goal, words, shadow=status.shadow)
     known = found.basis(case, one.state if one.status == OPEN else 1)
     basis = known if one.status == OPEN else None
     choice = _read_choice(known)
     config = read_config(server.store, study)
     return _render_page(
         request, "case.html", found, status=status, case=one, basis=basis,
-        map=draw_map(basis) if isinstance(basis, Basis) else None,
+        why=basis and narration.explain_advice(basis, words, goal),
+        reasons=[] if basis else narration.explain_steps(
+            lines, words, goal, cache(partial(found.basis, case))
+        ),
+        map=draw_map(basis, words) if isinstance(basis, Basis) else None,
         chain=draw_chain(
-            status.goal, one.state, None if choice is None else partial(finishes, config, choice)
+            status.goal, one.state, None if choice is None else partial(finishes, config, choice),
+            words,
         ),
         choice=choice, by_state=config.by_state,
         lines=lines[::-1], last=last_entry(lines), next_step=one.steps + 1,
+        undoable=read_undoable(
+            server.store, study, case, get_caller(request).actor, server.clock()
+        ),
         due=read_held_steps(server.store, study, case),
     )  # fmt: skip
 
@@ -205,11 +254,11 @@ def evidence_page(request: Request, study: StudyName, group: str = "") -> Respon
     status = _read_status(request, found)
     if status.shadow and not may_examine(request):
         return _render_page(request, "hidden.html", found, status=status, examiner=STATISTICIAN)
-    moments, sure = found.trajectory(_POINTS), narration.describe_certainty(status)
+    moments, sure = found.trajectory(_POINTS), narration.describe_certainty(status, status.labels)
     regret = narration.describe_regret(read_config(server.store, study), status)
     return _render_page(
         request, "evidence.html", found, status=status, sure=sure, regret=regret,
-        map=draw_map(status.basis) if isinstance(status.basis, Basis) else None,
+        map=draw_map(status.basis, status.labels) if isinstance(status.basis, Basis) else None,
         moments=moments, **_read_states(request, status, group), **_draw_trajectory(moments),
     )  # fmt: skip
 
@@ -241,9 +290,12 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
         events = found.log(start, end - 1 - start) if end > 1 else []
     older = events[-_PAGE].seq if len(events) > _PAGE else None
     lines = describe_events(
-        show_all(request, study, events[-_PAGE:]), status.goal, shadow=status.shadow,
-        examiner=may_examine(request),
+        show_all(request, study, events[-_PAGE:]), status.goal, status.labels,
+        shadow=status.shadow, examiner=may_examine(request),
     )  # fmt: skip
+    taken_back = found.find_taken_back(events)
+    for line in lines:
+        line.notes.extend([TAKEN_BACK] if line.event.seq in taken_back else [])
     return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,
         case=case,

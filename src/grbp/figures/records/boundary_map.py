@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, INK, drawing_style, fit_words
+from grbp.figures.canvas import GREY, INK, PAPER, drawing_style, fit_words
 from grbp.figures.frame import INSIDE, TINTS, in_percent, legend_below, new_axes, short_labels
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import Interval
@@ -116,7 +116,7 @@ def _draw_cloud(axes: "Axes", fit: "Fit") -> None:
         axes.contourf(x, y, mass, levels=levels, colors=[INK], alpha=alpha, zorder=2)
     point = cast("tuple[float, float]", (fit.p_c.estimate, p_f.estimate))
     (mark,) = axes.plot(*point, "o", color=INK, markersize=7, label="the records")
-    mark.set(markeredgecolor="white", zorder=5, clip_on=False)
+    mark.set(markeredgecolor=PAPER, zorder=5, clip_on=False)
     for held_by, alpha in _SHADES.items():
         label = f"probable region, {held_by}"
         axes.fill_between([], [], color=INK, alpha=alpha, linewidth=0, label=label)

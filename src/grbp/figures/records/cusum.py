@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.figures.canvas import GREY, drawing_style, fit_words
-from grbp.figures.frame import CONTINUE, FINISH, INSIDE, legend_below, new_axes
+from grbp.figures.canvas import GREY, INK, drawing_style, fit_words
+from grbp.figures.frame import CONTINUE, INSIDE, legend_below, new_axes
 from grbp.numerics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def cusum_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
         axes = new_axes(ax, height=3.5, below=1.1)
         axes.plot(x, y, color=CONTINUE, linewidth=1.4, label="moves up beyond the expected, summed")
         for sign in (1.0, -1.0):
-            axes.axhline(sign * limit, color=FINISH, linestyle="--", linewidth=1.4)
+            axes.axhline(sign * limit, color=INK, linestyle="--", linewidth=1.4)
         axes.get_lines()[-1].set_label("limits of the test: a shift shows beyond them")
         axes.axhline(0.0, color=GREY, linewidth=0.8)
         axes.set_xlabel("cases, in their order")

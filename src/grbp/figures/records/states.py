@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import numpy as np
 
 from grbp.figures.canvas import GREY, drawing_style, fit_words
-from grbp.figures.frame import CONTINUE, FINISH, INSIDE, in_percent, legend_below, new_axes, shorten
+from grbp.figures.frame import (
+    CONTINUE,
+    FINISH,
+    INSIDE,
+    WORDS,
+    in_percent,
+    legend_below,
+    new_axes,
+    shorten,
+)
 from grbp.fitting.estimates import Proportion
 from grbp.numerics.arrays import Ints
 
@@ -77,7 +86,7 @@ def states_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
             [row.state for row in shown],
             [f"{row.state}\n{_format_count(row.c)}\n{_format_count(row.f)}" for row in shown],
         )
-        names = {"state": GREY} | {f"{one.sign} tries": one.colour for one in _ACTIONS}
+        names = {"state": GREY} | {f"{one.sign} tries": WORDS[one.word] for one in _ACTIONS}
         for line, (words, colour) in enumerate(names.items()):
             name = axes.annotate(words, (0.0, 0.0), xycoords="axes fraction", ha="right", va="top")
             name.set(position=(-4.0, -7.0 - 13.2 * line), size=10, color=colour)
@@ -97,7 +106,9 @@ def _draw_action(axes: "Axes", fit: "Fit", one: _Kind) -> None:
     pooled = getattr(fit, one.pooled)
     if pooled is not None and pooled.estimate is not None:
         axes.axhspan(*pooled.interval, color=one.colour, alpha=0.13, linewidth=0)
-        axes.axhline(pooled.estimate, color=one.colour, linewidth=0.9)
+        # FINISH is dashed, as everywhere.
+        dashes = ("-", "--")[one.word]
+        axes.axhline(pooled.estimate, color=one.colour, linewidth=0.9, linestyle=dashes)
     shares = {
         row.state: Proportion(getattr(row, one.wins), tries, fit.level, fit.adaptive)
         for row in fit.by_state

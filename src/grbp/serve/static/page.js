@@ -54,13 +54,18 @@ function bodyOf(form, button) {
     const { kind } = field.dataset;
     const text = value.trim();
     if (kind === "flag") body[name] = true;
+    else if (text === "" && kind === "erasable") body[name] = null;
     else if (text === "") continue;
     else if (kind === "time") body[name] = new Date(text).toISOString();
     else if (kind === "json") body[name] = JSON.parse(text);
-    else if (kind === "list") body[name] = text.split(",").map((one) => one.trim()).filter(Boolean);
-    else body[name] = kind === "number" || field.type === "submit" ? Number(text) : text;
+    else if (kind === "list" || (kind === "words" && text.includes(","))) {
+      body[name] = text.split(",").map((one) => one.trim()).filter(Boolean);
+    } else body[name] = kind === "number" || field.type === "submit" ? Number(text) : text;
   }
-  return body;
+  for (const { name, dataset } of form.querySelectorAll("[data-last]")) {
+    if (body[name]) body[dataset.last] = body[name].length - 1; // Whoever names the states counts them.
+  }
+  return Object.assign(body, JSON.parse(button?.dataset.also ?? "{}"));
 }
 
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
@@ -73,7 +78,9 @@ function ask(form, button) {
   const { said, note = "" } = button?.dataset.said ? button.dataset : form.dataset;
   const when = body.observed ? ` It happened on ${clock.format(new Date(body.observed))}.` : "";
   const { send: url, done, then = "" } = form.dataset;
-  asked = { url, body, done, then, said: filled(said, body) + when, actor, id, page: location.pathname, seen: seen() };
+  const code = body.code ? ` Code: ${body.code}.` : "";
+  asked = { url, body, done, then, said: filled(said ?? "", body) + code + when, actor, id, page: location.pathname, seen: seen() };
+  if (!said) return record(); // What is soon mended is not asked for.
   find("confirm-said").textContent = asked.said;
   find("confirm-note").textContent = news.hidden ? note : `${news.firstChild.textContent} ${note}`;
   hold(false);
@@ -167,7 +174,7 @@ async function refuse(entry, error) {
     ? `${who} already recorded: ${first.querySelector(".what").textContent} Your entry was not recorded.`
     : toSentence(error.message);
   find("refusal-title").textContent = first ? "This is already recorded" : "This was not recorded";
-  find("refusal-note").textContent = `Your entry: “${entry.said}”`;
+  find("refusal-note").textContent = entry.said && `Your entry: “${entry.said}”`;
   find("refusal-back").hidden = Boolean(first);
   find("refusal-show").hidden = !first;
   find("refusal-show").textContent = `Show the ${caseName}`;
@@ -215,9 +222,6 @@ document.addEventListener("submit", (event) => {
   if (form.dataset.send) {
     event.preventDefault();
     if (!dialog.open) ask(form, event.submitter);
-  } else if (form.dataset.go) {
-    event.preventDefault();
-    location.assign(form.dataset.go + new FormData(form).get("number"));
   }
 });
 find("refusal-back")?.addEventListener("click", () => refusal.close());
@@ -306,7 +310,7 @@ async function show(wanted = false) {
 function describe(event) {
   if (!event) return "Something new was recorded.";
   const who = event.who === actor ? "You" : event.who;
-  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` in ${caseName} ${event.case}` : "";
+  const where = event.case && !location.pathname.endsWith(`/cases/${event.case}`) ? ` for ${caseName} ${event.case}` : "";
   return event.what ? `${who} recorded${where}: ${event.what}` : `${who} recorded something new${where}.`;
 }
 
@@ -394,7 +398,7 @@ document.addEventListener("click", async ({ target }) => {
     const answer = await fetch(target.dataset.url, { method: "POST" });
     const found = await answer.json();
     if (!answer.ok) place.textContent = found.detail;
-    else if (found.ok) place.textContent = `All is well: ${found.events} entries, and each fits the one before.`;
+    else if (found.ok) place.textContent = `The log is intact: ${found.events} entries, and each fits the one before.`;
     else place.textContent = `Something is wrong: ${found.problems.join(" ")}`;
   } catch {
     place.textContent = "The server cannot be reached. Try again.";

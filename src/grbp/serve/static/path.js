@@ -30,9 +30,10 @@ function show() {
   find("moment").value = place;
   find("look").hidden = false;
   const one = items[place];
-  const even = find("path").querySelector(".line.even") ? `, B(p_C) ${said(one.boundary)}` : "";
+  const { p_c: up, p_f: won, boundary, unit, units } = find("path").dataset;
+  const even = find("path").querySelector(".line.even") ? `, ${boundary} ${said(one.boundary)}` : "";
   find("then").textContent = `After entry ${one.event}, ${clock.format(new Date(one.recorded))}, ${one.cases} `
-    + `${one.cases === 1 ? "case" : "cases"} opened: p_C ${said(one.p_c)}, p_F ${said(one.p_f)}${even}.`;
+    + `${one.cases === 1 ? unit : units}. ${up}: ${said(one.p_c)}. ${won}: ${said(one.p_f)}${even}.`;
   for (const picture of find("path").querySelectorAll("svg")) {
     const x = Number(picture.dataset.left) + (Number(picture.dataset.width) * (one.event - items[0].event)) / span();
     const cursor = picture.querySelector(".cursor");
