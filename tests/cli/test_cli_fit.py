@@ -136,7 +136,11 @@ def test_every_choice_reaches_the_library(
     )  # fmt: skip
     expected = grbp.fit(records, 4, group=group, adaptive=True, level=0.9)
     # But for its words, the table is the one that was drawn.
-    own_words = {"states": ["", "severe", "", "mild", ""], "actions": ["punt", "stop"]}
+    own_words = {
+        "states": ["", "severe", "", "mild", ""],
+        "actions": ["punt", "stop"],
+        "case": ["case", "cases"],
+    }
     for one in (answer, *answer["by_group"].values()):
         assert one["labels"] == own_words
         one["labels"] = json.loads(json.dumps(expected.to_dict()["labels"]))

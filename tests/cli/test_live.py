@@ -281,7 +281,7 @@ def test_status_at_a_glance(said: Shell) -> None:
     begun(said)
     out = said("status")
     assert out.startswith("Study ward: from the dead end to the goal (4).\n")
-    assert "No case was opened yet." in out
+    assert "There is no case yet." in out
     said("open", "--state", 1)
     said("open", "--state", 1)
     said("tell", "--case", 1, "--state", 4)

@@ -508,3 +508,12 @@ def test_the_learner_of_a_fit_believes_what_its_posterior_does(fit: grbp.Fit) ->
     assert learner.choose(fit.goal, first, 0) == 1
     doubtful = replace(learner, constants=known._replace(up=5000.0))
     assert doubtful.choose(fit.goal, first, 0) == 0
+
+
+def test_the_text_says_why_an_assumption_cannot_be_tested() -> None:
+    fit = grbp.fit(grbp.example_records(cases=60, seed=1), goal=4)
+    untested = [test for test in fit.tests if not test.possible]
+    assert untested
+    said = " ".join(str(fit).split())
+    for test in untested:
+        assert f"not testable stays {test.why}" in said

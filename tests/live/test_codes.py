@@ -103,6 +103,20 @@ def test_an_erased_code_is_gone(study: Study) -> None:
     assert study.open_case(3, code="B-12").code == "B-12"
 
 
+def test_nothing_of_an_erased_code_is_left_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with Study.create(path, "ward", 4) as study:
+        for case in range(40):
+            study.open_case(2, code=f"bed-{case}-of-ward")
+        study.set_code(7, None)
+        for case in range(20, 41):
+            study.set_code(case, None)
+    kept = b"".join(file.read_bytes() for file in sorted(tmp_path.iterdir()))
+    assert b"bed-9-of-ward" in kept  # That of case 10.
+    assert b"bed-6-of-ward" not in kept
+    assert not any(f"bed-{case - 1}-of-ward".encode() in kept for case in range(20, 41))
+
+
 def test_of_an_archived_study_codes_can_only_be_erased(study: Study) -> None:
     study.archive("done")
     with pytest.raises(Conflict, match="is archived"):

@@ -91,7 +91,7 @@ def show_study(status: Status, *, details: bool = False) -> None:
     if status.read_only:
         _fill(f"READ-ONLY: {status.read_only}.")
     if not n["opened"]:
-        print(f"No {words.case[0]} was opened yet.")
+        print(f"There is no {words.case[0]} yet.")
     else:
         stages = ", ".join(f"{n[stage]:,} {said}" for stage, said in _STATUS.items())
         _fill(f"{begin(words.count_cases(n['opened']))}: {stages}.")
@@ -112,8 +112,9 @@ def _show_learned(status: Status) -> None:
     for alarm in status.alarms or ():
         _fill(f"WARNING: {words.tell(alarm.sentence)}")
     if status.pending:
-        many = "outcome is" if status.pending == 1 else "outcomes are"
-        _fill(f"{status.pending:,} {many} awaited of {words.doing(Action.FINISH)}.")
+        many, are = ("outcome", "is") if status.pending == 1 else ("outcomes", "are")
+        finish = words.doing(Action.FINISH)
+        _fill(f"{status.pending:,} {many} of {finish} {are} still awaited.")
     _show_next(status)
     rows = [basis] if isinstance(basis, Basis) else status.by_state
     if any(one.f or one.c for one in rows):

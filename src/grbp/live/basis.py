@@ -273,8 +273,8 @@ def describe_finish(basis: Any, labels: Labels, good: str) -> str:
     if not basis.f:
         return f"{finish} was never tried" if not n else f"no outcome of {finish} was known yet"
     waits = f" ({n:,} more {'is' if n == 1 else 'are'} awaited)" if n else ""
-    goal = name_goal(basis, labels)
-    return f"{finish} was tried {count_times(basis.f)} and reached {goal} {good}{waits}"
+    did = _say_how_often(f"reached {name_goal(basis, labels)}", good)
+    return f"{finish} was tried {count_times(basis.f)} and {did}{waits}"
 
 
 def describe_continue(basis: Any, labels: Labels, good: str) -> str:
@@ -282,7 +282,12 @@ def describe_continue(basis: Any, labels: Labels, good: str) -> str:
     go_on = labels.doing(Action.CONTINUE)
     if not basis.c:
         return f"{go_on} was never tried"
-    return f"{go_on} was tried {count_times(basis.c)} and moved up {good}"
+    return f"{go_on} was tried {count_times(basis.c)} and {_say_how_often('moved up', good)}"
+
+
+def _say_how_often(did: str, good: str) -> str:
+    """Say how often something was done, in its place in the sentence."""
+    return f"never {did}" if good == count_times(0) else f"{did} {good}"
 
 
 def say_what_counts(basis: Any, labels: Labels) -> str:

@@ -3,7 +3,7 @@
 import { boundary, excess } from "./exact.js";
 import { uniforms } from "./explorer-cases.js";
 
-const LARGEST_GOAL_ASKED = 8;
+const GOALS_ASKED = [3, 8]; // with a goal of 2 one would only compare two numbers
 
 /** Stories by their names in a link: what they set, and two sentences. */
 export const STORIES = {
@@ -115,7 +115,8 @@ export function drawQuestion(seed, number, goal = null) {
 
 /** Propose a problem on one side of the boundary, or none if it would be too easy or too hard. */
 function propose(random, given, side) {
-  const goal = given ?? 2 + Math.floor(random() * (LARGEST_GOAL_ASKED - 1));
+  const [least, most] = GOALS_ASKED;
+  const goal = given ?? least + Math.floor(random() * (most - least + 1));
   const pC = Math.round(100 * (0.3 + 0.4 * random())) / 100;
   const pF = Math.round(100 * (boundary(goal, pC) + side * (0.03 + 0.18 * random()))) / 100;
   const apart = side * excess({ goal, pC, pF });

@@ -152,6 +152,7 @@ class SqliteStore(Store):
         run.pragma("foreign_keys", True)
         self._write_ahead()
         run.pragma("synchronous", synchronous)
+        run.pragma("secure_delete", True)  # A code that is erased leaves nothing in free pages.
         if version != newest_version():
             self._make_tables(new)
         self._version()  # By now the log is there.
