@@ -431,11 +431,11 @@ def test_what_people_recorded_is_shown(twins: Twins) -> None:
     cases = server.ask("GET", f"{WARD}/cases", token).json()["items"]
     assert [one["status"] for one in cases] == ["won", "open", "lost", "open", "won"]
     log = server.ask("GET", "/studies/ward/log", token).text
-    assert "Step 1: FINISH led from state 1 to the dead end." in log
+    assert "Step 1: finishing led from state 1 to the dead end." in log
     assert "Reason: she asked for it" in log
     assert "damaged" not in log
     evidence = server.ask("GET", "/studies/ward/evidence", token).text
-    assert "shown only to the role statistician" in evidence
+    assert "only the role statistician" in evidence
     refused(server.ask("GET", f"{WARD}/cases/1/basis", token), 403, "shadow mode")
 
 
@@ -478,7 +478,7 @@ def test_the_pages_stay_of_use_to_whoever_records(
                 for box in page.locator("section, figure, dl, td, table").all():
                     assert box.inner_html().strip(), path
             page.goto(f"{server.url}/studies/ward/cases/2")
-            page.get_by_role("button", name="It moved up to state 3").click()
+            page.get_by_role("button", name="Up to state 3").click()
             page.get_by_role("button", name="Yes, record it").click()
             page.get_by_text("Step 1 is recorded.").wait_for()
         told = twins.studies()[0].log(case=2)[-1]
