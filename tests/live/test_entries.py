@@ -21,7 +21,7 @@ def test_steps_are_taken_back_one_after_another_and_told_again(tmp_path: Path) -
     study.tell(1, 4)
     assert study.void(1, "wrong").state == 5
     assert study.void(1, "wrong").state == 4
-    with pytest.raises(Conflict, match="it has none"):
+    with pytest.raises(Conflict, match="there is none yet"):
         study.void(1, "wrong")
     assert [study.tell(1, state, step=k).state for k, state in enumerate((3, 2, 3), 1)] == [3, 2, 3]
     assert [study.tell(1, 3, step=1).state, study.tell(1, 3, step=3).event] == [3, 13]

@@ -35,7 +35,7 @@ def test_a_study_moves_to_postgresql_and_back(
     ]
     assert heads[0] == heads[1]
     assert said("tell", "--case", 1, "--state", 1, "--store", postgres.url).startswith(
-        "Case 1, state 1 of 4: FINISH."
+        "Case 1 is in state 1: finish."
     )
     assert said("backup", back, "--store", postgres.url) == f"{back}\n"
     found = json.loads(said("replay", "--store", back, "--json"))
