@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -114,6 +115,29 @@ def test_json_is_what_the_library_says(capsys: pytest.CaptureFixture[str], table
     expected = grbp.fit(table, goal=4)
     assert answer == json.loads(json.dumps(expected.to_dict()))
     assert said(capsys, table, "--goal", 4) == expected.summary() + "\n"
+
+
+def test_the_answer_is_in_the_words_of_the_table_and_its_tables_name_the_symbols(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "cases.csv"
+    words = ["dead", "severe", "moderate", "mild", "home"]
+    rows = [
+        f"{case},{words[state]},{('medication', 'surgery')[action]},{words[after]}"
+        for case, state, action, after in [(1, 1, 1, 4), (2, 1, 1, 0), (3, 2, 0, 1), (3, 1, 1, 4)]
+    ]
+    table.write_text("\n".join(["case,state,action,next_state", *rows]))
+    states = ",".join(f"{word}={state}" for state, word in enumerate(words))
+    options = ["--map-state", states, "--map-action", "medication=continue,surgery=finish"]
+    assert main(["fit", str(table), "--goal", "4", *options]) == 0
+    answer, _, rest = capsys.readouterr().out.partition("For statisticians:")
+    assert "surgery" in answer.lower()
+    assert not re.search(r"CONTINUE|FINISH|[Ff]inish|threshold|p_[CF]|state 1", answer)
+    named = " ".join(rest.partition("\n\n")[0].split())
+    assert named == (
+        "CONTINUE is medication, FINISH is surgery, state 0 is dead, state 1 is severe,"
+        " state 2 is moderate, state 4 is home."
+    )
 
 
 def test_every_choice_reaches_the_library(

@@ -10,6 +10,7 @@ from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.groups import Standardized
 from grbp.fitting.support import write_list
 from grbp.fitting.watching import NO_ORDER
+from grbp.model.labels import ACTIONS, Labels
 from grbp.theory.posterior import JEFFREYS, Estimate
 
 if TYPE_CHECKING:
@@ -38,9 +39,11 @@ _DECIDES: Final = {
 
 def summarize(fit: "Fit") -> str:
     """Return the sentence, the estimates, the tests, the states and the groups."""
+    tell = fit.labels.tell if fit.labels.own else str
     parts = [
-        _wrap(fit.sentence),
-        *(_wrap(f"Note: {note}") for note in fit.notes),
+        _wrap(tell(fit.sentence)),
+        *(_wrap(f"Note: {tell(note)}") for note in fit.notes),
+        *([_wrap(_name_symbols(fit.labels))] if fit.labels.own else []),
         "\n".join(_estimates(fit)),
         "\n".join(_tests(fit)),
         *(["\n".join(_alarms(fit))] if fit.adaptive else []),
@@ -51,6 +54,14 @@ def summarize(fit: "Fit") -> str:
     if fit.by_group:
         parts.append("\n".join(_groups(fit)))
     return "\n\n".join(parts)
+
+
+def _name_symbols(labels: Labels) -> str:
+    """Say by which names and numbers the tables have what people have words for."""
+    words = list(zip(ACTIONS, labels.actions, strict=True))
+    words += [(f"state {number}", word) for number, word in enumerate(labels.states) if word]
+    said = [f"{usual} is {own}" for usual, own in words if own != usual]
+    return f"For statisticians: {', '.join(said[: _MOST_STATES + 3])}."
 
 
 def given_priors(fit: "Fit") -> Iterator[tuple[str, str]]:
