@@ -10,7 +10,7 @@ from hypothesis import settings
 
 # Without a package that only `make soak` installs, it cannot be read; and nothing else runs it.
 collect_ignore = [] if find_spec("schemathesis") else ["serve/test_schema.py"]
-pytest_plugins = ["postgres_fixtures", "browser"]
+pytest_plugins = ["postgres_fixtures", "browser", "explorer_page"]
 
 # Workers, processes and the next run share what was compiled; no user's folder is written to.
 os.environ.setdefault(

@@ -1,8 +1,7 @@
 """The explorer as a person has it: in a real browser, as one file and as it is served."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from browser import DESK, PHONE, Watched, misplaced
+from explorer_page import opened
 from fonts import NARROW, WIDE
 from html_page import Page as Read
 from runs import one_sentence
@@ -40,14 +40,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("explorer") / "explorer.html"
     assert main(["explore", "--out", str(path), "--quiet"]) == 0
     return path.as_uri()
-
-
-@contextmanager
-def opened(browser: Watched, address: str, **options: Any) -> "Iterator[Page]":
-    with browser.page(**options) as page:
-        page.goto(address)
-        page.wait_for_selector("html[data-ready]")
-        yield page
 
 
 def words(page: "Page", name: str) -> str:

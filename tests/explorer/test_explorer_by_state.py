@@ -1,16 +1,15 @@
 """The explorer's chances that differ by state: what it says of them, and that it fits anywhere."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
 from browser import DESK, PHONE, Watched, misplaced
+from explorer_page import opened
 from fonts import NARROW, WIDE
 
-from grbp.explorer.page import single_file
 from grbp.theory.chain import Chain, Move
 from grbp.theory.dynprog import evaluate, solve
 
@@ -55,21 +54,6 @@ LARGEST: Final = "G=12&pC=0.5&pF=0.123&start=uniform&pC7=0.999&pF1=1e-9&pF4=0.76
 FITS: Final = """() => [...document.querySelectorAll(".faders div div")].filter((column) =>
   [...column.children].some((part) => part.getBoundingClientRect().width >
     column.getBoundingClientRect().width)).map((column) => column.textContent)"""
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
-    path.write_text(single_file(), "utf-8")
-    return path.as_uri()
-
-
-@contextmanager
-def opened(browser: Watched, file: str, link: str = "", **options: Any) -> "Iterator[Page]":
-    with browser.page(**options) as page:
-        page.goto(f"{file}#{link}" if link else file)
-        page.wait_for_selector("html[data-ready]")
-        yield page
 
 
 def said(page: "Page") -> str:

@@ -1,17 +1,16 @@
 """Two rules on the same luck, and a learner that plays, in the explorer as a person has it."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from browser import DESK, PHONE, Watched, misplaced
+from explorer_page import opened
 from fonts import NARROW, WIDE
 
 import grbp
 from grbp import Problem
-from grbp.explorer.page import single_file
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -33,21 +32,6 @@ SECTIONS: Final = """() => ["race", "learner"].map((id) =>
 
 STARTS: Final = """(words) =>
   document.getElementById("race-exact").textContent.startsWith(words)"""
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
-    path.write_text(single_file(), "utf-8")
-    return path.as_uri()
-
-
-@contextmanager
-def opened(browser: Watched, file: str, link: str = "", **options: Any) -> "Iterator[Page]":
-    with browser.page(**options) as page:
-        page.goto(f"{file}#{link}" if link else file)
-        page.wait_for_selector("html[data-ready]")
-        yield page
 
 
 def said(page: "Page", name: str) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 from browser import PHONE, Watched, misplaced
+from explorer_page import opened
 from fonts import NARROW, WIDE
 from html_page import Page as Read
 
@@ -78,21 +79,6 @@ CLIPBOARD: Final = """([allowed, commanded]) => {
     return commanded;
   };
 }"""
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
-    path.write_text(single_file(), "utf-8")
-    return path.as_uri()
-
-
-@contextmanager
-def opened(browser: Watched, file: str, link: str = "", **options: Any) -> "Iterator[Page]":
-    with browser.page(**options) as page:
-        page.goto(f"{file}#{link}" if link else file)
-        page.wait_for_selector("html[data-ready]")
-        yield page
 
 
 @contextmanager
