@@ -1,13 +1,17 @@
 # Everything runs in .venv, which the first call makes. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help reproduce docs test soak check fuzz mutants lint types format floors examples pin dist clean again
+.PHONY: help reproduce docs test soak check fuzz mutants claims lint types format floors examples pin dist clean again
 BIN := .venv/bin
 WORKERS := -n auto --maxprocesses 8 --dist worksteal
+# Every Python that the classifiers promise.
+PYTHONS := $(shell sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml)
 RECIPE := pyproject.toml constraints.txt tools/setup.sh
 # Another Python was asked for, or the folder was moved: look at the environment again.
 RECIPE += $(if $(PYTHON),again) $(if $(wildcard .venv/.where),$(if $(filter-out $(shell cat .venv/.where),$(CURDIR)),again))
 # Matplotlib keeps its font cache here rather than in a home folder that may not be writable.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
+# The tests start hundreds of processes, each of which would read every source file anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,7 +39,11 @@ fuzz: .venv/.ready-dev ## the tests that draw examples, with fresh draws and ten
 	@GRBP_EXAMPLES=fresh $(BIN)/python -m pytest $(WORKERS) -m hypothesis
 
 mutants: .venv/.ready-dev ## change the source line by line, and see whether the tests notice
-	@$(BIN)/python tools/mutants.py $(if $(JOBS),--jobs $(JOBS)) $(ONLY)
+	@$(BIN)/python tools/mutants.py $(if $(JOBS),--jobs $(JOBS)) \
+	    $(if $(RANDOM),--random $(RANDOM)) $(if $(SEED),--seed $(SEED)) $(ONLY)
+
+claims: .venv/.ready-dev ## repeat a drawn sample of what the documents claim in numbers
+	@$(BIN)/python tools/claims.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(LIMIT),--limit $(LIMIT))
 
 lint: .venv/.ready-dev ## formatting, lint, floors, and types for the Python that is here
 	@echo "== formatting and lint"
@@ -47,7 +55,7 @@ lint: .venv/.ready-dev ## formatting, lint, floors, and types for the Python tha
 	@$(BIN)/mypy
 
 types: .venv/.ready-dev ## types for every Python that is promised
-	@for version in 3.11 3.12 3.13; do \
+	@for version in $(PYTHONS); do \
 	    echo "== types for Python $$version"; $(BIN)/mypy --python-version $$version || exit 1; done
 
 format: .venv/.ready-dev ## rewrite the files in the house's formatting

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from grbp._numba.jit import numba
+
 # Without a package that only `make soak` installs, it cannot be read; and nothing else runs it.
 collect_ignore = [] if find_spec("schemathesis") else ["serve/test_schema.py"]
 pytest_plugins = ["postgres_fixtures", "browser", "explorer_page"]
@@ -25,20 +27,34 @@ settings.register_profile("fresh", deadline=None, max_examples=1500, print_blob=
 settings.load_profile(os.environ.get("GRBP_EXAMPLES", "some"))
 
 
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the interpreter play: for few rounds it is done long before the compiler is."""
+    compiler = numba()
+    if compiler is not None:
+        monkeypatch.setattr(compiler.config, "DISABLE_JIT", 1)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the cases of a test to `make soak` that its sample does not name."""
-    unused: dict[str, set[str]] = {}
+    """Leave the cases of a test to `make soak` that its sample does not have."""
+    sampled: dict[str, list[pytest.Item]] = {}
     for item in items:
-        for mark in item.iter_markers("sample"):
-            test, _, case = item.nodeid.removesuffix("]").partition("[")
-            fitting = {pattern for pattern in mark.args if fnmatch(case, pattern)}
-            unused.setdefault(test, set(mark.args)).difference_update(fitting)
-            if not fitting:
+        if item.get_closest_marker("sample"):
+            sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for test, cases in sampled.items():
+        (mark,) = cases[0].iter_markers("sample")
+        names = [item.nodeid.removesuffix("]").partition("[")[2] for item in cases]
+        if isinstance(mark.args[0], int):
+            taken = {names[k * len(names) // mark.args[0]] for k in range(mark.args[0])}
+        else:
+            fitting = {one: [name for name in names if fnmatch(name, one)] for one in mark.args}
+            taken = {name for those in fitting.values() for name in those}
+            unused = sorted(one for one, those in fitting.items() if not those)
+            if unused and config.args_source is config.ArgsSource.TESTPATHS:
+                raise pytest.UsageError(f"no case of {test} fits {', '.join(unused)}")
+        for item, name in zip(cases, names, strict=True):
+            if name not in taken:
                 item.add_marker(pytest.mark.soak)
-    if config.args_source is config.ArgsSource.TESTPATHS:
-        for test, patterns in unused.items():
-            if patterns:
-                raise pytest.UsageError(f"no case of {test} fits {', '.join(sorted(patterns))}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

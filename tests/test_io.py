@@ -148,11 +148,12 @@ def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "gone" / "target")
     for bad in (
         tmp_path, tmp_path / "file" / "x", tmp_path / ("x" * 999), Path("/proc/no/x"),
-        tmp_path / "a" / "b", tmp_path / "link",
+        tmp_path / "a" / "b", tmp_path / "link", tmp_path / ("x" * 999) / "y",
     ):  # fmt: skip
-        with pytest.raises(CannotWrite) as caught:
-            check_writable(bad)
-        assert str(bad) in one_sentence(caught.value)
+        for refuse in (lambda path: write_whole(path, b"1"), check_writable):
+            with pytest.raises(CannotWrite) as caught:
+                refuse(bad)
+            assert str(bad) in one_sentence(caught.value)
     for nameless in (Path(), Path("/")):
         with pytest.raises(InvalidInput, match="must end with a file name"):
             check_writable(nameless)

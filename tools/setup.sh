@@ -11,26 +11,28 @@ cd "$(dirname "$0")/.."
 what=$1
 venv=.venv
 
-suitable() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
-
-if [ -n "${PYTHON:-}" ]; then
-    if ! suitable "$PYTHON"; then
-        echo "setup: PYTHON=$PYTHON is not a Python 3.11 or later; name one that is." >&2
-        exit 2
-    fi
-    python=$PYTHON
-else
-    python=
-    for candidate in python3 python3.13 python3.12 python3.11 python; do
-        if suitable "$candidate"; then python=$candidate; break; fi
-    done
-    if [ -z "$python" ]; then
-        echo "setup: no Python 3.11 or later was found; install one or give PYTHON=/path/to/it." >&2
-        exit 2
-    fi
-fi
-
 version() { "$1" -c 'import sys; print(*sys.version_info[:2], sep=".")' 2>/dev/null || echo none; }
+
+# The Pythons that the classifiers promise, the newest first: for others something has no wheel.
+promised=$(sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml | sort -r)
+range="$(echo "$promised" | tail -n 1) to $(echo "$promised" | head -n 1)"
+suitable() { echo "$promised" | grep -qxF "$(version "$1")"; }
+
+if [ -n "${PYTHON:-}" ]; then set -- "$PYTHON"; else set -- python3 $(echo "$promised" | sed 's/^/python/') python; fi
+python=
+for candidate; do
+    if suitable "$candidate"; then python=$candidate; break; fi
+done
+if [ -z "$python" ]; then
+    if [ -n "${PYTHON:-}" ]; then
+        echo "setup: PYTHON=$PYTHON is not a Python $range, for which all that is needed is to be" \
+            "had; name one that is." >&2
+    else
+        echo "setup: no Python $range was found, for which all that is needed is to be had; install" \
+            "one or give PYTHON=/path/to/it." >&2
+    fi
+    exit 2
+fi
 
 # An environment that is broken, was moved, or is of another Python than asked for is made anew.
 if [ -e "$venv" ] && { ! "$venv/bin/python" -m pip --version >/dev/null 2>&1 ||

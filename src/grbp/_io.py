@@ -56,6 +56,9 @@ PICTURES: Final = {
 _BEGINNING: Final = 4096
 """Bytes of a file that say of what kind it is."""
 
+_NOTHING: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP})
+"""The errors by which a system says that a path leads to nothing."""
+
 
 def table_kind(*heads: Sequence[str]) -> Kind:
     """Return the kind of the tables that have one of these rows of columns."""
@@ -170,7 +173,8 @@ def check_writable(path: Path, made: Path | None = None) -> None:
     """
     check_file_name(path)
     try:
-        if path.is_dir():
+        found = look_at(path)
+        if found and stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if _is_stream(path):
             if not os.access(path, os.W_OK):
@@ -179,7 +183,7 @@ def check_writable(path: Path, made: Path | None = None) -> None:
         folder = Path(os.path.realpath(path)).parent
         if made is None or folder != Path(os.path.realpath(made)):
             _check_folder(path, folder)
-        while not folder.exists():
+        while look_at(folder) is None:
             folder = folder.parent
         draft = _draft(folder)
         draft.touch(0o600, exist_ok=False)
@@ -188,6 +192,19 @@ def check_writable(path: Path, made: Path | None = None) -> None:
         raise
     except OSError as error:
         raise _cannot_write(str(path), error) from error
+
+
+def look_at(path: Path) -> os.stat_result | None:
+    """Return what a path leads to, None if to nothing; fail where that cannot be known.
+
+    `Path.exists` and its like say since Python 3.14 that nothing is there where they cannot know.
+    """
+    try:
+        return path.stat()
+    except OSError as error:
+        if error.errno not in _NOTHING:
+            raise
+    return None
 
 
 def make_folder(folder: Path) -> None:
@@ -269,7 +286,11 @@ def _may_replace(path: Path, kind: Kind) -> bool:
 
 def _check_folder(path: Path, folder: Path) -> None:
     """Refuse to write to a folder that is not there: its name may be a slip."""
-    if not folder.exists():
+    try:
+        found = look_at(folder)
+    except OSError as error:
+        raise _cannot_write(str(path), error) from error
+    if found is None:
         raise CannotWrite(
             f"{path} cannot be written (there is no folder {folder}); make it, or name another"
         )

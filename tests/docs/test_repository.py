@@ -73,5 +73,4 @@ def test_the_floors_are_few_and_each_has_one_row() -> None:
 
 def test_the_pins_name_no_address() -> None:
     for line in text_of("constraints.txt").splitlines():
-        assert re.fullmatch(r"#.*|[A-Za-z0-9._-]+==[0-9A-Za-z.+!]+", line), line
         assert "://" not in line

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -222,6 +223,20 @@ def test_missing_compiler_and_its_missing_parts_are_named(
     assert str(refused.value).startswith(
         f"a GPU was asked for, and {sentence}; pip install 'grbp[cuda]'"
     )
+
+
+def test_compiler_finds_the_name_that_newer_numpys_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    numpy: Any = np
+    monkeypatch.delattr(numpy, "row_stack", raising=False)
+
+    def load(name: str) -> Any:
+        warnings.warn("it is of another time", DeprecationWarning, stacklevel=1)
+        return SimpleNamespace(implementation="NVIDIA", name=name, stack=numpy.row_stack)
+
+    monkeypatch.setattr(cuda, "import_module", load)
+    found, missing = cuda._numba_cuda()
+    assert (found.name, found.stack, missing) == ("numba.cuda", np.vstack, "")
+    assert not hasattr(numpy, "row_stack")
 
 
 def test_missing_gpu_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -290,10 +290,12 @@ def test_a_folder_that_can_only_be_read_is_said(tmp_path: Path, begun: Path) -> 
 def test_a_folder_that_cannot_be_looked_into_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     with (
-        patch.object(Path, "exists", side_effect=PermissionError(13, "Permission denied")),
+        patch.object(Path, "stat", side_effect=PermissionError(13, "Permission denied")),
         pytest.raises(CannotWrite) as refusal,
     ):
         Study(path)
     assert str(refusal.value) == f"{path} cannot be written (Permission denied)"
+    with pytest.raises(CannotWrite, match="File name too long"):
+        Study(tmp_path / ("x" * 999))
     with pytest.raises(NotFound, match="there is no store"):
         Study(path)

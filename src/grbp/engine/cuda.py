@@ -96,15 +96,32 @@ _LARGEST: Final = 2**63 - 1
 """The largest sum."""
 
 
+@contextmanager
+def _numpy_of_its_time() -> Iterator[None]:
+    """Give numba-cuda 0.30 the name that it asks NumPy for, which is gone in NumPy 2.5."""
+    numpy: Any = np
+    lacks = not hasattr(numpy, "row_stack")
+    if lacks:
+        numpy.row_stack = numpy.vstack
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        if lacks:
+            del numpy.row_stack
+
+
 def _numba_cuda() -> tuple[Any, str]:
     """Import numba-cuda; return it, or None and what is wrong with it."""
     if numba() is None:
         return None, "Numba is not installed"
     try:
-        module = import_module("numba.cuda")
-        # Numba has a part of that name, too, which is older.
-        if getattr(module, "implementation", "") == "NVIDIA":
-            return module, ""
+        with _numpy_of_its_time():
+            module = import_module("numba.cuda")
+            # Numba has a part of that name, too, which is older.
+            if getattr(module, "implementation", "") == "NVIDIA":
+                import_module("numba.cuda.np.arrayobj")
+                return module, ""
     except ImportError:
         pass
     except Exception as error:  # It looks for libraries of CUDA, and each has its own way to fail.

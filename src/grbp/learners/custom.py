@@ -25,7 +25,7 @@ from grbp.learners.statewise.base import StateLearner
 _PLAIN: Final = frozenset({bool, int, float, complex, str, bytes, NoneType, type(...)})
 _SKIPPED: Final = frozenset(
     {"__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__annotate_func__"}
-    | {"__annotations_cache__", "__firstlineno__", "__static_attributes__"}
+    | {"__annotations_cache__", "__classdictcell__", "__firstlineno__", "__static_attributes__"}
 )
 """What a class holds that says nothing about what it does."""
 

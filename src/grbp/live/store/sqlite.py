@@ -17,6 +17,7 @@ from typing import Any, Final, cast
 from grbp._io import (
     check_file_name,
     check_writable,
+    look_at,
     make_folder,
     make_private,
     sync_folder,
@@ -138,7 +139,7 @@ class SqliteStore(Store):
 
     def _exists(self) -> bool:
         try:
-            return self._path.exists()
+            return look_at(self._path) is not None
         except OSError as error:  # a folder that nobody may look into
             raise self._translate_error(error) from error
 
