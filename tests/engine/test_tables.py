@@ -11,6 +11,7 @@ from draws import problems
 from hypothesis import given, strategies as st
 
 from grbp import Problem
+from grbp._numba import jit
 from grbp.engine.leap import alias, round_table as rd
 from grbp.model.start import StartLike
 
@@ -90,8 +91,7 @@ def assert_same(found: rd.Table, wanted: rd.Table) -> None:
 @contextmanager
 def always(life: str) -> Iterator[None]:
     """All tables are made in one life, however few they are."""
-    few = 10**9 if life == "interpreted" else 0
-    with patch.object(alias, "_FEW", few), patch.object(rd, "_FEW", few):
+    with patch.object(jit, "ENOUGH", math.inf if life == "interpreted" else -1.0):
         yield
 
 

@@ -13,6 +13,7 @@ import logging
 import re
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from types import FunctionType, ModuleType
@@ -36,6 +37,12 @@ _REGISTERED: set[Callable[..., Any]] = set()
 
 _REMEMBERED: list[dict[Any, Any]] = []
 """The code that Numba holds on to of those that may read something that changes."""
+
+ENOUGH: Final = 1.0
+"""Seconds that the interpreter has for a function that it shares with the compiler."""
+
+_SPENT: defaultdict[Callable[..., Any], float] = defaultdict(float)
+"""The seconds that it has had, about."""
 
 _DISPATCHERS: dict[tuple[Any, ...], tuple[Callable[..., Any], Fingerprint]] = {}
 _OWN: dict[Callable[..., Any], Fingerprint] = {}
@@ -147,14 +154,25 @@ def compile_function(
             dispatcher = compiler.njit(nogil=True)(function)
             with suppress(Exception):  # Where Numba is made otherwise, there is no cache.
                 from grbp._numba.cache import KernelCache  # noqa: PLC0415 (it imports Numba)
+                from grbp._numba.inner import hasten  # noqa: PLC0415 (it imports Numba)
 
                 dispatcher._cache = KernelCache(fingerprint, name or function.__name__, level)
+                hasten(dispatcher)
             _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
         _register_kernels(compiler)
         if not fingerprint.own:
             for code in _REMEMBERED:
                 code.clear()
         return _DISPATCHERS[fingerprint.key][0]
+
+
+def compile_if_long(function: Callable[..., Any], seconds: float, name: str) -> Callable[..., Any]:
+    """Return the function as it is while the interpreter would be done sooner than the compiler.
+
+    The seconds are what it would take about; over all calls it has `ENOUGH` of them.
+    """
+    _SPENT[function] += seconds
+    return function if _SPENT[function] <= ENOUGH else compile_function(function, name)
 
 
 def _register_kernels(compiler: Any) -> None:

@@ -1,17 +1,16 @@
 """Alias tables (Walker 1977; Vose 1991): one 64-bit word draws from a discrete law."""
 
 import math
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
-from grbp._numba.jit import compile_function, kernel, u64
+from grbp._numba.jit import compile_if_long, kernel, u64
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.exact_sum import exact_sum
 
-_FEW: Final = 2**15
-"""So few cells are filled by the interpreter before a compiler has started."""
+_SECONDS: Final = 4e-6
+"""What the interpreter takes for a cell, about."""
 
 _ALL: Final = 2.0**64
 _MASK: Final = 0xFFFFFFFFFFFFFFFF
@@ -59,12 +58,9 @@ def alias_table(weights: Floats, bits: int) -> tuple[Words, Ints]:
     are whole, so that the probabilities are those of the weights to the last of 64 bits.
     """
     cut, other = np.empty(1 << bits, dtype=np.uint64), np.empty(1 << bits, dtype=np.int64)
-    fill = fill_alias if len(cut) <= _FEW else _compiled(fill_alias, "alias tables")
+    fill = compile_if_long(fill_alias, _SECONDS * len(cut), "alias tables")
     fill(weights, bits, cut, other, np.empty_like(other))
     return cut, other
-
-
-_compiled = cache(compile_function)
 
 
 @kernel

@@ -28,12 +28,11 @@ takes 3104 bytes and there are 256 more for each doubling beyond 512: 1.6 MB for
 """
 
 import math
-from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compile_function, inlined, kernel, u64
+from grbp._numba.jit import compile_if_long, inlined, kernel, u64
 from grbp.engine.leap.alias import pair_cells
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import fold_in, uniform
@@ -63,8 +62,8 @@ _ABOVE: Final = 5.0
 _NEVER: Final = -1e300
 """The log P of what cannot happen: finite, so that chords through it are."""
 
-_FEW: Final = 32
-"""So few rows are filled by the interpreter before a compiler has started."""
+_SECONDS: Final = 6e-4
+"""What the interpreter takes for a row, about."""
 
 _HARDLY: Final = 1e-300
 """In place of a probability of 0: such a step never happens, and its logarithm is finite."""
@@ -297,15 +296,12 @@ def exit_tables(p_c: float, farthest: int) -> Exits:
     rows = hop_index(farthest) + 1
     cells = np.zeros((rows, CELLS), dtype=np.uint64)
     bins = np.zeros((rows, LEVEL + CELLS + 1))
-    fill = _fill if rows <= _FEW else _compiled(_fill, "tables of hops")
+    fill = compile_if_long(_fill, _SECONDS * rows, "tables of hops")
     # Where a walk cannot turn, the time has the law of one that never does, whichever way it goes.
     p = p_c if 0.0 < p_c < 1.0 else _HARDLY
     fill(p, cells, bins)
     bins[1:, UP] = [exit_up(p_c, row_distance(row)) for row in range(1, rows)]
     return Exits(p, cells, bins)
-
-
-_compiled = cache(compile_function)
 
 
 def _fill(p_c: float, cells: Words, bins: Floats) -> None:

@@ -11,12 +11,11 @@ Rounds of a larger goal are drawn in hops; see `hops.py`.
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compile_function, i64, inlined, kernel, u64
+from grbp._numba.jit import compile_if_long, i64, inlined, kernel, u64
 from grbp.engine.leap.alias import fill_alias
 from grbp.engine.recorder import World
 from grbp.learners.counters import Round, Totals
@@ -40,8 +39,8 @@ _LONGEST: Final = 511
 _OPEN: Final = 63
 """The bit of a word that marks a round that is not over."""
 
-_FEW: Final = 6**3
-"""Problems times the goal's cube, up to which the interpreter is done before a compiler starts."""
+_SECONDS: Final = 4e-5
+"""What the interpreter takes for a problem's table, by the goal's cube, about."""
 
 _PART: Final = 64
 """Problems whose tables a thread makes at once."""
@@ -121,15 +120,14 @@ def make_tables(
         return Tables(np.zeros((count, 1, 1, 4), dtype=np.uint64), np.zeros(count, dtype=np.int64))
     chances = np.array([(problem.p_c, problem.p_f) for problem in problems])
     starts = np.array([problem.start_probabilities for problem in problems])
-    few = count * goal**3 <= _FEW
     columns, bits = np.array(thresholds), np.ones(count, dtype=np.int64)
-    fill = _fill_tables if few else _compiled(_fill_tables, "tables of rounds")
+    fill = compile_if_long(_fill_tables, _SECONDS * count * goal**3, "tables of rounds")
     parts = [slice(k, k + _PART) for k in range(0, count, _PART)]
 
     def cells_for(size: int) -> Words:
         cells = np.zeros((count, len(columns), size, 4), dtype=np.uint64)
         with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-            run = map if few or len(parts) == 1 else pool.map
+            run = map if fill is _fill_tables or len(parts) == 1 else pool.map
             tuple(
                 run(lambda k: fill(goal, chances[k], starts[k], columns, bits[k], cells[k]), parts)
             )
@@ -138,9 +136,6 @@ def make_tables(
     cells_for(0)  # It finds how many bits are needed.
     cells = cells_for(1 << int(bits.max()))
     return Tables(cells, 64 - bits)
-
-
-_compiled = cache(compile_function)
 
 
 def _fill_tables(
