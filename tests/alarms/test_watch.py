@@ -12,6 +12,7 @@ from histories import draw_steps, follow_all
 from optional import optional
 
 import grbp
+from grbp.alarms.evidence import log_evidence
 from grbp.alarms.watch import NAMES, Step, Tally, Watch, find_alarms
 
 BENT = draw_steps(3, 120, (0.2, 0.5, 0.8))
@@ -68,6 +69,37 @@ def test_an_alarm_that_other_moves_of_its_case_bear_out_stays() -> None:
     watch, step = follow_all(BENT), BENT[-1]
     late = watch._replace(rose=(step.case, *watch.rose[1:]))
     assert late.take_back(step).rose == late.rose
+
+
+def test_the_alarm_of_groups_rises_when_the_evidence_of_both_actions_is_enough() -> None:
+    """That of one action is halved while nothing is told of the other."""
+    watch, bar = Watch.start(4, 2), math.log(100.0)
+    for case in range(100):
+        before, watch = watch, watch.follow(Step(case, case % 2, 2, False, case % 2 == 0))
+        if watch.alarms():
+            break
+    (alarm,) = watch.alarms()
+    assert alarm.name == "groups"
+    assert alarm.evidence >= 100.0 > math.exp(before._log_evidence(4))
+    assert log_evidence(before._partitions(2)) >= bar
+
+
+def test_after_moves_were_taken_back_an_alarm_rises_as_soon_as_its_evidence_is_enough() -> None:
+    def move(case: int) -> Step:
+        return Step(case, 0, 1 + case % 2, False, case % 2 == 1)
+
+    watch = Watch.start(3)
+    for case in range(100):
+        before, watch = watch, watch.follow(move(case))
+        if watch.rose[0] != -1:
+            break
+    against, watch = [Step(1000 + k, 0, 1, False, True) for k in range(200)], before
+    for step in against:
+        watch = watch.follow(step)
+    for step in against:
+        watch = watch.take_back(step)
+    assert watch.rose[0] == -1
+    assert watch.follow(move(case)).rose[0] == case
 
 
 def test_a_move_that_was_never_told_is_not_taken_back() -> None:

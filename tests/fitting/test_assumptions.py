@@ -130,6 +130,19 @@ def test_a_drift_of_p_f_is_the_score_test_of_statsmodels(moves: Transitions) -> 
     same(made(moves)[assumptions.NO_DRIFT_F], float(np.squeeze(chi2)), float(np.squeeze(p)))
 
 
+def test_a_drift_of_p_f_is_the_trend_test_of_cochran_and_armitage() -> None:
+    outcomes = "01001011011101111"
+    paths = [f"1f{'3' if won == '1' else '0'}" for won in outcomes]
+    test = made(Transitions(records_of(paths, 3)))[assumptions.NO_DRIFT_F]
+    won, order = np.array([int(one) for one in outcomes]), np.arange(len(outcomes))
+    mean = won.mean()
+    score, spread = (order * (won - mean)).sum(), ((order - order.mean()) ** 2).sum()
+    chi2 = score**2 / (mean * (1.0 - mean) * spread)
+    same(test, chi2, stats.chi2.sf(chi2, 1))
+    assert test.effect is not None
+    assert test.effect > 0.0
+
+
 def test_shares_of_finish_are_compared_as_scipy_does() -> None:
     moves = moves_of("model", cases=400, goal=4, finish=[0.3, 0.3, 0.3], seed=5)
     table = np.column_stack((moves.wins, moves.losses))

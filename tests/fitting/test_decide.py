@@ -12,7 +12,7 @@ from grbp._format import percent
 from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
 from grbp.fitting.decide import decide
 from grbp.fitting.evidence import Evidence
-from grbp.fitting.grounds import are_apart, find_ways_that_stand
+from grbp.fitting.grounds import are_apart, average, find_ways_that_stand
 from grbp.fitting.statewise import StatewiseChain
 
 WAYS = ("boundary", "general", "direct")
@@ -187,6 +187,15 @@ def test_intervals_that_just_meet_are_apart() -> None:
     assert are_apart(Estimate(0.2, 0.1, 0.3), Estimate(0.5, 0.4, 0.6))
     assert not are_apart(Estimate(0.2, 0.1, 0.3), Estimate(0.3, 0.2, 0.4))
     assert are_apart(Estimate(0.5, 0.4, 0.6), Estimate(0.2, 0.1, 0.3))
+
+
+def test_the_sides_of_an_average_add_up_as_those_of_independent_estimates_do() -> None:
+    parts = [Estimate(0.5, 0.2, 0.6), Estimate(0.7, 0.3, 0.9)]
+    mean = average(parts, [0.25, 0.75])
+    below, above = np.hypot(0.25 * 0.3, 0.75 * 0.4), np.hypot(0.25 * 0.1, 0.75 * 0.2)
+    assert mean == pytest.approx((0.65, 0.65 - below, 0.65 + above))
+    assert average(parts[:1], [1.0]) == pytest.approx(parts[0])
+    assert average([parts[0], None], [0.5, 0.5]) is None
 
 
 def test_only_the_sides_that_face_each_other_tell_whether_estimates_are_apart() -> None:

@@ -237,3 +237,9 @@ def test_policies_are_valued_in_each_group_where_groups_differ() -> None:
         assert whole.estimate == pytest.approx(mean)
         widths = np.array(weights) / sum(weights) * [one.high - one.estimate for one in own]
         assert whole.high - whole.estimate == pytest.approx(np.sqrt((widths**2).sum()))
+
+
+def test_a_summary_lists_groups_where_there_are_groups_alone() -> None:
+    fit = counted_groups(north=((40, 90), (9, 30)), south=((50, 90), (12, 30)))
+    assert "\n\nBy group\n  north: " in fit.summary()
+    assert "By group" not in fit.by_group["north"].summary()

@@ -362,6 +362,16 @@ def test_a_box_with_two_rules_is_not_claimed(known: str, low: int, high: int) ->
     assert learner.stable(4, learner.constants, n, n._replace(rho=low + 3))
 
 
+def test_a_box_over_the_horizon_is_not_claimed_though_both_ends_agree() -> None:
+    """At the horizon nothing is left to come, so that nothing is tried there."""
+    learner = found("doorstep-optimal:horizon=1000", 4)
+    assert learner.stable is not None
+    n = Counters(802, 2.0, 0.0, 2500.0, 1711.0, 0.0, 0.0, 2.0, 0.0)
+    at = [learner.choose(4, n._replace(rho=rho), 0) for rho in (802, 1000, 1505)]
+    assert at == [1, 0, 1]
+    assert not learner.stable(4, learner.constants, n, n._replace(rho=1505))
+
+
 # What they regret.
 
 

@@ -49,6 +49,14 @@ def test_a_memory_of_one_round_holds_the_last_round_alone() -> None:
     assert recall(as_memory(1), [n._replace(rho=900)], np.ones((2, 1)), 0).rho == 2
 
 
+@pytest.mark.parametrize("rounds", [2.0, 50.0, 1000.0])
+def test_a_learner_is_in_the_round_after_those_it_remembers(rounds: float) -> None:
+    keep = np.array([1.0 - 1.0 / rounds, 1.0])
+    assert [memories.remembered_rho(keep, (0, 1), rho) for rho in (1, 2)] == [1, 2]
+    assert memories.remembered_rho(keep, (0, 1), 10**6) in (1 + rounds, rounds)
+    assert memories.remembered_rho(keep, (1, 1), 10**6) == 10**6
+
+
 @pytest.mark.parametrize("rounds", [1.0, 3.0, 250.0])
 def test_the_kth_of_n_rounds_counts_a_power(rounds: float) -> None:
     keep, n = 1.0 - 1.0 / rounds, 40

@@ -11,8 +11,10 @@ from grbp.learners.optimal_stopping import stopping_evidence
 from grbp.learners.statewise.averaged import believe, chance_above, weigh_own
 from grbp.learners.statewise.counters import StateCounters
 from grbp.learners.statewise.kl_ucb import largest_chance
+from grbp.learners.statewise.posterior_sampling import draw_law
 from grbp.learners.statewise.solving import law_of_means
 from grbp.numerics.arrays import Floats
+from grbp.numerics.rng import fold_in
 from grbp.numerics.special import bernoulli_divergence
 
 NAMES = sorted(grbp.STATE_LEARNERS)
@@ -66,6 +68,17 @@ def test_jumps_that_never_came_change_nothing(name: str, goal: int) -> None:
         n = draw_counters(goal, seed)
         jumps = np.zeros((goal - 1, goal + 1))
         assert learner.choose(goal, n, 1) == learner.choose(goal, n._replace(jumps=jumps), 1)
+
+
+def test_psrl_draws_jumps_as_often_as_they_were_seen() -> None:
+    """From their Dirichlet posterior: its means are the counts, with a prior for steps alone."""
+    n = grbp.empty_state_counters(4, jumps=True)
+    n.up[:], n.down[:], n.jumps[0, 3], n.jumps[0, 4] = 4.0, 2.0, 3.0, 1.0
+    up, drawn = np.array([0.75, 0.5, 0.5]), np.zeros((3, 5))
+    for key in range(2000):
+        drawn += draw_law(n, up, 1.0, fold_in(7, key)) / 2000
+    shares = np.array([8.0 * 0.25, 0.0, 8.0 * 0.75, 3.0, 1.0]) / 12.0
+    np.testing.assert_allclose(drawn[0], shares, atol=0.012)
 
 
 @pytest.mark.parametrize("name", NAMES)

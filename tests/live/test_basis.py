@@ -305,6 +305,13 @@ def test_the_first_try_says_that_nothing_is_known_in_one_sentence() -> None:
     assert describe_first_try(advice((1, 0, 0, 0)), WARD) == ""
 
 
+def test_advice_in_plain_types_has_its_reasons_unless_they_are_left_out() -> None:
+    said = grbp.Study.create("memory", "x", 4, "threshold-1").open_case(1)
+    assert said.basis is not None
+    assert said.to_dict()["basis"] == said.basis.to_dict()
+    assert said.to_dict(basis=False) == said.to_dict() | {"basis": None}
+
+
 def test_a_level_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidInput, match="level = 1"):
         advice((5, 2, 5, 2), level=1)

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from grbp.live.state_basis import make_state_basis
 from grbp.live.store.memory import MemoryStore
 from grbp.model.transition import first_state
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
+from grbp.theory.posterior import Estimate
 from grbp.worlds.course import best_value
 
 UP, P_F = np.array([0.3, 0.5, 0.8]), np.array([0.1, 0.6, 0.3])
@@ -61,6 +63,7 @@ def play(study: Study, worlds: dict[str | None, grbp.Chain], seed: int, rounds: 
     return lost
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(
     "learner",
@@ -194,6 +197,32 @@ def test_the_value_of_continuing_lies_in_its_interval_and_rises_with_every_chanc
         more = np.minimum(1.0, up + 0.1), np.minimum(1.0, p_f + 0.1)
         worth = policy_values(up, p_f, best_policy(up, p_f))
         assert (policy_values(*more, best_policy(*more)) >= worth - 1e-12).all()
+
+
+def test_by_state_one_try_of_finish_is_a_try() -> None:
+    n = grbp.empty_state_counters(3)
+    unknown = make_state_basis(3, 1, 0b01, n, [0, 0], 0.95, "psrl", "1")
+    assert unknown.side is None
+    assert unknown.forced
+    n.won[0] = 1.0
+    n.down[0] = 9.0
+    known = make_state_basis(3, 1, 0b01, n, [0, 0], 0.95, "psrl", "1")
+    assert known.side == known.action == grbp.Action.FINISH
+    assert not known.forced
+
+
+def test_an_action_is_settled_by_the_ends_of_both_intervals_alone() -> None:
+    def basis(worth: Estimate, finish: Estimate) -> bool:
+        n = grbp.empty_state_counters(3)
+        known = make_state_basis(3, 1, 0, n, [0, 0], 0.95, "psrl", "1")
+        return replace(known, value_continue=worth, p_f=finish).settled
+
+    middle = Estimate(0.5, 0.4, 0.6)
+    assert not basis(middle, Estimate(0.7, 0.55, 0.9))
+    assert basis(middle, Estimate(0.7, 0.6, 0.9))
+    assert not basis(middle, Estimate(0.3, 0.2, 0.45))
+    assert not basis(middle, Estimate(0.3, 0.2, 0.4))
+    assert basis(middle, Estimate(0.3, 0.2, 0.39))
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,13 @@ def test_words_that_cannot_be_told_apart_are_refused(given: dict[str, Any], why:
     assert "\n" not in str(refusal.value)
 
 
+def test_at_most_101_states_have_words() -> None:
+    words = [f"grade {chr(97 + k // 26)}{chr(97 + k % 26)}" for k in range(102)]
+    assert check_labels(100, words[:101]).states == tuple(words[:101])
+    with pytest.raises(InvalidInput, match="words for 102 states were given"):
+        check_labels(101, words)
+
+
 @pytest.mark.parametrize("given", [WARD, FOREIGN, SLY])
 def test_what_people_read_has_their_words_as_they_are(given: dict[str, Any]) -> None:
     study = ward(**given)

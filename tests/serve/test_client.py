@@ -131,6 +131,12 @@ VISIT = [
     said("status"),
     said("verify"),
     said("replay"),
+    said("archive", ""),
+    said("archive", "it is over"),
+    said("archive", "again"),
+    said("open_case", 2),
+    said("unarchive", "it goes on"),
+    said("unarchive", "again"),
     said("export_lines"),
 ]
 """Everything that can be done with a study, and mistakes in it."""
@@ -156,6 +162,7 @@ def visit(study: Any, clock: Clock, folder: Path) -> Iterator[Any]:
         yield copy.log()
 
 
+@pytest.mark.sample("settings2", "settings4")
 @pytest.mark.parametrize(
     "settings",
     [

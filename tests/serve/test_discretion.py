@@ -124,3 +124,17 @@ def test_places_are_taken_out_of_sentences_and_words_are_not(
     assert hide_places("postgres", open_store("memory")) == "postgres"
     store.close()
     assert os.path.exists("a")  # noqa: PTH110
+
+
+def test_the_folder_of_a_store_is_hidden_wherever_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grbp.serve.discretion.gettempdir", lambda: "/another/place")
+    (tmp_path / "real").mkdir()
+    (tmp_path / "named").symlink_to(tmp_path / "real")
+    store = open_store(tmp_path / "named" / "live.sqlite", create=True)
+    for folder in ("named", "real"):
+        sentence = f"the folder {tmp_path / folder} is full; empty {tmp_path / folder}/backup"
+        hidden = "the folder the store is full; empty the store"
+        assert hide_places(sentence, store) == hidden
+    store.close()

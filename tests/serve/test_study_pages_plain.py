@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
+import httpx
 import pytest
 from serving import ROLES_BY_ROUTE, Serving, refused
 
@@ -459,6 +460,25 @@ def test_an_ended_case_keeps_its_reasons(tmp_path: Path) -> None:
             assert basis is not None
             assert advised == study.status().labels.action(basis.action)
         assert "Above severe (1), surgery is never better, if the chances are" in text
+
+
+def test_a_case_is_found_by_its_code_and_by_its_number(tmp_path: Path) -> None:
+    with Serving(tmp_path, asking="recorder") as server:
+        study = grbp.Study.create(server.store, "ward", 4, who="ada")
+        for code in ("b-12", "2", "B-13"):
+            study.open_case(1, code=code)
+
+        def find(wanted: str) -> httpx.Response:
+            return server.ask("GET", f"/studies/ward?find={wanted}", headers=HTML)
+
+        for wanted, case in (("B-12", 1), ("%203%20", 3), ("b-13", 3)):
+            answer = find(wanted)
+            assert answer.status_code == 303
+            assert answer.headers["location"].endswith(f"/studies/ward/cases/{case}")
+        assert find("2").headers["location"].endswith("/studies/ward/cases/2")
+        nobody = find("b-14")
+        assert nobody.status_code == 200
+        assert "/studies/ward/cases/" not in nobody.text
 
 
 def test_the_whole_log_says_what_was_taken_back(tmp_path: Path) -> None:

@@ -222,12 +222,25 @@ def test_a_log_that_is_whole_and_not_understood_lets_nobody_in(store: Store) -> 
         Tokens(store).refresh()
 
 
+def grant(store: Store, identity: str, role: str) -> None:
+    """Write down a token as no version of ours would."""
+    parts = {"label": "eve", "expires": "9999", "hash": hash_token("x")}
+    house.record(store, "grant", "eve", datetime.now(UTC), id=identity, role=role, **parts)
+
+
 def test_a_token_with_no_role_that_is_known_lets_nobody_in(store: Store) -> None:
-    house.record(
-        store, "grant", "ada", datetime.now(UTC),
-        id="1", label="a", role="king", expires="9999", hash=hash_token("x"),
-    )  # fmt: skip
+    grant(store, "1", "king")
     with pytest.raises(Damaged, match="event 1 "):
+        Tokens(store).refresh()
+
+
+def test_no_two_tokens_have_one_id(store: Store) -> None:
+    tokens = Tokens(store)
+    with patch("secrets.token_hex", side_effect=["0a", "0a", "0a", "0b"]):
+        made = [tokens.make(label, "viewer")[1] for label in ("ada", "grace")]
+    assert [one.id for one in made] == ["0a", "0b"]
+    grant(store, "0a", "admin")
+    with pytest.raises(Damaged, match="event 3 "):
         Tokens(store).refresh()
 
 
@@ -481,3 +494,19 @@ def test_where_all_sessions_are_taken_whoever_has_the_most_loses_one(store: Stor
     assert [bool(sessions.find(one)) for one in (kept, many[0], *many[1:], new)] == [
         True, False, *[True] * 9,
     ]  # fmt: skip
+
+
+def test_a_session_that_has_ended_is_forgotten_with_the_next(store: Store) -> None:
+    clock = Clock()
+    tokens = Tokens(store, clock)
+    one, two = (session_of(tokens, label) for label in ("one", "two"))
+    sessions = Sessions(tokens, 12, clock)
+    for _ in range(3):
+        sessions.begin(one)
+    clock.now += timedelta(hours=6)
+    late = sessions.begin(one)
+    assert len(sessions) == 4
+    clock.now += timedelta(hours=6)
+    sessions.begin(two)
+    assert len(sessions) == 2
+    assert sessions.find(late) == one
