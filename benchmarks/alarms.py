@@ -31,7 +31,7 @@ from grbp.numerics.arrays import Ints
 from grbp.numerics.rng import replica_key
 from measure import Effort, say
 from overlap_world import World, played
-from sections import Sections, run
+from sections import Section, Sections, run
 
 SEED = 28
 GROUPS = 2
@@ -41,7 +41,17 @@ IN_ALL, EACH = math.log(100.0), math.log(20.0)
 LEGEND = (
     "The truth is known, first states are equally likely, and every study is looked at after every"
     " move. The bar is an evidence of 100, so that the error of all five alarms together is at"
-    " most 5 %; or of 20, so that it is at most 5 % for each."
+    " most 5 %; or of 20, so that it is at most 5 % for each. G = 4 unless a row says otherwise."
+    " There are two groups, whose cases come in turn, with the same chances unless a row says"
+    " otherwise. Nobody advises, except where a row names a learner or goals are late: FINISH is"
+    " drawn for every move, whatever the state. It is taken in a quarter of the moves where there"
+    " is nothing to find and where cases differ. Where there is something to find, and in the first"
+    " table against plainer e-processes, it is never taken in the rows of p_C (all moves are"
+    " CONTINUE), and in half of the moves in the rows of p_F, where p_C = 0.5. In the truths that"
+    " chose no constant it is taken in a tenth of the moves in the rows of p_C, with p_F = 0.3, and"
+    " in three tenths in the rows of p_F, with p_C = 0.45. Where there is nothing to find,"
+    " p_F = 0.3. Study k, from 0 on, draws with the key replica_key(28, 0, k), against plainer"
+    " e-processes with replica_key(28, 1, k), and where it is advised with the seed 28,000 + k."
 )
 
 
@@ -245,10 +255,10 @@ def limits(effort: Effort) -> list[Columns]:
 
 
 SECTIONS: Sections = {
-    "error": ("Where there is nothing to find", error),
-    "power": ("Where there is something to find", power),
-    "against": ("Against plainer e-processes", against),
-    "limits": ("What an alarm cannot tell apart", limits),
+    "error": Section("Where there is nothing to find", error),
+    "power": Section("Where there is something to find", power),
+    "against": Section("Against plainer e-processes", against),
+    "limits": Section("What an alarm cannot tell apart", limits),
 }
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from grbp.theory.chain import Chain, Move
 from measure import Effort, in_turn, say
 from regrets import Estimate, Map
 from reinforcement import QLearning, Ucrl2, played_by_steps
-from sections import Sections, run
+from sections import Section, Sections, run
 
 MARKS = (500, 5000)
 AVERAGED, PSRL = "averaged-states", "psrl"
@@ -249,12 +249,12 @@ def cost(effort: Effort) -> list[Columns]:
 
 
 SECTIONS: Sections = {
-    "table": ("Learners on chains", table),
-    "told": ("Told how many rounds there will be", told),
-    "odds": ("Prior odds for one chance, and the averaged learner", odds),
-    "judged": ("Chains, goals and horizons that chose no constant", judged),
-    "general": ("Learners of any decision process", general),
-    "cost": ("What a round costs", cost),
+    "table": Section("Learners on chains", table),
+    "told": Section("Told how many rounds there will be", told),
+    "odds": Section("Prior odds for one chance, and the averaged learner", odds),
+    "judged": Section("Chains, goals and horizons that chose no constant", judged),
+    "general": Section("Learners of any decision process", general),
+    "cost": Section("What a round costs", cost, timed=True),
 }
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from regrets import (
     told,
     worst_points,
 )
-from sections import Sections, run
+from sections import Section, Sections, run
 
 KNOWN = told(ROUNDS)
 LEGEND = (
@@ -186,10 +186,10 @@ def drift(effort: Effort) -> list[Columns]:
 
 
 SECTIONS: Sections = {
-    "paper": ("The settings of the paper, and the grid", paper),
-    "growth": ("Growth and the floor", growth),
-    "starts": ("All rounds in one state", starts),
-    "drift": ("When p_c drifts", drift),
+    "paper": Section("The settings of the paper, and the grid", paper),
+    "growth": Section("Growth and the floor", growth),
+    "starts": Section("All rounds in one state", starts),
+    "drift": Section("When p_c drifts", drift),
 }
 
 

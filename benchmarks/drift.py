@@ -22,7 +22,7 @@ from grbp.numerics.arrays import Floats
 from grbp.worlds.course import World
 from measure import Effort, in_turn, say
 from regrets import Estimate
-from sections import Sections, run
+from sections import Section, Sections, run
 
 ROUNDS, GOAL, P_F, LOW, HIGH = 5000, 4, 0.3, 0.45, 0.65
 BASES = ("getbe-ps", "doorstep-optimal")
@@ -234,11 +234,11 @@ def cost(effort: Effort) -> list[Columns]:
 
 
 SECTIONS: Sections = {
-    "chosen": ("Drifts, some of which chose the constants", chosen),
-    "judged": ("Judged", judged),
-    "groups": ("Groups", groups),
-    "cost": ("What a memory costs", cost),
-    "limits": ("Limits", limits),
+    "chosen": Section("Drifts, some of which chose the constants", chosen),
+    "judged": Section("Judged", judged),
+    "groups": Section("Groups", groups),
+    "cost": Section("What a memory costs", cost, timed=True),
+    "limits": Section("Limits", limits),
 }
 
 if __name__ == "__main__":

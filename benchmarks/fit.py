@@ -17,7 +17,16 @@ import numpy as np
 import grbp
 from columns import Columns
 from fit_designs import cases_differ, designs, learners, other_chains, sites
-from fit_tables import OUTCOMES, Setting, cells, judge_decision, settings, shares, table_of
+from fit_tables import (
+    OUTCOMES,
+    TRUTHS,
+    Setting,
+    cells,
+    judge_decision,
+    settings,
+    shares,
+    table_of,
+)
 from grbp.fitting import assumptions
 from grbp.fitting.assumptions import assumption_tests
 from grbp.fitting.fit import fit_records
@@ -26,12 +35,23 @@ from grbp.fitting.value_estimators import direct_value
 from grbp.records.clean import Records
 from grbp.records.reading import read_records
 from measure import Effort, say
-from sections import Sections, run
+from sections import Section, Sections, run
 
+PRACTICE = "; ".join(
+    f"{finish:g} and {above:g} for {goal}: {p_c:g}, {p_f:g}"
+    for goal, p_c, p_f, finish, above in TRUTHS
+)
 LEGEND = (
     "Every interval is meant to hold the truth in 95 % of tables, and every test to reject in 5 %"
     " of those that satisfy the model. A share of 2,000 tables has a standard error of .5 points,"
-    " one of 400 of 1.1."
+    " one of 400 of 1.1. Tables are those of `grbp.example_records` with the seeds 0 to n - 1 and"
+    " equally likely first states, unless a learner made them. A row gives G, p_C, p_F and the"
+    " number of cases. FINISH is drawn at every step, in state 1 and above it with the"
+    f" probabilities {PRACTICE}; in the tables about power as in the first of these (above state 1"
+    " with .2 for finish-by-state), in those of cases that differ with .5 in state 1 alone, and"
+    " elsewhere as their notes say. Records of learners are those of `grbp.step_log`: replicas of"
+    " seed 11 in the first table, one replica of each seed from 0 on in the second, with equally"
+    " likely first states and drawn first estimates."
 )
 
 SHORT = {
@@ -299,16 +319,16 @@ def power(effort: Effort) -> list[Columns]:
 
 
 SECTIONS: Sections = {
-    "intervals": ("The two probabilities", intervals),
-    "decisions": ("What follows from them", decisions),
-    "designs": ("Trials and practice", designs),
-    "open": ("Open cases", open_cases),
-    "adaptive": ("Records of learners", adaptive),
-    "chains": ("Where the model is wrong", other_chains),
-    "cases": ("Cases that differ", cases_differ),
-    "sites": ("Two sites", sites),
-    "size": ("Size of the tests", size),
-    "power": ("Power of the tests", power),
+    "intervals": Section("The two probabilities", intervals),
+    "decisions": Section("What follows from them", decisions),
+    "designs": Section("Trials and practice", designs),
+    "open": Section("Open cases", open_cases),
+    "adaptive": Section("Records of learners", adaptive),
+    "chains": Section("Where the model is wrong", other_chains),
+    "cases": Section("Cases that differ", cases_differ),
+    "sites": Section("Two sites", sites),
+    "size": Section("Size of the tests", size),
+    "power": Section("Power of the tests", power),
 }
 
 

@@ -11,6 +11,7 @@ on.
 """
 
 import ctypes
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -41,7 +42,7 @@ from grbp.model.problem import Problem
 from grbp.numerics.rng import OPENING, WORLD, purpose_key
 from machine import cores, cpu, installed, system
 from measure import Effort, say
-from sections import Sections, run
+from sections import Section, Sections, run
 
 Ints = NDArray[np.int64]
 
@@ -419,10 +420,10 @@ def packed_sums(totals: Ints, products: Ints) -> Ints:
     return np.concatenate([totals[:, -1], products[:, -1, rows, columns]], axis=1)
 
 
-Section = Callable[[Effort], list[Columns]]
+Measure = Callable[[Effort], list[Columns]]
 
 
-def guarded(measure: Section) -> Section:
+def guarded(measure: Measure) -> Measure:
     """The section, or why it failed: the others are still worth measuring."""
 
     def tried(effort: Effort) -> list[Columns]:
@@ -436,11 +437,11 @@ def guarded(measure: Section) -> Section:
 
 
 SECTIONS: Sections = {
-    "here": ("CUDA C by hand, on the CPU", guarded(here)),
-    "kernel": ("Simulating on a GPU", guarded(kernel)),
-    "limits": ("Beside CUDA C by hand and what bounds both", guarded(limits)),
-    "map": ("A map of many problems", guarded(whole_map)),
-    "proof": ("The same decisions on CPU and GPU", guarded(proof)),
+    "here": Section("CUDA C by hand, on the CPU", guarded(here), timed=True),
+    "kernel": Section("Simulating on a GPU", guarded(kernel), timed=True),
+    "limits": Section("Beside CUDA C by hand and what bounds both", guarded(limits), timed=True),
+    "map": Section("A map of many problems", guarded(whole_map), timed=True),
+    "proof": Section("The same decisions on CPU and GPU", guarded(proof), timed=True),
 }
 
 
@@ -457,8 +458,9 @@ def gpu_name() -> str:
 if __name__ == "__main__":
     where = f"{gpu_name()}; {cpu()}, {cores()} cores, {system()}"
     legend = (
-        f"Measured on {time.strftime('%Y-%m-%d')}. The machine: {where}; numba-cuda"
-        f" {installed('numba-cuda')}. Each time is the shortest of several. Kernels are timed by"
+        f"Measured on {time.strftime('%Y-%m-%d')}. The machine: {where}; Python"
+        f" {platform.python_version()}, numba-cuda {installed('numba-cuda')}, nvidia-nvvm"
+        f" {installed('nvidia-nvvm')}. Each time is the shortest of several. Kernels are timed by"
         f" CUDA events; gpu.cu is compiled with `nvcc {' '.join(FLAGS)}`."
     )
     run(__file__, "Simulating on a GPU: speed, limits and proof", legend, SECTIONS)

@@ -20,7 +20,7 @@ import numpy as np
 import grbp
 from columns import Columns
 from grbp.engine.decisions import choose_engine, decisions
-from grbp.experiments import EXPERIMENTS, FIGURE_5, CurveResult, Spec
+from grbp.experiments import EXPERIMENTS, FIGURE_3, FIGURE_5, CurveResult, Spec
 from grbp.experiments.moments import weighted_sum
 from grbp.experiments.provenance import make_meta
 from grbp.experiments.regret import Curve, bound_unseen, gap_per_threshold
@@ -29,7 +29,7 @@ from grbp.experiments.splitting import BATCHES, play_batches
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import measure_growth
 from measure import Effort, say
-from sections import Sections, run
+from sections import Section, Sections, run
 
 HERE = Path(__file__).parent
 
@@ -37,8 +37,19 @@ SEED = 10**6
 """The first seed of the pools, which no experiment of the package uses."""
 
 LEGEND = (
-    "Every interval is meant to hold the truth in 95 % of the cases. A share of 1,000 draws has a"
-    " standard error of .7 points."
+    "Every interval is meant to hold the truth in 95 % of the cases. An experiment is played"
+    " several times over, from the seed 1,000,000 on; its replicas are a pool, from which"
+    " experiments are drawn by `numpy.random.default_rng(1000000)`: 1,000 for the curves and for"
+    " independent replicas, 200 for the sweep, 400 elsewhere. The truth is the mean of the pool. A"
+    " share of 1,000 draws has a standard error of .7 points, one of 400 of 1.1, one of 200 of"
+    " 1.5. First states are equally likely, and first estimates are drawn. Where the truth is"
+    " known: G = 4, p_C = .2, p_F = .1; the learner finishes at once until it has won once, then"
+    " in state 1 alone, and never again if 100 tries were in vain; seeds from 1,000,000 on. The"
+    " problem of Figure 3: G = 4, p_C = .45, p_F = .3; pools of 200,000. The league and the sweep:"
+    " p_C and p_F from .1 to .9 in steps of .1; pools of 4,000 for each problem. The map: getbe-sm"
+    " after 1,000 rounds, G = 4, p_C and p_F from .05 to .95 in steps of .05; 2,000 replicas,"
+    " pools of 10,000. The curves: as `grbp.experiments.EXPERIMENTS` says; pools of five"
+    " experiments."
 )
 
 
@@ -139,7 +150,7 @@ def plain(effort: Effort) -> list[Columns]:
             " band and table of intervals."
         ],
     )
-    spec = Spec("plain", EXPERIMENTS["figure-3"].example, ("x",), 5000, 1, checkpoints=(5000,))
+    spec = Spec("plain", FIGURE_3.problem, ("x",), 5000, 1, checkpoints=(5000,))
     for learner in ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "doorstep-optimal"):
         say(f"plain: {learner}")
         pool = pool_of(spec, learner, effort.choose(2000, 200_000), 1)[:, 0]
@@ -300,11 +311,11 @@ def adaptive(effort: Effort) -> list[Columns]:
     )
     tenths = [k / 10 for k in range(1, 10)]
     problems = [grbp.Problem(4, p_c, p_f) for p_f in tenths for p_c in tenths]
-    draws, rng = effort.choose(10, 400), np.random.default_rng(SEED)
+    draws, rng = effort.choose(10, 200), np.random.default_rng(SEED)
     for learner in ("getbe-sm", "doorstep-optimal"):
         say(f"adaptive: {learner}")
         specs = [Spec("x", one, ("x",), 1000, 1, checkpoints=(1000,)) for one in problems]
-        pools = [pool_of(one, learner, effort.choose(500, 20_000), 1)[:, 0] for one in specs]
+        pools = [pool_of(one, learner, effort.choose(500, 4000), 1)[:, 0] for one in specs]
         choices = grbp.find_learner(learner, 4).choices(4)
         for begun in (50, 200, 1000):
             held, played = np.zeros(len(problems)), 0
@@ -335,12 +346,12 @@ def _percent(share: float) -> str:
 
 
 SECTIONS: Sections = {
-    "exact": ("Where the truth is known", exact),
-    "plain": ("Independent replicas", plain),
-    "league": ("The league", league),
-    "maps": ("The map", maps),
-    "adaptive": ("Sweeps of a given precision", adaptive),
-    "experiments": ("Every curve", experiments),
+    "exact": Section("Where the truth is known", exact),
+    "plain": Section("Independent replicas", plain),
+    "league": Section("The league", league),
+    "maps": Section("The map", maps),
+    "adaptive": Section("Sweeps of a given precision", adaptive),
+    "experiments": Section("Every curve", experiments),
 }
 
 

@@ -24,7 +24,7 @@ from grbp.numerics.arrays import Floats
 from grbp.numerics.beta import beta_quantile
 from measure import Effort, say
 from regrets import FIVE, OURS, Estimate, figure, near_boundary, once, place, told
-from sections import Sections, run
+from sections import Section, Sections, run
 
 JUDGED, TRIED = 28_000_000, 1000
 """The first of the seeds that judge, and of those of a quick run."""
@@ -38,8 +38,8 @@ LEGEND = (
     " drawn at random: p_c is uniform, and so is p_f unless a heading says otherwise, two problems"
     " in each cell of a grid. A figure is a ratio of mean regrets over the same problems. After ±"
     " stands its standard error, by how much the two of a cell differ; intervals hold 95 %."
-    f" T known: {OURS}:horizon=T; not known: {OURS}; former: doorstep-lai as the default was"
-    f" (benchmarks/former.py); the five: {', '.join(FIVE)}."
+    f" T known: {OURS}:horizon=T; not known: {OURS}; former: the default before"
+    f" it, former-lai of `benchmarks/former.py`; the five: {', '.join(FIVE)}."
 )
 
 
@@ -327,11 +327,11 @@ def _sizes(effort: Effort, section: int) -> str:
 
 
 SECTIONS: Sections = {
-    "hindsight": ("Against the best of the five in hindsight", hindsight),
-    "price": ("Not to know the horizon", price),
-    "wrong": ("A wrong horizon", wrong),
-    "priors": ("What a prior is worth", priors),
-    "mirrors": ("Close to the boundary, on both sides", mirrors),
+    "hindsight": Section("Against the best of the five in hindsight", hindsight),
+    "price": Section("Not to know the horizon", price),
+    "wrong": Section("A wrong horizon", wrong),
+    "priors": Section("What a prior is worth", priors),
+    "mirrors": Section("Close to the boundary, on both sides", mirrors),
 }
 
 

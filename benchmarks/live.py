@@ -32,7 +32,7 @@ from grbp.live.store.sql import APPEND, schema
 from grbp.live.store.sqlite import DIALECT, SqliteStore
 from machine import cores, cpu, system
 from measure import Effort, in_turn, say, seconds
-from sections import Sections, run
+from sections import Section, Sections, run
 
 Work = Callable[[], object]
 
@@ -398,11 +398,11 @@ def shell(effort: Effort) -> list[Columns]:
 
 
 SECTIONS: Sections = {
-    "tell": ("Tells a second", tell),
-    "pages": ("What a commit writes", pages),
-    "verify": ("A whole study", verify),
-    "size": ("Small and large studies", size),
-    "shell": ("On the shell", shell),
+    "tell": Section("Tells a second", tell, timed=True),
+    "pages": Section("What a commit writes", pages, timed=True),
+    "verify": Section("A whole study", verify, timed=True),
+    "size": Section("Small and large studies", size, timed=True),
+    "shell": Section("On the shell", shell, timed=True),
 }
 
 

@@ -70,7 +70,7 @@ def measure_delays(url: str, token: str, entries: int) -> list[float]:
     return delays
 
 
-def measure(effort: Effort) -> Columns:
+def measured(effort: Effort) -> Columns:
     """The table of how long it takes."""
     entries = effort.choose(3, 40)
     with TemporaryDirectory() as folder:
@@ -90,4 +90,4 @@ def measure(effort: Effort) -> Columns:
 
 
 if __name__ == "__main__":
-    run_table(__file__, "How soon others see an entry", measure)
+    run_table(__file__, "How soon others see an entry", measured)

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from columns import Columns
 from machine import cores, cpu, system
 from measure import Effort, say
-from sections import Sections, run
+from sections import Section, Sections, run
 
 ROWS_A_CASE = 2.54
 """How many rows a case of the synthetic table has, about."""
@@ -101,8 +101,8 @@ def chains(effort: Effort) -> list[Columns]:
 
 
 SECTIONS: Sections = {
-    "rows": ("A million rows", rows),
-    "chains": ("Many chains at once", chains),
+    "rows": Section("A million rows", rows, timed=True),
+    "chains": Section("Many chains at once", chains, timed=True),
 }
 
 

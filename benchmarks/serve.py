@@ -27,7 +27,7 @@ from grbp.serve.transport import Transport
 from live import grow, study_of
 from machine import cores, cpu, system
 from measure import Effort, say
-from sections import Sections, run
+from sections import Section, Sections, run
 
 Ask = Callable[[], object]
 
@@ -273,8 +273,8 @@ def _busy_table(events: int, took: dict[str, tuple[float, np.ndarray]]) -> Colum
 
 
 SECTIONS: Sections = {
-    "load": ("Requests a second", load),
-    "busy": ("While a large study is verified, exported, imported", busy),
+    "load": Section("Requests a second", load, timed=True),
+    "busy": Section("While a large study is verified, exported, imported", busy, timed=True),
 }
 
 

@@ -38,6 +38,10 @@ def found() -> Iterator[Path]:
 DOCUMENTS = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in found()}
 
 
+ANSWER = re.compile(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+"""A command on the shell, and what it prints."""
+
+
 def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
@@ -92,7 +96,7 @@ def ada(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_shell_in_the_documents_prints_what_it_says(document: str) -> None:
     ask = in_a_process if document == "README.md" else in_this_process
     for block in blocks(DOCUMENTS[document], "console"):
-        for line, said in re.findall(r"^\$ grbp (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+        for line, said in ANSWER.findall(block):
             command, _, file = line.partition(" > ")
             code, out, err = ask(*shlex.split(command))
             if said.startswith("grbp: "):  # a refusal
