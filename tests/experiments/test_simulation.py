@@ -9,7 +9,7 @@ import pytest
 from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN
 
 from grbp import Problem, getbe_bound, optimal_threshold, ucb1_bound, value
-from grbp.engine.decisions import Engine, choose_engine
+from grbp.engine.decisions import Engine, InitialEstimates, choose_engine
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.learners.base import Learner
@@ -42,12 +42,18 @@ def test_theorem_1_is_above_the_mean(problem: Problem) -> None:
     assert curve["ucb1-policies"].mean[-1] > 1.0
 
 
+@pytest.mark.parametrize("first", ["once", "drawn"])  # It is proved for "once".
 @pytest.mark.parametrize("problem", [Problem(3, 0.2, 0.8), Problem(3, 0.9, 0.1)], ids=["1", "0"])
-def test_theorem_3_is_above_the_mean_where_it_applies(problem: Problem) -> None:
+def test_theorem_3_is_above_the_mean_where_it_applies(
+    problem: Problem, first: InitialEstimates
+) -> None:
     gamma = 1.01 * getbe_bound(problem, 1.0, 1).gamma_required
     learner = Learner("sm", getbe_sm, Control(gamma))
     checkpoints = [10, 100, 1000, 3000]
-    curve = simulate(problem, [learner], 3000, 100, 3, checkpoints=checkpoints).curves["sm"]
+    result = simulate(
+        problem, [learner], 3000, 100, 3, checkpoints=checkpoints, initial_estimates=first
+    )
+    curve = result.curves["sm"]
     bounds = [getbe_bound(problem, gamma, checkpoint) for checkpoint in checkpoints]
     assert all(bound.applies for bound in bounds)
     assert (curve.mean + 4 * curve.se <= [bound.regret_bound for bound in bounds]).all()

@@ -148,6 +148,10 @@ def getbe_bound(problem: Problem, gamma: float, rounds: int) -> GetbeBound:
     The bound is w where finishing in state 1 is right, else ceil(gamma log T) + w Delta_max, with
     w = 4 rho' + (2 pi^2/3) (1 + 1/(1 - exp(-delta^2))).
 
+    It is proved for the first samples of Algorithm 1, which takes each action once before round
+    1: ``initial_estimates="once"`` of `simulate`. The default, "drawn", begins as the paper's
+    experiments do, with numbers that no action gave, and the proof does not cover it.
+
     Paper: thm:GRBPreg
     Differs: rho_c with the root of the proof, not of the lemma; "first round in which" read as
     "from which round on"; what the paper assumes without saying so is checked.
