@@ -57,21 +57,30 @@ def depth_of(module: str) -> int:
     return next(k for k, floor in enumerate(FLOORS) if module.split(".")[1] in floor)
 
 
-@pytest.mark.parametrize("file", FILES, ids=name_of)
-def test_no_module_is_imported_by_a_string(file: Path) -> None:
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.AST]:
+    return {name_of(file): ast.parse(file.read_text("utf-8")) for file in FILES}
+
+
+def test_no_module_is_imported_by_a_string(trees: dict[str, ast.AST]) -> None:
     """But for the shell, which imports the one command that it was asked for."""
-    names = set(imported_by_name(ast.parse(file.read_text("utf-8"))))
-    if name_of(file) == "grbp.cli.__init__":
-        names = {name for name in names if not name.startswith("grbp.cli.")}
-    assert names == set()
+    names = {(module, name) for module, tree in trees.items() for name in imported_by_name(tree)}
+    shell = {
+        one for one in names if one[0] == "grbp.cli.__init__" and one[1].startswith("grbp.cli.")
+    }
+    assert names - shell == set()
 
 
-@pytest.mark.parametrize("file", FILES, ids=name_of)
-def test_no_string_names_a_module_of_a_floor_above(file: Path) -> None:
+def test_no_string_names_a_module_of_a_floor_above(trees: dict[str, ast.AST]) -> None:
     """Strings name modules for their templates, their log, or to run them in another process."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.Constant) and node.value in MODULES:
-            assert depth_of(node.value) >= depth_of(name_of(file)), node.value
+    named = {
+        (module, node.value)
+        for module, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in MODULES
+    }
+    assert named
+    assert {one for one in named if depth_of(one[1]) < depth_of(one[0])} == set()
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ stages = [
     { round = 11, goal = 4, p_c = [0.5, 0.6, 0.7], p_f = 0.3, stay = 0.1 },
 ]
 """
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 SIZE = ["--rounds", "40", "--replicas", "5", "--learner", "psrl", "--at", "10"]
 
 

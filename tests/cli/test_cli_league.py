@@ -112,7 +112,7 @@ def test_wide_numbers_and_names_stay_within_80_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     long = "getbe-sm:gamma=1234567.125"
-    spec = league_spec((*PAPER_LEARNERS, long), goals=(4, 10**7), step=1 / 3)
+    spec = league_spec((*PAPER_LEARNERS, long), goals=(4, 10**5), step=1 / 3)
     regret = np.array([[1234.5678, 98765.4], [0.0001234, 1e6 / 3.0]])
 
     def wide(cell: Cell) -> tuple[float, float]:

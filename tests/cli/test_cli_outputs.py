@@ -12,6 +12,8 @@ from shell import ASKED
 import grbp
 from grbp.cli import main
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 SPEC = """
 name = "x"
 rounds = 20

@@ -159,6 +159,7 @@ def test_a_mistake_gets_one_sentence(
     assert sentence in err
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_models_are_compared_on_a_chain_and_under_a_drift(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

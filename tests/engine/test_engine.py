@@ -305,6 +305,7 @@ def test_a_learner_draws_apart_from_the_world() -> None:
 # Laws.
 
 
+@pytest.mark.sample(6)
 @pytest.mark.slow
 @BOTH_ENGINES
 @pytest.mark.parametrize("problem", [FIGURE_3, FIGURE_4, UNEVEN], ids=["3", "4", "uneven"])

@@ -135,6 +135,7 @@ def test_the_law_and_the_side_by_matrix_powers(p_c: float, d: int) -> None:
             assert ex.exit_up(p_c, d) * (up + down) == pytest.approx(up, rel=1e-12)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("p_c", WALKS)
 @pytest.mark.parametrize("d", [2, 3, 7, 16, 64, 150])
@@ -170,6 +171,7 @@ def test_the_side_at_extremes() -> None:
     assert ex.exit_up(0.5 + 1e-9, 1000) == pytest.approx(0.5 + 1e-6, abs=1e-12)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("p_c", WALKS)
 @pytest.mark.parametrize("d", DISTANCES)

@@ -186,6 +186,7 @@ def shares(cut: Any, other: Any, bits: int) -> Counter[int]:
     return found
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("goal", [2, 3, 4, 8, 16])
 @pytest.mark.parametrize("p_c", WALKS)
 def test_the_cells_of_a_table_are_first_passages(goal: int, p_c: float) -> None:

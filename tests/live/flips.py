@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, redirect_stderr, redirect_stdout, suppress
 from functools import cache, partial
-from itertools import count, cycle
+from itertools import count, cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -312,10 +312,10 @@ def _try_shell(path: Path, name: str) -> list[str]:
 # Other damage.
 
 
-def change_rows(folder: Path) -> Iterator[Damage]:
-    """Change rows of a finished store; yield what every verb does then."""
+def change_rows(folder: Path, each: int = 1) -> Iterator[Damage]:
+    """Change rows of a finished store, each or some; yield what every verb does then."""
     whole, names = Whole(folder), cycle(STUDIES)
-    for what, damaged in _changed_rows(whole):
+    for what, damaged in islice(_changed_rows(whole), 0, None, each):
         only = ["a"] if what in OF_A else [next(names)]
         yield Damage(what, try_every_verb(whole, partial(whole.copy, damaged), only))
 

@@ -136,6 +136,7 @@ def test_a_long_log_is_imported_in_short_transactions(
     assert store.names() == ["other", "ward"]
 
 
+@pytest.mark.sample("*--1-*", "*-2-*")
 @pytest.mark.parametrize(
     ("place", "error"),
     [

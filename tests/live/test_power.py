@@ -129,12 +129,12 @@ def test_the_simulated_disk_shows_what_sqlite_promises(
     assert set(kinds) == expected
 
 
-@pytest.mark.sample("1")
+@pytest.mark.sample("1-50")
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
-def test_a_power_cut_loses_nothing_that_was_acknowledged(seed: int) -> None:
-    found = list(cut_many(250, seed))
-    assert len(found) == 250
+@pytest.mark.parametrize(("seed", "cuts"), [(1, 50), *((seed, 250) for seed in range(8))])
+def test_a_power_cut_loses_nothing_that_was_acknowledged(seed: int, cuts: int) -> None:
+    found = list(cut_many(cuts, seed))
+    assert len(found) == cuts
     assert [one for one in found if one] == []
 
 
@@ -160,8 +160,8 @@ def test_after_a_cut_the_witness_may_be_older_than_the_store_and_never_newer(
 
 
 def test_the_same_cuts_lose_events_that_were_not_synced() -> None:
-    found = Counter(one.partition(":")[0] for one in cut_many(100, 0, "NORMAL"))
-    assert found["lost"] > 30
+    found = Counter(one.partition(":")[0] for one in cut_many(50, 0, "NORMAL"))
+    assert found["lost"] > 15
     assert found["damaged"] == 0
 
 

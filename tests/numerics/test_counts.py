@@ -123,6 +123,7 @@ LAWS: list[tuple[Draw, tuple[float, ...], Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(12)
 @pytest.mark.slow
 @pytest.mark.parametrize(("draw", "arguments", "law"), LAWS)
 def test_draws_have_their_law(draw: Draw, arguments: tuple[float, ...], law: Any) -> None:
@@ -235,6 +236,7 @@ def tail_by_quadrature(*case: float) -> float:
         return float(mpmath.quad(density, [*(x_ + k * width for k in steps), 1]))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [2.0, 12.5, 300.0, 1e5, 1e8, 1e10])
 @pytest.mark.parametrize("share", [0.5, 0.02, 0.9])

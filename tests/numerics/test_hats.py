@@ -52,6 +52,7 @@ def assert_kept_with(
         assert kept(patch, counts, draw, u + 0.5, 1.0 - above) is None, (u, k, share)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("p", [0.5, 0.3, 0.05, 1e-4])
 @pytest.mark.parametrize("mean", [10.0, 10.7, 13.3, 25.0, 80.5, 1e3])

@@ -99,6 +99,7 @@ def test_the_cells_of_figure_5_keep_their_seeds(tmp_path: Path) -> None:
     assert played.cells[0].cell.seed == 15251434088386389004  # as ever
 
 
+@pytest.mark.sample("*threads*", "*processes*2*chunk*")
 @pytest.mark.parametrize(
     "who",
     [

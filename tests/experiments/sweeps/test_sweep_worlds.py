@@ -10,6 +10,8 @@ import grbp
 from grbp import Chain, Drift, Groups, Move, Problem, SweepSpec
 from grbp.experiments.sweeps.driver import sweep
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 PROBLEM = Problem(4, 0.45, 0.3)
 GOALS = Chain(6, Move(0.5, 0.5), [0.01, 0.02, 0.1, 0.76, 0.93])
 LAZY = Chain(4, Move(0.3, 0.4, stay=[0.3, 0.3, 0.3]), [0.1, 0.3, 0.7])
