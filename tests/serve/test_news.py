@@ -338,11 +338,11 @@ def test_another_refusal_is_the_servers_sentence(
         unfold(page, "steps", "observed").fill("2999-01-01T00:00")
         press(page, 3)
         agree(page)
-        page.get_by_role("button", name="Go back").wait_for()
+        page.get_by_role("button", name="Go back", exact=True).wait_for()
         said = page.inner_text("#refusal-said")
         assert said.startswith("Observed = ")
         assert said.endswith(".")
-        page.get_by_role("button", name="Go back").click()
+        page.get_by_role("button", name="Go back", exact=True).click()
         assert field(page, "steps", "observed").input_value() == "2999-01-01T00:00"
 
 

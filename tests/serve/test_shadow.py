@@ -13,6 +13,7 @@ from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from unittest.mock import patch
 
 import pytest
 from browser import DESK, PHONE, Watched, misplaced
@@ -240,6 +241,7 @@ def decided(study: Study) -> list[int]:
     ]
 
 
+@pytest.mark.sample("groups")
 def test_twins_look_the_same_to_whoever_records_or_looks(twins: Twins) -> None:
     statuses = set()
     for asked, (one, other) in [*twins.play()]:
@@ -294,6 +296,7 @@ def test_a_stream_that_is_followed_looks_the_same(twins: Twins, kind: str) -> No
         assert {(event["hash"], event["previous"]) for event in after[0]} == {("", "")}
 
 
+@pytest.mark.sample("cases")
 def test_twins_look_different_to_whoever_examines_them(twins: Twins) -> None:
     list(twins.play())
     thresholds = [decided(study) for study in twins.studies()]
@@ -362,6 +365,7 @@ def check_json(value: Any) -> None:
         assert name != "study" or part is None or isinstance(part, str)  # Not its counters.
 
 
+@pytest.mark.sample("groups")
 def test_no_answer_has_what_is_hidden_in_it(twins: Twins) -> None:
     answers = [(asked, one) for asked, both in twins.play() for one in both]
     answers += [(asked, one) for asked in walk(*FREE) for one in twins.ask(asked)]
@@ -548,6 +552,7 @@ def _write(given: Any) -> str:
     return ",".join(given) if isinstance(given, tuple) else str(given)
 
 
+@pytest.mark.sample("seeds", "groups")
 @pytest.mark.parametrize("settings", TWINS.values(), ids=TWINS)
 def test_twins_look_the_same_on_the_shell(
     settings: tuple[dict[str, Any], ...], clock: Clock, run: Callable[..., tuple[int, str, str]]
@@ -641,7 +646,7 @@ def test_a_damaged_event_shows_nothing() -> None:
         assert show(event._replace(response=broken), shadow=True).response == ""
 
 
-def test_a_learner_that_fails_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_learner_that_fails_tells_nothing() -> None:
     for name, choose in (
         ("odd", lambda _goal, _constants, n, _key: 2 // int(n.rho - n.rho)),
         ("other", lambda _goal, _constants, _n, _key: 2),
@@ -656,9 +661,10 @@ def test_a_learner_that_fails_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         )
     store = grbp.live.store.memory.MemoryStore()
     Study.create(store, "ward", 4, "getbe-sm:gamma=14", shadow=True).open_case(1)
-    monkeypatch.delitem(grbp.LEARNERS, "getbe-sm")
-    grbp.live.config.load_config.cache_clear()
-    shut = Study(store)
+    with patch.dict(grbp.LEARNERS):  # which gives all back in their order
+        del grbp.LEARNERS["getbe-sm"]
+        grbp.live.config.load_config.cache_clear()
+        shut = Study(store)
     grbp.live.config.load_config.cache_clear()
     assert "getbe" not in str(shut.read_only)
     assert "shadow mode hides why" in str(shut.read_only)

@@ -21,6 +21,9 @@ from grbp import Client
 
 pytestmark = pytest.mark.slow
 
+SOON = 45.0
+"""Seconds, of which a quiet machine needs a tenth: what is to stop would else hang for ever."""
+
 
 @contextmanager
 def serving(folder: Path, store: str) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
@@ -41,7 +44,7 @@ def stop(process: "subprocess.Popen[str]") -> tuple[float, str]:
     """Stop a server; return how many seconds that took, and what it wrote."""
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=2 * SOON)
     return time.monotonic() - began, said
 
 
@@ -75,7 +78,7 @@ def test_it_stops_at_once_when_nothing_hangs_whatever_clients_do(tmp_path: Path)
         for link in links:
             link.close()
     assert process.returncode == 0, said
-    assert took < 8
+    assert took < SOON
     assert " INFO started at http://127.0.0.1:" in said
     assert " INFO stopping; " in said
     assert said.rstrip().endswith(" INFO stopped")
@@ -92,7 +95,7 @@ def test_it_stops_while_another_process_holds_the_lock_of_its_file(tmp_path: Pat
             time.sleep(0.5)
             took, said = stop(process)
             thread.join()
-    assert took < 10, said
+    assert took < SOON, said
 
 
 def test_it_stops_while_its_database_hangs(tmp_path: Path, postgres: Postgres) -> None:
@@ -115,14 +118,14 @@ def test_it_stops_while_its_database_hangs(tmp_path: Path, postgres: Postgres) -
             time.sleep(0.5)
             began = time.monotonic()
             assert httpx.get(f"{url}/ready", timeout=60).status_code == 503
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - began < SOON
             assert httpx.get(f"{url}/health", timeout=60).status_code == 200
             took, said = stop(process)
             thread.join()
         finally:
             for one in ours:
                 os.kill(one, signal.SIGCONT)
-    assert took < 10, said
+    assert took < SOON, said
     # The store gives up in time or, if not, the server is stopped by force, and says so.
     if process.returncode:
         assert "stopped by force" in said

@@ -678,7 +678,7 @@ def test_a_study_is_made_with_words_and_refuses_a_code_twice(
         page.get_by_role("button", name="Mild (2)").click()
         confirm(page, f"Open a new {one} in mild (2). Code: b-12.")
         page.locator("#refusal-said", has_text=f"it is the code of {one} 1").wait_for()
-        page.get_by_role("button", name="Go back").click()
+        page.get_by_role("button", name="Go back", exact=True).click()
         assert page.get_by_label("Bed or pseudonym").input_value() == "b-12"
         assert kinds(grbp.Study(server.store, "ward")) == ["study", "open"]
 
