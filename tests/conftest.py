@@ -27,6 +27,13 @@ settings.register_profile("fresh", deadline=None, max_examples=1500, print_blob=
 settings.load_profile(os.environ.get("GRBP_EXAMPLES", "some"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one more than there are cores, as about every fifth second of a test is waiting."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (cores or 1) + 1
+
+
 @pytest.fixture
 def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the interpreter play: for few rounds it is done long before the compiler is."""

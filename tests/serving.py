@@ -1,5 +1,6 @@
 """A server in a thread of the test, and whoever asks it with one token or another."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -46,6 +47,14 @@ class Clock:
         return self.now
 
 
+class _Server(uvicorn.Server):
+    """One that looks every few milliseconds whether it is to end, not ten times a second."""
+
+    async def main_loop(self) -> None:
+        while not await self.on_tick(0):
+            await asyncio.sleep(0.005)
+
+
 class Serving:
     """A server with a store of its own.
 
@@ -65,7 +74,7 @@ class Serving:
         self.asking = asking and self.tokens.make("whoever asks", asking)[0]
         self.app = create_app(self.store, self.tokens, Settings(**settings), clock)
         config = uvicorn.Config(self.app, log_config=None, proxy_headers=False, http=HttpConnection)
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
 
     def __enter__(self) -> Self:
         self._socket = listen(Endpoint(port=0))

@@ -2,6 +2,7 @@
 
 import ast
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import grbp
@@ -27,7 +28,10 @@ def imports_of(file: Path) -> set[str]:
     return names
 
 
-IMPORTS = {name_of(file): imports_of(file) for file in SOURCE.rglob("*.py")}
+@cache
+def imports() -> dict[str, set[str]]:
+    """What each module imports."""
+    return {name_of(file): imports_of(file) for file in SOURCE.rglob("*.py")}
 
 
 def is_source(module: str) -> bool:
@@ -35,11 +39,11 @@ def is_source(module: str) -> bool:
 
 
 def test_every_part_is_there() -> None:
-    assert {f"grbp.{part}" for part in SOURCES} <= IMPORTS.keys()
+    assert {f"grbp.{part}" for part in SOURCES} <= imports().keys()
 
 
 def test_every_module_that_marks_a_kernel_or_compiles_is_a_source() -> None:
-    ask = {m for m, names in IMPORTS.items() if any(n.startswith("grbp._numba") for n in names)}
+    ask = {m for m, names in imports().items() if any(n.startswith("grbp._numba") for n in names)}
     assert {"grbp.engine.decisions", "grbp.learners.getbe", "grbp.planning.confidence"} <= ask
     assert [module for module in sorted(ask) if not is_source(module)] == []
 
@@ -48,9 +52,9 @@ def test_no_source_imports_what_is_none() -> None:
     """A kernel reads the names of its module, which were made there or imported."""
     imported = {
         (module, name)
-        for module, names in IMPORTS.items()
+        for module, names in imports().items()
         if is_source(module)
-        for name in names & IMPORTS.keys()
+        for name in names & imports().keys()
     }
     assert ("grbp.planning.trial_simulation", "grbp.engine.walk") in imported
     # Nor is a picture, which is imported inside the function that draws it.

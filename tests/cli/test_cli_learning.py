@@ -79,7 +79,7 @@ def test_json_names_the_engine_of_every_learner(capsys: pytest.CaptureFixture[st
     assert set(json.loads(capsys.readouterr().out)["engines"].values()) == {"leap"}
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_walking_and_leaping_have_one_mean(capsys: pytest.CaptureFixture[str]) -> None:
     """Within 4 standard errors of each other; different draws, so not the same."""
     size = ["--rounds", "400", "--replicas", "3000", "--seed", "7", "--at", "20,100", "--json"]
@@ -225,7 +225,7 @@ def test_constants_can_be_set_in_a_name(capsys: pytest.CaptureFixture[str]) -> N
     assert told == curve.mean.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("interpreted")
 def test_without_a_name_it_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(json.loads(said(capsys, "--json"))["learners"]) == [grbp.DEFAULT_LEARNER]
 

@@ -16,6 +16,7 @@ from grbp.learners.statewise.solving import (
 PROBLEM = grbp.Problem(4, 0.45, 0.3, start={1: 0.5, 3: 0.5})
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("name", ["getbe-ps", "getbe-sm", "doorstep-optimal"])
 def test_the_chain_of_a_problem_is_walked_as_the_problem(name: str) -> None:
     walked = grbp.simulate(PROBLEM, name, 300, 50, seed=3, checkpoints=[20], engine="walk")

@@ -104,7 +104,7 @@ def assert_same_play(problem: Problem, learner: Any, ours: Ints, theirs: Ints) -
     assert_alike((ours[:, -1] @ gaps).round(9), (theirs[:, -1] @ gaps).round(9), "regret")
 
 
-@pytest.mark.sample("problem0-getbe-sm", "problem4-getbe-sm")
+@pytest.mark.sample("problem0-getbe-sm")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STABLE)
 @pytest.mark.parametrize("problem", [LOW, EARLY, EDGE, LARGE, Problem(20, 0.5, 0.05)])
@@ -213,6 +213,7 @@ def test_what_is_seldom_drawn_is_drawn_as_often_as_it_should(
     assert_binomial(played(LOW, RARE, (50, 400), size).played[:, :, 1], (50, 400), CHANCE)
 
 
+@pytest.mark.sample("4")
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", [LOW, LARGE], ids=["4", "20"])
 def test_rounds_of_one_threshold_are_won_with_its_value(problem: Problem, boxes: Boxes) -> None:

@@ -186,6 +186,7 @@ def restless(goal: int, _: Any, _n: Any, _key: int) -> int:
     return COUNTED[0] % (1 << (goal - 1))
 
 
+@pytest.mark.sample("averaged-states")
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", grbp.STATE_LEARNERS.values(), ids=grbp.STATE_LEARNERS)
 def test_nothing_is_wrong_with_a_learner_by_state(learner: grbp.StateLearner) -> None:

@@ -389,6 +389,7 @@ def test_the_default_loses_less_than_the_best_of_the_five_on_both_sides_together
         assert sum(final(p, own, 5000, 2000) for p in (FIG_3, FIG_4)) < share * five
 
 
+@pytest.mark.sample("0.03")
 @pytest.mark.slow
 @pytest.mark.parametrize("off", [0.03, 0.06])
 def test_next_to_the_boundary_the_worse_side_costs_the_default_least(off: float) -> None:
