@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
+_SETTLED = """() => new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
+
+
+def settle(page: "Page") -> None:
+    """Wait until the page was told of a fold that opened, or of an address that is another."""
+    page.evaluate(_SETTLED)
+
+
 @pytest.fixture(scope="session")
 def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Write the explorer once; return its address."""

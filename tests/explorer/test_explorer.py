@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from browser import DESK, PHONE, Watched, misplaced
-from explorer_page import opened
+from explorer_page import opened, settle
 from fonts import NARROW, WIDE
 from html_page import Page as Read
 from runs import one_sentence
@@ -49,6 +49,7 @@ def words(page: "Page", name: str) -> str:
 
 def settings(page: "Page") -> dict[str, str]:
     """What the sliders, the fields and the choices say, and what follows from them."""
+    settle(page)
     names = ["goal", "pC", "pF", "start", "gamma"]
     read = {name: page.input_value(f"#{name}-number") for name in names}
     read |= {f"slider {name}": page.input_value(f"#{name}") for name in names}
@@ -191,6 +192,7 @@ def test_every_state_is_a_link_and_back_leads_back(browser: Watched, file: str) 
         page.locator("#goal-number").press_sequentially("0")
         page.wait_for_url("**G=30&**start=29**")
         page.go_back()
+        settle(page)
         assert page.input_value("#goal-number") == "3"
 
 

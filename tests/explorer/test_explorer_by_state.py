@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pytest
 from browser import DESK, PHONE, Watched, misplaced
-from explorer_page import opened
+from explorer_page import opened, settle
 from fonts import NARROW, WIDE
 
 from grbp.theory.chain import Chain, Move
@@ -57,11 +57,13 @@ FITS: Final = """() => [...document.querySelectorAll(".faders div div")].filter(
 
 
 def said(page: "Page") -> str:
+    settle(page)
     return str(page.locator("#states-words").text_content()).replace("\xa0", " ")
 
 
 def faders(page: "Page", kind: str) -> list[str]:
     """What the sliders of p_C or of p_F say."""
+    settle(page)
     inputs = page.locator(f"#faders-{kind} input")
     return [str(value) for value in inputs.evaluate_all("(all) => all.map((one) => one.value)")]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from browser import DESK, PHONE, Watched, misplaced
-from explorer_page import opened
+from explorer_page import opened, settle
 from fonts import NARROW, WIDE
 
 import grbp
@@ -103,6 +103,7 @@ def test_a_link_gives_the_same_luck_and_another_luck_another_race(
         page.go_back()
         page.go_back()
         page.wait_for_url("**luck=77*")
+        settle(page)
         press(page, *buttons)
         assert page.evaluate(SECTIONS) == once
     with opened(browser, link) as page:
