@@ -74,7 +74,7 @@ class Serving:
         self.asking = asking and self.tokens.make("whoever asks", asking)[0]
         self.app = create_app(self.store, self.tokens, Settings(**settings), clock)
         config = uvicorn.Config(self.app, log_config=None, proxy_headers=False, http=HttpConnection)
-        self._server = _Server(config)
+        self._server: uvicorn.Server = _Server(config)
 
     def __enter__(self) -> Self:
         self._socket = listen(Endpoint(port=0))

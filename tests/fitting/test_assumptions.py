@@ -308,3 +308,30 @@ def test_without_cases_nobody_says_what_a_drift_would_change() -> None:
         assert not tests[name].possible
         assert tests[name].changes_answer is None
     assert tests[assumptions.SAME_BY_STATE].changes_answer is not None
+
+
+def test_the_chance_of_a_statistic_is_that_of_its_degrees_of_freedom(moves: Transitions) -> None:
+    of_one = {assumptions.TREND_BY_STATE, assumptions.NO_MEMORY, assumptions.NO_DRIFT_F}
+    for name, test in made(moves).items():
+        if test.df is not None:
+            assert test.p == pytest.approx(stats.chi2.sf(test.statistic, test.df), rel=1e-6), name
+            assert test.df == 1 or name not in of_one
+
+
+def test_memory_is_measured_by_the_odds_of_mantel_and_haenszel() -> None:
+    """Only state 2 is entered from both sides here: 3 of 4 go up after up, 2 of 4 after down."""
+    paths = ["1c2c3f4"] * 3 + ["1c2c1f0"] + ["3c2c3f4"] * 2 + ["3c2c1f0"] * 2
+    test = made(Transitions(records_of(paths, 4)))[assumptions.NO_MEMORY]
+    assert test.effect == pytest.approx((3 / 1) / (2 / 2))
+
+
+@pytest.mark.parametrize(("level", "limit"), [(0.5, 0.8275736), (0.95, 1.3580986)])
+def test_alone_a_shift_is_judged_by_the_quantile_of_kolmogorov(level: float, limit: float) -> None:
+    assert assumptions.shift_limit([], level) == pytest.approx(limit, rel=1e-6)
+    assert limit == pytest.approx(stats.kstwobign.ppf(level), rel=1e-6)
+
+
+def test_two_cases_are_enough_for_a_sum_over_cases() -> None:
+    total = assumptions.sum_over_cases(Transitions(records_of(["1c2", "1c0"], 3)))
+    assert total is not None
+    np.testing.assert_allclose(np.abs(total), [0.5**0.5, 0.0], atol=1e-12)

@@ -11,7 +11,13 @@ import grbp
 from grbp import Action, Counters, Estimate, Posterior, Problem, dynprog
 from grbp.errors import InvalidInput
 from grbp.learners.getbe import SAMPLE_MEAN
-from grbp.live.basis import Basis, describe_first_try, make_basis, value_of_continuing
+from grbp.live.basis import (
+    Basis,
+    count_times,
+    describe_first_try,
+    make_basis,
+    value_of_continuing,
+)
 from grbp.model.labels import Labels
 
 NOBODY = (0.0, 0.0, 0.0, 0.0)
@@ -321,3 +327,8 @@ def test_a_large_goal_is_no_trouble() -> None:
     basis = advice((100, 30, 10**6, 450_000), goal=1000, state=500, threshold=0)
     assert isinstance(basis.value_continue, Estimate)
     assert basis.value_continue.estimate == pytest.approx(0.3, rel=1e-9)
+
+
+def test_how_often_is_said_in_words_up_to_two() -> None:
+    said = [count_times(number) for number in (0, 1, 2, 3, 1234)]
+    assert said == ["never", "once", "twice", "3 times", "1,234 times"]

@@ -67,3 +67,10 @@ def test_a_plan_by_model_is_said_at_80_columns_and_in_plain_types() -> None:
 def test_another_model_is_refused(model: object) -> None:
     with pytest.raises(InvalidInput, match="it must be one of one, state"):
         grbp.plan_models(CHAIN, 50, [model])  # type: ignore[list-item]
+
+
+def test_one_thread_is_enough_and_none_is_too_few() -> None:
+    plans = [grbp.plan_models(CHAIN, 20, ["one"], replicas=5, threads=k) for k in (1, 2)]
+    assert plans[0].outlooks == plans[1].outlooks
+    with pytest.raises(InvalidInput, match="threads"):
+        grbp.plan_models(CHAIN, 20, ["one"], replicas=5, threads=0)

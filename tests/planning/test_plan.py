@@ -15,7 +15,7 @@ from grbp.errors import InvalidInput
 from grbp.numerics.intervals import anytime, wilson
 from grbp.planning.operating_characteristics import _coverage_and_bias
 from grbp.planning.records import read_past
-from grbp.planning.summary import format_short
+from grbp.planning.summary import _format_span, format_short
 
 FIT: dict[str, Any] = {
     "goal": 4,
@@ -367,3 +367,19 @@ def test_records_say_how_plausible_each_truth_is() -> None:
 def test_a_dictionary_has_none_where_there_is_no_number() -> None:
     told = grbp.plan(4, 0.01, 0.99, cases=3, replicas=3).to_dict()
     assert json.loads(json.dumps(told, allow_nan=False)) == told
+
+
+def test_a_span_is_that_of_the_numbers_there_are() -> None:
+    assert _format_span([math.nan, 0.25, 0.5]) == _format_span([0.5, 0.25])
+    assert _format_span([math.nan]) == format_short(math.nan)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_progress_is_counted_in_studies() -> None:
+    told: list[tuple[str, int, int]] = []
+    grbp.plan(4, (0.4, 0.5), 0.3, cases=[5], replicas=20, progress=lambda *said: told.append(said))
+    assert told
+    for _, done, total in told:
+        assert total % 20 == 0
+        assert 0 <= done <= total
+    assert any(done == total > 20 for _, done, total in told)

@@ -6,6 +6,7 @@ import pytest
 from grbp import Action, Chain, Drift, Groups, Move, Problem
 from grbp.worlds.course import as_course
 from grbp.worlds.moments import chances_at
+from grbp.worlds.words import write_chance
 
 LOW, HIGH = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.5)
 
@@ -45,3 +46,12 @@ def test_a_step_is_taken_with_the_chances_of_its_own_state() -> None:
         assert chances.next_state(state, Action.FINISH, p_f + 0.01) == 0
         assert chances.next_state(state, Action.CONTINUE, 0.49) == state + 1
         assert chances.next_state(state, Action.CONTINUE, 0.51) == state - 1
+
+
+def test_a_chance_that_is_the_same_throughout_is_written_once() -> None:
+    groups = Groups({"a": LOW, "b": Problem(4, 0.65, 0.3)})
+    assert write_chance(groups, "p_f") == 0.3
+    assert write_chance(groups, "p_c") == "a: 0.45; b: 0.65"
+    drift = Drift([(1, LOW), (11, HIGH)])
+    assert write_chance(drift, "p_c") == "1: 0.45; 11: 0.65"
+    assert write_chance(Chain(3, Move(0.5, 0.5), [0.2, 0.4]), "p_f") == "0.2 0.4"
