@@ -18,6 +18,7 @@ from serving import Clock, Serving, refused
 from sockets import connect, wait_until
 
 from grbp import Study
+from grbp._process import module_command
 from grbp.live import house
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
@@ -65,7 +66,8 @@ def hanging(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         "sys.stdin.read()\n",
         "utf-8",
     )
-    monkeypatch.setattr(jobs, "_COMMAND", [sys.executable, str(script)])
+    command = [sys.executable, str(script)], dict(os.environ)
+    monkeypatch.setattr(jobs, "module_command", lambda _: command)
     return folder
 
 
@@ -158,9 +160,10 @@ def test_the_worker_has_no_address_in_its_command_and_ends_with_its_server(
 ) -> None:
     store = tmp_path / "s.sqlite"
     Study.create(store, "ward", 4).close()
-    assert not any(str(store) in word for word in jobs._COMMAND)
+    command, environment = module_command(jobs._WORKER)
+    assert not any(str(store) in word for word in command)
     with subprocess.Popen(
-        jobs._COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

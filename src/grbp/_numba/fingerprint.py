@@ -15,6 +15,7 @@ SOURCES: Final = (
     "_format",
     "_io",
     "_numba",
+    "_process",
     "engine",
     "errors",
     "learners",

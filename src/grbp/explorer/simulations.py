@@ -5,11 +5,9 @@ moment.
 """
 
 import json
-import os
 import secrets
 import shlex
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, Final
 
+from grbp._process import module_command
 from grbp.errors import GrbpError, NotFound, how_to_install
 
 AT_ONCE: Final = 2
@@ -46,11 +45,9 @@ class Simulation:
             "total": asked["replicas"], "detail": None, "command": shell_command(asked),
             "checkpoints": [], "curves": [],
         }  # fmt: skip
-        # The process finds this package where this one has found it.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grbp.explorer.simulation_worker"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        command, environment = module_command("grbp.explorer.simulation_worker")
+        self.process = subprocess.Popen(  # noqa: S603 (a module of this package)
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             text=True, encoding="utf-8", env=environment,
         )  # fmt: skip
         threading.Thread(target=self._follow, args=(asked,), daemon=True).start()

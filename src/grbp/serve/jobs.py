@@ -9,7 +9,6 @@ import asyncio
 import inspect
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from grbp import errors
+from grbp._process import module_command
 from grbp.errors import GrbpError
 from grbp.live.store.base import Store
 from grbp.serve.http_errors import Refusal
@@ -29,7 +29,7 @@ from grbp.serve.job_worker import do_job
 PART: Final = 2**18
 """How many bytes of a file are sent at a time."""
 
-_COMMAND: Final = [sys.executable, "-P", "-m", "grbp.serve.job_worker"]
+_WORKER: Final = "grbp.serve.job_worker"
 _POLL: Final = 0.02
 _NICE: Final = 10
 
@@ -122,10 +122,9 @@ class Jobs:
 
     async def _ask_child(self, verb: str, study: str, asked: dict[str, str]) -> bytes:
         """Start a process, tell it what to do, and return its answer."""
-        # The process finds this package where this one has found it.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        command, environment = module_command(_WORKER)
         process = await asyncio.create_subprocess_exec(
-            *_COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, env=environment,
         )  # fmt: skip
         self._under_way[verb, study] = process
