@@ -1,75 +1,67 @@
-"""Measure what compiling costs: the CPU seconds of a learner's first simulation, and of the next.
+"""Measure what compiling costs: the first answer of `grbp simulate`, and further ones.
 
-python benchmarks/compiling.py [LEARNER ...]
+python benchmarks/compiling.py [--repeat 3]
 
-One process starts with an empty cache and simulates the learners one after another; a second one
-finds what the first has compiled.
+Each line is a command of its own. The first one of a block finds nothing compiled; the others find
+what those before them have left. Of several runs it prints the one in the middle; the ratio is that
+of its wall time to the wall time of the same command when nothing is to be compiled.
 """
 
+import argparse
 import os
+import resource
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+import time
 
-COMMON = ["doorstep-optimal", "getbe-sm", "getbe-ps", "getbe-ucb"]
+COMMON = ["--p-c", ".45", "--p-f", ".3", "--replicas", "200", "--quiet"]
 
-MEASURE = """
-import sys, time
-import grbp
-from grbp._numba.jit import numba
-from llvmlite.binding import ffi
-from numba.core import event
-
-inside, call = [0.0], ffi._lib_fn_wrapper.__call__
-
-def timed(self, *arguments, **named):
-    before = time.process_time()
-    try:
-        return call(self, *arguments, **named)
-    finally:
-        inside[0] += time.process_time() - before
-
-ffi._lib_fn_wrapper.__call__ = timed
-
-class Heard(event.Listener):
-    def on_start(self, said): print("function", said.data["dispatcher"].py_func.__qualname__)
-    def on_end(self, said): pass
-
-numba()
-event.register("numba:compile", Heard())
-for name in sys.argv[1:]:
-    before, inside[0] = time.process_time(), 0.0
-    grbp.simulate(grbp.Problem(4, 0.45, 0.3), name, 5000, 2, threads=1)
-    print("seconds", name, time.process_time() - before, inside[0])
-"""
+BLOCKS = [
+    [
+        ("the default", ["--goal", "4"]),
+        ("another goal", ["--goal", "7"]),
+        ("another start", ["--goal", "4", "--start", "2"]),
+        ("a goal above 16", ["--goal", "20"]),
+        ("GETBE-SM", ["--goal", "4", "--learner", "getbe-sm"]),
+        ("GETBE-PS", ["--goal", "4", "--learner", "getbe-ps"]),
+    ],
+    [("GETBE-SM alone", ["--goal", "4", "--learner", "getbe-sm"])],
+    [("GETBE-PS alone", ["--goal", "4", "--learner", "getbe-ps"])],
+]
 
 
-def measure(folder: str, learners: list[str]) -> list[list[str]]:
-    """Return what a new process says that simulates some learners, line by line."""
-    done = subprocess.run(  # noqa: S603 (a fixed program)
-        [sys.executable, "-c", MEASURE, *learners],
-        env=os.environ | {"GRBP_CACHE_DIR": folder}, stdout=subprocess.PIPE, text=True, check=True,
+def measure(folder: str, asked: list[str]) -> tuple[float, float]:
+    """Return the wall and CPU seconds of a command that finds what a folder keeps."""
+    command = [sys.executable, "-m", "grbp", "simulate", *COMMON]
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(  # noqa: S603 (a fixed program)
+        [*command, *asked], env=os.environ | {"GRBP_CACHE_DIR": folder},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
     )  # fmt: skip
-    return [line.split() for line in done.stdout.splitlines()]
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
-    """Print the seconds, and how many functions were compiled."""
-    learners = sys.argv[1:] or COMMON
-    with tempfile.TemporaryDirectory() as folder:
-        for process in ("a new cache", "the same cache, another process"):
-            sys.stdout.write(f"{process}: CPU seconds, those in LLVM, functions compiled\n")
-            functions: Counter[str] = Counter()
-            for kind, name, *seconds in measure(folder, learners):
-                if kind == "function":
-                    functions[name] += 1
-                    continue
-                count, kinds = functions.total(), len(functions)
-                whole, llvm = map(float, seconds)
-                line = f"  {name:<20} {whole:5.1f} {llvm:5.1f} {count:4} (of {kinds} names)\n"
-                sys.stdout.write(line)
-                functions.clear()
+    """Print the seconds of every command, with nothing compiled and with all."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeat", type=int, default=3)
+    repeat = parser.parse_args().repeat
+    sys.stdout.write("                      wall s   CPU s   again, wall s   ratio\n")
+    for block in BLOCKS:
+        found: dict[str, list[tuple[float, ...]]] = {}
+        for _ in range(repeat):
+            with tempfile.TemporaryDirectory() as folder:
+                for name, asked in block:
+                    first, again = measure(folder, asked), measure(folder, asked)
+                    found.setdefault(name, []).append((*first, again[0]))
+        for name, rows in found.items():
+            wall, cpu, again = map(statistics.median, zip(*rows, strict=True))
+            line = f"{name:<20}{wall:8.1f}{cpu:8.1f}{again:16.2f}{wall / again:8.1f}\n"
+            sys.stdout.write(line)
+        sys.stdout.write("\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,14 @@ from scipy import stats
 from grbp import Problem
 from grbp._numba.jit import compile_function, u64
 from grbp.engine.leap import batch_totals as bt
-from grbp.engine.leap.batch_totals import WHOLE, BatchLaw, Part, Workspace, draw_batch, part_rounds
+from grbp.engine.leap.batch_totals import (
+    AnyPart,
+    BatchLaw,
+    Part,
+    Workspace,
+    draw_batch,
+    part_rounds,
+)
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.learners.counters import play
@@ -62,7 +69,7 @@ EACH = pytest.mark.parametrize(
 class Asked(NamedTuple):
     threshold: int
     rounds: int
-    part: Part
+    part: AnyPart
     key: int
 
 
@@ -95,7 +102,7 @@ def drawn(
     threshold: int,
     rounds: int,
     size: int = DRAWS,
-    part: Part = WHOLE,
+    part: AnyPart = None,
     key: int = 1,
 ) -> Ints:
     out = np.zeros((size, problem.goal + 4), dtype=np.int64)
@@ -240,8 +247,8 @@ def test_large_totals_have_their_exact_moments(goal: int, threshold: int, rounds
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", [WHOLE, Part(1, 1)], ids=["whole", "half"])
-def test_the_longest_batch_of_the_longest_rounds_has_its_mean(part: Part) -> None:
+@pytest.mark.parametrize("part", [None, Part(1, 1)], ids=["whole", "half"])
+def test_the_longest_batch_of_the_longest_rounds_has_its_mean(part: AnyPart) -> None:
     """10^12 rounds of 4 x 10^6 steps each, from the middle to either end, and half of them."""
     problem, size = Problem(4096, 0.5, 0.3, 2048), 4
     for threshold in (0, 1):
@@ -281,8 +288,10 @@ def test_halves_add_up_to_the_whole_at_every_depth(goal: int) -> None:
     law, work, one = bt.batch_law(PROBLEMS[goal]), bt.workspace_for(goal), fast(draw_batch)
     for rounds in (2, 3, 13, 300, 10**6 + 1, 10**9):
         for threshold in thresholds_of(goal):
-            key, part = u64(int(rng.integers(2**60))), WHOLE
-            whole, starts = one(law, threshold, rounds, key, part, work), work.starts.copy()
+            key, part = u64(int(rng.integers(2**60))), Part(0, 0)
+            whole, starts = one(law, threshold, rounds, key, None, work), work.starts.copy()
+            assert whole == one(law, threshold, rounds, key, part, work)
+            assert np.array_equal(starts, work.starts)
             while whole.rounds > 1:
                 halves, by_start = [], []
                 for second in (0, 1):
@@ -316,7 +325,7 @@ def test_all_leaves_of_a_batch_add_up_to_it(goal: int) -> None:
         assert len(set(parts)) == rounds
         for key in range(20):
             leaves = [one(law, 1, rounds, key, part, work) for part in parts]
-            assert np.array_equal(np.sum(leaves, axis=0), one(law, 1, rounds, key, WHOLE, work))
+            assert np.array_equal(np.sum(leaves, axis=0), one(law, 1, rounds, key, None, work))
 
 
 @pytest.mark.slow
@@ -341,7 +350,7 @@ def test_interpreted_parts_are_the_compiled_ones(goal: int) -> None:
     law, work = bt.batch_law(PROBLEMS[goal]), bt.workspace_for(goal)
     for rounds in (1, 40, 10**7):
         for threshold in thresholds_of(goal):
-            for part in (WHOLE, Part(1, 1), leaf(rounds, rounds // 3)):
+            for part in (None, Part(1, 1), leaf(rounds, rounds // 3)):
                 if part_rounds(rounds, part) > 0:
                     slow = draw_batch(law, threshold, rounds, 5, part, work)
                     starts = work.starts.copy()

@@ -14,6 +14,7 @@ from grbp._numba.jit import compile_function
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Engine, Kind
 from grbp.engine.leap import loop as leap
+from grbp.engine.leap.batches import draw_whole_batch
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
@@ -45,7 +46,7 @@ def test_interpreted_replicas_are_the_compiled_ones_bit_for_bit(
     fast = [all_at_once(*asked, engine=engine, regret=regret) for engine in engines]
     monkeypatch.setattr(engine_module, "_compile", lambda function, _name: function)
     monkeypatch.setattr(engine_module, "_leap_loop", leap.make_leap_loop)
-    monkeypatch.setattr(leap, "compile_function", lambda function, *_: function)
+    monkeypatch.setattr(leap, "compile_draw", lambda _: draw_whole_batch)
     slow = [all_at_once(*asked, engine=engine, regret=regret) for engine in engines]
     for one, two in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(one.played, two.played)

@@ -124,6 +124,32 @@ def test_short_batches_are_bit_for_bit_rounds_one_by_one(
             np.testing.assert_array_equal(ours.won, plain.won)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps"])
+def test_a_batch_that_leaves_its_box_is_taken_apart_wherever_it_was_begun(
+    name: str, boxes: Boxes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a loop that is compiled only then, and plays anew what had been played."""
+    boxes(16, 0.6)
+    usual, asked = engine_module._leap_loop, list[bool]()
+
+    def noted(*given: Any, apart: bool, **more: Any) -> Any:
+        asked.append(apart)
+        return usual(*given, apart=apart or not found, **more)
+
+    monkeypatch.setattr(engine_module, "_leap_loop", noted)
+    found: list[tuple[Ints, Ints, Any]] = []
+    for _ in range(2):
+        counters = np.zeros((40, len(Counters._fields)))
+        counters[:20] = 9, 5, 2, 40, 21, 3, 2, 5, 2
+        told = {"regret": "realised", "counters": counters, "threads": 1}
+        plays = played(LOW, name, (50, 5000), 40, **told)
+        found.append((plays.played, plays.won, counters))
+    assert asked == [False, False, True]
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
 SHORT, LONG = (30, 100, 300), (100, 300, 600)
 PLAIN = [(HIGH, (100, 1000, 5000), 256), (LOW, LONG, 16), (SMALL, LONG, 16), (LARGE, SHORT, 16)]
 

@@ -17,6 +17,7 @@ import os
 import pickle
 import secrets
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from importlib import import_module
@@ -64,12 +65,28 @@ class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
     function the code of another, and it loads all of Numba before it loads an entry.
     """
 
-    def __init__(self, fingerprint: Fingerprint, name: str, level: int) -> None:
+    def __init__(
+        self,
+        fingerprint: Fingerprint,
+        name: str,
+        level: int,
+        before: Callable[[], None] | None = None,
+    ) -> None:
         self._fingerprint, self._name, self._level = fingerprint, name, level
+        self._before = before
+
+    def keeps(self, sig: Any, target_context: Any) -> bool:
+        """Return whether there is code for a signature, or there never will be."""
+        try:
+            return self._path(sig, target_context).exists()
+        except Exception:
+            return True
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for a signature; or None, and say that it is being compiled."""
         promise = ""
+        if self._before is not None and not self.keeps(sig, target_context):
+            self._before()
         try:
             path = self._path(sig, target_context)
             promise = ", once; the next start finds it"

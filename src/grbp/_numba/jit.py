@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from types import FunctionType, ModuleType
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -135,13 +135,17 @@ def numba() -> ModuleType | None:
 
 
 def compile_function(
-    function: Callable[..., Any], name: str = "", level: int = logging.INFO
+    function: Callable[..., Any],
+    name: str = "",
+    level: int = logging.INFO,
+    before: Callable[[], None] | None = None,
 ) -> Callable[..., Any]:
     """Return the function compiled, to run without holding the interpreter back; needs Numba.
 
     It is compiled once, until something changes that it reads, and code of this package is kept
     for the next process. The name is what the log calls the function when it is compiled, and
-    the level that of the record: `logging.WARNING` is seen by users who set up no logging.
+    the level that of the record: `logging.WARNING` is seen by users who set up no logging. What is
+    to be done `before` it is compiled may be to wait for a process that compiles it.
     """
     compiler = numba()
     if compiler is None or compiler.config.DISABLE_JIT:
@@ -156,7 +160,8 @@ def compile_function(
                 from grbp._numba.cache import KernelCache  # noqa: PLC0415 (it imports Numba)
                 from grbp._numba.inner import hasten  # noqa: PLC0415 (it imports Numba)
 
-                dispatcher._cache = KernelCache(fingerprint, name or function.__name__, level)
+                called = name or function.__name__
+                dispatcher._cache = KernelCache(fingerprint, called, level, before)
                 hasten(dispatcher)
             _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
         _register_kernels(compiler)
@@ -164,6 +169,15 @@ def compile_function(
             for code in _REMEMBERED:
                 code.clear()
         return _DISPATCHERS[fingerprint.key][0]
+
+
+def is_kept(compiled: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
+    """Return whether a function need not be compiled for arguments of such types, or cannot be."""
+    compiler, dispatcher = numba(), cast("Any", compiled)
+    keeps = getattr(getattr(dispatcher, "_cache", None), "keeps", None)
+    if compiler is None or keeps is None:
+        return True
+    return bool(keeps(tuple(map(compiler.typeof, arguments)), dispatcher.targetctx))
 
 
 def compile_if_long(function: Callable[..., Any], seconds: float, name: str) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ import numpy as np
 from grbp._numba.fingerprint import is_own
 from grbp._numba.jit import compile_function, numba, reason
 from grbp.engine.leap.batch_totals import workspace_for
-from grbp.engine.leap.loop import BATCH_GOAL, make_leap_loop, make_leaps
+from grbp.engine.leap.loop import BATCH_GOAL, LEFT, make_leap_loop, make_leaps
 from grbp.engine.leap.round_table import TABLE_GOAL
 from grbp.engine.recorder import Recorder, World, columns_of
 from grbp.engine.walk import DONE, Loop, make_walk_loop, walk_policies
@@ -233,13 +233,36 @@ def _make_loop(
         )
     leaps, plans = make_leaps(problem, choices), engine == "leap" and goal <= BATCH_GOAL
     stable, thinning = (learner.stable, learner.thinning) if plans else (None, None)
-    return compile_or_interpret(
-        learner,
-        partial(_leap_loop, stable=stable, thinning=thinning, tabled=goal <= TABLE_GOAL),
-        goal,
-        lambda run, recorder: run(constants, leaps, workspace_for(goal if plans else 0), recorder),
-        _NO_REPLICAS,
-    )
+
+    def make(apart: bool) -> Callable[[Recorder], int]:
+        return compile_or_interpret(
+            learner,
+            partial(
+                _leap_loop,
+                stable=stable,
+                thinning=thinning,
+                tabled=goal <= TABLE_GOAL,
+                apart=apart,
+            ),
+            goal,
+            lambda run, recorder: run(
+                constants, leaps, workspace_for(goal if plans else 0), recorder
+            ),
+            _NO_REPLICAS,
+        )
+
+    loops = [make(False)]
+
+    def leap(recorder: Recorder) -> int:
+        before = recorder.counters.copy()
+        answer = loops[-1](recorder)
+        if answer == LEFT:  # That is rare, and what it takes is compiled only then.
+            recorder.played[:], recorder.won[:], recorder.counters[:] = 0, 0, before
+            loops.append(make(True))
+            answer = loops[-1](recorder)
+        return answer
+
+    return leap
 
 
 def compile_or_interpret(

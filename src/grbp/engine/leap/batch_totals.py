@@ -17,11 +17,11 @@ a batch is a tree: its halves, their halves, down to single rounds, each the sam
 drawn.
 """
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grbp._numba.jit import kernel
+from grbp._numba.jit import inlined, kernel
 from grbp.engine.leap.exit_time import exit_up
 from grbp.learners.counters import Totals
 from grbp.model.problem import Problem
@@ -52,8 +52,8 @@ class Part(NamedTuple):
     depth: int
 
 
-WHOLE: Final = Part(0, 0)
-"""The part that is the whole batch."""
+AnyPart: TypeAlias = Part | None
+"""A part of a batch; None is the whole, of which compiled code that takes nothing apart is half."""
 
 
 class BatchLaw(NamedTuple):
@@ -138,9 +138,17 @@ def piece_number(part: Part, halving: int) -> int:
     return (1 << halving) | (part.path >> (part.depth - halving))
 
 
+@inlined
+def depth_of(part: AnyPart) -> int:
+    """Return how many halvings lead to a part."""
+    return 0 if part is None else part.depth
+
+
 @kernel
-def part_rounds(rounds: int, part: Part) -> int:
+def part_rounds(rounds: int, part: AnyPart) -> int:
     """Count the rounds of a batch that are in a part."""
+    if part is None:
+        return rounds
     for halving in range(part.depth):
         first = rounds // 2
         rounds = rounds - first if goes_second(part, halving) else first
@@ -148,12 +156,14 @@ def part_rounds(rounds: int, part: Part) -> int:
 
 
 @kernel
-def share_out(counts: Ints, part: Part, key: int, p: float) -> None:
+def share_out(counts: Ints, part: AnyPart, key: int, p: float) -> None:
     """Choose each of counts[ALL] with chance p, and write the numbers chosen to counts[CHOSEN].
 
     The first number is the whole's; each next one is that of a half of the piece before.
     """
     counts[CHOSEN, 0] = binomial_draw(key, counts[ALL, 0], p)
+    if part is None:
+        return
     for k in range(part.depth):
         second = goes_second(part, k)
         within = counts[ALL, k] - counts[ALL, k + 1] if second else counts[ALL, k + 1]
@@ -163,12 +173,14 @@ def share_out(counts: Ints, part: Part, key: int, p: float) -> None:
 
 
 @kernel
-def count_failures(counts: Ints, part: Part, key: int, p: float) -> None:
+def count_failures(counts: Ints, part: AnyPart, key: int, p: float) -> None:
     """Draw the failures before counts[ALL] successes of chance p into counts[CHOSEN].
 
     The pieces are those of `share_out`.
     """
     counts[CHOSEN, 0] = negative_binomial_draw(key, counts[ALL, 0], p)
+    if part is None:
+        return
     for k in range(part.depth):
         second = goes_second(part, k)
         within = counts[ALL, k] - counts[ALL, k + 1] if second else counts[ALL, k + 1]
@@ -195,18 +207,18 @@ def level_of(state: int, threshold: int, goal: int) -> int:
 
 @kernel
 def open_rounds(
-    law: BatchLaw, threshold: int, rounds: int, key: int, part: Part, work: Workspace
+    law: BatchLaw, threshold: int, rounds: int, key: int, part: AnyPart, work: Workspace
 ) -> tuple[int, int]:
     """Draw where rounds start, state by state out of those that start there or later.
 
     Rounds that start at the threshold or below finish at once. Returns the number of walks in
     all, and minus the sum of the first states of those in the part.
     """
-    counts, depth = work.counts, part.depth
+    counts, depth = work.counts, depth_of(part)
     left = rounds
     for k in range(depth + 1):
         counts[FINISHING, k], counts[LATER, k] = 0, left
-        if k < depth:
+        if part is not None and k < depth:
             left = left - left // 2 if goes_second(part, k) else left // 2
     walking, risen = 0, 0
     for i in range(len(law.states)):
@@ -243,7 +255,7 @@ def hop_partner(state: int, threshold: int, goal: int, level: int) -> int:
 
 @kernel
 def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many is slow to pass)
-    law: BatchLaw, threshold: int, state: int, now: int, key: int, part: Part, work: Workspace
+    law: BatchLaw, threshold: int, state: int, now: int, key: int, part: AnyPart, work: Workspace
 ) -> tuple[int, int]:
     """Let all walks in a state hop; count those that end, and the part's that reach the goal.
 
@@ -251,7 +263,7 @@ def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many i
     so many times. It comes back with chance ud, and how often it does so is independent of
     where it goes in the end: down with chance d/(1 - ud), up by two hops with u^2/(1 - ud).
     """
-    counts, walks, depth = work.counts, work.walks, part.depth
+    counts, walks, depth = work.counts, work.walks, depth_of(part)
     level = level_of(state, threshold, law.goal)
     length, u = 1 << level, law.up[level]
     partner = hop_partner(state, threshold, law.goal, level)
@@ -284,9 +296,9 @@ def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many i
 
 
 @kernel
-def draw_steps(law: BatchLaw, key: int, part: Part, work: Workspace) -> int:
+def draw_steps(law: BatchLaw, key: int, part: AnyPart, work: Workspace) -> int:
     """Draw how many steps the part's hops took: each is pairs of hops half as long."""
-    counts, hops, depth = work.counts, work.hops, part.depth
+    counts, hops, depth = work.counts, work.hops, depth_of(part)
     for level in range(hops.shape[1] - 1, 0, -1):
         if hops[0, level] > 0:
             for k in range(depth + 1):
@@ -303,13 +315,13 @@ def draw_steps(law: BatchLaw, key: int, part: Part, work: Workspace) -> int:
 
 @kernel
 def draw_batch(
-    law: BatchLaw, threshold: int, rounds: int, key: int, part: Part, work: Workspace
+    law: BatchLaw, threshold: int, rounds: int, key: int, part: AnyPart, work: Workspace
 ) -> Totals:
     """Draw the totals of a part of a batch of rounds under a threshold.
 
     Afterwards work.starts has the part's rounds by first state.
     """
-    counts, depth = work.counts, part.depth
+    counts, depth = work.counts, depth_of(part)
     walking, risen = open_rounds(law, threshold, rounds, fold_in(key, 0), part, work)
     at_once = counts[FINISHING, depth]
     own = fold_in(key, 1)

@@ -66,6 +66,17 @@ def add_up(sums: Ints, numbers: Ints) -> None:
 
 
 @kernel
+def draw_whole_batch(
+    law: BatchLaw, threshold: int, key: int, count: int, _: Box, work: Workspace
+) -> Totals:
+    """Draw a batch at once, which `draw_long_batch` returns as well if it is inside the box.
+
+    Afterwards work.starts has the rounds by first state.
+    """
+    return draw_batch(law, threshold, count, key, None, work)
+
+
+@kernel
 def draw_long_batch(
     law: BatchLaw, threshold: int, key: int, count: int, box: Box, work: Workspace
 ) -> Totals:

@@ -17,9 +17,14 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compile_function, inlined, kernel
+from grbp._numba.jit import inlined, kernel
+from grbp.engine.leap.ahead import compile_draw
 from grbp.engine.leap.batch_totals import BatchLaw, Workspace, batch_law
-from grbp.engine.leap.batches import NOTHING, add_totals, draw_from_table, draw_long_batch
+from grbp.engine.leap.batches import (
+    NOTHING,
+    add_totals,
+    draw_from_table,
+)
 from grbp.engine.leap.counter_box import Box, choose_box, is_inside, round_sizes
 from grbp.engine.leap.hops import Hops, hop_round, make_hops
 from grbp.engine.leap.lookahead import (
@@ -56,6 +61,9 @@ _LONGEST_WAIT: Final = 1024
 
 _APART: Final = 1 << 32
 """The part of a round's key for draws that concern more than that round."""
+
+LEFT: Final = DONE + 1
+"""The answer of a loop in which a long batch left its box, and would have to be taken apart."""
 
 _ASK: Final = DONE
 """In place of a threshold, which no learner can mean: ask the learner, or plan for nothing."""
@@ -106,12 +114,17 @@ def make_leaps(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
 
 
 def make_leap_loop(
-    decide: Decide, stable: Stable | None, thinning: Thinning | None, tabled: bool
+    decide: Decide,
+    stable: Stable | None,
+    thinning: Thinning | None,
+    tabled: bool,
+    apart: bool = True,
 ) -> Loop:
     """Make the loop that plays every round of a recorder in leaps.
 
     The loop returns DONE, or a threshold that the learner played without having declared it.
-    Rounds are drawn from tables if `tabled`, else in hops.
+    Rounds are drawn from tables if `tabled`, else in hops. Long batches that leave their boxes are
+    taken `apart`; a loop that cannot do that, of which there is less to compile, returns LEFT.
 
     Notes
     -----
@@ -123,7 +136,7 @@ def make_leap_loop(
         plan = make_planner(kernel(thinning.doubt), False)
     else:
         return _make_asking_loop(decide, tabled)
-    return _make_skipping_loop(decide, plan, thinning, tabled)
+    return _make_skipping_loop(decide, plan, thinning, tabled, apart)
 
 
 def _make_asking_loop(decide: Decide, tabled: bool) -> Loop:
@@ -152,17 +165,19 @@ def _make_asking_loop(decide: Decide, tabled: bool) -> Loop:
     return leap
 
 
-def _make_skipping_loop(  # noqa: C901 (the loop inside counts)
-    decide: Decide, plan: Plan, thinning: Thinning | None, tabled: bool
+def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
+    decide: Decide, plan: Plan, thinning: Thinning | None, tabled: bool, apart: bool
 ) -> Loop:
     """Make the loop for a learner that says where it does not change its mind."""
     usual = None if thinning is None else thinning.usual
     resolve = kernel(_resolve_never if thinning is None else thinning.resolve)
     play = _make_play_kernel(decide, usual, tabled)
     draw_short = _make_short_batch(tabled)
-    draw_long = compile_function(draw_long_batch, "batches of rounds")
+    draw_long = compile_draw(apart)
 
-    def leap(constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder) -> int:
+    def leap(  # noqa: C901 (one loop: what it calls is compiled by itself)
+        constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder
+    ) -> int:
         goal, world, columns = leaps.world.goal, leaps.world, leaps.columns
         law = leaps.table if tabled else leaps.hops
         cut = recorder.wins or recorder.stride > 0
@@ -202,14 +217,16 @@ def _make_skipping_loop(  # noqa: C901 (the loop inside counts)
                 gap = gap_before(fold_in(fold_in(learner_key, n.rho), _APART), doubt.chance)
                 count = min(length, gap)
                 box = choose_box(leaps.sizes, column, length, length > leaps.single)
-                if length > leaps.single:
-                    key = fold_in(fold_in(world_key, n.rho), _APART)
-                    t = draw_long(leaps.batches, threshold, key, count, box, work)
-                else:
+                if length <= leaps.single:
                     t = draw_short(
                         law, world, column, threshold, world_key, n.rho, count, box, work.starts,
                         recorder.stride > 0,
                     )  # fmt: skip
+                else:
+                    key = fold_in(fold_in(world_key, n.rho), _APART)
+                    t = draw_long(leaps.batches, threshold, key, count, box, work)
+                    if not (apart or is_inside(t, box)):
+                        return LEFT
                 checkpoint = record_batch(recorder, work.starts, r, checkpoint, column, n.rho, t)
                 n = add_to(n, threshold, t)
                 # Once the box is left, nothing is known about the next round, not even that it is
