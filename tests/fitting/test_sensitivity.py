@@ -107,3 +107,25 @@ def test_groups_are_judged_one_by_one(won: tuple[int, int], by_c: bool, by_f: bo
 def test_without_a_way_to_tell_there_is_no_answer() -> None:
     fit = counted(EVEN, ((0, 0),) * 3)
     assert {test.changes_answer for test in fit.tests} == {None}
+
+
+@pytest.mark.parametrize("finished", [3, 12, 40])
+@pytest.mark.parametrize("continued", [0, 60])
+def test_what_is_open_is_judged_as_if_it_were_lost_and_as_if_it_were_won(
+    finished: int, continued: int
+) -> None:
+    """The answer changes if it does for one of the four tables that the open cases could become."""
+    seen = ["1c2c3"] * 30 + ["1c0"] * 45 + ["1f3"] * 20 + ["1f0"] * 30
+    fit = fitted(*seen, *["1f"] * finished, *["1c"] * continued)
+    assert fit.open.empty_next == finished + continued
+
+    def right(*more: str) -> bool:
+        one = fitted(*seen, *more)
+        assert one.p_c.estimate is not None
+        assert one.p_f.estimate is not None
+        return one.p_f.estimate >= grbp.boundary(3, one.p_c.estimate)
+
+    ends = [
+        right(*[f"1f{end}"] * finished, *[f"1c{to}"] * continued) for end in (0, 3) for to in (0, 2)
+    ]
+    assert changes(fit, a.AT_RANDOM) is (len({right(), *ends}) > 1)

@@ -329,6 +329,15 @@ def test_the_sentence_and_the_screen() -> None:
     )
 
 
+def test_one_study_is_a_study_and_has_no_interval() -> None:
+    one = grbp.plan(4, 0.45, 0.3, 5, replicas=1)
+    assert "1 study" in one.summary()
+    assert "2 studies" in grbp.plan(4, 0.45, 0.3, 5, replicas=2).summary()
+    goals = one.truths[0].at(5).goals
+    assert math.isnan(goals.low)
+    assert math.isnan(goals.high)
+
+
 def test_many_truths_are_not_all_listed() -> None:
     plan = grbp.plan(4, (0.3, 0.6, 5), (0.2, 0.35, 4), [5, 10, 20, 40, 80], replicas=20)
     lines = plan.summary().splitlines()
@@ -341,7 +350,8 @@ def test_many_truths_are_not_all_listed() -> None:
     ("number", "text"),
     [
         (0.0, "0"), (-0.0001, "0"), (0.5, ".500"), (-0.024, "-.024"), (0.9999, ">.999"),
-        (1.0, "1.00"), (4.134, "4.13"), (10.12, "10.1"), (1508.6, "1,509"),
+        (0.9995, ">.999"), (-0.9995, "<-.999"), (0.9994, ".999"), (99.95, "100"), (99.94, "99.9"),
+        (9.995, "10.0"), (1.0, "1.00"), (4.134, "4.13"), (10.12, "10.1"), (1508.6, "1,509"),
         (1e6, "1.0e+06"), (math.nan, "-"),
     ],
 )  # fmt: skip

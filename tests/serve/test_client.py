@@ -482,6 +482,15 @@ def test_whoever_asked_too_often_waits_and_asks_again() -> None:
     transport.close()
 
 
+def test_one_connection_carries_all_requests(server: Serving) -> None:
+    Study.create(server.store, "ward", 4)
+    with Client(server.link) as client:
+        kept = list(client._transport._idle)
+        assert len(kept) == 1
+        assert [client.open_case(2).case for _ in range(3)] == [1, 2, 3]
+        assert client._transport._idle == kept
+
+
 def test_threads_share_a_client_and_a_child_has_its_own_connections(server: Serving) -> None:
     Study.create(server.store, "ward", 4)
     with Client(server.link) as client:

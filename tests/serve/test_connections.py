@@ -77,6 +77,8 @@ def test_one_address_has_so_many_and_the_oldest_idle_ones_go_first(
         # What was of use goes last.
         assert not any(map(is_closed, [served, *silent[1:]]))
         assert len(server.app.state.server.connections) == 4
+        links.close()
+        wait_until(lambda: len(server.app.state.server.connections) == 0)
 
 
 class Fake:

@@ -447,6 +447,7 @@ def test_the_description_is_complete_and_its_links_lead_somewhere(server: Servin
     assert len(names) == len(operations)
     opening = names["open_case"]["responses"]["201"]["links"]
     assert {"tell", "advice", "get_case"} <= set(opening)
+    assert all(names[name]["responses"]["201"]["links"] for name in ("create_study", "tell"))
     for (method, path), one in operations.items():
         assert one["x-role"] == ROLES_BY_ROUTE[method, path]
         assert one["summary"]

@@ -68,15 +68,20 @@ def read_truth(path: Path) -> World:
 
 
 def write_truth(world: World) -> str:
-    """Write a problem or a chain as the text of a TOML file."""
-    lines = []
-    for name, given in to_plain(world).items():
-        if isinstance(given, Mapping):
-            inside = ", ".join(f"{key} = {json.dumps(one)}" for key, one in given.items())
-            lines.append(f"{name} = {{ {inside} }}")
-        else:
-            lines.append(f"{name} = {json.dumps(given)}")
-    return "\n".join(lines) + "\n"
+    """Write a truth as the text of a TOML file."""
+    return "".join(f"{name} = {_as_toml(given)}\n" for name, given in to_plain(world).items())
+
+
+def _as_toml(given: Any) -> str:
+    """Write plain data as a value of TOML."""
+    if isinstance(given, Mapping):
+        keys = (str(key) for key in given)
+        names = [key if key.isascii() and key.isalnum() else _as_toml(key) for key in keys]
+        inside = zip(names, map(_as_toml, given.values()), strict=True)
+        return f"{{ {', '.join(f'{name} = {value}' for name, value in inside)} }}"
+    if isinstance(given, list):
+        return f"[{', '.join(map(_as_toml, given))}]"
+    return json.dumps(given, ensure_ascii=False)
 
 
 def _plain_chain(chain: Chain) -> dict[str, Any]:
