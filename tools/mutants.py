@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent))
 from mutation.changes import Change, draw, find_changes  # noqa: F401 (for its tests)
-from mutation.reach import COMPILED, Reach, instrument, list_parts
+from mutation.reach import COMPILED, SOAKED, Reach, instrument, list_parts
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -194,7 +194,8 @@ def find_reach(folder: Path, jobs: int) -> Reach:
 
     def reached(part: str) -> list[list[Any]]:
         file = folder / f"{part.replace('/', '-')}.jsonl"
-        given = ["--maxfail=1000", "-m", "not soak", "-p", "reached", part]
+        marks = [] if part in SOAKED else ["-m", "not soak"]
+        given = ["--maxfail=1000", *marks, "-p", "reached", part]
         run(tree, given, limit=None, keep=True, reached=str(file))
         lines = file.read_text("utf-8").splitlines() if file.exists() else []
         return [json.loads(line) for line in lines]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from fits import AT_ONE, NEVER, USUAL, counted, walked
 from optional import optional
+from paths import columns_of
 
 import grbp
 from grbp.errors import InvalidInput
@@ -55,6 +56,17 @@ def test_each_action_in_each_group_has_a_row(fit: Fit) -> None:
             assert (row["decision"], row["cases"]) == (one.decision, one.cases)
             assert row["probability_threshold_1"] == one.probability(1)
     assert len(counted(USUAL, AT_ONE).to_frame(of="groups")) == 0
+
+
+def test_a_group_that_never_finished_has_a_row_that_says_so() -> None:
+    columns: dict[str, Any] = dict(
+        columns_of(["1c2c1c0", "1f4", "1f0", "2c3c4"] * 5 + ["2c1c0", "3c4"] * 5)
+    )
+    columns["ward"] = ["tried" if int(case) < 20 else "never" for case in columns["case"]]
+    frame = grbp.fit(columns, 4, group="ward").to_frame(of="groups")
+    row = frame[(frame["group"] == "never") & (frame["action"] == "finish")].iloc[0]
+    assert (row["n"], row["successes"]) == (0, 0)
+    assert row[["estimate", "low", "high"]].isna().all()
 
 
 def test_each_assumption_has_a_row_with_a_short_name_and_a_unit(fit: Fit) -> None:

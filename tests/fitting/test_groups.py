@@ -156,7 +156,15 @@ def test_who_finishes_depends_on_the_group_and_the_shares_mislead() -> None:
     fit = grbp.fit(two_sites(1000, 1, p_f=(0.45, 0.1)), 4, group="site")
     assert fit.posterior.probability > 0.999
     assert standardized_of(fit).probability < 0.5  # type: ignore[operator]
-    assert any(doubt.startswith("Who finishes depends on the group") for doubt in fit.doubts)
+    (said,) = (doubt for doubt in fit.doubts if doubt.startswith("Who finishes depends on"))
+    whole = standardized_of(fit).difference
+    assert whole is not None
+    assert fit.p_f is not None
+    assert fit.p_f.estimate is not None
+    # Continuing is valued in the first way that the tests left standing.
+    pooled = [100 * (fit.p_f.estimate - way.estimate) for way in fit.ways.values() if way]
+    assert f"{-100 * whole.estimate:.1f} points less often than continuing from state 1" in said
+    assert any(f"over all cases {more:.1f} points more often" in said for more in pooled)
 
 
 @pytest.mark.soak

@@ -121,6 +121,7 @@ def test_what_is_open_is_judged_as_if_it_were_lost_and_as_if_it_were_won(
 
     def right(*more: str) -> bool:
         one = fitted(*seen, *more)
+        assert one.p_f is not None
         assert one.p_c.estimate is not None
         assert one.p_f.estimate is not None
         return one.p_f.estimate >= grbp.boundary(3, one.p_c.estimate)

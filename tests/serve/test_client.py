@@ -29,6 +29,7 @@ from grbp import (
     ReadOnly,
     Study,
 )
+from grbp.live.reading import read_config
 from grbp.serve.transport import Transport
 
 pytestmark = pytest.mark.slow
@@ -218,7 +219,12 @@ def test_warnings_are_the_same_over_both(server: Serving) -> None:
 @pytest.mark.parametrize("groups", [None, ["south", "north"], ["a", "b", "c"]])
 def test_a_study_begins_with_the_records_of_another(server: Serving, groups: Any) -> None:
     study = _play(Study.create(server.store, "ward", 4, groups=["north", "south"]))
-    made = Study.create("memory", "next", 4, model="state", groups=groups, start=study).status()
+    next_ = Study.create("memory", "next", 4, model="state", groups=groups, start=study)
+    made = next_.status()
+    # The cases of the records were rounds as well.
+    settled = sum(study.status().cases[end] for end in ("won", "lost"))
+    assert settled > 0
+    assert read_config(next_._store, "next").first_round == 1 + settled
     with Client(server.link, "ward") as client:
         for name, start in (("near", study), ("far", client)):
             with Client.create(

@@ -18,9 +18,9 @@ def played(paths: list[str], **choices: Any) -> tuple[list[str], Study]:
     """What is said of a study, of which each case is a first state and its moves."""
     store = open_store("memory")
     study = Study.create(store, "ward", 4, **{"learner": "getbe-sm"} | choices)
-    for first, *moves in paths:
-        advice = study.open_case(int(first), group="a" if "groups" in choices else None)
-        for action, state in zip(moves[::2], moves[1::2], strict=True):
+    for path in paths:
+        advice = study.open_case(int(path[0]), group="a" if "groups" in choices else None)
+        for action, state in zip(path[1::2], path[2::2], strict=True):
             took = "finish" if action == "f" else "continue"
             study.tell(advice.case, int(state), took=took, why="so it was")
     return describe_regret(read_config(store, "ward"), study.status()), study

@@ -16,9 +16,15 @@ COMPILED = ("src/grbp/worlds/", "src/grbp/planning/confidence", "src/grbp/planni
 TESTS = (
     "alarms", "planning", "fitting", "live", "serve", "worlds", "cli", "reports", "test_display.py",
     "test_env.py", "experiments/test_worlds.py", "experiments/sweeps/test_sweep_worlds.py",
-    "explorer/test_simulations.py",
+    "explorer/test_simulations.py", "docs/test_documents.py", "docs/test_operating.py",
 )  # fmt: skip
 """The tests that may notice, beside the examples in the docstrings."""
+
+SOAKED = (
+    "tests/docs/test_documents.py", "tests/fitting/test_assumptions.py",
+    "tests/live/test_algorithm.py", "tests/serve/test_schema.py", "tests/serve/test_shadow.py",
+)  # fmt: skip
+"""The files whose tests of `make soak` may notice as well: those of the others take too long."""
 
 LONGEST = 20.0
 """Seconds that either part of the tests of one change may take where nothing is changed."""
