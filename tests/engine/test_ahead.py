@@ -40,7 +40,7 @@ def nothing_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "_begun", [])
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_another_process_compiles_what_a_loop_asks_for(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FIRST], capture_output=True, text=True, check=True,

@@ -124,6 +124,7 @@ def test_short_batches_are_bit_for_bit_rounds_one_by_one(
             np.testing.assert_array_equal(ours.won, plain.won)
 
 
+@pytest.mark.sample("getbe-sm")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["getbe-sm", "getbe-ps"])
 def test_a_batch_that_leaves_its_box_is_taken_apart_wherever_it_was_begun(

@@ -32,9 +32,10 @@ def lost(name: str | Learner | StateLearner, rounds: int = 200, replicas: int = 
 # --- laws ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("name", ["getbe-ps", "doorstep-optimal", "psrl"])
 def test_a_memory_without_end_never_forgets(name: str) -> None:
-    np.testing.assert_array_equal(lost(f"{name}:memory=1e300"), lost(name))
+    np.testing.assert_array_equal(lost(f"{name}:memory=1e300", 100, 4), lost(name, 100, 4))
 
 
 def test_averaged_over_equal_memories_is_that_memory(monkeypatch: pytest.MonkeyPatch) -> None:
