@@ -155,7 +155,7 @@ SHORT, LONG = (30, 100, 300), (100, 300, 600)
 PLAIN = [(HIGH, (100, 1000, 5000), 256), (LOW, LONG, 16), (SMALL, LONG, 16), (LARGE, SHORT, 16)]
 
 
-@pytest.mark.sample("problem0-*-getbe-sm", "problem0-*-getbe-ps")
+@pytest.mark.sample("problem0-*-getbe-sm")
 @pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize(("problem", "checkpoints", "single"), PLAIN)

@@ -28,10 +28,11 @@ def same(one: grbp.Simulation, other: grbp.Simulation) -> None:
             np.testing.assert_array_equal(getattr(curve, part), getattr(other.curves[name], part))
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("regret", ["pseudo", "realised"])
 @pytest.mark.parametrize("first", ["drawn", "once"])
 def test_the_chain_of_a_problem_is_the_problem(regret: Any, first: Any) -> None:
-    sizes: Any = {"rounds": 200, "replicas": 40, "seed": 3, "checkpoints": [20]}
+    sizes: Any = {"rounds": 60, "replicas": 5, "seed": 3, "checkpoints": [20]}
     how: Any = sizes | {"regret": regret, "initial_estimates": first, "engine": "walk"}
     names = ["getbe-ps", "threshold-1", "oracle"]
     walked, chain = (simulate(one, names, **how) for one in (PROBLEM, Chain.of(PROBLEM)))
