@@ -18,8 +18,9 @@ from small_wards import RECORDS, Clock, kinds, rows, ward
 import grbp
 from grbp import Action, Counters, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound, ReadOnly
-from grbp.live.config import load_config
+from grbp.live.config import check_config, load_config
 from grbp.live.narration import describe_planned
+from grbp.live.reading import read_config
 from grbp.live.schema import Event
 from grbp.live.store.memory import MemoryStore
 
@@ -480,3 +481,24 @@ def test_pages_and_statuses_are_checked() -> None:
             study.cases(status=status)
     with pytest.raises(NotFound, match="case 1 was asked for; the study has none yet"):
         study.ask(1)
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("name", 5), ("name", "x" * 65), ("goal", 1), ("goal", "4"), ("seed", -1), ("seed", 2**128),
+        ("shadow", 1), ("windows", []), ("level", 1.0), ("level", "high"), ("version", 5),
+        ("version", "x" * 65), ("learner", 5), ("learner", "x" * 1001), ("constants", []),
+        ("constants", {"gamma": "15"}), ("constants", {"gamma": True}), ("groups", "north"),
+        ("groups", ["north", "north"]), ("alarms", 1), ("labels", []), ("start", "somehow"),
+        ("start", [1.0]), ("mood", "good"),
+    ],
+)  # fmt: skip
+def test_a_configuration_that_no_study_can_have_is_refused(field: str, wrong: Any) -> None:
+    """Whoever made the file: one that is taken in would be found damaged later."""
+    Study.create(store := MemoryStore(), "ward", 4)
+    config = read_config(store, "ward")
+    whole = json.loads(config.text)
+    assert check_config(whole).equals(config)
+    with pytest.raises((InvalidInput, TypeError, ValueError)):
+        check_config(whole | {field: wrong})

@@ -512,3 +512,15 @@ def test_a_study_leads_to_the_explorer_with_its_words(tmp_path: Path) -> None:
         grbp.Study.create(server.store, "empty", 4)
         text = server.ask("GET", "/studies/empty", headers=HTML).text
         assert 'href="/explore#G=4"' in text
+
+
+@pytest.mark.parametrize(
+    ("site", "led"),
+    [(None, "here"), ("none", "here"), ("same-origin", "here"), ("cross-site", "elsewhere")],
+)
+def test_whoever_was_led_to_sign_in_by_another_site_presses_a_button(
+    site: str | None, led: str, tmp_path: Path
+) -> None:
+    with Serving(tmp_path) as server:
+        page = server.ask("GET", "/sign-in", headers={"Sec-Fetch-Site": site} if site else None)
+    assert f'data-led="{led}"' in page.text
