@@ -61,6 +61,9 @@ def test_a_plan_by_model_is_said_at_80_columns_and_in_plain_types() -> None:
     assert max(map(len, plan.summary().splitlines())) <= 80
     assert len(plan.to_dict()["outlooks"]) == len(plan.outlooks) > 0
     assert len(next(plan.cells())) == len(plan.columns)
+    frame = plan.to_frame()
+    assert tuple(frame.columns) == plan.columns
+    assert [tuple(row) for row in frame.itertuples(index=False)] == list(plan.cells())
 
 
 @pytest.mark.parametrize("model", ["both", 3, "one-remembers"])

@@ -13,9 +13,14 @@ import pytest
 from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
-from grbp.live.narration import describe_history, describe_threshold, last_entry
+from grbp.live.narration import (
+    describe_granted,
+    describe_history,
+    describe_threshold,
+    last_entry,
+)
 from grbp.live.reading import read_config, read_states
-from grbp.serve.drawing import draw_chain, draw_map
+from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.narration import describe_regret
 from grbp.theory.values import boundary
 
@@ -524,3 +529,22 @@ def test_whoever_was_led_to_sign_in_by_another_site_presses_a_button(
     with Serving(tmp_path) as server:
         page = server.ask("GET", "/sign-in", headers={"Sec-Fetch-Site": site} if site else None)
     assert f'data-led="{led}"' in page.text
+
+
+@pytest.mark.parametrize(
+    ("memory", "lasts"),
+    [
+        (None, ""), (1, ", of the last 1 case,"), (50.0, ", of the last 50 cases,"),
+        ("averaged", ", averaged over memories,"),
+    ],
+)  # fmt: skip
+def test_what_is_taken_for_granted_says_for_how_long(
+    memory: float | str | None, lasts: str
+) -> None:
+    plain = describe_granted("one", None)
+    assert describe_granted("one", memory) == plain + lasts
+
+
+def test_the_ends_of_a_scale_are_the_ends_of_its_frame() -> None:
+    frame = Frame(*([0.0] * 4))._replace(left=10.0, width=200.0, low=0.25, high=0.75)
+    assert [frame.x(number) for number in (0.25, 0.5, 0.75)] == [10.0, 110.0, 210.0]
