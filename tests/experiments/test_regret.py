@@ -14,7 +14,13 @@ from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Kind, choose_engine, decisions
 from grbp.experiments.moments import Sums, price
-from grbp.experiments.regret import Curve, choose_whole_numbers, curve, gap_per_threshold
+from grbp.experiments.regret import (
+    Curve,
+    band_width,
+    choose_whole_numbers,
+    curve,
+    gap_per_threshold,
+)
 from grbp.experiments.simulation import simulate
 from grbp.learners.getbe import SAMPLE_MEAN
 from grbp.learners.registry import find_problem_learner
@@ -219,3 +225,20 @@ def test_a_band_leaves_what_does_not_vary_alone() -> None:
     assert (low[[0, 2]] == [1.0, 3.0]).all()
     assert (high[[0, 2]] == [1.0, 3.0]).all()
     assert high[1] - low[1] == pytest.approx(2 * 1.96 * 2.0, rel=0.03)
+
+
+def test_a_band_is_as_wide_whoever_decomposes_its_covariance() -> None:
+    """Columns that are turned, doubled or disturbed by rounding do not move it."""
+    rng = np.random.default_rng(4)
+    factor = rng.standard_normal((30, 6))
+    covariance = factor @ factor.T  # of rank 6, as neighbouring checkpoints nearly have
+    turned, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+    width = band_width(covariance, 0.95)
+    assert band_width((factor @ turned) @ (factor @ turned).T, 0.95) == width
+    noise = 1e-14 * rng.standard_normal((30, 30))
+    assert band_width(covariance + noise + noise.T, 0.95) == width
+    doubled = np.repeat(np.repeat(covariance, 2, axis=0), 2, axis=1)
+    assert band_width(doubled, 0.95) == pytest.approx(width, abs=0.04)
+    draws = np.random.default_rng(5).standard_normal((200_000, 6)) @ factor.T
+    largest = np.abs(draws / np.sqrt(np.diagonal(covariance))).max(axis=1)
+    assert np.mean(largest <= width) == pytest.approx(0.95, abs=0.006)

@@ -29,6 +29,8 @@ from grbp.theory.gaps import gap, gap_at
 from grbp.theory.values import optimal_threshold, value
 
 _BAND_DRAWS = 20_000
+_NOTHING: Final = 1e-9
+"""A variance that is rounding, where that of a whole component is 1."""
 
 _SURE: Final = 0.15
 """The largest standard error after splitting, as a share of the mean, that can be trusted."""
@@ -154,17 +156,32 @@ class Curve:
 
 
 def band_width(covariance: Floats, level: float) -> float:
-    """Compute how many standard errors hold all components of a normal vector at once."""
+    """Compute how many standard errors hold all components of a normal vector at once.
+
+    It is rounded to what so many draws can tell, so that it is the same wherever it is computed.
+    """
     sd = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     moving = sd > 0.0
     if not moving.any():
         return 0.0
     correlation = covariance[np.ix_(moving, moving)] / np.outer(sd[moving], sd[moving])
-    values, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    draws = np.random.default_rng(0).standard_normal((_BAND_DRAWS, len(values)))
+    root = _triangular_root(correlation)
+    draws = np.random.default_rng(0).standard_normal((_BAND_DRAWS, len(root)))
     largest = np.abs(draws @ root.T).max(axis=1)
-    return float(np.quantile(largest, level))
+    return round(float(np.quantile(largest, level)), 3)
+
+
+def _triangular_root(correlation: Floats) -> Floats:
+    """Return the lower triangular root, with no column for what depends on those before.
+
+    Unlike the eigenvectors of values that are nearly equal, it depends on nobody's linear algebra.
+    """
+    left, root = correlation.copy(), np.zeros_like(correlation)
+    for k in range(len(left)):
+        if left[k, k] > _NOTHING:
+            root[k:, k] = left[k:, k] / np.sqrt(left[k, k])
+            left -= np.outer(root[:, k], root[:, k])
+    return root
 
 
 # The learners of a problem share the gaps of its thresholds.
