@@ -24,9 +24,9 @@ import apsw
 
 import grbp
 from columns import Columns
-from grbp.live import commands
+from grbp.live.calls import Call
 from grbp.live.config import this_version
-from grbp.live.recording import Call
+from grbp.live.recording import record
 from grbp.live.store.base import Transaction
 from grbp.live.store.sql import APPEND, schema
 from grbp.live.store.sqlite import DIALECT, SqliteStore
@@ -277,11 +277,13 @@ def grow(store: SqliteStore, name: str, cases: int, walks: bool) -> None:
 
     def script(tx: Transaction) -> None:
         for _ in range(min(10_000, left)):
-            case = commands.open_case(tx, call, random.randint(1, 3) if walks else 1).case
+            state = random.randint(1, 3) if walks else 1
+            case = record(tx, call, "open", state=state).case
             while case.status == "open":
                 lucky = random.random() < (0.3 if case.state == 1 else 0.5)
                 low, high = (0, 4) if case.state == 1 else (case.state - 1, case.state + 1)
-                case = commands.tell(tx, call, case.case, high if lucky else low).case
+                state = high if lucky else low
+                case = record(tx, call, "tell", case=case.case, state=state).case
 
     left = cases
     while left > 0:

@@ -96,6 +96,7 @@ def _check(world: World, case: Ints, ends: tuple[float, ...]) -> None:
     """Refuses ends that are not those that are printed."""
     f, f_goal, c, c_up = (float(case[column]) for column in (F, F_GOAL, C, C_UP))
     known = Counters(1, f, f_goal, c, c_up, 0.0, 0.0, 0.0, 0.0)
-    basis = make_basis(world.goal, 2, 0, known, None, 0, LEVEL, "", "")
+    seen = [int(case[column]) for column in (F, F_GOAL, C, C_UP)]
+    basis = make_basis(world.goal, 2, 0, known, seen, None, 0, LEVEL, "", "")
     if not np.allclose(ends, (*basis.p_c[1:], *basis.p_f[1:]), rtol=0.0, atol=1e-9):
         raise SystemExit(f"{basis} is printed, not {ends}")

@@ -1,6 +1,6 @@
 """Studies of the live advisor in a world whose truth is known: many of them, compiled.
 
-The rules (`grbp.live.commands`, over the store in memory) take a third of a second for a study of
+The rules (`grbp.live.recording`, over the store in memory) take a third of a second for a study of
 2,000 cases, and the tables need a hundred thousand studies. So the loop below does what the rules
 do, and `audit` plays what it did again, verb by verb, through the rules themselves: every threshold
 and all that every decision was made from must be the same. `overlap.py` audits some studies of
@@ -22,9 +22,9 @@ from grbp._numba.jit import compile_function, kernel, u64
 from grbp.learners.base import Decide
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, initial_counters, with_pending
-from grbp.live import commands
+from grbp.live.calls import Call
 from grbp.live.config import make_config
-from grbp.live.recording import Call
+from grbp.live.recording import record
 from grbp.live.store.memory import MemoryStore
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
@@ -221,7 +221,7 @@ def _act(world: World, s: Study, keys: Words, case: int, now: int) -> int:
 
 @kernel
 def _tell(world: World, s: Study, held: Due, case: int, now: int) -> None:
-    """Tell what came of the last action of an open case, as `grbp.live.commands.tell` does."""
+    """Tell what came of the last action of an open case, as `grbp.live.recording.tell` does."""
     one = s.cases[case]
     finish, advised = one[_ACTION] == 1, one[_NOW] <= one[_TAU]
     well = one[_AFTER] > one[_NOW]
@@ -330,13 +330,14 @@ def audit(learner: str, world: World, seed: int) -> None:
     }  # fmt: skip
     config = make_config("audit", world.goal, learner, None, settings)
     store = MemoryStore()
-    _by_rules(store, 0, commands.configure, vars(config))
+    _by_rules(store, 0, "study", config=vars(config))
     for at, case, state, took in study.log.tolist():
         if took >= 0:
             action = ("continue", "finish")[took]
-            _by_rules(store, at, commands.tell, case + 1, state, action, "as it happened")
+            told = {"case": case + 1, "state": state, "took": action}
+            _by_rules(store, at, "tell", why="as it happened", **told)
             continue
-        opened = _by_rules(store, at, commands.open_case, state).case
+        opened = _by_rules(store, at, "open", state=state).case
         _, *known, pending = json.loads(opened.known)
         theirs = [opened.threshold, pending, *np.subtract(known[:4], config.first[1:5])]
         if not np.allclose(theirs, study.cases[case, THRESHOLD : C_UP + 1]):
@@ -344,7 +345,7 @@ def audit(learner: str, world: World, seed: int) -> None:
                              f" {theirs}, the loop as {study.cases[case]}")  # fmt: skip
 
 
-def _by_rules(store: MemoryStore, at: int, verb: Callable[..., Any], *asked: object) -> Any:
-    """What a verb of the rules answers at a time."""
+def _by_rules(store: MemoryStore, at: int, kind: str, **asked: object) -> Any:
+    """What is recorded by the rules at a time."""
     now = (_BEGAN + timedelta(seconds=at)).isoformat(timespec="microseconds")
-    return store.write("audit", lambda tx: verb(tx, Call("audit", now), *asked))
+    return store.write("audit", lambda tx: record(tx, Call("audit", now), kind, **asked))

@@ -21,7 +21,7 @@ import apsw
 from clerk import GOAL, Clerk, Clock, ask
 
 from grbp import Advice, GrbpError, Study, cli
-from grbp.live.commands import replay
+from grbp.live.recording import replay
 from grbp.live.schema import STATUSES, Event
 from grbp.live.store.base import LAST, Transaction
 from grbp.live.store.memory import MemoryStore

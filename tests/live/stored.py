@@ -70,7 +70,7 @@ def tell(rows: Transaction, key: str = "", who: str = "me") -> int:
     assert study is not None
     if key and (before := rows.event_of_key(key)):
         return before.seq
-    said = "{" + dumps_study(0, study[4:])
+    said = "{" + dumps_study(0, study)
     event = an_event(study.seq + 1, previous=study.head, key=key, who=who, response=said)
     rows.append(event)
     rows.put_study(study._replace(seq=event.seq, head=event.hash))

@@ -41,12 +41,14 @@ def advice(
 ) -> Basis:
     """The basis of observed counts (f, f_goal, c, c_up), with first estimates (p_f, p_c) on top."""
     f, f_goal, c, c_up = counts
-    first = None
+    seen, first = [*map(int, counts)], None
     if start is not None:
         first = Counters(1, 1.0, start[0], 1.0, start[1], *NOBODY)
         f, f_goal, c, c_up = f + 1.0, f_goal + start[0], c + 1.0, c_up + start[1]
     known = Counters(100, f, f_goal, c, c_up, *NOBODY)
-    return make_basis(goal, state, threshold, known, first, pending, level, "getbe-sm", "1.2.3")
+    return make_basis(
+        goal, state, threshold, known, seen, first, pending, level, "getbe-sm", "1.2.3"
+    )
 
 
 @st.composite
@@ -219,7 +221,8 @@ def test_forced_is_true_of_getbe_where_it_explores_and_nowhere_else() -> None:
         known = Counters(40, float(f), 0.0, 30.0, 20.0, *NOBODY)
         threshold = SAMPLE_MEAN.choose(4, known, 0)
         for state in (1, 2, 3):
-            basis = make_basis(4, state, threshold, known, None, 0, 0.95, "getbe-sm", "1")
+            seen = [f, 0, 30, 20]
+            basis = make_basis(4, state, threshold, known, seen, None, 0, 0.95, "getbe-sm", "1")
             assert basis.forced == (threshold == 3) == (f < 15.0 * math.log(40))
 
 

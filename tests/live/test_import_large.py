@@ -16,10 +16,10 @@ from stored import a_case, create, everything, some_rows, tell
 
 from grbp import Study
 from grbp.errors import CannotWrite, Conflict
-from grbp.live import commands
+from grbp.live.calls import Call
 from grbp.live.config import this_version
 from grbp.live.export import dump_log
-from grbp.live.recording import Call
+from grbp.live.recording import record
 from grbp.live.schema import dumps
 from grbp.live.store import open_store
 from grbp.live.store.base import STAGED, Store, Transaction
@@ -40,11 +40,11 @@ def source() -> Study:
         for minute in range(10**6):
             now = f"2026-01-01T{minute // 60 % 24:02}:{minute % 60:02}:00.000000+00:00"
             call = Call("me", now, version=this_version())
-            case = commands.open_case(tx, call, draw.randint(1, 3)).case
+            case = record(tx, call, "open", state=draw.randint(1, 3)).case
             while case.status == "open" and draw.random() < 0.9:
                 lucky = draw.random() < (0.3 if case.state == 1 else 0.5)
                 low, high = (0, 4) if case.state == 1 else (case.state - 1, case.state + 1)
-                case = commands.tell(tx, call, case.case, high if lucky else low).case
+                case = record(tx, call, "tell", case=case.case, state=high if lucky else low).case
             row = tx.study()
             assert row is not None
             if row.seq >= EVENTS:

@@ -382,6 +382,6 @@ def test_the_live_advisor_loads_neither_the_engine_nor_numba_nor_matplotlib() ->
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "grbp.live.commands" in loaded
+    assert "grbp.live.recording" in loaded
     assert not loaded & {"numba", "llvmlite", "matplotlib", "pandas", "scipy", "apsw", "psycopg"}
     assert not [name for name in loaded if name.startswith(("grbp.engine", "grbp.experiments"))]

@@ -16,9 +16,9 @@ from grbp import Study
 from grbp.engine.losses import losses
 from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.statewise.solving import best_policy, policy_values
-from grbp.live.commands import configure
+from grbp.live.calls import Call
 from grbp.live.config import make_config
-from grbp.live.recording import Call
+from grbp.live.recording import record
 from grbp.live.state_basis import make_state_basis
 from grbp.live.store.memory import MemoryStore
 from grbp.model.transition import first_state
@@ -111,7 +111,7 @@ def test_alarms_change_no_advice_and_studies_of_older_versions_have_none() -> No
         assert [name in json.loads(config.text) for name in ("groups", "alarms")] == [False, alarms]
         store, call = MemoryStore(), Call("ada", "2026-01-01T00:00:00.000000+00:00")
         made = json.loads(config.text)
-        store.write("x", lambda tx, call=call, made=made: configure(tx, call, made))  # type: ignore[misc]
+        store.write("x", lambda tx, call=call, made=made: record(tx, call, "study", config=made))  # type: ignore[misc]
         study = Study(store, "x")
         lost.append(play(study, {None: chain}, 1, 80))
         assert (study.status().alarms is None) is not alarms
@@ -186,7 +186,7 @@ def test_the_value_of_continuing_lies_in_its_interval_and_rises_with_every_chanc
         for part in n[1:5]:
             part[:] = random.integers(0, 30, 4)
         for state in range(1, 5):
-            basis = make_state_basis(5, state, 0b0101, n, [0] * 4, 0.9, "psrl", "1")
+            basis = make_state_basis(5, state, 0b0101, n[1:5], [0] * 4, 0.9, "psrl", "1")
             low, high = basis.value_continue[1:]
             assert 0.0 <= low <= basis.value_continue.estimate <= high <= 1.0
             assert basis.action == (grbp.Action.FINISH if state in (1, 3) else grbp.Action.CONTINUE)
@@ -201,12 +201,12 @@ def test_the_value_of_continuing_lies_in_its_interval_and_rises_with_every_chanc
 
 def test_by_state_one_try_of_finish_is_a_try() -> None:
     n = grbp.empty_state_counters(3)
-    unknown = make_state_basis(3, 1, 0b01, n, [0, 0], 0.95, "psrl", "1")
+    unknown = make_state_basis(3, 1, 0b01, n[1:5], [0, 0], 0.95, "psrl", "1")
     assert unknown.side is None
     assert unknown.forced
     n.won[0] = 1.0
     n.down[0] = 9.0
-    known = make_state_basis(3, 1, 0b01, n, [0, 0], 0.95, "psrl", "1")
+    known = make_state_basis(3, 1, 0b01, n[1:5], [0, 0], 0.95, "psrl", "1")
     assert known.side == known.action == grbp.Action.FINISH
     assert not known.forced
 
@@ -214,7 +214,7 @@ def test_by_state_one_try_of_finish_is_a_try() -> None:
 def test_an_action_is_settled_by_the_ends_of_both_intervals_alone() -> None:
     def basis(worth: Estimate, finish: Estimate) -> bool:
         n = grbp.empty_state_counters(3)
-        known = make_state_basis(3, 1, 0, n, [0, 0], 0.95, "psrl", "1")
+        known = make_state_basis(3, 1, 0, n[1:5], [0, 0], 0.95, "psrl", "1")
         return replace(known, value_continue=worth, p_f=finish).settled
 
     middle = Estimate(0.5, 0.4, 0.6)

@@ -317,11 +317,10 @@ def test_more_rows_than_a_page_come_in_several(server: Serving) -> None:
 
 
 def _opened(tx: Any) -> object:
-    from grbp.live import commands, recording  # noqa: PLC0415
+    from grbp.live.calls import Call  # noqa: PLC0415
+    from grbp.live.recording import record  # noqa: PLC0415
 
-    return commands.open_case(
-        tx, recording.Call("ada", "2026-01-01T00:00:00+00:00", version="0"), 2
-    )
+    return record(tx, Call("ada", "2026-01-01T00:00:00+00:00", version="0"), "open", state=2)
 
 
 def test_a_study_that_cannot_be_written_says_so_on_both_sides(

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from grbp.alarms.watch import Alarm
 from grbp.learners.counters import Counters
 from grbp.live.basis import Basis, make_basis
-from grbp.live.books import Known, load_known
 from grbp.live.config import CONTINUE, FINISH, Config, this_version
+from grbp.live.evolve import load_watch
+from grbp.live.ledger import Known, advise, load_known
 from grbp.live.narration import describe_advice
-from grbp.live.projection import advise, load_watch
 from grbp.live.schema import OPEN, CaseRow, StudyRow
 from grbp.live.starts import DRAWN
 from grbp.live.state_basis import StateBasis, make_state_basis
@@ -162,14 +162,14 @@ def case_basis(config: Config, row: CaseRow) -> AnyBasis:
 
 def _explain(config: Config, known: Known, state: int, choice: int, version: str) -> AnyBasis:
     """Return the reasons for what a choice takes in a state."""
-    n, pending = known
+    n, pending, seen, _ = known
     if isinstance(n, Counters):
         return make_basis(
-            config.goal, state, choice, n, config.drawn, pending[0], config.level,
+            config.goal, state, choice, n, seen, config.drawn, pending[0], config.level,
             config.learner_name, version, config.memory,
         )  # fmt: skip
     return make_state_basis(
-        config.goal, state, choice, n, pending, config.level, config.learner_name, version,
+        config.goal, state, choice, seen, pending, config.level, config.learner_name, version,
         config.model, config.memory,
     )  # fmt: skip
 
@@ -368,21 +368,24 @@ class Status:
 def make_status(
     config: Config,
     row: StudyRow,
-    known: dict[str, tuple[Known, int | None, int]],
+    known: dict[str, tuple[Known, int | None]],
     read_only: str | None,
 ) -> Status:
     """Return how a study stands.
 
-    `known` has what the next case would be decided from, what it would get and how many were
-    opened, of all groups together ("") and of each group by its name.
+    `known` has what the next case would be decided from, and what it would get, of all groups
+    together ("") and of each group by its name.
     """
     over = {"won": row.won, "lost": row.lost, "closed": row.closed}
     cases = {"opened": row.opened, OPEN: row.opened - sum(over.values()), **over}
     found = {
         name: GroupStatus(
-            opened, sum(one[1]), choice, _explain(config, one, 1, choice or 0, this_version())
+            one.rank - 1,
+            sum(one.pending),
+            choice,
+            _explain(config, one, 1, choice or 0, this_version()),
         )
-        for name, (one, choice, opened) in known.items()
+        for name, (one, choice) in known.items()
     }
     study = found.pop("")
     start = config.start if isinstance(config.start, str) else "records"

@@ -8,6 +8,7 @@ monotone in each of them, and its ends are those of the rectangle; nothing furth
 
 import math
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from grbp._format import percent
 from grbp.learners.comparison import finish_is_right
-from grbp.learners.counters import NO_COUNTS, Counters, with_pending
+from grbp.learners.counters import Counters, with_pending
 from grbp.model.labels import Labels, begin
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats
@@ -86,7 +87,8 @@ class Basis:
     >>> import grbp
     >>> from grbp.live.basis import make_basis
     >>> counters = grbp.Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0)
-    >>> basis = make_basis(4, 1, 1, counters, None, 2, 0.95, "doorstep-optimal", "0.1.0")
+    >>> seen, learner = [50, 15, 100, 45], ("doorstep-optimal", "0.1.0")
+    >>> basis = make_basis(4, 1, 1, counters, seen, None, 2, 0.95, *learner)
     >>> basis.action, basis.forced, round(basis.other_better, 3)
     (<Action.FINISH: 1>, False, 0.097)
     >>> print(basis.summary)
@@ -329,6 +331,7 @@ def make_basis(  # noqa: PLR0913, PLR0917
     state: int,
     threshold: int,
     counters: Counters,
+    seen: Sequence[int],
     start: Counters | None,
     pending: int,
     level: float,
@@ -339,11 +342,11 @@ def make_basis(  # noqa: PLR0913, PLR0917
     """Give the reasons of the advice in a state of a case.
 
     The counters are those from which the learner decided when the case was opened, without what was
-    pending. `start` are the drawn first estimates that stand in them as one try each, or None if
-    all was observed.
+    pending; f, f_goal, c and c_up are what was seen by then. `start` are the drawn first estimates
+    that stand in the counters as one try each, if there are any to be told of.
     """
-    c, c_up, f, f_goal = observed_counts(counters, start)
-    p_c, p_f, even = estimate_chances(goal, counters, start, level)
+    f, f_goal, c, c_up = seen
+    p_c, p_f, even = estimate_chances(goal, seen, level)
     action = Action.FINISH if state <= threshold else Action.CONTINUE
     finish_better: float | None = 0.0
     if state == 1:
@@ -369,22 +372,14 @@ def make_basis(  # noqa: PLR0913, PLR0917
     )  # fmt: skip
 
 
-def observed_counts(n: Counters, start: Counters | None) -> tuple[int, int, int, int]:
-    """Return how often CONTINUE was observed and moved up, and FINISH and reached the goal."""
-    first = start or NO_COUNTS
-    return (
-        round(n.c - first.c),
-        round(n.c_up - first.c_up),
-        round(n.f - first.f),
-        round(n.f_goal - first.f_goal),
-    )
-
-
 def estimate_chances(
-    goal: int, n: Counters, start: Counters | None, level: float
+    goal: int, seen: Sequence[int], level: float
 ) -> tuple[Estimate, Estimate, Estimate]:
-    """Estimate p_c, p_f and B(p_c), with intervals that hold together whenever one looks."""
-    c, c_up, f, f_goal = observed_counts(n, start)
+    """Estimate p_c, p_f and B(p_c), with intervals that hold together whenever one looks.
+
+    What was seen is f, f_goal, c and c_up.
+    """
+    f, f_goal, c, c_up = seen
     each = 0.5 * (1.0 + check_level(level))
     p_c, p_f = estimate_share(c_up, c, each), estimate_share(f_goal, f, each)
     return p_c, p_f, Estimate(*(p if math.isnan(p) else boundary(goal, p) for p in p_c))

@@ -8,8 +8,8 @@ from typing import Final
 
 from grbp.errors import Conflict
 from grbp.live.arguments import check_label
+from grbp.live.calls import Call, find_case, refuse_archived
 from grbp.live.config import load_config
-from grbp.live.recording import Call, find_case, refuse_archived
 from grbp.live.schema import OPEN, CaseRow, CodeRow, StudyRow
 from grbp.live.store.base import Transaction
 from grbp.model.labels import fold_word

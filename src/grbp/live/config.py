@@ -49,7 +49,7 @@ CONTINUE, FINISH = (action.name.lower() for action in Action)
 _DAY: Final = 86_400.0
 _MOST_DAYS: Final = 36_500.0
 _EMPTY: Final = NO_COUNTS._replace(rho=1)
-_OPTIONAL: Final = ("groups", "alarms", "labels")
+_OPTIONAL: Final = ("groups", "alarms", "labels", "seen")
 _MOST_GROUPS: Final = 100
 _MOST_COUNTS: Final = 5_000
 
@@ -84,11 +84,13 @@ class Config:
         Whether the study watches if one chance describes its cases.
     labels : dict
         The study's own words for its states, actions and cases; no decision depends on them.
+    seen : bool
+        Whether every event says what was seen by group and state; no decision depends on it.
 
     Notes
     -----
-    Studies of former versions have neither groups nor alarms nor words, and their configurations
-    name none of them: what has its old meaning is left out.
+    Studies of former versions have neither groups nor alarms nor words, nor do they keep what was
+    seen, and their configurations name none of them: what has its old meaning is left out.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Config:
     groups: list[str] = field(default_factory=list)
     alarms: bool = False
     labels: dict[str, list[str]] = field(default_factory=dict)
+    seen: bool = False
 
     @property
     def text(self) -> str:
@@ -113,7 +116,7 @@ class Config:
 
     def equals(self, other: "Config") -> bool:
         """Return whether a study with the other would be the same, whichever version made it."""
-        return replace(self, version="") == replace(other, version="")
+        return replace(self, version="", seen=False) == replace(other, version="", seen=False)
 
     @property
     def learner_name(self) -> str:
@@ -194,7 +197,7 @@ class Config:
     def drawn(self) -> Counters | None:
         """The drawn estimates among the counters, which nobody observed; None without any.
 
-        Nor is there any with a memory, which loses a part of them with every case.
+        With a memory they are forgotten case by case, and not worth a word.
         """
         counted = self.start == DRAWN and not self.by_state and self.memory is None
         return self.first if counted else None
@@ -256,6 +259,7 @@ def check_config(given: Any) -> Config:
             raise InvalidInput(f"the constant {constant} = {value!r} was given; it is no number")
     check_groups(config.groups)
     _check_bool("alarms", config.alarms)
+    _check_bool("seen", config.seen)
     load_labels(config.labels, config.goal)
     _check_size(config)
     if not (isinstance(config.start, str) and config.start in (DRAWN, FIRST)):
@@ -333,13 +337,24 @@ def make_config(
         # They count every state apart, in every event.
         alarms=goal <= LARGEST_GOAL if alarms is None else _check_bool("alarms", alarms),
         labels=dump_labels(words),
+        seen=_can_see(goal, groups),
     )
     _check_size(config)
     return replace(config)  # Nothing is worked out in it yet.
 
 
+def _can_see(goal: int, groups: list[str]) -> bool:
+    """Return whether every event can say what was seen by group and state."""
+    return goal <= LARGEST_GOAL and 4 * (goal - 1) * max(len(groups), 1) <= _MOST_COUNTS
+
+
 def _check_size(config: Config) -> None:
     """Refuse more counts than every event can say, and alarms for more states than they watch."""
+    if config.seen and not _can_see(config.goal, config.groups):
+        raise InvalidInput(
+            f"seen = True was given with a goal of {config.goal:,} and {len(config.groups)} groups,"
+            " which are too many states to be kept in every event"
+        )
     if config.alarms and config.goal > LARGEST_GOAL:
         raise InvalidInput(
             f"alarms were asked for with a goal of {config.goal:,}; it must be at most"

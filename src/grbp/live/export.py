@@ -17,9 +17,9 @@ from grbp._io import Kind, reason
 from grbp.errors import InvalidInput
 from grbp.learners.statewise.counters import StateCounters, add_step, empty_state_counters
 from grbp.live.arguments import check_text
-from grbp.live.commands import replay
 from grbp.live.config import FINISH, Config, check_imported, load_config
 from grbp.live.history import Entry, standing_entries
+from grbp.live.recording import replay
 from grbp.live.schema import LOST, WON, Event, StudyRow, dumps, loads
 from grbp.live.store.base import Store
 from grbp.live.store.transaction import LAST, PAGE, Transaction, refuse_taken

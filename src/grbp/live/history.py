@@ -5,17 +5,20 @@ Whoever recorded the last entry that stands can undo it for a while, without a c
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grbp.errors import Damaged
 from grbp.live.arguments import format_time
-from grbp.live.schema import CLOSED, CaseRow, Event, loads
+from grbp.live.schema import CaseRow, Event, loads
 from grbp.live.store.base import Transaction
 
 UNDO_LASTS: Final = timedelta(minutes=15)
 """How long one's own last entry can be undone."""
 
 _DAMAGE: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
+
+Move: TypeAlias = tuple[str, int, int]
+"""What was done in a step, and from where it led where."""
 
 
 class Entry(NamedTuple):
@@ -28,6 +31,11 @@ class Entry(NamedTuple):
     def since(self) -> str:
         """Since when the case was in the state that this entry led to."""
         return self.event.observed or self.event.recorded
+
+    @property
+    def move(self) -> Move:
+        """The step that was told."""
+        return self.answer["took"], self.answer["from"], self.answer["state"]
 
 
 def case_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
@@ -50,39 +58,47 @@ def case_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
         seq = before
 
 
+def drop_taken_back(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries of a case that stand, of all of them, the last one first.
+
+    An entry that takes another back stands for nothing itself: it is left out with the other, and
+    with what let that count. The withdrawal of a case has no step, which is 0.
+    """
+    voided: list[int] = []
+    for entry in entries:
+        kind, step = entry.event.kind, entry.event.step
+        if kind == "void":
+            voided.append(step)
+        elif kind == "mature" and step in voided:
+            continue
+        elif kind in ("tell", "close") and voided[-1:] == [step]:
+            voided.pop()
+        else:
+            yield entry
+
+
 def standing_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
     """Yield the steps of a case that were not taken back, the last one first, and its opening."""
-    taken_back = 0
-    for entry in case_entries(tx, case):
-        kind, step = entry.event.kind, entry.event.step
-        if kind == "void" and step:
-            taken_back += 1
-        elif kind == "tell" and taken_back:
-            taken_back -= 1
-        elif kind in ("tell", "open"):
-            yield entry
+    return keep_steps(drop_taken_back(case_entries(tx, case)))
+
+
+def keep_steps(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the steps among entries, and the opening."""
+    return (one for one in entries if one.event.kind in ("tell", "open"))
 
 
 def find_taken_back(events: Iterable[Event]) -> set[int]:
     """Return the numbers of the events of one case, in their order, that were taken back later."""
-    steps: list[int] = []
-    ends: list[int] = []
-    found = set()
-    for event in events:
-        if event.kind == "tell":
-            steps.append(event.seq)
-        elif event.kind == "close":
-            ends.append(event.seq)
-        elif event.kind == "void" and (entries := steps if event.step else ends):
-            found.add(entries.pop())
-    return found
+    entries = [Entry(event, {}) for event in events][::-1]
+    standing = {one.event.seq for one in drop_taken_back(entries)}
+    all_of = {one.event.seq for one in entries if one.event.kind in ("tell", "close")}
+    return all_of - standing
 
 
 def last_entry(tx: Transaction, case: CaseRow) -> Entry:
     """Return the last entry of a case that stands: its withdrawal, a step, or its opening."""
-    if case.status == CLOSED:
-        return next(one for one in case_entries(tx, case) if one.event.kind == "close")
-    return next(standing_entries(tx, case))
+    found = drop_taken_back(case_entries(tx, case))
+    return next(one for one in found if one.event.kind in ("open", "tell", "close"))
 
 
 class Undoable(NamedTuple):

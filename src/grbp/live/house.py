@@ -5,18 +5,16 @@ one before. So every server of a store has the same door, and a revocation is as
 Its row also names the last event, so that not even that one can get lost unseen.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from functools import partial
 from typing import Any, Final
 
 from grbp.errors import Damaged, InvalidInput
 from grbp.live.arguments import format_time
-from grbp.live.recording import Call
+from grbp.live.calls import Call
 from grbp.live.schema import (
     NO_HASH,
     Event,
-    Numbers,
     StudyRow,
     dumps,
     dumps_study,
@@ -31,9 +29,6 @@ GRANT, REVOKE, VERIFIED, BACKUP = "grant", "revoke", "verified", "backup"
 """What is recorded: a token that was made or revoked, a check of the store, a copy of it."""
 
 KINDS: Final = (GRANT, REVOKE, VERIFIED, BACKUP)
-
-_NUMBERS: Final[Numbers] = (0, 0, 0, 0, 0, "[]", 0, 0, 0, 0, "")
-"""What a study's events change in it; here is nothing to be counted."""
 
 _FIELDS: Final = tuple(Event.__annotations__.values())
 
@@ -50,16 +45,16 @@ def append(tx: Transaction, call: Call, kind: str, /, **what: Any) -> Event:
         raise InvalidInput(f"the kind {kind!r} was given; it must be one of {', '.join(KINDS)}")
     row, latest = tx.study(), {}
     if row is None:
-        row = StudyRow(HOUSE, _dumps_config(NO_HASH), 0, NO_HASH, *_NUMBERS)
+        row = StudyRow(HOUSE, _dumps_config(NO_HASH), 0, NO_HASH, 0, 0, 0, 0, 0, "[]", 0, 0, 0, 0)
         tx.put_study(row)  # It must be there before its events.
     else:
         latest = loads(_require_last(tx, row).response)["latest"]
-    answer = f'{{"latest":{dumps(latest | {kind: row.seq + 1})},{dumps_study(0, _NUMBERS)}'
+    answer = f'{{"latest":{dumps(latest | {kind: row.seq + 1})},{dumps_study(0, row)}'
     event = hashed_event(
         row.seq + 1, kind, 0, 0, dumps(what), answer, call.who, call.now, "", "", row.head
     )
     tx.append(event)
-    tx.put_study(StudyRow(HOUSE, _dumps_config(event.hash), event.seq, event.hash, *_NUMBERS))
+    tx.put_study(row._replace(config=_dumps_config(event.hash), seq=event.seq, head=event.hash))
     return event
 
 
@@ -106,7 +101,7 @@ def last_of(store: Store, kind: str) -> Event | None:
 
 def verify(store: Store) -> Verified:
     """Check the whole log of a store itself, as a study is checked."""
-    return store.read(HOUSE, lambda tx: verify_study(tx, None, decide=False, commands=COMMANDS))
+    return store.read(HOUSE, lambda tx: verify_study(tx, None, decide=False, again=_append_again))
 
 
 def _require_last(tx: Transaction, row: StudyRow) -> Event:
@@ -143,12 +138,6 @@ def _dumps_config(head: str) -> str:
     return dumps({"head": head})
 
 
-def _append_again(kind: str, tx: Transaction, call: Call, /, **what: Any) -> Event:
-    """Write an event of a kind once more, elsewhere."""
-    return append(tx, call, kind, **what)
-
-
-COMMANDS: Final[dict[str, Callable[..., Event]]] = {
-    kind: partial(_append_again, kind) for kind in KINDS
-}
-"""The command of each kind of event; an event's request has its arguments."""
+def _append_again(tx: Transaction, event: Event) -> Event:
+    """Write an event once more, elsewhere."""
+    return append(tx, Call(event.who, event.recorded), event.kind, **loads(event.request))

@@ -7,17 +7,18 @@ from typing import Any, Self, TypeVar
 
 from grbp.errors import InvalidInput, ReadOnly
 from grbp.learners.registry import LearnerLike
-from grbp.live import arguments, commands
+from grbp.live import arguments
 from grbp.live.advice import Status
+from grbp.live.calls import Call
 from grbp.live.config import check_groups, make_config, this_version
 from grbp.live.export import import_log, read_log
 from grbp.live.labels import find_labels
 from grbp.live.models import choose_learner, is_by_state, name_learner
 from grbp.live.reader import StudyReader
 from grbp.live.reading import list_current
-from grbp.live.recording import Call
+from grbp.live.recording import record
 from grbp.live.row_checks import find_checked
-from grbp.live.schema import Event, loads
+from grbp.live.schema import ARCHIVE, UNARCHIVE, loads
 from grbp.live.starts import DRAWN
 from grbp.live.store import Where, open_or_make_store, open_store
 from grbp.live.store.base import Transaction
@@ -189,7 +190,7 @@ class StudyKeeper(StudyReader):
             for reason in opened.checks():
                 raise ReadOnly(f"a study was to be made in {opened.where}: {reason}")
             checked = find_checked(opened, config.name)
-            checked.write(lambda tx: commands.configure(tx, call, loads(config.text)))
+            checked.write(lambda tx: record(tx, call, "study", config=loads(config.text)))
             return cls(opened, config.name, who=who, learner=learner, clock=clock)
 
     @classmethod
@@ -245,7 +246,7 @@ class StudyKeeper(StudyReader):
         Traceback (most recent call last):
         grbp.errors.Conflict: something was to be recorded in the study 'ward'; it is archived ...
         """
-        return self._keep(commands.archive, why, who)
+        return self._keep(ARCHIVE, why, who)
 
     def unarchive(self, why: str, *, who: str | None = None) -> Status:
         """Open an archived study for entries again.
@@ -273,12 +274,12 @@ class StudyKeeper(StudyReader):
         >>> study.unarchive("it opens again").archived is None
         True
         """
-        return self._keep(commands.unarchive, why, who)
+        return self._keep(UNARCHIVE, why, who)
 
-    def _keep(self, command: Callable[..., Event], why: str, who: str | None) -> Status:
+    def _keep(self, kind: str, why: str, who: str | None) -> Status:
         """Record something about the whole study, and say how it stands."""
         call, why = self._make_call(None, None, who), arguments.check_reason(why)
-        self._write(lambda tx: command(tx, call, why))
+        self._write(lambda tx: record(tx, call, kind, why=why))
         return self.status()
 
     def _write(self, script: Callable[[Transaction], T]) -> T:

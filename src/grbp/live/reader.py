@@ -21,13 +21,14 @@ from grbp.live.advice import (
     make_status,
 )
 from grbp.live.arguments import check_case, check_page, check_recorder, check_text, utc_now
+from grbp.live.calls import find_case
+from grbp.live.choice import decide_choice
 from grbp.live.codes import check_code, find_cases, read_codes
 from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, count_steps, dump_log, step_tables
 from grbp.live.history import case_entries, find_taken_back
-from grbp.live.projection import decide_choice, know_all
+from grbp.live.ledger import Known, know_all
 from grbp.live.reading import find_only_study, find_study
-from grbp.live.recording import find_case
 from grbp.live.row_checks import check_types, find_checked, keep_checked
 from grbp.live.schema import STATUSES, CaseRow, Event, StudyRow
 from grbp.live.starts import count_records
@@ -333,16 +334,16 @@ class StudyReader:
         config = load_config(study.config)
         with self._checked:
             known = {
-                name: (one, self._decide(config, study, name), opened)
-                for name, (one, opened) in know_all(config, study).items()
+                name: (one, self._decide(config, study, name, one))
+                for name, one in know_all(config, study).items()
             }
             return make_status(config, study, known, self.read_only)
 
-    def _decide(self, config: Config, study: StudyRow, group: str) -> int | None:
+    def _decide(self, config: Config, study: StudyRow, group: str, known: Known) -> int | None:
         """Return what a case of a group would get now; None if that cannot be decided."""
         if not config.groups or group:
             with suppress(GrbpError):
-                return decide_choice(config, study, self._learner, group)
+                return decide_choice(config, study, self._learner, known)
         return None
 
     def _count_records(self, *, by_state: bool = False, groups: Sequence[str] | None = None) -> Any:

@@ -8,10 +8,11 @@ from typing import TypeVar
 from grbp.errors import GrbpError, NotFound
 from grbp.live.advice import explain_states
 from grbp.live.arguments import format_time
+from grbp.live.calls import find_case
+from grbp.live.choice import decide_choice
 from grbp.live.config import Config, load_config
 from grbp.live.history import Undoable, find_undoable
-from grbp.live.projection import decide_choice, know
-from grbp.live.recording import find_case
+from grbp.live.ledger import know
 from grbp.live.row_checks import DAMAGE, find_checked
 from grbp.live.schema import StudyRow
 from grbp.live.state_basis import StateBasis
@@ -61,9 +62,10 @@ def read_states(store: Store, name: str, group: str) -> tuple[StateBasis, ...]:
     """Say what a learner by state knows in each state of a group, and would advise there."""
     study = read_study(store, name, lambda _, row: row)
     config, choice = load_config(study.config), None
+    known = know(config, study, group)
     with suppress(GrbpError):
-        choice = decide_choice(config, study, None, group)
-    return explain_states(config, know(config, study, group), choice)
+        choice = decide_choice(config, study, None, known)
+    return explain_states(config, known, choice)
 
 
 def list_current(store: Store) -> list[str]:

@@ -1,20 +1,18 @@
-"""Record one event of a study and the rows that follow from it, or find what was recorded before.
+"""Record an event and the rows that follow from it, now or once more from a log."""
 
-Nothing here knows the time, who asks or where rows are kept, so that the same requests write the
-same rows anywhere.
-"""
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
-from datetime import datetime, timedelta
-from typing import Final, NamedTuple
-
-from grbp.errors import CannotWrite, Conflict, InvalidInput, NotFound
+from grbp.errors import CannotWrite, InvalidInput
 from grbp.learners.registry import LearnerLike
-from grbp.live.books import Move, shows_moves
-from grbp.live.config import load_config
-from grbp.live.history import standing_entries
-from grbp.live.narration import describe_step
-from grbp.live.projection import count_step, is_settled, load_move, name_counts, update_study
+from grbp.live.calls import Answer, Asked, Call, Request, refuse_archived
+from grbp.live.config import Config
+from grbp.live.evolve import Effect, Happened, Past, count_effect
+from grbp.live.history import Entry, drop_taken_back, last_entry
+from grbp.live.kinds import KINDS
+from grbp.live.ledger import advise
 from grbp.live.schema import (
+    NO_HASH,
     OPEN,
     CaseRow,
     Event,
@@ -27,224 +25,154 @@ from grbp.live.schema import (
 )
 from grbp.live.store.base import Transaction
 
-_AHEAD: Final = timedelta(minutes=5)
-"""How far in the future something may have been observed: clocks differ."""
+_MISTAKE: Final = "opened by mistake"
 
-KEY_LASTS: Final = timedelta(days=1)
-"""How long a request can be sent again with its key; nobody asks again after that."""
-
-_DONE: Final = {
-    "open": "opened {}",
-    "tell": "told a step of {}",
-    "void": "took back an entry of {}",
-    "close": "withdrew {}",
-}
+Again: TypeAlias = Callable[[Transaction, Event], Event]
+"""What records an event once more, elsewhere."""
 
 
-class Call(NamedTuple):
-    """Who asks, and when.
-
-    Attributes
-    ----------
-    who, now : str
-    key, observed : str
-        The idempotency key, and when it happened; empty without.
-    learner : str or Learner or None
-        The learner, where the study's own cannot be found by its name.
-    version : str
-        The version of this package that decides.
-    decided : int or None
-        The threshold, or the policy, that was decided, where it is not to be decided again.
-    """
-
-    who: str
-    now: str
-    key: str = ""
-    observed: str = ""
-    learner: LearnerLike | None = None
-    version: str = ""
-    decided: int | None = None
+def record(tx: Transaction, call: Call, kind: str, /, **request: Any) -> Answer:
+    """Record what is asked for, or return what was answered to the same before."""
+    at, how = Request(tx, call), KINDS[kind]
+    if how.of_case:
+        refuse_archived(at.study)
+    asked = how.check(at, **request)
+    if isinstance(asked, Answer):
+        return asked
+    if how.of_case and how.role and at.config.windows:
+        at = _count_due_steps(at)
+    return _write(at, kind, asked, how.decide(at, asked))
 
 
-class Answer(NamedTuple):
-    """What was recorded, now or when the same was asked before, and the study and the case then."""
+def undo(tx: Transaction, call: Call, /, case: int) -> Answer:
+    """Take back one's own last entry of a case; one that opened it withdraws it."""
+    at = Request(tx, call)
+    refuse_archived(at.study)
+    row = at.find_case(case)
+    before = tx.event_of_key(call.key) if call.key else None
+    kind = "close" if last_entry(tx, row).event.kind == "open" else "void"
+    if (kind if before is None else before.kind) == "close":
+        return record(tx, call, "close", case=case, why=_MISTAKE, own=True)
+    return record(tx, call, "void", case=case, why="", own=True)
 
-    event: Event
-    study: StudyRow
-    case: CaseRow
-    replayed: bool = False
 
-
-class Recording:
-    """A request to a study: who asks, over a transaction, and the study as it is by now."""
-
-    def __init__(self, tx: Transaction, call: Call) -> None:
-        study = tx.study()
-        if study is None:
-            raise NotFound("there is no such study; make it first")
-        refuse_archived(study)
-        self.tx, self.call, self.study = tx, call, study
-        self.config = load_config(study.config)
-
-    @property
-    def next_seq(self) -> int:
-        """The number of the event that is recorded next."""
-        return self.study.seq + 1
-
-    def find_case(self, case: int) -> CaseRow:
-        """Return a case, or refuse a number that no case has."""
-        return find_case(self.tx, self.study, case)
-
-    def find_answer(self, kind: str, request: str) -> Answer | None:
-        """Return the answer that was given to the same key before; refuse another use of the key.
-
-        A key stands for one request: of one person, within a day, and of a case that is not over
-        if it opened one. Later, nobody means that request, and an old answer would mislead.
-        """
-        event, call = self.tx.event_of_key(self.call.key) if self.call.key else None, self.call
-        if event is None:
-            return None
-        age = datetime.fromisoformat(call.now) - datetime.fromisoformat(event.recorded)
-        if (event.kind, event.request, event.observed) != (kind, request, call.observed):
-            why = "with another request"
-        elif event.who != call.who:
-            why = "by somebody else"
-        elif age >= KEY_LASTS:
-            why = "more than a day ago"
-        elif kind == "open" and self.find_case(event.case).status != OPEN:
-            why = "for a case that is over"
-        else:
-            return self._repeat_answer(event)
-        what = _DONE[event.kind].format(self.config.words.name_case(event.case))
-        who = "" if event.who == call.who else event.who
-        raise Conflict(
-            f"the key {call.key!r} was used {why}: event {event.seq} {what} with it on"
-            f" {event.recorded[:16].replace('T', ' at ')} UTC{f' for {who}' if who else ''}, and"
-            " nothing is recorded now; give a new key, such as a UUID, for a new request"
+def replay(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide: bool) -> Event:
+    """Record an event once more, elsewhere, from what was asked; decide anew or as it was."""
+    version, choice = "", None
+    if event.kind == "open":
+        then = loads(event.response)
+        if type(then.get("threshold")) is not int or not isinstance(then.get("version"), str):
+            raise InvalidInput(f"event {event.seq} does not say what was decided")
+        choice, version = None if decide else then["threshold"], then["version"]
+    if event.kind not in KINDS:
+        raise InvalidInput(
+            f"event {event.seq} is of the kind {event.kind!r}, which this version does not know"
         )
+    call = Call(event.who, event.recorded, event.key, event.observed, learner, version, choice)
+    return record(tx, call, event.kind, **loads(event.request)).event
 
-    def repeat_step(self, case: CaseRow, step: int, state: int, took: str | None) -> Answer:
-        """Return the answer to a step that was told before, or refuse one that contradicts it."""
-        words = self.config.words
-        name = words.name_case(case.case)
-        for event, then in standing_entries(self.tx, case) if step <= case.steps else ():
-            if event.step != step:
-                continue
-            if then["state"] != state or took not in (None, then["took"]):
-                who = "you" if event.who == self.call.who else f"a colleague ({event.who!r})"
-                raise Conflict(
-                    f"{who} already recorded step {step} of {name}:"
-                    f" {describe_step(then, self.config.goal, words)}; take that back first if it"
-                    " is wrong"
-                )
-            return self._repeat_answer(event)
-        raise Conflict(f"step {step} of {name} was told; the next step is {case.steps + 1}")
 
-    def _repeat_answer(self, event: Event) -> Answer:
-        """Return the answer of an event as it was given, whatever happened since."""
-        case, then = self.find_case(event.case), loads(event.response)
-        case = case._replace(state=then["state"], status=then["status"], steps=then["step"])
-        return Answer(event, self.study, case, replayed=True)
+def evolve_case(config: Config, case: CaseRow | None, one: Happened, past: Past) -> Effect:
+    """Return what an event about a case makes of it; one that is opened is none before."""
+    effect: Effect = KINDS[one.kind].evolve(config, case, one, past)
+    row = effect.case
+    settled = int(row.status != OPEN and not row.held)
+    return effect._replace(case=row._replace(last=one.seq, settled=settled))
 
-    def check_observed(self) -> None:
-        """Refuse what is still to come; only now, since whoever asks again may ask earlier."""
-        observed, now = self.call.observed, self.call.now
-        if observed > now:
-            ahead = datetime.fromisoformat(observed) - datetime.fromisoformat(now)
-            if ahead > _AHEAD:
-                raise InvalidInput(
-                    f"observed = {observed} was given; it must not be in the future, and now it is"
-                    f" {now}"
-                )
 
-    def count_due_steps(self) -> bool:
-        """Count what has become mature, each step by an event of its own; return if any could."""
-        if not self.config.windows:
-            return False
-        call, self.call = self.call, self.call._replace(key="", observed="")
-        for held in self.tx.due(call.now):
-            self.count_held_step(held)
-        self.call = call
-        return True
-
-    def count_held_step(self, held: HeldRow) -> Answer:
-        """Count a step that is mature."""
-        row, event = self.find_case(held.case), self.tx.event(held.seq)
-        if event is None:
-            raise NotFound(f"event {held.seq} is missing; verify the study")
-        move = load_move(event)
-        new = row._replace(**name_counts(count_step(self.config, row, move, -1, held=True)))
-        counts = name_counts(count_step(self.config, new, move, 1, held=False))
-        new = new._replace(last=self.next_seq, **counts)
-        self.tx.drop_held(held.case, held.step)
-        request = dumps({"case": held.case, "step": held.step})
-        answer = "{" + f'"step":{held.step}'
-        return self.record("mature", held.step, request, answer, row, new, move)
-
-    def record(  # noqa: PLR0913, PLR0917 (an event's parts)
-        self,
-        kind: str,
-        step: int,
-        request: str,
-        answer: str,
-        old: CaseRow | None,
-        new: CaseRow,
-        move: Move | None = None,
-    ) -> Answer:
-        """Write an event and the rows that follow from it.
-
-        The answer is JSON without its end, which is the study after the event. The move is the step
-        that was told, taken back or became mature.
-        """
-        study, call = self.study, self.call
-        if old is not None and old.last > study.seq:
-            raise CannotWrite(
-                f"case {old.case} was last changed by event {old.last}; the log ends with event"
-                f" {study.seq}: verify the study, and restore a backup"
-            )
-        settled = is_settled(new.status, new.held)
-        if settled != new.settled:
-            new = new._replace(settled=settled)
-        after = update_study(self.config, study, old, new, self._find_moves(kind, old, new, move))
-        answer = f"{answer},{dumps_study(0 if old is None else old.last, after)}"
-        event = hashed_event(
-            study.seq + 1, kind, new.case, step, request, answer, call.who, call.now,
-            call.observed, call.key, study.head,
+def fold_case(config: Config, entries: list[Entry]) -> tuple[CaseRow, dict[int, HeldRow]]:
+    """Return the row of a case as its entries leave it, the first one first, and its held steps."""
+    row: CaseRow | None = None
+    held: dict[int, HeldRow] = {}
+    for number, (event, _) in enumerate(entries):
+        if (row is None) != (event.kind == "open"):
+            raise ValueError(event.kind)
+        effect = evolve_case(
+            config, row, Happened.read(event),
+            lambda end=number: drop_taken_back(entries[:end][::-1]),  # type: ignore[misc]
         )  # fmt: skip
-        self.study = StudyRow(study.name, study.config, event.seq, event.hash, *after)
-        self.tx.append(event)
-        self.tx.put_study(self.study)
-        self.tx.put_case(new)
-        return Answer(event, self.study, new)
-
-    def _find_moves(
-        self, kind: str, old: CaseRow | None, new: CaseRow, move: Move | None
-    ) -> list[Move]:
-        """Return the moves of a case as far as they are needed, the present one last."""
-        moves = [] if move is None else [move]
-        if old is None or not shows_moves(self.config, old, new):
-            return moves
-        *told, _ = standing_entries(self.tx, old)
-        before = [load_move(event) for event, _ in told]
-        if kind == "mature" and move is not None:
-            before.remove(move)  # It was told before.
-        return before + moves
+        row = effect.case
+        if effect.held is not None:
+            held[event.step] = effect.held
+        elif effect.released:
+            del held[effect.released]
+    assert row is not None  # noqa: S101 (whoever asks has an opening)
+    return row, held
 
 
-def refuse_archived(study: StudyRow) -> None:
-    """Refuse to change a study that is archived."""
-    if study.archived:
-        raise Conflict(
-            f"something was to be recorded in the study {study.name!r}; it is archived since"
-            f" {study.archived[:10]} and takes no entries: `grbp live unarchive` opens it again"
+def _count_due_steps(at: Request) -> Request:
+    """Count what has become mature, each step by an event of its own."""
+    tx, call = at.tx, at.call._replace(key="", observed="")
+    for held in tx.due(call.now):
+        record(tx, call, "mature", case=held.case, step=held.step)
+    return Request(tx, at.call)
+
+
+def _write(at: Request, kind: str, asked: Asked, said: dict[str, Any]) -> Answer:
+    """Write an event and the rows that follow from it."""
+    tx, call, how, new = at.tx, at.call, KINDS[kind], not at.exists
+    study = _NEW_STUDY if new else at.study._replace(archived="")
+    happened = Happened(
+        study.seq + 1, kind, asked.case, asked.step, asked.words, said, call.now, call.observed
+    )
+    old: CaseRow | None = None
+    effect: Effect | None = None
+    if not how.of_case:
+        study, answer = how.evolve(study, happened), "{"
+    else:
+        config = at.config
+        old = None if asked.case > study.opened else at.find_case(asked.case)
+        effect, study = _evolve(at, config, study, old, happened)
+        stands = _describe_case(config, effect.case) if how.role else {}
+        answer = f"{dumps(stands | said)[:-1]}," if stands or said else "{"
+    answer += dumps_study(0 if old is None else old.last, study)
+    event = hashed_event(
+        happened.seq, kind, asked.case, asked.step, dumps(asked.words), answer, call.who, call.now,
+        call.observed, call.key, study.head,
+    )  # fmt: skip
+    if new:
+        tx.put_study(study)  # A study's row must be there before its events.
+    study = study._replace(seq=event.seq, head=event.hash)
+    tx.append(event)
+    tx.put_study(study)
+    if effect is not None:
+        _put_case(tx, effect)
+    return Answer(event, study, None if effect is None else effect.case)
+
+
+_NEW_STUDY: Final = StudyRow("", "", 0, NO_HASH, 0, 0, 0, 0, 0, "", 0, 0, 0, 0)
+
+
+def _evolve(
+    at: Request, config: Config, study: StudyRow, old: CaseRow | None, happened: Happened
+) -> tuple[Effect, StudyRow]:
+    """Return what an event about a case makes of it, and the study after it."""
+    if old is not None and old.last > study.seq:
+        raise CannotWrite(
+            f"case {old.case} was last changed by event {old.last}; the log ends with event"
+            f" {study.seq}: verify the study, and restore a backup"
         )
 
+    def past() -> Any:
+        return iter(()) if old is None else at.past(old)
 
-def find_case(tx: Transaction, study: StudyRow, case: int) -> CaseRow:
-    """Return a case, or refuse a number that no case has."""
-    found = tx.case(case)
-    if found is None:
-        words = load_config(study.config).words
-        has = f"{words.case[1]} 1 to {study.opened:,}" if study.opened else "none yet"
-        raise NotFound(f"{words.case[0]} {case!r} was asked for; the study has {has}")
-    return found
+    effect = evolve_case(config, old, happened, past)
+    return effect, count_effect(config, study, old, effect, past)
+
+
+def _put_case(tx: Transaction, effect: Effect) -> None:
+    """Write the row of a case, and of a step that waits or need not wait any more."""
+    case = effect.case
+    if effect.held is not None:
+        tx.put_held(effect.held)
+    elif effect.released:
+        tx.drop_held(case.case, effect.released)
+    tx.put_case(case)
+
+
+def _describe_case(config: Config, case: CaseRow) -> dict[str, Any]:
+    """Return what a request is answered: the case after it, and what to do next."""
+    return {
+        "state": case.state, "status": case.status, "step": case.steps,
+        "action": advise(config, case),
+    }  # fmt: skip

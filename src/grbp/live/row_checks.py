@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from grbp.errors import Damaged, GrbpError
 from grbp.live.config import Config, load_config
 from grbp.live.history import case_entries
-from grbp.live.projection import fold_case
+from grbp.live.recording import fold_case
 from grbp.live.schema import (
     NO_HASH,
     OPEN,

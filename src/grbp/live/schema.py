@@ -7,9 +7,8 @@ point to a person, stand beside the log and can be erased.
 
 import hashlib
 import json
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 OPEN, WON, LOST, CLOSED = "open", "won", "lost", "closed"
 """The states of a case: in progress, at the goal, in the dead end, withdrawn."""
@@ -37,8 +36,8 @@ class Event(NamedTuple):
     request, response : str
         What was asked and what was answered, as JSON. The answer ends with the number of the event
         before in the same case (`before`) and the study as it is then: opened, won, lost, closed,
-        pending, f, f_goal, c and c_up (`study`), its counters (`counters`) and, where it watches
-        its cases, what its alarms know (`alarms`).
+        pending, f, f_goal, c and c_up (`study`), its counters (`counters`) and, where it has them,
+        what its alarms know (`alarms`) and what was seen by group and state (`seen`).
     who : str
         Who asked.
     recorded, observed : str
@@ -79,7 +78,7 @@ class StudyRow(NamedTuple):
         FINISH that was advised, or taken, and whose outcome does not count yet.
     counters : str
         The counters of the cases that are over, as JSON; with groups, by state or with a memory,
-        the books of `grbp.live.books`.
+        the books of `grbp.live.ledger`.
     f, f_goal, c, c_up : int
         What was counted in cases that are not over; with groups, by state or with a memory, in
         all cases.
@@ -87,6 +86,9 @@ class StudyRow(NamedTuple):
         What the alarms know, as JSON; empty where the study does not watch its cases.
     archived : str
         When it was archived, if its last event did that; else empty.
+    seen : str
+        What was seen by group and state, as JSON: for each group four lists with a number for each
+        state, CONTINUE up and down, FINISH won and lost; empty where the study does not keep it.
     """
 
     name: str
@@ -105,6 +107,7 @@ class StudyRow(NamedTuple):
     c_up: int
     alarms: str = ""
     archived: str = ""
+    seen: str = ""
 
 
 class CaseRow(NamedTuple):
@@ -214,27 +217,19 @@ def dumps(value: object) -> str:
     return "".join(_ENCODE(value, 0))
 
 
-def dumps_numbers(numbers: Iterable[float]) -> str:
-    """Write numbers as `written` writes a list of them, and sooner."""
-    return f"[{','.join(map(str, numbers))}]"
-
-
 def loads(text: str) -> Any:
-    """Read what `written` wrote."""
+    """Read what `dumps` wrote."""
     return _DECODE(text)[0]
 
 
-Numbers: TypeAlias = tuple[int, int, int, int, int, str, int, int, int, int, str]
-"""What an event changes in a study beside its head: the fields from opened to alarms."""
-
-
-def dumps_study(before: int, numbers: tuple[int | str, ...]) -> str:
+def dumps_study(before: int, study: StudyRow) -> str:
     """Write the end of an answer: the event before in the case, and the study after this one."""
-    opened, won, lost, closed, pending, counters, f, f_goal, c, c_up, alarms = numbers[:11]
-    watched = f',"alarms":{alarms}' if alarms else ""
+    watched = f',"alarms":{study.alarms}' if study.alarms else ""
+    seen = f',"seen":{study.seen}' if study.seen else ""
     return (
-        f'"before":{before},"study":[{opened},{won},{lost},{closed},{pending},{f},{f_goal},{c},'
-        f'{c_up}],"counters":{counters}{watched}}}'
+        f'"before":{before},"study":[{study.opened},{study.won},{study.lost},{study.closed},'
+        f"{study.pending},{study.f},{study.f_goal},{study.c},{study.c_up}],"
+        f'"counters":{study.counters}{watched}{seen}}}'
     )
 
 
@@ -245,13 +240,17 @@ def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             then = loads(event.response)
             opened, won, lost, closed, pending, f, f_goal, c, c_up = map(_check_int, then["study"])
+            alarms, seen = (dumps(then[name]) if name in then else "" for name in _EXTRAS)
             return StudyRow(
                 name, config, events[0].seq, events[0].hash, opened, won, lost, closed, pending,
-                dumps(then["counters"]), f, f_goal, c, c_up,
-                dumps(then["alarms"]) if "alarms" in then else "",
-                events[0].recorded if events[0].kind == ARCHIVE else "",
+                dumps(then["counters"]), f, f_goal, c, c_up, alarms,
+                events[0].recorded if events[0].kind == ARCHIVE else "", seen,
             )  # fmt: skip
     return None
+
+
+_EXTRAS: Final = ("alarms", "seen")
+"""What only some studies have at the end of an answer."""
 
 
 def _check_int(value: object) -> int:

@@ -7,12 +7,12 @@ and of all upper ends.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from grbp.learners.statewise.counters import StateCounters
 from grbp.learners.statewise.solving import best_policy, policy_values
 from grbp.live.basis import (
     NO_WORDS,
@@ -73,11 +73,9 @@ class StateBasis:
 
     Examples
     --------
-    >>> import grbp
     >>> from grbp.live.state_basis import make_state_basis
-    >>> n = grbp.empty_state_counters(goal=3)
-    >>> n.up[:], n.down[:], n.won[:], n.lost[:] = [30, 60], [70, 40], [8, 0], [12, 0]
-    >>> basis = make_state_basis(3, 1, 0b01, n, [0, 0], 0.95, "psrl", "0.2.0")
+    >>> seen = [[30, 60], [70, 40], [8, 0], [12, 0]]
+    >>> basis = make_state_basis(3, 1, 0b01, seen, [0, 0], 0.95, "psrl", "0.2.0")
     >>> basis.action, basis.forced
     (<Action.FINISH: 1>, False)
     >>> print(basis.summary)
@@ -186,17 +184,20 @@ def make_state_basis(  # noqa: PLR0913, PLR0917
     goal: int,
     state: int,
     policy: int,
-    n: StateCounters,
-    pending: list[int],
+    seen: Sequence[Sequence[float]],
+    pending: Sequence[int],
     level: float,
     learner: str,
     version: str,
     model: str = "state",
     memory: float | str | None = None,
 ) -> StateBasis:
-    """Give the reasons of the advice in a state of a case, from what was known at its opening."""
-    at, counts = state - 1, np.rint(np.stack(n[1:5])).astype(int)
-    up, down, won, lost = counts
+    """Give the reasons of the advice in a state of a case, from what was known at its opening.
+
+    What was seen is a row each for CONTINUE up and down, FINISH won and lost, by state.
+    """
+    at = state - 1
+    up, down, won, lost = np.array(seen, dtype=int)
     each = 1.0 - (1.0 - check_level(level)) / (2.0 * (goal - 1))
     p_c = [estimate_share(int(a), int(a + b), each) for a, b in zip(up, down, strict=True)]
     p_f = [estimate_share(int(a), int(a + b), each) for a, b in zip(won, lost, strict=True)]

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from grbp.live import arguments, commands
+from grbp.live import arguments
 from grbp.live.advice import Advice, Case, make_advice, make_case
+from grbp.live.calls import Answer, Call
 from grbp.live.codes import check_code, read_codes, refuse_shared_code, set_code
 from grbp.live.config import load_config
 from grbp.live.keeping import StudyKeeper
 from grbp.live.reading import find_study
-from grbp.live.recording import Answer, Call
+from grbp.live.recording import record, undo
 from grbp.live.store.base import Transaction
 from grbp.model.transition import Action
 
@@ -135,7 +136,7 @@ class Study(StudyKeeper):
         """
         call = self._make_call(key, observed, who)
         given = None if code is None else check_code(code)
-        return self._record(commands.open_case, call, state, group, code=given)
+        return self._record("open", call, given, state=state, group=group)
 
     def tell(  # noqa: PLR0913
         self,
@@ -197,7 +198,7 @@ class Study(StudyKeeper):
         call, number = self._make_call(key, observed, who), arguments.check_case(case)
         took = took.name.lower() if isinstance(took, Action) else took
         why = "" if isinstance(why, str) and not why else arguments.check_reason(why)
-        return self._record(commands.tell, call, number, state, took, why, step)
+        return self._record("tell", call, case=number, state=state, took=took, why=why, step=step)
 
     def void(
         self,
@@ -243,7 +244,7 @@ class Study(StudyKeeper):
         (3, 2)
         """
         call, number = self._make_call(key, None, who), arguments.check_case(case)
-        return self._record(commands.void, call, number, arguments.check_reason(why), step)
+        return self._record("void", call, case=number, why=arguments.check_reason(why), step=step)
 
     def withdraw_case(
         self, case: int, why: str, *, key: str | None = None, who: str | None = None
@@ -280,7 +281,7 @@ class Study(StudyKeeper):
         'closed'
         """
         call, number = self._make_call(key, None, who), arguments.check_case(case)
-        return self._record(commands.withdraw_case, call, number, arguments.check_reason(why))
+        return self._record("close", call, case=number, why=arguments.check_reason(why))
 
     def undo(self, case: int, *, key: str | None = None, who: str | None = None) -> Advice:
         """Take back one's own last entry of a case, within 15 minutes; no reason is asked for.
@@ -316,7 +317,7 @@ class Study(StudyKeeper):
         (3, 2)
         """
         call, number = self._make_call(key, None, who), arguments.check_case(case)
-        return self._record(commands.undo, call, number)
+        return self._advise(lambda tx: undo(tx, call, number), call)
 
     def set_code(self, case: int, code: str | None, *, who: str | None = None) -> Case:
         """Give a case a short code, change it, or erase it.
@@ -365,17 +366,17 @@ class Study(StudyKeeper):
 
         return self._write(write)
 
-    def _record(
-        self,
-        command: Callable[..., Answer],
-        call: Call,
-        *request: object,
-        code: str | None = None,
-    ) -> Advice:
+    def _record(self, kind: str, call: Call, code: str | None = None, **request: object) -> Advice:
         """Record something, and return the advice that follows; a new case may get a code."""
+        return self._advise(lambda tx: record(tx, call, kind, **request), call, code)
 
-        def record(tx: Transaction) -> Advice:
-            event, study, row, replayed = command(tx, call, *request)
+    def _advise(
+        self, ask: Callable[[Transaction], Answer], call: Call, code: str | None = None
+    ) -> Advice:
+        """Record what is asked for, and return the advice that follows."""
+
+        def write(tx: Transaction) -> Advice:
+            event, study, row, replayed = ask(tx)
             if code is not None and not replayed:
                 set_code(tx, call, study, row.case, code)
             elif event.kind == "void" and not replayed:
@@ -384,4 +385,4 @@ class Study(StudyKeeper):
             config = load_config(study.config)
             return make_advice(config, study, row, event.seq, code=own, replayed=replayed)
 
-        return self._write(record)
+        return self._write(write)

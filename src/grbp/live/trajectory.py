@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
 from grbp.live.basis import estimate_chances, estimate_to_dict
+from grbp.live.choice import decide_choice
 from grbp.live.config import Config, load_config
-from grbp.live.projection import decide_choice, total_counters
+from grbp.live.ledger import know, total_seen
 from grbp.live.schema import Event, StudyRow, load_study
 from grbp.live.store.base import Transaction
 from grbp.theory.posterior import Estimate
@@ -72,10 +73,10 @@ def _make_moment(
     config: Config, then: StudyRow, event: Event, learner: LearnerLike | None
 ) -> Moment:
     """Return what was known after an event."""
-    chances = estimate_chances(
-        config.goal, total_counters(config, then), config.drawn, config.level
-    )
+    chances = estimate_chances(config.goal, total_seen(config, then), config.level)
     threshold = None
     with suppress(GrbpError):
-        threshold = None if config.groups else decide_choice(config, then, learner)
+        threshold = (
+            None if config.groups else decide_choice(config, then, learner, know(config, then))
+        )
     return Moment(event.seq, event.recorded, then.opened, *chances, threshold)

@@ -1,17 +1,18 @@
 """Check a study against its log: the chain of hashes, and that every row follows from it."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
-from grbp.live.commands import COMMANDS, replay
+from grbp.live.choice import UNDECIDED, decides_as_before
 from grbp.live.config import load_config
-from grbp.live.projection import UNDECIDED, decides_as_before
+from grbp.live.recording import Again, replay
 from grbp.live.row_checks import DAMAGE, describe_damage
 from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
 from grbp.live.store.base import LAST, Store, Transaction
@@ -94,13 +95,15 @@ def replay_log(
     *,
     decide: bool,
     log: Transaction | None = None,
-    commands: Mapping[str, Callable[..., Any]] = COMMANDS,
+    again: Again | None = None,
 ) -> tuple[Verified, MemoryTransaction]:
     """Play a log again in memory; return what was found, and the rows that follow from it.
 
-    Where the log is at hand, what was played is found there, and need not be kept.
+    Where the log is at hand, what was played is found there, and need not be kept. `again` records
+    an event once more, if the rules of a study are not those of the log.
     """
     tx = _ReplayedRows(log)
+    again = again or partial(replay, learner=learner, decide=decide)
     problems: list[str] = []
     count, decisions, head, seq = 0, 0, NO_HASH, 0
     folding, clock, back = True, "", []
@@ -114,7 +117,7 @@ def replay_log(
         folding = folding and event.seq == seq + 1
         if folding:
             try:
-                made = replay(tx, event, learner, decide=decide, commands=commands)
+                made = again(tx, event)
             except Exception as error:
                 fault = describe_error(error)
                 problems.append(f"event {event.seq} cannot be played again: {fault}")
@@ -162,12 +165,12 @@ def verify_study(
     learner: LearnerLike | None,
     *,
     decide: bool,
-    commands: Mapping[str, Callable[..., Any]] = COMMANDS,
+    again: Again | None = None,
 ) -> Verified:
     """Check a study: its log, and that its rows are what the log makes of them."""
     with _pause_collector():
         events = tx.all_events()
-        found, made = replay_log(events, learner, decide=decide, log=tx, commands=commands)
+        found, made = replay_log(events, learner, decide=decide, log=tx, again=again)
         problems = list(found.problems)
         if not problems:
             problems += _compare_rows("study", [tx.study()], [made.study()])

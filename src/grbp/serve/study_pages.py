@@ -16,7 +16,7 @@ from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, MODELS
 from grbp.live.advice import AnyBasis, Case, Status
 from grbp.live.basis import Basis
-from grbp.live.books import finishes
+from grbp.live.ledger import finishes
 from grbp.live.narration import (
     describe_choice,
     describe_events,

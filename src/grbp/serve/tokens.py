@@ -20,8 +20,8 @@ from typing import Final, NamedTuple, TypeVar
 
 from grbp.errors import CannotWrite, Damaged, InvalidInput, NotFound
 from grbp.live.arguments import check_label, check_recorder, format_time, utc_now
+from grbp.live.calls import Call
 from grbp.live.house import GRANT, KINDS, REVOKE, append, read_log
-from grbp.live.recording import Call
 from grbp.live.schema import NO_HASH, Event, loads
 from grbp.live.store.base import HOUSE, Store, Transaction
 from grbp.model.validation import check_positive

@@ -1,6 +1,6 @@
 """The contract of a store, and how commits are grouped.
 
-A store keeps rows and nothing else: what they mean is written in `grbp.live.commands`, once for all
+A store keeps rows and nothing else: what they mean is written in `grbp.live.evolve`, once for all
 stores. A script is a function of a `Transaction`; all that it writes is kept, or nothing.
 """
 

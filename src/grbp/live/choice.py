@@ -1,0 +1,70 @@
+"""What the learner of a study decides for a case: its threshold or, by state, its policy."""
+
+from typing import Final
+
+from grbp.errors import GrbpError, InvalidInput
+from grbp.learners.base import Learner
+from grbp.learners.counters import Counters, with_pending
+from grbp.learners.registry import LearnerLike
+from grbp.learners.statewise.base import StateLearner
+from grbp.live.config import Config
+from grbp.live.ledger import Known, load_known, with_pending_by_state
+from grbp.live.schema import CaseRow, StudyRow
+from grbp.live.starts import FIRST
+from grbp.numerics.rng import fold_in
+
+UNDECIDED: Final = "the study's learner cannot decide, and shadow mode hides why"
+
+
+def decide_choice(config: Config, study: StudyRow, given: LearnerLike | None, known: Known) -> int:
+    """Decide the threshold, or the policy, of a case that is opened now from what is known."""
+    try:
+        return _choose(config, given, config.first_round + study.opened, known)
+    except GrbpError as error:
+        if config.shadow:  # The learner's own words may tell what it would advise.
+            raise InvalidInput(f"{UNDECIDED}; let somebody verify the study") from error
+        raise
+
+
+def decides_as_before(config: Config, case: CaseRow, given: LearnerLike | None) -> bool:
+    """Return whether a case would get the same choice again from what was known then."""
+    round_ = config.first_round + case.case - 1
+    return _choose(config, given, round_, load_known(config, case.known)) == case.threshold
+
+
+def _choose(config: Config, given: LearnerLike | None, round_: int, known: Known) -> int:
+    """Decide from what is counted and what is pending.
+
+    Paper: alg:GRBP
+    """
+    n, pending = known.n, known.pending
+    if isinstance(n, Counters) and config.start == FIRST and not (n.c and n.f):
+        # One first CONTINUE, then one first FINISH; the learner needs an outcome of both.
+        return config.goal - 1 if n.c and not n.f + pending[0] else 0
+    learner, draw = config.resolve_learner(given), fold_in(config.learner_key, round_)
+    try:
+        choice = _ask(learner, config.goal, known, draw)
+    except GrbpError:
+        raise
+    except Exception as error:  # A learner of the user's own may do anything.
+        raise InvalidInput(
+            f"the learner {learner.name} could not decide ({type(error).__name__}: {error});"
+            " correct it, and ask again"
+        ) from error
+    if isinstance(learner, Learner) and choice not in learner.choices(config.goal):
+        raise InvalidInput(
+            f"the learner {learner.name} decided threshold {choice}, which it does not declare"
+        )
+    return choice
+
+
+def _ask(learner: Learner | StateLearner, goal: int, known: Known, draw: int) -> int:
+    """Ask a learner, with the pending FINISH counted as taken."""
+    n, pending = known.n, known.pending
+    if isinstance(learner, StateLearner):
+        assert not isinstance(n, Counters)  # noqa: S101 (a study by state counts so)
+        return learner.choose(goal, with_pending_by_state(n, pending), draw)
+    assert isinstance(n, Counters)  # noqa: S101
+    if n.f > 0.0:
+        n = with_pending(n, n.rho, float(pending[0]))
+    return learner.choose(goal, n, draw)

@@ -1,0 +1,49 @@
+"""The kinds of events: what each may say, what is decided, what it does, and who may record it."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from grbp.live import decide, evolve
+from grbp.live.calls import Answer, Asked, Request
+from grbp.live.schema import ARCHIVE, UNARCHIVE
+
+
+class Kind(NamedTuple):
+    """A kind of event; there is nothing else to be known of one.
+
+    Attributes
+    ----------
+    check : callable
+        Takes a request and what it says by name, and returns what is asked in its one form, or
+        what was answered to the same before; or refuses it.
+    decide : callable
+        Takes the request and what is asked, and returns what the event says beside how its case
+        stands then. It changes nothing.
+    evolve : callable
+        What the event does: of one about a case, from the configuration, the case before, the event
+        and what was recorded of the case; of one about the study, from the study and the event.
+    role : str
+        The least role that may ask for it; empty where the study itself records it.
+    of_case : bool
+        Whether it is about a case.
+    """
+
+    check: Callable[..., Asked | Answer]
+    decide: Callable[[Request, Asked], dict[str, Any]]
+    evolve: Callable[..., Any]
+    role: str
+    of_case: bool = True
+
+
+_nothing: Final = decide.decide_nothing
+
+KINDS: Final[dict[str, Kind]] = {
+    "study": Kind(decide.configure, _nothing, evolve.configure, "admin", of_case=False),
+    "open": Kind(decide.open_case, decide.decide_case, evolve.open_case, "recorder"),
+    "tell": Kind(decide.tell, decide.decide_step, evolve.tell, "recorder"),
+    "mature": Kind(decide.mature, decide.decide_mature, evolve.mature, ""),
+    "void": Kind(decide.void, _nothing, evolve.void, "corrector"),
+    "close": Kind(decide.close, _nothing, evolve.close, "recorder"),
+    ARCHIVE: Kind(decide.archive, _nothing, evolve.archive, "admin", of_case=False),
+    UNARCHIVE: Kind(decide.unarchive, _nothing, evolve.unarchive, "admin", of_case=False),
+}

@@ -1,0 +1,462 @@
+"""The ledger of a study: all that is counted, once, and what is made of it.
+
+Whatever else counts is a view of it: the counters of Algorithm 1 from which a learner of thresholds
+decides, those by state, what a memory holds, and what pages show.
+
+There is a book for each group. Into it, a learner of thresholds has the counters of Algorithm 1, to
+which a case is added when it is over and all of it counts (it is settled then); until then it is
+under way. A learner by state has what was counted in each state, step by step. A learner that
+forgets loses a part of what was counted whenever a case of the group is opened. So the k-th case of
+the group, when n were opened, counts with the weight keep^(n - k), and is taken back with it.
+Memories are weighed when a case is settled; what is taken back later does not change that.
+
+What was seen is kept beside it as it was observed: by group and state, nothing drawn beforehand and
+nothing forgotten. FINISH that was advised, or taken, and does not count yet is pending.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from grbp.learners.counters import NOBODY, Counters, Totals, add_to
+from grbp.learners.memory import outcomes_of, recall, reweigh
+from grbp.learners.statewise.counters import StateCounters
+from grbp.live.config import CONTINUE, FINISH, Config
+from grbp.live.history import Move
+from grbp.live.schema import CLOSED, LOST, OPEN, WON, CaseRow, StudyRow, dumps, loads
+from grbp.live.starts import DRAWN, make_state_counters
+from grbp.numerics.arrays import Floats
+from grbp.numerics.rng import fold_in
+
+_UP, _DOWN, _WON, _LOST = range(4)
+_DUST: Final = 1e-9
+_COUNTED: Final = ("f", "f_goal", "c", "c_up")
+"""What is counted of a case, in all states together."""
+
+Counted: TypeAlias = list[int]
+"""f, f_goal, c and c_up."""
+
+
+class Book(NamedTuple):
+    """What is counted in one group.
+
+    Attributes
+    ----------
+    opened : int
+        How many of its cases were opened.
+    pending : list of int
+        The pending FINISH: one number, or one for each state.
+    under_way : list of int
+        f, f_goal, c and c_up of cases that are not settled; by state, nothing waits there.
+    counts : list of list of float
+        For each memory what is counted: the counters of Algorithm 1 from f on or, by state,
+        CONTINUE up and down, FINISH won and lost, a number for each state.
+    weights : list of list of float
+        The weights of the memories, for CONTINUE and for FINISH.
+    rounds : int
+        The round after all that are settled, where the counters of Algorithm 1 are all there is.
+    """
+
+    opened: int
+    pending: list[int]
+    under_way: Counted
+    counts: list[list[float]]
+    weights: list[list[float]]
+    rounds: int = 0
+
+
+class Known(NamedTuple):
+    """What a decision is made from, and what was seen.
+
+    Attributes
+    ----------
+    n : Counters or StateCounters
+        What the learner knows; with a memory, older cases count in part.
+    pending : list of int
+        The pending FINISH, in all or by state.
+    seen : list
+        What was observed: f, f_goal, c and c_up or, by state, four lists of CONTINUE up and down,
+        FINISH won and lost.
+    rank : int
+        Which case of its group it is for, from 1.
+    """
+
+    n: Counters | StateCounters
+    pending: list[int]
+    seen: list[Any]
+    rank: int
+
+
+def finishes(config: Config, choice: int, state: int) -> bool:
+    """Return whether a choice, a threshold or a policy, takes FINISH in a state."""
+    return bool(choice >> (state - 1) & 1) if config.by_state else state <= choice
+
+
+def issued_state(config: Config, case: CaseRow) -> int:
+    """Return the state in which FINISH is advised now and not told yet; 0 if it is not."""
+    if config.shadow or case.status != OPEN or not finishes(config, case.threshold, case.state):
+        return 0
+    return case.state
+
+
+def advise(config: Config, case: CaseRow) -> str | None:
+    """Return the action that is advised in the present state of a case; None if it is over."""
+    if case.status != OPEN:
+        return None
+    return FINISH if finishes(config, case.threshold, case.state) else CONTINUE
+
+
+def begin(config: Config, study: StudyRow) -> StudyRow:
+    """Return a study in which nothing is counted but what it begins with."""
+    places, weights = config.goal - 1 if config.by_state else 1, config.memories.start().tolist()
+    made = [
+        Book(0, [0] * places, [0] * 4, [config.first_of(group)[1]] * len(weights[0]), weights)
+        for group in config.groups or [""]
+    ]
+    empty = [[[0] * (config.goal - 1)] * 4] * len(made) if config.seen else None
+    return study._replace(
+        counters=dumps(config.first) if config.plain else _dumps_books(made),
+        seen="" if empty is None else dumps(empty),
+    )
+
+
+def _load_books(config: Config, study: StudyRow) -> list[Book]:
+    """Return the books of a study."""
+    if not config.plain:
+        return list(_read_books(study.counters))
+    rounds, *counts = loads(study.counters)
+    under_way = [study.f, study.f_goal, study.c, study.c_up]
+    pending, always = [study.pending], [[1.0], [1.0]]
+    return [Book(study.opened, pending, under_way, [counts], always, rounds)]
+
+
+@lru_cache(maxsize=100)  # What is written is mostly read again soon.
+def _read_books(text: str) -> tuple[Book, ...]:
+    return tuple(Book(*one) for one in loads(text))
+
+
+def _dumps_books(books: list[Book]) -> str:
+    return dumps([book[:-1] for book in books])
+
+
+def count(
+    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, moves: Sequence[Move]
+) -> StudyRow:
+    """Return a study after a case was changed by the last of its moves, or opened.
+
+    The last move is the step that was told, taken back or became mature; where `shows_moves` says
+    so, the others are there as well.
+    """
+    books, at = _load_books(config, study), config.number_of(new.group)
+    book, sign, move = books[at], 0, moves[-1] if moves else None
+    ended: tuple[str | None, str] = None if old is None else old.status, new.status
+    f, f_goal, c, c_up = study.f, study.f_goal, study.c, study.c_up
+    if old is None:
+        book = _forget(config, book)
+    else:
+        sign = count_change(old, new)
+        f, f_goal = f + new.f - old.f, f_goal + new.f_goal - old.f_goal
+        c, c_up = c + new.c - old.c, c_up + new.c_up - old.c_up
+        book = _count_case(config, book, old, new, moves, sign)
+    pending = _find_pending(config, old, new, move)
+    books[at] = book = _add_pending(config, book, pending)
+    counters, seen = study.counters, study.seen
+    if not config.plain:
+        counters = _dumps_books(books)
+    else:
+        f, f_goal, c, c_up = book.under_way
+        if old is not None and (old.settled or new.settled):
+            counters = dumps([book.rounds, *book.counts[0]])
+    if seen and sign and move is not None:
+        seen = _see(seen, at, move, sign)
+    won, lost, closed = (
+        (ended[1] == status) - (ended[0] == status) for status in (WON, LOST, CLOSED)
+    )
+    return study._replace(
+        opened=study.opened + (old is None), won=study.won + won, lost=study.lost + lost,
+        closed=study.closed + closed, pending=study.pending + sum(n for _, n in pending),
+        counters=counters, f=f, f_goal=f_goal, c=c, c_up=c_up, seen=seen,
+    )  # fmt: skip
+
+
+def _see(text: str, at: int, move: Move, sign: int) -> str:
+    """Return what was seen with a step more in a group, or one less."""
+    seen = loads(text)
+    seen[at][_kind_of(move)][move[1] - 1] += sign
+    return dumps(seen)
+
+
+def _kind_of(move: Move) -> int:
+    """Return what a step showed: up, down, won or lost."""
+    action, state, after = move
+    if action == FINISH:
+        return _WON if after > state else _LOST
+    return _UP if after > state else _DOWN
+
+
+def shows_moves(config: Config, old: CaseRow | None, new: CaseRow) -> bool:
+    """Return whether all moves of a case are needed, since memories are weighed by them."""
+    averaged = config.by_state and config.memory == "averaged"
+    return averaged and old is not None and bool(new.settled) and not old.settled
+
+
+def count_change(old: CaseRow, new: CaseRow) -> int:
+    """Return 1 if a step was counted, -1 if one was taken out again, else 0."""
+    return new.f + new.c - old.f - old.c
+
+
+def _forget(config: Config, book: Book) -> Book:
+    """Open a case: what was counted loses its part."""
+    if config.memory is None:
+        return book._replace(opened=book.opened + 1)
+    counts = [
+        n if keep == 1.0 else [keep * number for number in n]
+        for keep, n in zip(config.memories.keep.tolist(), book.counts, strict=True)
+    ]
+    return book._replace(opened=book.opened + 1, counts=counts)
+
+
+def _find_pending(
+    config: Config, old: CaseRow | None, new: CaseRow, move: Move | None
+) -> list[tuple[int, int]]:
+    """Return in which states there is more FINISH pending, or less, and how much.
+
+    It is pending while it is advised, and while it is held since it was taken.
+    """
+    found = [
+        (state, sign)
+        for case, sign in ((old, -1), (new, 1))
+        if case is not None and (state := issued_state(config, case))
+    ]
+    if old is not None and move is not None and new.held_f != old.held_f:
+        found.append((move[1], new.held_f - old.held_f))
+    return found
+
+
+def _add_pending(config: Config, book: Book, found: list[tuple[int, int]]) -> Book:
+    if not found:
+        return book
+    pending = list(book.pending)
+    for state, number in found:
+        pending[state - 1 if config.by_state else 0] += number
+    return book._replace(pending=pending)
+
+
+def _count_case(
+    config: Config, book: Book, old: CaseRow, new: CaseRow, moves: Sequence[Move], sign: int
+) -> Book:
+    """Count what a case has more than before, or take out what it has less."""
+    if config.by_state and sign:
+        book = _count_move(config, book, new, moves[-1], sign)
+    weights = book.weights
+    if new.settled and not old.settled and config.memory == "averaged":
+        weights = _weigh(config, book, new, moves)
+    if config.by_state:
+        return book._replace(weights=weights)
+    under_way = list(book.under_way)
+    for case, part in ((old, -1), (new, 1)):
+        if case.settled:
+            book = _settle(config, book, case, part)
+        else:
+            for k, name in enumerate(_COUNTED):
+                under_way[k] += part * getattr(case, name)
+    return book._replace(under_way=under_way, weights=weights)
+
+
+def _settle(config: Config, book: Book, case: CaseRow, sign: int) -> Book:
+    """Add a case that is over to the counters of Algorithm 1, or take it out again.
+
+    A case in which something else was done than advised counts for no threshold.
+    """
+    ended = case.status != CLOSED
+    credit = case.threshold if ended and not case.overridden else NOBODY
+    parts = (ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
+    counts = []
+    for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True):
+        totals = Totals(*[sign * weight * part for part in parts])  # type: ignore[arg-type]
+        counts.append(_without_dust(config, add_to(Counters(0, *n), credit, totals)[1:], sign))
+    return book._replace(counts=counts, rounds=book.rounds + sign * ended)
+
+
+def _count_move(config: Config, book: Book, case: CaseRow, move: Move, sign: int) -> Book:
+    """Count a step in its state, or take it out again."""
+    at = _kind_of(move) * (config.goal - 1) + move[1] - 1
+    counts = []
+    for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True):
+        new = list(n)
+        new[at] += sign * weight
+        counts.append(_without_dust(config, new, sign))
+    return book._replace(counts=counts)
+
+
+def _without_dust(config: Config, counts: Iterable[float], sign: int) -> list[float]:
+    """Return counts without what rounding leaves where a part of them is taken back."""
+    kept = list(counts)
+    if config.memory is not None and sign < 0:
+        kept = [0.0 if count < _DUST else count for count in kept]
+        if not config.by_state:  # No more successes than tries.
+            kept[1::2] = map(min, kept[1::2], kept[::2])
+    return kept
+
+
+def _case_weights(config: Config, book: Book, case: CaseRow) -> list[float]:
+    """Return what a case counts by now in each memory."""
+    if config.memory is None:
+        return [1.0]
+    age = book.opened - load_known(config, case.known).rank
+    return [keep**age for keep in config.memories.keep.tolist()]
+
+
+def _weigh(config: Config, book: Book, case: CaseRow, moves: Sequence[Move]) -> list[list[float]]:
+    """Return the weights of the memories after a case, by how well each foretold it.
+
+    What was counted of the case itself, with a weight in each memory, is left out, and so is what
+    was forgotten when it was opened.
+    """
+    memories = config.memories
+    before = np.array([outcomes_of(_make_counters(config, 0, n)) for n in book.counts])
+    if config.by_state:
+        shown: Floats = np.zeros((4, config.goal - 1))
+        for move in moves:
+            shown[_kind_of(move), move[1] - 1] += 1.0
+        before -= np.array(_case_weights(config, book, case))[:, None, None] * shown
+    else:
+        rows = case.c_up, case.c - case.c_up, case.f_goal, case.f - case.f_goal
+        shown = np.array(rows, dtype=float)[:, None]
+    if not shown.any():
+        return book.weights
+    before /= memories.keep[:, None, None]
+    weights: list[list[float]] = reweigh(memories, np.array(book.weights), before, shown).tolist()
+    return weights
+
+
+def know(config: Config, study: StudyRow, group: str = "") -> Known:
+    """Return what a case of a group that is opened now is decided from."""
+    at = config.number_of(group)
+    book = _load_books(config, study)[at]
+    rho = config.first_of(group)[0] + book.opened
+    kept: Any = [_make_counters(config, rho, n, book.under_way) for n in book.counts]
+    n = kept[0]
+    if config.memory is not None:
+        key = fold_in(config.learner_key, config.first_round + study.opened)
+        n = recall(config.memories, kept, np.array(book.weights), key)
+    rank = 1 + book.opened
+    seen = _load_seen(config, study, [at]) or _find_seen(config, n, rank)
+    return Known(n, book.pending, seen, rank)
+
+
+def know_all(config: Config, study: StudyRow) -> dict[str, Known]:
+    """Return what is known in all ("") and in each group.
+
+    With one set of counters, a decision is made from what is known in all.
+    """
+    if not config.groups:
+        return {"": know(config, study)}
+    return {"": _pool(config, study), **{one: know(config, study, one) for one in config.groups}}
+
+
+def _pool(config: Config, study: StudyRow) -> Known:
+    """Return what is known of all groups together; what all begin with counts once."""
+    books, keep = _load_books(config, study), config.memories.keep[0]
+    first = np.zeros(len(books[0].counts[0]))
+    if not isinstance(config.start, dict):
+        first = np.array(config.first_of(config.groups[0])[1])
+    total = np.array(books[0].counts[0])
+    for book in books[1:]:
+        total += np.array(book.counts[0]) - keep**book.opened * first
+    pending, under_way = (
+        [sum(part) for part in zip(*many, strict=True)]
+        for many in ([book.pending for book in books], [book.under_way for book in books])
+    )
+    rho = config.first_round + study.opened
+    n = _make_counters(config, rho, np.maximum(total, 0.0).tolist(), under_way)
+    rank = 1 + study.opened
+    seen = _load_seen(config, study, range(len(books))) or _find_seen(config, n, rank)
+    return Known(n, pending, seen, rank)
+
+
+def _make_counters(
+    config: Config, rho: int, counts: list[float], under_way: Sequence[int] = (0, 0, 0, 0)
+) -> Any:
+    """Return the counters of a memory as the learner gets them."""
+    if config.by_state:
+        return make_state_counters(rho, counts)
+    return add_to(Counters(rho, *counts), NOBODY, Totals(0, 0, *under_way))
+
+
+def _load_seen(config: Config, study: StudyRow, groups: Iterable[int]) -> list[Any] | None:
+    """Return what was seen in some groups, with what the records told that they began with."""
+    if not study.seen:
+        return None
+    seen, chosen = loads(study.seen), list(groups)
+    total: Any = np.sum([seen[at] for at in chosen], axis=0)
+    if not config.by_state:
+        up, down, won, lost = total.sum(axis=1)
+        total = np.array([won + lost, won, up + down, up])
+    for records in _find_records(config, chosen):
+        total = total + np.array(records[1:5], dtype=int)
+    return list(total.tolist())
+
+
+def _find_records(config: Config, groups: list[int]) -> list[list[Any]]:
+    """Return the counters with which some groups began; those of all groups count once."""
+    if isinstance(config.start, dict):
+        return [config.start[config.groups[at]] for at in groups]
+    return [] if isinstance(config.start, str) else [config.start]
+
+
+def _find_seen(config: Config, n: Counters | StateCounters, rank: int) -> list[Any]:
+    """Return what was seen by what is counted, where that is not kept for itself.
+
+    Of first estimates that were drawn there is left what no memory has forgotten. Where a memory
+    has forgotten some of what was seen, that cannot be known.
+    """
+    if isinstance(n, StateCounters):
+        return [np.rint(part).astype(int).tolist() for part in n[1:5]]
+    left = float(config.memories.keep[0]) ** (rank - 1) if config.start == DRAWN else 0.0
+    return [
+        max(0, round(counted - left * drawn))
+        for counted, drawn in zip(n[1:5], config.first[1:5], strict=True)
+    ]
+
+
+def total_seen(config: Config, study: StudyRow) -> Counted:
+    """Return what was seen in all: f, f_goal, c and c_up, in all groups and states together."""
+    if config.plain:
+        return know(config, study).seen
+    begun = [0] * 4 if isinstance(config.start, str) else config.first[1:5]
+    return [getattr(study, name) + round(part) for name, part in zip(_COUNTED, begun, strict=True)]
+
+
+def dumps_known(config: Config, known: Known) -> list[Any]:
+    """Return what a decision is made from, as an event keeps it."""
+    n, more = known.n, list[Any]([] if config.plain else [known.rank])
+    if config.memory is not None and config.seen:
+        more.append(known.seen)
+    if isinstance(n, StateCounters):
+        return [n.rho, *(part.tolist() for part in n[1:5]), known.pending, *more]
+    return [*n, *known.pending, *more]
+
+
+def load_known(config: Config, text: str) -> Known:
+    """Return what a decision was made from."""
+    parts: list[Any] = loads(text)
+    if config.by_state:
+        rho, *counts, pending, rank = parts[:7]
+        n: Counters | StateCounters = make_state_counters(rho, counts)
+    else:
+        n, pending, rank = Counters(*parts[:9]), parts[9:10], 1 if config.plain else parts[10]
+    more = parts[7 if config.by_state else 11 :]
+    return Known(n, pending, more[0] if more else _find_seen(config, n, rank), rank)
+
+
+def with_pending_by_state(n: StateCounters, pending: list[int]) -> StateCounters:
+    """Return the counters to decide from while outcomes of FINISH are not known yet.
+
+    They count as taken, and as won in the proportion in which FINISH is expected to win there.
+    """
+    waits = np.array(pending, dtype=float)
+    mean = (n.won + 1.0) / (n.won + n.lost + 2.0)
+    return n._replace(won=n.won + waits * mean, lost=n.lost + waits * (1.0 - mean))
