@@ -1,16 +1,25 @@
 """Studies of any configuration, at work: drawn from a number, so that each can be drawn again.
 
-What is asked of them is always allowed, so that whatever is refused is a fault.
+What is asked of them is always allowed, so that whatever is refused is a fault. As a program,
+``PYTHONPATH=tests python tests/live/any_study.py FIRST LAST`` lives through many of them.
 """
 
 import random
+import sys
+import tempfile
+import traceback
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+
+from serving import Serving
 
 from grbp import Study
-from grbp.errors import Conflict, InvalidInput
+from grbp.errors import Conflict
 from grbp.live.store.base import Store
 
 ONE = (
@@ -80,13 +89,12 @@ class AnyStudy:
             "memory", "old", goal, self._pick("psrl", "getbe-sm") if goal < 64 else "getbe-sm",
             groups=self._pick(None, groups), who="ada", clock=lambda: self.now,
         )  # fmt: skip
-        groups = list(old.status().groups)
-        for case in range(1, 7):
-            group = self.rng.choice(groups) if groups else None
-            advice = old.open_case(self.rng.randint(1, goal - 1), group=group)
-            took = ("continue", "finish")[case % 2]
-            state = self._lead(advice.state, took, goal)
-            old.tell(case, state, took=took, why="to begin")
+        for group in old.status().groups or [None]:
+            for took in ("continue", "finish", self._pick("continue", "finish")):
+                advice = old.open_case(self.rng.randint(1, goal - 1), group=group)
+                old.tell(
+                    advice.case, self._lead(advice.state, took, goal), took=took, why="to begin"
+                )
         return old
 
     def _lead(self, state: int, took: str, goal: int) -> int:
@@ -191,4 +199,59 @@ class AnyStudy:
             moment.to_dict()
 
 
-__all__ = ["AnyStudy", "InvalidInput"]
+def pages(study: Study) -> Iterator[str]:
+    """Return the addresses of all pages of a study, and of what they fetch."""
+    name = quote(study.name)
+    page, api = f"/studies/{name}", f"/api/studies/{name}"
+    yield from (page, f"{page}?show=all", f"{page}/evidence", f"{page}/log", f"/?from={name}")
+    yield from (api, f"{api}/cases", f"{api}/events", f"{api}/path", f"{api}/steps.csv")
+    for group in study.status().groups:
+        yield from (f"{page}?group={quote(group)}", f"{page}/evidence?group={quote(group)}")
+    for case in study.cases(0, 1000):
+        yield from (f"{page}/cases/{case.case}", f"{api}/cases/{case.case}/advice")
+        yield f"{page}/log?case={case.case}"
+
+
+def live_through(number: int, server: Serving, folder: Path) -> None:
+    """Draw a study, work with it and look at it in every way; whatever is refused is a fault."""
+    ward = AnyStudy(server.store, number)
+    for at, _ in enumerate(ward.play(24)):
+        if at % 8 == 7:
+            ward.look()
+    ward.look()
+    study = ward.study
+    for page in pages(study):
+        answer = server.ask("GET", page)
+        assert answer.status_code == 200, (page, answer.status_code, answer.text[:500])
+    for found in (study.verify(), study.replay()):
+        assert found.problems == ()
+    log = study.export(folder / f"{number}.log")
+    study.export_steps(folder / f"{number}.csv")
+    with Study.import_("memory", log, clock=lambda: ward.now) as other:
+        assert other.verify() == study.verify()
+        assert other.status().to_dict() == study.status().to_dict()
+        assert other.cases(0, 1000) == [replace(one, code=None) for one in study.cases(0, 1000)]
+    with Study(server.store.where, study.name, who="ada", clock=lambda: ward.now) as again:
+        assert again.read_only is None
+        ward.study = again
+        for _ in ward.play(4):
+            pass
+        assert again.verify().ok
+
+
+def main() -> None:
+    """Live through the studies of many numbers, and name those at fault."""
+    first, last = map(int, sys.argv[1:3])
+    faults = 0
+    with tempfile.TemporaryDirectory() as name, Serving(Path(name), asking="admin") as server:
+        for number in range(first, last):
+            try:
+                live_through(number, server, Path(name))
+            except Exception:
+                faults += 1
+                print(f"number {number}:", traceback.format_exc(limit=-4), flush=True)  # noqa: T201
+    print(f"{last - first:,} configurations, {faults} at fault")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
 
 T = TypeVar("T")
 VERBS = 10
-PAGES = 9
+PAGES = 12
 """The pages of the log after which SQLite folds it into the file."""
 
 

@@ -145,8 +145,11 @@ class Live(RuleBasedStateMachine):
         known += places if by_state else [sum(places)]
         if not before.settings.plain:
             known.append(1 + sum(case.group == group for case in before.cases()))
+        kept = answer["known"]
+        if "memory" in before.settings.learner:
+            kept = kept[:-1]  # What was seen and is not forgotten: `test_ledger` looks at that.
         # A correction takes back what was added to a fraction, which rounds.
-        assert np.hstack(answer["known"]) == pytest.approx(known, rel=1e-9, abs=1e-9)
+        assert np.hstack(kept) == pytest.approx(known, rel=1e-9, abs=1e-9)
         assert answer["threshold"] == self.model.cases()[number - 1].threshold
 
     def refuses(self, ask: Ask, error: type[Exception]) -> None:

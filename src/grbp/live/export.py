@@ -15,12 +15,13 @@ import numpy as np
 
 from grbp._io import Kind, reason
 from grbp.errors import InvalidInput
-from grbp.learners.statewise.counters import StateCounters, add_step, empty_state_counters
+from grbp.learners.statewise.counters import StateCounters, add_step
 from grbp.live.arguments import check_text
 from grbp.live.config import FINISH, Config, check_imported, load_config
 from grbp.live.history import Entry, standing_entries
 from grbp.live.recording import replay
 from grbp.live.schema import LOST, WON, Event, StudyRow, dumps, loads
+from grbp.live.starts import make_state_counters
 from grbp.live.store.base import Store
 from grbp.live.store.transaction import LAST, PAGE, Transaction, refuse_taken
 from grbp.live.store.witness import END
@@ -265,7 +266,8 @@ def _describe_step(config: Config, entry: Entry) -> dict[str, Any]:
 def count_steps(tx: Transaction, study: StudyRow) -> dict[str, StateCounters]:
     """Count by state, for each group, the steps that stand and count by now, and the cases."""
     config = load_config(study.config)
-    found = {name: empty_state_counters(config.goal) for name in config.groups or [""]}
+    nothing = make_state_counters(1, np.zeros(4 * (config.goal - 1)))
+    found = dict.fromkeys(config.groups or [""], nothing)
     held = {(one.case, one.step) for one in tx.due(LAST)}
     for case in tx.all_cases():
         n = found[case.group]
