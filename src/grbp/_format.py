@@ -5,6 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 
+def begin(text: str) -> str:
+    """Begin a sentence with a text; p_C and p_F keep their letters."""
+    return text if text.startswith("p_") else text[:1].upper() + text[1:]
+
+
 def percent(share: float) -> str:
     """Write a share in percent; what is not quite none or all does not read as if it were."""
     if 0.0 < share < 0.0005:
@@ -12,6 +17,16 @@ def percent(share: float) -> str:
     if 0.9995 <= share < 1.0:
         return "over 99.9 %"
     return f"{100.0 * share:.1f} %"
+
+
+def format_share(share: float) -> str:
+    """Write an estimated share in percent, or that it is unknown."""
+    return "unknown" if math.isnan(share) else percent(share)
+
+
+def format_span(low: float, high: float) -> str:
+    """Write from where to where an interval goes, in percent."""
+    return f"{100.0 * low:.1f} to {100.0 * high:.1f} %"
 
 
 def format_interval(estimate: float, low: float, high: float) -> str:
@@ -30,6 +45,11 @@ def format_interval(estimate: float, low: float, high: float) -> str:
 def plural(count: int, thing: str) -> str:
     """Write how many of a thing there are: "1 case", "1,200 cases"."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def format_days(number: float) -> str:
+    """Write a number of days."""
+    return f"{number:g} day{'' if number == 1 else 's'}"
 
 
 def format_number(number: float, beside: float | None = None) -> str:

@@ -20,6 +20,8 @@ Every message is one sentence: what was given, what is allowed, what to do.
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
+from grbp._format import begin
+
 
 class GrbpError(Exception):
     """The root of every error that this package raises on purpose.
@@ -112,7 +114,7 @@ class InvalidRecords(InvalidInput):
             more = len(self.causes) - len(sentences)
             sentences = (
                 f"{self.total:,} things in the table break a rule",
-                *(sentence[:1].upper() + sentence[1:] for sentence in sentences),
+                *(begin(sentence) for sentence in sentences),
                 *([f"And {more:,} more of other kinds"] if more else []),
             )
         super().__init__(".\n".join(sentences))

@@ -13,11 +13,11 @@ from grbp.errors import InvalidInput
 from grbp.learners.getbe import SAMPLE_MEAN
 from grbp.live.basis import (
     Basis,
-    count_times,
-    describe_first_try,
     make_basis,
     value_of_continuing,
 )
+from grbp.live.grounds import Ground
+from grbp.live.words.reasons import count_times, explain_advice
 from grbp.model.labels import Labels
 
 NOBODY = (0.0, 0.0, 0.0, 0.0)
@@ -305,13 +305,14 @@ def test_no_reason_contradicts_what_was_seen(
 
 def test_the_first_try_says_that_nothing_is_known_in_one_sentence() -> None:
     first = "Nothing is known about surgery yet: somebody has to be the first."
-    assert describe_first_try(advice((0, 0, 4, 1)), WARD) == first
+    assert explain_advice(advice((0, 0, 4, 1)), WARD) == first
     assert advice((0, 0, 4, 1)).sentences(WARD)[1] == first
-    assert describe_first_try(advice((0, 0, 4, 1), pending=1), WARD) == (
+    assert explain_advice(advice((0, 0, 4, 1), pending=1), WARD) == (
         "Nothing is known about surgery yet: its first outcome is still awaited."
     )
-    assert describe_first_try(advice((0, 0, 4, 1), threshold=0), WARD) == ""
-    assert describe_first_try(advice((1, 0, 0, 0)), WARD) == ""
+    unknown = {Ground.FIRST_TRY, Ground.AWAITED}
+    assert advice((0, 0, 4, 1), threshold=0).ground not in unknown
+    assert advice((1, 0, 0, 0)).ground not in unknown
 
 
 def test_advice_in_plain_types_has_its_reasons_unless_they_are_left_out() -> None:

@@ -19,10 +19,10 @@ import grbp
 from grbp import Action, Counters, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound, ReadOnly
 from grbp.live.config import check_config, load_config
-from grbp.live.narration import describe_planned
 from grbp.live.reading import read_config
 from grbp.live.schema import Event
 from grbp.live.store.memory import MemoryStore
+from grbp.live.words.standing import describe_planned
 
 CONTINUE, FINISH = Action.CONTINUE, Action.FINISH
 

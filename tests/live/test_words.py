@@ -15,14 +15,10 @@ import grbp
 from grbp import Action, Advice, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput
 from grbp.live.labels import check_labels, dump_labels, load_labels
-from grbp.live.narration import (
-    describe_choice,
-    describe_events,
-    describe_history,
-    describe_planned,
-    name_state,
-)
 from grbp.live.store.memory import MemoryStore
+from grbp.live.words.entries import describe_events
+from grbp.live.words.policies import describe_choice, name_state
+from grbp.live.words.standing import describe_planned
 from grbp.model.labels import Labels, fold_word
 
 STATES = ("dead", "severe", "moderate", "mild", "home")
@@ -175,8 +171,11 @@ def test_what_people_read_has_their_words_as_they_are(given: dict[str, Any]) -> 
     read = " ".join(line.what for line in lines if line.event.kind != "study")
     if given is not SLY:
         assert not re.search(JARGON, f"{read} {advice} {advice.basis.sentences(labels)}")
-    history = describe_history(study.log(case=7), 4, labels, shadow=False)
+    log = study.log(case=7)
+    back = study.find_taken_back(log)
+    history = describe_events(log, 4, labels, shadow=False, taken_back=back)
     assert "taken back" in history[1].notes
+    assert [line.taken_back for line in history] == [False, True, False]
 
 
 def test_the_sentences_of_a_log_and_of_a_rule() -> None:
@@ -322,7 +321,7 @@ def test_a_waiting_time_is_said_in_words() -> None:
     study.tell(1, "home")
     now[0] += timedelta(days=2)
     study.open_case(2)
-    lines = describe_history(study.log(case=1), 4, WORDS, shadow=False)
+    lines = describe_events(study.log(case=1), 4, WORDS, shadow=False)
     assert lines[-1].what == "Step 1 counts from now on: its waiting time is over."
     assert "an outcome of surgery counts after 1 day" in (
         describe_events(study.log(limit=1), 4, WORDS, shadow=False)[0].what

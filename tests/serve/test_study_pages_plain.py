@@ -13,13 +13,10 @@ import pytest
 from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
-from grbp.live.narration import (
-    describe_granted,
-    describe_history,
-    describe_threshold,
-    last_entry,
-)
 from grbp.live.reading import read_config, read_states
+from grbp.live.words.entries import describe_events
+from grbp.live.words.policies import describe_choice
+from grbp.live.words.standing import describe_granted
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.narration import describe_regret
 from grbp.theory.values import boundary
@@ -203,13 +200,14 @@ def test_a_history_says_what_was_taken_back_and_what_counts() -> None:
     study.withdraw_case(1, "gone")
     study.void(1, "not gone")
     study.tell(1, 4)
-    lines = describe_history(study.log(case=1), 4, shadow=False)
-    back = [line.event.seq for line in lines if "taken back" in line.notes]
-    assert back == [4, 6]
+    log = study.log(case=1)
+    back = study.find_taken_back(log)
+    lines = describe_events(log, 4, shadow=False, taken_back=back)
+    assert [line.event.seq for line in lines if line.taken_back] == [4, 6]
+    assert [line.event.seq for line in lines if "taken back" in line.notes] == [4, 6]
     assert [line.event.seq for line in lines if "does not count yet" in line.notes] == [3, 4, 8]
-    last = last_entry(lines)
-    assert last is not None
-    assert last.event.seq == 8
+    lines = describe_events(log, 4, shadow=False, taken_back=back, waiting={8})
+    assert [line.event.seq for line in lines if "does not count yet" in line.notes] == [8]
     assert [line.why for line in lines if line.why] == ["wrong bed", "gone", "not gone"]
 
 
@@ -218,7 +216,7 @@ def test_a_damaged_event_is_said_to_be_damaged() -> None:
     study.open_case(2)
     event = study.log()[1]
     for broken in (event._replace(request="{"), event._replace(response="[]")):
-        assert "damaged" in describe_history([broken], 4, shadow=False)[0].what
+        assert "damaged" in describe_events([broken], 4, shadow=False)[0].what
 
 
 def _alarmed(store: object, name: str, **more: object) -> grbp.Study:
@@ -319,8 +317,8 @@ def test_forced_exploration_is_said_plainly(tmp_path: Path) -> None:
             basis = study.ask(1).basis
             assert basis is not None
             learns = basis.forced and name != "unseen"
-            assert ("This is done to learn." in texts[name]) is learns
-        assert "By what is known, continuing looks better here" in texts["forced"]
+            assert ("This is to learn:" in texts[name]) is learns
+        assert "by what the study counts so far, continuing is better here" in texts["forced"]
         first = "Nothing is known about continuing yet: somebody has to be the first."
         assert first in texts["unseen"]
 
@@ -380,7 +378,7 @@ def test_the_map_has_the_boundary_on_it() -> None:
 
 
 def test_every_threshold_has_a_meaning() -> None:
-    assert [describe_threshold(t, 5) for t in range(5)] == [
+    assert [describe_choice(t, 5, by_state=False) for t in range(5)] == [
         "continue in every state", "finish in state 1, continue above",
         "finish up to state 2, continue above", "finish up to state 3, continue above",
         "finish in every state, in order to learn",
@@ -534,15 +532,17 @@ def test_whoever_was_led_to_sign_in_by_another_site_presses_a_button(
 @pytest.mark.parametrize(
     ("memory", "lasts"),
     [
-        (None, ""), (1, ", of the last 1 case,"), (50.0, ", of the last 50 cases,"),
-        ("averaged", ", averaged over memories,"),
+        (None, "chances that do not change over time"),
+        (1, "little about time, as old cases count less, with a memory of 1 case"),
+        (50.0, "little about time, as old cases count less, with a memory of 50 cases"),
+        ("averaged", "nothing about time, as old cases count less if the chances change"),
     ],
-)  # fmt: skip
+)
 def test_what_is_taken_for_granted_says_for_how_long(
     memory: float | str | None, lasts: str
 ) -> None:
-    plain = describe_granted("one", None)
-    assert describe_granted("one", memory) == plain + lasts
+    status = grbp.Study.create("memory", "ward", 4, memory=memory).status()
+    assert describe_granted(status) == ["the same chances in every state", lasts]
 
 
 def test_the_ends_of_a_scale_are_the_ends_of_its_frame() -> None:

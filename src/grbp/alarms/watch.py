@@ -15,12 +15,22 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from grbp.alarms.evidence import Cell, Partition, log_evidence, look
 from grbp.errors import InvalidInput
+from grbp.model.transition import Action
 from grbp.model.validation import check_whole
 from grbp.numerics.intervals import check_level
 
 T = TypeVar("T")
 
-NAMES: Final = ("p_C by state", "p_C over time", "p_F by state", "p_F over time", "groups")
+SUSPECTED: Final[Mapping[str, tuple[Action | None, str]]] = {
+    "p_C by state": (Action.CONTINUE, "state"),
+    "p_C over time": (Action.CONTINUE, "time"),
+    "p_F by state": (Action.FINISH, "state"),
+    "p_F over time": (Action.FINISH, "time"),
+    "groups": (None, "groups"),
+}
+"""What each alarm suspects: of which action the chances differ, None for both, and over what."""
+
+NAMES: Final = tuple(SUSPECTED)
 """The alarms, in the order in which a watch keeps them."""
 
 _GROUPS: Final = 4
@@ -41,21 +51,14 @@ _NO_LOOKS: Final = (0,) * 6
 _LARGEST: Final = 700.0
 """The logarithm of the largest evidence that is told."""
 
+_DOES: Final = {Action.CONTINUE: "CONTINUE moves up", Action.FINISH: "FINISH wins", None: ""}
 _SAID: Final = {
-    "p_C by state": (
-        "one chance for all states that CONTINUE moves up",
+    "state": (
+        "one chance for all states that {does}",
         "it can be wrong in some states, and a model by state would describe them better",
     ),
-    "p_C over time": (
-        "that the chance with which CONTINUE moves up never changes",
-        "old cases mislead, and a learner that forgets would follow the change",
-    ),
-    "p_F by state": (
-        "one chance for all states that FINISH wins",
-        "it can be wrong in some states, and a model by state would describe them better",
-    ),
-    "p_F over time": (
-        "that the chance with which FINISH wins never changes",
+    "time": (
+        "that the chance with which {does} never changes",
         "old cases mislead, and a learner that forgets would follow the change",
     ),
     "groups": (
@@ -63,7 +66,7 @@ _SAID: Final = {
         "it can be wrong in some groups, and each needs counts of its own",
     ),
 }
-"""What is taken for granted, and what follows if it is wrong."""
+"""What is taken for granted, and what follows if it is wrong, by what an alarm is over."""
 
 
 class Step(NamedTuple):
@@ -125,6 +128,16 @@ class Alarm(NamedTuple):
     case: int | None
     evidence: float
     sentence: str
+
+    @property
+    def action(self) -> Action | None:
+        """The action whose chance differs; None if that of any may."""
+        return SUSPECTED[self.name][0]
+
+    @property
+    def over(self) -> str:
+        """Over what it differs: "state", "time" or "groups"."""
+        return SUSPECTED[self.name][1]
 
 
 class Tally(NamedTuple):
@@ -452,7 +465,8 @@ def _log_bar(level: float) -> float:
 
 def _say(name: str, case: int | None) -> str:
     """Say what is taken for granted, since when the cases say otherwise, and what follows."""
-    granted, follows = _SAID[name]
+    action, over = SUSPECTED[name]
+    granted, follows = (part.format(does=_DOES[action]) for part in _SAID[over])
     since = "" if case is None else f" since case {case:,}"
     return f"The advice assumes {granted}; these cases say otherwise{since}: {follows}."
 

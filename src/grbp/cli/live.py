@@ -32,11 +32,11 @@ from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Event, Verified
 from grbp.live.codes import CODE_HINT
 from grbp.live.export import log_kind, read_log
-from grbp.live.narration import describe_events
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
 from grbp.live.verify import replay_log
+from grbp.live.words.entries import describe_events
 
 STORE: Final = "grbp-live.sqlite"
 """The file in the present folder that keeps studies, unless something else is said."""

@@ -9,24 +9,18 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import chain, zip_longest
+from itertools import product, zip_longest
 from typing import Any, Final
 
-from grbp._format import percent, plural
+from grbp._format import begin, format_share, format_span, plural
 from grbp.live import Advice, Basis, Case, Event, Status, Verified
 from grbp.live.advice import AnyBasis
-from grbp.live.basis import fill_lines, name_goal
-from grbp.live.narration import (
-    EventLine,
-    describe_advice,
-    describe_choice,
-    describe_granted,
-    describe_planned,
-    format_days,
-    name_state,
-)
-from grbp.live.schema import CLOSED, LOST, OPEN, WON
-from grbp.model.labels import Labels, begin
+from grbp.live.grounds import see
+from grbp.live.words import standing
+from grbp.live.words.entries import EventLine, say_window
+from grbp.live.words.policies import describe_choice, name_ends, name_goal
+from grbp.live.words.reasons import fill_lines, say_drawn
+from grbp.model.labels import Labels
 from grbp.model.transition import Action
 from grbp.theory.posterior import Estimate
 
@@ -34,7 +28,6 @@ _WIDTH: Final = 80
 _GAP: Final = 2
 _TIMES: Final = ("recorded", "since")
 _DETAILS: Final = "\nFor statisticians:"
-_STATUS: Final = {OPEN: "in progress", WON: "won", LOST: "lost", CLOSED: "withdrawn"}
 
 
 def _fill(text: str) -> None:
@@ -60,7 +53,7 @@ def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def show_advice(advice: Advice, done: str = "", *, details: bool = False) -> None:
     """Say what to do, then what was recorded, then why."""
-    _fill(describe_advice(advice))
+    _fill(str(advice))
     if advice.replayed:
         print(f"This was recorded before, as entry {advice.event:,}; nothing was recorded now.")
     elif done:
@@ -78,14 +71,13 @@ def show_advice(advice: Advice, done: str = "", *, details: bool = False) -> Non
 def show_study(status: Status, *, details: bool = False) -> None:
     """Say at a glance how a study stands."""
     n, words = status.cases, status.labels
-    ends = " to ".join(name_state(state, status.goal, words) for state in (0, status.goal))
-    _fill(f"Study {status.study}: from {ends}.")
+    _fill(f"Study {status.study}: from {name_ends(status.goal, words)}.")
     if status.shadow:
         print("Shadow mode: nobody is advised.")
     if status.groups:
         _fill(f"Groups, each with counts of its own: {', '.join(status.groups)}.")
     for action, days in status.windows.items():
-        _fill(f"An outcome of {words.doing(action)} counts after {format_days(days)}.")
+        _fill(f"{begin(say_window(action, days, words))}.")
     if status.archived:
         print(f"ARCHIVED on {status.archived[:10]}: it takes no entries.")
     if status.read_only:
@@ -93,10 +85,10 @@ def show_study(status: Status, *, details: bool = False) -> None:
     if not n["opened"]:
         print(f"There is no {words.case[0]} yet.")
     else:
-        stages = ", ".join(f"{n[stage]:,} {said}" for stage, said in _STATUS.items())
+        stages = ", ".join(f"{n[stage]:,} {said}" for stage, said in standing.STAGES.items())
         _fill(f"{begin(words.count_cases(n['opened']))}: {stages}.")
     if status.planned is not None:
-        _fill(describe_planned(status.planned, n["opened"], words))
+        _fill(standing.describe_planned(status.planned, n["opened"], words))
     if not status.shadow:
         _show_learned(status)
     if details:
@@ -107,10 +99,9 @@ def _show_learned(status: Status) -> None:
     """Say what a study has learned, and what follows from that."""
     basis, words = status.basis, status.labels
     if status.model != "one" or status.memory is not None:
-        granted = describe_granted(status.model, status.memory, words)
-        _fill(f"The advice takes {granted} for granted.")
-    for alarm in status.alarms or ():
-        _fill(f"WARNING: {words.tell(alarm.sentence)}")
+        _fill(f"The advice takes for granted {'; '.join(standing.describe_granted(status))}.")
+    for alarm in standing.describe_alarms(status):
+        _fill(f"{'WARNING: ' if alarm.speaks else ''}{alarm.sentence}")
     if status.pending:
         many, are = ("outcome", "is") if status.pending == 1 else ("outcomes", "are")
         finish = words.doing(Action.FINISH)
@@ -119,10 +110,8 @@ def _show_learned(status: Status) -> None:
     rows = [basis] if isinstance(basis, Basis) else status.by_state
     if any(one.f or one.c for one in rows):
         _show_known(rows, words)
-    elif status.cases["opened"]:
-        print("Neither of the two was tried yet.")
-    if isinstance(basis, Basis) and basis.side is not None:
-        _fill(_describe_better(basis, words))
+    if status.cases["opened"] or basis.side is not None:
+        _fill(standing.describe_certainty(basis, words))
 
 
 def _show_next(status: Status) -> None:
@@ -138,43 +127,23 @@ def _show_next(status: Status) -> None:
 def _show_known(rows: Sequence[AnyBasis], words: Labels) -> None:
     """Print what is known of both actions, in all states together or in each."""
     interval = f"{100 * rows[0].level:g} % interval"
-    where = [f"in {words.state(one.state)}, " if one.threshold is None else "" for one in rows]
-    goal, (go_on, finish) = name_goal(rows[0], words), map(words.doing, Action)
-    cells = chain.from_iterable(
-        (
-            (f"{place}{go_on} moved up", one.c_up, one.c, one.p_c),
-            (f"{place}{finish} reached {goal}", one.f_goal, one.f, one.p_f),
+    goal = name_goal(rows[0].goal, words)
+    did = {Action.CONTINUE: "moved up", Action.FINISH: f"reached {goal}"}
+    cells = []
+    for basis, action in product(rows, Action):
+        seen, place = see(basis, action), f"in {words.state(basis.state)}, " * basis.by_state
+        share = seen.share
+        cells.append(
+            (
+                begin(f"{place}{words.doing(action)} {did[action]}"),
+                f"{seen.good:,} of {seen.tries:,}",
+                format_share(share.estimate),
+                format_span(share.low, share.high) if seen.tries else "",
+            )
         )
-        for place, one in zip(where, rows, strict=True)
-    )
     print()
-    _show_table(
-        ("what was seen", "how often", "share", interval),
-        [
-            (begin(what), f"{good:,} of {tries:,}", *_format_share(share))
-            for what, good, tries, share in cells
-        ],
-    )
+    _show_table(("what was seen", "how often", "share", interval), cells)
     print()
-
-
-def _format_share(one: Estimate) -> tuple[str, str]:
-    """Write a share and its interval in percent."""
-    if math.isnan(one.estimate):
-        return "unknown", ""
-    return percent(one.estimate), f"{100.0 * one.low:.1f} to {100.0 * one.high:.1f} %"
-
-
-def _describe_better(basis: Basis, words: Labels) -> str:
-    """Say what seems better in state 1, and how sure that is."""
-    assert basis.side is not None  # noqa: S101 (whoever asks has looked)
-    sure = "the intervals leave no doubt" if basis.settled else "the intervals allow for either"
-    said = f"In {words.state(1)}, {words.doing(basis.side)} looks better; {sure}."
-    if basis.other_better is None:
-        return said
-    chance = basis.other_better if basis.side != basis.action else 1.0 - basis.other_better
-    chance = min(max(chance, 1e-12), 1.0 - 1e-12)  # its precision
-    return f"{said} The probability that this is right is {percent(chance)}."
 
 
 def _show_details(status: Status) -> None:
@@ -190,8 +159,7 @@ def _show_details(status: Status) -> None:
     for alarm in status.alarms or ():
         print(f"Alarm {alarm.name}: evidence {alarm.evidence:,.0f}.")
     if basis.drawn is not None:
-        first = f"p_C = {basis.drawn[0]:.2f}, p_F = {basis.drawn[1]:.2f}"
-        print(f"The learner also counts one drawn try of each action: {first}.")
+        _fill(say_drawn(*basis.drawn))
     if isinstance(basis, Basis) and (basis.f or basis.c):
         _show_estimates(basis)
     print(f"{plural(status.events, 'event')}, head {status.head[:16]}.")
@@ -227,7 +195,7 @@ def show_cases(cases: Sequence[Case], limit: int, words: Labels) -> None:
         words.case[0]: [f"{one.case:,}" for one in cases],
         "code": [one.code or "" for one in cases],
         "state": [words.state(one.state).removeprefix("state ") for one in cases],
-        "status": [_STATUS.get(one.status, one.status) for one in cases],
+        "status": [standing.STAGES.get(one.status, one.status) for one in cases],
         "steps": [_describe_steps(one) for one in cases],
         "advised": [words.do(one.action) if one.action else "" for one in cases],
         "since": [_format_time(one.since)[:-3] for one in cases],

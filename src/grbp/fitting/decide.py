@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
-from grbp._format import percent
+from grbp._format import begin, percent
 from grbp.fitting.doubts import Doubt, find_doubts
 from grbp.fitting.evidence import (
     WAYS,
     Evidence,
-    begin,
     say_rejected,
     say_values,
     share_text,

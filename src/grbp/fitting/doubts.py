@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from grbp._format import percent
+from grbp._format import begin, percent
 from grbp.fitting import assumptions as a
-from grbp.fitting.evidence import Evidence, begin, say_broken, say_rejected, say_values
+from grbp.fitting.evidence import Evidence, say_broken, say_rejected, say_values
 from grbp.fitting.grounds import Ground
 from grbp.fitting.support import disagrees, say_support, write_list
 from grbp.theory.posterior import Estimate

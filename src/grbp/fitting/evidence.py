@@ -149,8 +149,3 @@ def say_values(values: list[tuple[str, Estimate]]) -> str:
 def share_text(share: Estimate) -> str:
     """Write an estimated share with its interval, in the letters of any terminal."""
     return format_interval(*share).replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")
-
-
-def begin(sentence: str) -> str:
-    """Begin a sentence with a capital letter; p_C and p_F keep theirs."""
-    return sentence if sentence.startswith("p_") else sentence[0].upper() + sentence[1:]

@@ -11,11 +11,11 @@ from grbp.live.basis import Basis, make_basis
 from grbp.live.config import CONTINUE, FINISH, Config, this_version
 from grbp.live.evolve import load_watch
 from grbp.live.ledger import Known, advise, load_known
-from grbp.live.narration import describe_advice
 from grbp.live.schema import OPEN, CaseRow, StudyRow
 from grbp.live.starts import DRAWN
 from grbp.live.state_basis import StateBasis, make_state_basis
-from grbp.model.labels import Labels
+from grbp.live.words.standing import describe_advice
+from grbp.model.labels import NO_WORDS, Labels
 from grbp.model.transition import Action
 
 AnyBasis: TypeAlias = Basis | StateBasis
@@ -137,12 +137,8 @@ def _speak_against(
     alarms: Iterable[Alarm], model: str, memory: object, groups: Sequence[str]
 ) -> tuple[Alarm, ...]:
     """Return the alarms of what the advice does not allow for."""
-    allowed = [
-        *(["state"] if model != "one" else []),
-        *(["time"] if memory is not None else []),
-        *(["groups"] if groups else []),
-    ]
-    return tuple(one for one in alarms if not any(one.name.endswith(part) for part in allowed))
+    allowed = {"state": model != "one", "time": memory is not None, "groups": bool(groups)}
+    return tuple(alarm for alarm in alarms if not allowed[alarm.over])
 
 
 def find_alarms(study: StudyRow) -> tuple[Alarm, ...]:
@@ -342,7 +338,7 @@ class Status:
     by_group: dict[str, GroupStatus]
     by_state: tuple[StateBasis, ...]
     alarms: tuple[Alarm, ...] | None
-    labels: Labels = Labels()  # noqa: RUF009 (it cannot be changed)
+    labels: Labels = NO_WORDS
 
     @property
     def against(self) -> tuple[Alarm, ...]:

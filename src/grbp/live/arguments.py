@@ -92,7 +92,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def format_time(time: datetime) -> str:
+def format_time(time: datetime, to: str = "microseconds") -> str:
     """Write a time in UTC, so that texts sort as times do."""
     try:
         utc = time if time.tzinfo is UTC else time.astimezone(UTC)
@@ -101,4 +101,4 @@ def format_time(time: datetime) -> str:
             f"the time {time} was given; in UTC it is not within the years 1 to 9999: correct the"
             " clock"
         ) from None
-    return utc.isoformat(timespec="microseconds")
+    return utc.isoformat(timespec=to)

@@ -7,28 +7,25 @@ monotone in each of them, and its ends are those of the rectangle; nothing furth
 """
 
 import math
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from grbp._format import percent
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, with_pending
-from grbp.model.labels import Labels, begin
+from grbp.live.grounds import Ground, find_ground
+from grbp.live.words import reasons
+from grbp.model.labels import NO_WORDS, Labels
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import anytime, check_level
 from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
-
-_WIDTH: Final = 80
-NO_WORDS: Final = Labels()
 
 
 @dataclass(frozen=True)
@@ -106,6 +103,8 @@ class Basis:
     either. All intervals hold together, after every case, with probability 95 %.
     """
 
+    by_state: ClassVar[Literal[False]] = False
+
     goal: int
     state: int
     threshold: int
@@ -141,9 +140,19 @@ class Basis:
         return self.difference.low >= 0.0 or self.difference.high < 0.0
 
     @property
+    def choice(self) -> int:
+        """The threshold that was chosen for the case."""
+        return self.threshold
+
+    @property
+    def ground(self) -> Ground:
+        """Why the action is advised."""
+        return find_ground(self)
+
+    @property
     def summary(self) -> str:
         """The reasons in plain words and then for statisticians, at 80 columns."""
-        return summarize(self)
+        return reasons.summarize(self)
 
     def sentences(self, labels: Labels = NO_WORDS) -> list[str]:
         """Return the reasons as plain sentences, the most important first.
@@ -157,38 +166,7 @@ class Basis:
         -------
         list of str
         """
-        finish, go_on = labels.doing(Action.FINISH), labels.doing(Action.CONTINUE)
-        sentences = [*describe_advised(self, labels), self._describe_tries(labels)]
-        if self.f and self.c:
-            won, worth = format_estimate(self.p_f), format_estimate(self.value_continue)
-            sentences.append(
-                f"From here, {finish} is estimated to reach {name_goal(self, labels)} in {won}, and"
-                f" {go_on} in {worth}."
-            )
-        else:
-            sentences.append("So the two cannot be compared yet.")
-        if self.state > 1:
-            sentences.append(
-                f"Above {labels.state(1)}, {finish} is never better, whatever the two chances are."
-            )
-        elif self.side is not None:
-            doubt = "and" if self.settled else "but"
-            sure = "leave no doubt" if self.settled else "allow for either"
-            better = labels.doing(self.side)
-            sentences.append(f"By that, {better} is better here, {doubt} the intervals {sure}.")
-        if self.state == 1 and self.other_better is not None:
-            other = labels.doing(Action(1 - self.action))
-            chance = percent(min(max(self.other_better, 1e-12), 1.0 - 1e-12))  # its precision
-            sentences.append(f"The probability that {other} is better here is {chance}.")
-        return sentences
-
-    def _describe_tries(self, labels: Labels) -> str:
-        """Say how often both actions were tried before the case, and what came of them."""
-        if not (self.f or self.c or self.pending):
-            return f"Before this {labels.case[0]}, neither was tried."
-        won = describe_finish(self, labels, count_times(self.f_goal))
-        moved = describe_continue(self, labels, count_times(self.c_up))
-        return f"Before this {labels.case[0]}, {won}; {moved}.{say_what_counts(self, labels)}"
+        return reasons.list_reasons(self, labels)
 
     def details(self) -> list[str]:
         """Return what statisticians want to know, as sentences.
@@ -199,20 +177,7 @@ class Basis:
             The learner and its threshold, what it drew before the first case, the estimate that
             decides, and with which probability the intervals hold.
         """
-        sentences = [
-            f"The learner {self.learner} (grbp {self.version}) chose threshold"
-            f" {self.threshold:,} of {self.goal - 1:,}."
-        ]
-        if self.drawn is not None:
-            sentences.append(
-                "It also counts one try of each that was drawn before the first case, with"
-                f" p_C = {self.drawn[0]:.2f} and p_F = {self.drawn[1]:.2f}."
-            )
-        sentences.append("FINISH is right in state 1 where p_F is B(p_C) or more.")
-        if self.c:
-            even = format_estimate(self.boundary)
-            sentences.append(f"B(p_C) is estimated at {even}, {self._describe_side()}.")
-        return sentences + say_how_intervals_hold(self)
+        return reasons.list_details(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
@@ -228,102 +193,6 @@ class Basis:
             "settled": self.settled,
             "drawn": None if drawn is None else {"p_c": drawn[0], "p_f": drawn[1]},
         }
-
-    def _describe_side(self) -> str:
-        """Say where the estimate stands relative to the boundary."""
-        if self.side is None:
-            return "so that nobody can say yet on which side p_F is"
-        also = ", also by the intervals" if self.settled else "; the intervals allow for either"
-        return f"so that p_F is on the side of {self.side.name}{also}"
-
-
-def describe_advised(basis: Any, labels: Labels) -> list[str]:
-    """Say what is advised, and why it is if it does not look better."""
-    advised, other = (labels.doing(one) for one in (basis.action, Action(1 - basis.action)))
-    sentences = [f"{begin(advised)} is advised in {labels.state(basis.state)}."]
-    if first := describe_first_try(basis, labels):
-        sentences.append(first)
-    elif basis.forced:
-        sentences.append(
-            f"This is to learn: by what the study counts so far, {other} is better here."
-        )
-    return sentences
-
-
-def describe_first_try(basis: Any, labels: Labels = NO_WORDS) -> str:
-    """Say that nothing is known about the action that is advised; an empty text if something is.
-
-    Where chances differ by state, this is about the present state.
-    """
-    finish = basis.action == Action.FINISH
-    if basis.f if finish else basis.c:
-        return ""
-    here = f" in {labels.state(basis.state)}" if basis.threshold is None else ""
-    waits = finish and basis.pending
-    why = "its first outcome is still awaited" if waits else "somebody has to be the first"
-    return f"Nothing is known about {labels.doing(basis.action)}{here} yet: {why}."
-
-
-def name_goal(basis: Any, labels: Labels) -> str:
-    """Name the goal."""
-    return labels.state(basis.goal) if labels.states else "the goal"
-
-
-def describe_finish(basis: Any, labels: Labels, good: str) -> str:
-    """Say how often FINISH was tried and was good, and how many outcomes are not known yet."""
-    finish, n = labels.doing(Action.FINISH), basis.pending
-    if not basis.f:
-        return f"{finish} was never tried" if not n else f"no outcome of {finish} was known yet"
-    waits = f" ({n:,} more {'is' if n == 1 else 'are'} awaited)" if n else ""
-    did = _say_how_often(f"reached {name_goal(basis, labels)}", good)
-    return f"{finish} was tried {count_times(basis.f)} and {did}{waits}"
-
-
-def describe_continue(basis: Any, labels: Labels, good: str) -> str:
-    """Say how often CONTINUE was tried and was good."""
-    go_on = labels.doing(Action.CONTINUE)
-    if not basis.c:
-        return f"{go_on} was never tried"
-    return f"{go_on} was tried {count_times(basis.c)} and {_say_how_often('moved up', good)}"
-
-
-def _say_how_often(did: str, good: str) -> str:
-    """Say how often something was done, in its place in the sentence."""
-    return f"never {did}" if good == count_times(0) else f"{did} {good}"
-
-
-def say_what_counts(basis: Any, labels: Labels) -> str:
-    """Say that older cases count in part, if they do."""
-    return "" if basis.memory is None else f" Older {labels.case[1]} count in part."
-
-
-def count_times(number: int) -> str:
-    """Write how often something happened."""
-    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number:,} times")
-
-
-def summarize(basis: Any) -> str:
-    """Return the reasons for everybody, and then those for statisticians, at 80 columns."""
-    details = fill_lines(basis.details())
-    return f"{fill_lines(basis.sentences())}\n\nFor statisticians:\n{details}"
-
-
-def fill_lines(sentences: list[str]) -> str:
-    """Return sentences in lines of 80 columns."""
-    text = " ".join(sentences).replace(" %", "\xa0%")  # No line begins with a sign.
-    return textwrap.fill(text, _WIDTH).replace("\xa0", " ")
-
-
-def say_how_intervals_hold(basis: Any) -> list[str]:
-    """Say with which probability the intervals of a basis hold, if there is something to hold."""
-    if basis.memory is not None:
-        return ["Intervals hold as far as the chances did not change."]
-    if not (basis.f or basis.c):
-        return []
-    return [
-        "All intervals hold together, after every case, with probability"
-        f" {100.0 * basis.level:.6g} %."
-    ]
 
 
 def make_basis(  # noqa: PLR0913, PLR0917
@@ -421,9 +290,3 @@ def estimate_share(won: int, tries: int, level: float) -> Estimate:
 def estimate_to_dict(one: Estimate) -> dict[str, float | None]:
     """Return an estimate in plain types."""
     return {name: None if math.isnan(x) else x for name, x in one._asdict().items()}
-
-
-def format_estimate(one: Estimate) -> str:
-    """Write an estimated probability with its interval, in percent."""
-    share = "an unknown share" if math.isnan(one.estimate) else percent(one.estimate)
-    return f"{share} ({100.0 * one.low:.1f} to {100.0 * one.high:.1f} %)"

@@ -18,8 +18,8 @@ from grbp.live.config import CONTINUE, FINISH, Config, check_config, load_config
 from grbp.live.evolve import due_time
 from grbp.live.history import find_undoable, last_entry
 from grbp.live.ledger import advise, dumps_known, know
-from grbp.live.narration import name_state
 from grbp.live.schema import CLOSED, OPEN, CaseRow
+from grbp.live.words.policies import name_state
 from grbp.model.transition import successors
 from grbp.model.validation import check_whole
 from grbp.numerics.rng import fold_in

@@ -6,18 +6,10 @@
 
 import re
 from contextlib import suppress
-from typing import Final
 
 from grbp.errors import InvalidInput
 from grbp.learners.memory import MemoryLike, check_memory
 from grbp.learners.registry import MODELS, STATE_LEARNERS, LearnerLike, learner_name
-
-GRANTED: Final = {
-    "one": "one chance for all states",
-    "state": "a chance of its own in each state",
-    "averaged": "either one chance for all states or one in each",
-}
-"""What each model takes for granted, in words."""
 
 
 def is_by_state(name: str) -> bool:

@@ -9,26 +9,15 @@ and of all upper ends.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from grbp.learners.statewise.solving import best_policy, policy_values
-from grbp.live.basis import (
-    NO_WORDS,
-    describe_advised,
-    describe_continue,
-    describe_finish,
-    estimate_share,
-    estimate_to_dict,
-    format_estimate,
-    name_goal,
-    say_how_intervals_hold,
-    say_what_counts,
-    summarize,
-)
-from grbp.live.models import GRANTED
-from grbp.model.labels import Labels, begin
+from grbp.live.basis import estimate_share, estimate_to_dict
+from grbp.live.grounds import Ground, find_ground
+from grbp.live.words import reasons
+from grbp.model.labels import NO_WORDS, Labels
 from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import check_level
@@ -86,9 +75,12 @@ class StateBasis:
     23.2 % (7.2 to 48.3 %).
     <BLANKLINE>
     For statisticians:
-    The learner psrl (grbp 0.2.0) takes a chance of its own in each state for
-    granted. All intervals hold together, after every case, with probability 95 %.
+    The learner psrl (grbp 0.2.0) takes for granted nothing about states, as each
+    state has its own chances. All intervals hold together, after every case, with
+    probability 95 %.
     """
+
+    by_state: ClassVar[Literal[True]] = True
 
     goal: int
     state: int
@@ -135,36 +127,27 @@ class StateBasis:
         return self.p_f.low >= worth.high or self.p_f.high < worth.low
 
     @property
+    def choice(self) -> int:
+        """The policy that was chosen for the case."""
+        return self.policy
+
+    @property
+    def ground(self) -> Ground:
+        """Why the action is advised."""
+        return find_ground(self)
+
+    @property
     def summary(self) -> str:
         """The reasons in plain words and then for statisticians, at 80 columns."""
-        return summarize(self)
+        return reasons.summarize(self)
 
     def sentences(self, labels: Labels = NO_WORDS) -> list[str]:
         """Return the reasons as plain sentences, the most important first; see `Basis`."""
-        here, go_on = labels.state(self.state), labels.doing(Action.CONTINUE)
-        won = describe_finish(self, labels, f"in {format_estimate(self.p_f)}")
-        moved = describe_continue(self, labels, f"in {format_estimate(self.p_c)}")
-        said = [
-            *describe_advised(self, labels),
-            f"Before this {labels.case[0]}, in {here}: {won}; {moved}."
-            f"{say_what_counts(self, labels)}",
-        ]
-        if not self.c:
-            return [*said, f"Where {go_on} leads from here cannot be estimated yet."]
-        worth = format_estimate(self.value_continue)
-        return [
-            *said,
-            f"{begin(go_on)} here, and then what is best as far as it was seen, is estimated to"
-            f" reach {name_goal(self, labels)} in {worth}.",
-        ]
+        return reasons.list_reasons(self, labels)
 
     def details(self) -> list[str]:
         """Return what statisticians want to know, as sentences; see `Basis`."""
-        return [
-            f"The learner {self.learner} (grbp {self.version}) takes {GRANTED[self.model]} for"
-            " granted.",
-            *say_how_intervals_hold(self),
-        ]
+        return reasons.list_details(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""

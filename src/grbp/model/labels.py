@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from grbp._format import begin
 from grbp.errors import InvalidInput, did_you_mean
 from grbp.model.transition import Action
 
@@ -164,6 +165,9 @@ class Labels(NamedTuple):
         return re.sub(pattern, say, text)
 
 
+NO_WORDS: Final = Labels()
+"""What everything is called where nobody has words of their own."""
+
 _VERBS: Final[tuple[Mapping[str, str], ...]] = (
     {"continue": "choose", "continues": "chooses", "continued": "chose", "continuing": "choosing"},
     {"finish": "choose", "finishes": "chooses", "finished": "chose", "finishing": "choosing"},
@@ -179,11 +183,6 @@ def join_words(words: Iterable[str], last: str = "and") -> str:
     """Join words as a sentence does: "a, b and c"."""
     *most, end = words
     return f"{', '.join(most)} {last} {end}" if most else end
-
-
-def begin(text: str) -> str:
-    """Begin a sentence with a text."""
-    return text[:1].upper() + text[1:]
 
 
 def fold_word(word: str) -> str:

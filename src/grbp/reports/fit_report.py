@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from grbp import __version__
-from grbp._format import percent
+from grbp._format import begin, percent
 from grbp.figures.records import (
     boundary_figure,
     cusum_figure,
@@ -73,7 +73,7 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
     pages, tell = environment(), fit.labels.tell
     pages.filters |= {
         "answer": _answer,
-        "begin": _begin,
+        "begin": begin,
         "own": tell,
         "sure": _sure,
     }
@@ -173,8 +173,8 @@ def say_support(fit: "Fit") -> str:
     go, end = fit.labels.actions
     words = {FINISH: f"{end} in ", CONTINUE: f"{go} in ", UNDECIDED: "no sure answer in "}
     parts = [
-        begin + list_states(fit.support[kind], fit.labels)
-        for kind, begin in words.items()
+        lead + list_states(fit.support[kind], fit.labels)
+        for kind, lead in words.items()
         if fit.support[kind]
     ]
     if fit.support[UNKNOWN]:
@@ -186,11 +186,6 @@ def say_support(fit: "Fit") -> str:
 def _keep_number(state: str) -> str:
     """Keep the number of a state on the line of the word before it."""
     return "\N{NO-BREAK SPACE}".join(state.rsplit(" ", 1))
-
-
-def _begin(words: str) -> str:
-    """Let words begin a sentence."""
-    return words[:1].upper() + words[1:]
 
 
 def list_states(states: Sequence[int], labels: Labels) -> str:

@@ -13,10 +13,10 @@ from fastapi.responses import Response, StreamingResponse
 
 from grbp.errors import GrbpError
 from grbp.live.arguments import MOST_CASES
-from grbp.live.narration import describe_events
 from grbp.live.reading import read_config
 from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
+from grbp.live.words.entries import describe_events
 from grbp.serve import models
 from grbp.serve.http_errors import Refusal
 from grbp.serve.middleware import COOKIE, STREAM, report_refused_token
@@ -31,7 +31,6 @@ from grbp.serve.state import (
     describe_text,
     get_caller,
     json_response,
-    may_examine,
     server_state,
     show_all,
 )
@@ -121,9 +120,7 @@ def _write_for_browser(request: Request, study: Study, events: list[Event]) -> s
     if not events:
         return ": nothing new\nretry: 1000\n\n"
     config = read_config(server_state(request).store, study.name)
-    lines = describe_events(
-        events, config.goal, config.words, shadow=config.shadow, examiner=may_examine(request)
-    )
+    lines = describe_events(events, config.goal, config.words, shadow=config.shadow)
     return "".join(
         f"id: {line.event.seq}\ndata: {dumps({**line.event._asdict(), 'what': line.what})}\n\n"
         for line in lines

@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
+from grbp._format import begin
 from grbp.live.basis import Basis
-from grbp.model.labels import Labels, begin
+from grbp.model.labels import NO_WORDS, Labels
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
 
 _POINTS: Final = 81
 _SHOWN: Final = 9
-_NO_WORDS: Final = Labels()
 
 
 class Frame(NamedTuple):
@@ -76,7 +76,7 @@ class Map(NamedTuple):
     below: str
 
 
-def draw_map(basis: Basis, words: Labels = _NO_WORDS) -> Map:
+def draw_map(basis: Basis, words: Labels = NO_WORDS) -> Map:
     """Return the boundary map of a basis, in a study's own words."""
     xs = [i / (_POINTS - 1) for i in range(_POINTS)]
     curve = MAP.line((x, float(boundary(basis.goal, x))) for x in xs)
@@ -114,7 +114,7 @@ class Chain(NamedTuple):
 
 
 def draw_chain(
-    goal: int, state: int, finishes: Callable[[int], bool] | None, words: Labels = _NO_WORDS
+    goal: int, state: int, finishes: Callable[[int], bool] | None, words: Labels = NO_WORDS
 ) -> Chain:
     """Return the picture of the chain: all states, or those near the present one and the ends.
 

@@ -7,9 +7,8 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from grbp._format import plural
-from grbp.live.narration import format_days
-from grbp.model.labels import begin
+from grbp._format import begin, format_days, format_share, format_span, plural
+from grbp.live.words import entries, reasons, standing
 from grbp.model.transition import successors
 from grbp.serve import narration
 
@@ -25,15 +24,17 @@ TEMPLATES.filters |= {
     "begin": begin,
     "counted": plural,
     "days": format_days,
-    "share": narration.format_share,
-    "span": narration.format_interval,
+    "share": lambda one: format_share(one.estimate),
+    "span": lambda one: format_span(one.low, one.high).replace(" %", "\xa0%"),
     "clock": lambda stamp: f"{stamp[:10]} {stamp[11:16]} UTC",
 }
 TEMPLATES.globals |= {
     "isnan": math.isnan,
-    "describe_alarms": narration.describe_alarms,
-    "describe_granted": narration.describe_granted,
-    "describe_learner": narration.describe_learner,
+    "describe_alarms": standing.describe_alarms,
+    "describe_granted": standing.describe_granted,
     "link_explorer": narration.link_explorer,
+    "say_drawn": reasons.say_drawn,
+    "say_other_better": reasons.say_other_better,
+    "say_window": entries.say_window,
     "successors": successors,
 }

@@ -13,24 +13,19 @@ from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from grbp.errors import GrbpError
-from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, MODELS
-from grbp.live.advice import AnyBasis, Case, Status
+from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
+from grbp.live.advice import Case, Status
 from grbp.live.basis import Basis
 from grbp.live.ledger import finishes
-from grbp.live.narration import (
-    describe_choice,
-    describe_events,
-    describe_history,
-    describe_planned,
-    last_entry,
-    name_state,
-)
 from grbp.live.reading import list_current, read_config, read_held_steps, read_states, read_undoable
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
-from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
+from grbp.live.words.entries import describe_events
+from grbp.live.words.policies import describe_choice, name_state
+from grbp.live.words.reasons import STATES, explain_advice
+from grbp.live.words.standing import describe_certainty, describe_planned, name_stages
 from grbp.model.labels import Labels
 from grbp.serve import models, narration
 from grbp.serve.drawing import Frame, draw_chain, draw_map
@@ -97,7 +92,7 @@ def _find_words(status: Status) -> dict[str, Any]:
     goal, words, by_state = status.goal, status.labels, status.model != "one"
     return {
         "words": words,
-        "ends": narration.name_ends(words, goal),
+        "ends": name_stages(goal, words),
         "place": lambda state: name_state(state, goal, words),
         "rule": lambda choice: describe_choice(choice, goal, words, by_state=by_state),
         "describe_planned": lambda planned, opened: describe_planned(planned, opened, words),
@@ -135,7 +130,7 @@ def _offer_choices() -> dict[str, Any]:
     return {
         "learners": [name for name in LEARNERS if not name.startswith(("oracle", "ucb1-policies"))],
         "default_learner": DEFAULT_LEARNER,
-        "models": {name: narration.MODEL_WORDS[name] for name in MODELS},
+        "models": STATES,
     }
 
 
@@ -212,17 +207,22 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     status, one = _read_status(request, found), show_all(request, study, [found.case(case)])[0]
     # Whoever records reads this page, so that its history says no advice to anybody.
     events = [show(event, shadow=status.shadow) for event in found.log(0, 1_000_000, case)]
-    words, goal = status.labels, name_state(status.goal, status.goal, status.labels)
-    lines = describe_history(events, status.goal, words, shadow=status.shadow)
+    words, due = status.labels, read_held_steps(server.store, study, case)
+    back, held = found.find_taken_back(events), {step for step, _ in due}
+    lines = describe_events(
+        events, status.goal, words, shadow=status.shadow, taken_back=back,
+        waiting={e.seq for e in events if e.kind == "tell" and e.step in held} - back,
+    )  # fmt: skip
+    stand = [line for line in lines if line.event.kind in ("tell", "close") and not line.taken_back]
     known = found.basis(case, one.state if one.status == OPEN else 1)
     basis = known if one.status == OPEN else None
-    choice = _read_choice(known)
+    choice = None if known is None else known.choice
     config = read_config(server.store, study)
     return _render_page(
         request, "case.html", found, status=status, case=one, basis=basis,
-        why=basis and narration.explain_advice(basis, words, goal),
+        why=basis and explain_advice(basis, words),
         reasons=[] if basis else narration.explain_steps(
-            lines, words, goal, cache(partial(found.basis, case))
+            lines, words, cache(partial(found.basis, case))
         ),
         map=draw_map(basis, words) if isinstance(basis, Basis) else None,
         chain=draw_chain(
@@ -230,19 +230,11 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
             words,
         ),
         choice=choice, by_state=config.by_state,
-        lines=lines[::-1], last=last_entry(lines), next_step=one.steps + 1,
+        lines=lines[::-1], last=stand[-1] if stand else None, next_step=one.steps + 1, due=due,
         undoable=read_undoable(
             server.store, study, case, get_caller(request).actor, server.clock()
         ),
-        due=read_held_steps(server.store, study, case),
     )  # fmt: skip
-
-
-def _read_choice(basis: AnyBasis | None) -> int | None:
-    """Return the threshold, or the policy, of a case."""
-    if basis is None:
-        return None
-    return basis.policy if isinstance(basis, StateBasis) else basis.threshold
 
 
 @viewer.get("/studies/{study}/evidence", include_in_schema=False)
@@ -253,7 +245,7 @@ def evidence_page(request: Request, study: StudyName, group: str = "") -> Respon
     status = _read_status(request, found)
     if status.shadow and not may_examine(request):
         return _render_page(request, "hidden.html", found, status=status, examiner=STATISTICIAN)
-    moments, sure = found.trajectory(_POINTS), narration.describe_certainty(status, status.labels)
+    moments, sure = found.trajectory(_POINTS), describe_certainty(status.basis, status.labels)
     regret = narration.describe_regret(read_config(server.store, study), status)
     return _render_page(
         request, "evidence.html", found, status=status, sure=sure, regret=regret,
@@ -290,7 +282,7 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
     older = events[-_PAGE].seq if len(events) > _PAGE else None
     lines = describe_events(
         show_all(request, study, events[-_PAGE:]), status.goal, status.labels,
-        shadow=status.shadow, examiner=may_examine(request),
+        shadow=status.shadow,
         taken_back=found.find_taken_back(events),
     )  # fmt: skip
     return _render_page(

@@ -14,7 +14,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
@@ -89,7 +89,7 @@ class Token(NamedTuple):
 
     def is_valid(self, now: datetime) -> bool:
         """Return whether it lets somebody in at a time."""
-        return not (self.revoked or self.expires <= _format_time(now))
+        return not (self.revoked or self.expires <= format_time(now, "seconds"))
 
 
 class _Known(NamedTuple):
@@ -252,7 +252,7 @@ class Tokens:
         if number > _MOST_DAYS:
             raise InvalidInput(f"days = {days!r} was given; it must be at most {_MOST_DAYS:,.0f}")
         try:
-            return _format_time(self._clock() + timedelta(number))
+            return format_time(self._clock() + timedelta(number), "seconds")
         except OverflowError:
             raise InvalidInput(
                 f"days = {days!r} was given; the token would end after the year 9999: give fewer"
@@ -356,8 +356,3 @@ def _draw_token() -> str:
 def hash_token(token: str) -> str:
     """Compute the hash by which a token is kept."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
-
-
-def _format_time(moment: datetime) -> str:
-    """Write a time in UTC, to the second."""
-    return moment.astimezone(UTC).isoformat(timespec="seconds")

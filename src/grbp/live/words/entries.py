@@ -1,0 +1,215 @@
+"""Say what the entries of a log recorded: a function for each kind of event."""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Final, NamedTuple
+
+from grbp._format import begin, format_days
+from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
+from grbp.live.starts import DRAWN, FIRST
+from grbp.live.words.policies import describe_choice, name_ends, name_state
+from grbp.model.labels import NO_WORDS, Labels
+
+HELD: Final = "does not count yet"
+TAKEN_BACK: Final = "taken back"
+_DAMAGE: Final = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+_DAY: Final = 86_400.0
+
+
+class EventLine(NamedTuple):
+    """An event in words.
+
+    Attributes
+    ----------
+    event : Event
+    what : str
+        What was recorded, in a sentence.
+    why : str
+        The reason that was given, if one was.
+    notes : list of str
+        What else is to be known: that the advice was overridden, that it does not count yet, that
+        it was taken back.
+    details : str
+        What only statisticians want to know: the learner of a study, its seed, where it began.
+    taken_back : bool
+        Whether it was taken back.
+    """
+
+    event: Event
+    what: str
+    why: str
+    notes: list[str]
+    details: str = ""
+    taken_back: bool = False
+
+
+class Entry(NamedTuple):
+    """What is known of an event that is to be put into words.
+
+    Attributes
+    ----------
+    event : Event
+    asked, answered : dict
+        Its request and its response.
+    goal : int
+    labels : Labels
+    shadow : bool
+        Whether the study advises nobody; what is hidden then is None in what is asked and answered.
+    waits : bool or None
+        Whether it still does not count; None for as it was when it was recorded.
+    """
+
+    event: Event
+    asked: dict[str, Any]
+    answered: dict[str, Any]
+    goal: int
+    labels: Labels
+    shadow: bool
+    waits: bool | None
+
+
+class Told(NamedTuple):
+    """What an entry recorded: a sentence, notes beside it, and what is for statisticians."""
+
+    what: str
+    notes: tuple[str, ...] = ()
+    details: str = ""
+
+
+def describe_events(
+    events: Iterable[Event],
+    goal: int,
+    labels: Labels = NO_WORDS,
+    *,
+    shadow: bool,
+    taken_back: Collection[int] = (),
+    waiting: Collection[int] | None = None,
+) -> list[EventLine]:
+    """Say what events recorded, as far as they show it.
+
+    `taken_back` has the numbers of those that were taken back, which are marked; `waiting` those
+    that do not count yet, where that is to be said as it is now and not as it was.
+    """
+    lines = []
+    for event in events:
+        waits = None if waiting is None else event.seq in waiting
+        told, why = _describe_event(event, goal, labels, shadow, waits)
+        void = event.seq in taken_back
+        notes = [*told.notes, *([TAKEN_BACK] if void else [])]
+        lines.append(EventLine(event, told.what, why, notes, told.details, void))
+    return lines
+
+
+def _describe_event(
+    event: Event, goal: int, labels: Labels, shadow: bool, waits: bool | None
+) -> tuple[Told, str]:
+    """Say what an event recorded, and the reason that was given, if it can be read."""
+    word = ENTRY_WORDS.get(event.kind, _word_unknown)
+    try:
+        asked, answered = loads(event.request), loads(event.response)
+        entry = Entry(event, asked, answered, goal, labels, shadow, waits)
+        return word(entry), str(asked.get("why") or "")
+    except _DAMAGE:
+        return Told("This entry is damaged: verify the study."), ""
+
+
+def word_study(entry: Entry) -> Told:
+    """Say to what a study was locked, and to statisticians by what it decides."""
+    config, labels = entry.asked["config"], entry.labels
+    parts = [
+        f"from {name_ends(config['goal'], labels)}",
+        *(
+            say_window(action, seconds / _DAY, labels)
+            for action, seconds in config["windows"].items()
+        ),
+        *(["shadow mode"] if config["shadow"] else []),
+        *([f"groups {', '.join(config['groups'])}"] if config.get("groups") else []),
+    ]
+    details = f"{begin(_describe_learner(config))}." if config.get("learner") else ""
+    return Told(f"The study was set up: {', '.join(parts)}.", (), details)
+
+
+def say_window(action: str, days: float, labels: Labels) -> str:
+    """Say when an outcome of an action counts."""
+    return f"an outcome of {labels.doing(action)} counts after {format_days(days)}"
+
+
+def _describe_learner(config: dict[str, Any]) -> str:
+    """Say by what a study decides."""
+    learner, start = config["learner"], config["start"]
+    beginning = {DRAWN: "from drawn first estimates", FIRST: "with one first try of each"}
+    name = learner if isinstance(learner, str) else learner["name"]
+    began = beginning.get(start, "from records") if isinstance(start, str) else "from records"
+    return f"learner {name}, seed {config['seed']}, {began}"
+
+
+def word_opening(entry: Entry) -> Told:
+    """Say in which state a case was opened, and what was decided for it."""
+    asked, answered, decided = entry.asked, entry.answered, ""
+    if answered["known"] is not None:
+        by_state = isinstance(answered["known"][1], list)
+        choice, goal = answered["threshold"], entry.goal
+        decided = f"; {describe_choice(choice, goal, entry.labels, by_state=by_state)}"
+    group = f" of group {asked['group']}" if "group" in asked else ""
+    return Told(f"Opened in {entry.labels.state(asked['state'])}{group}{decided}.")
+
+
+def word_step(entry: Entry) -> Told:
+    """Say what was done and where it led, what was advised instead, and if it counts."""
+    answered, notes = entry.answered, []
+    if answered["advised"] not in (None, answered["took"]):
+        would = "would be" if entry.shadow else "was"
+        notes.append(f"{entry.labels.doing(answered['advised'])} {would} advised")
+    if not answered["counted"] if entry.waits is None else entry.waits:
+        notes.append(HELD)
+    done = describe_step(answered, entry.goal, entry.labels)
+    return Told(f"Step {entry.event.step:,}: {done}.", tuple(notes))
+
+
+def describe_step(answered: dict[str, Any], goal: int, labels: Labels = NO_WORDS) -> str:
+    """Say what was done and where it led, from what was answered when it was told."""
+    before, after = labels.state(answered["from"]), name_state(answered["state"], goal, labels)
+    return f"{labels.doing(answered['took'])} led from {before} to {after}"
+
+
+def word_maturity(entry: Entry) -> Told:
+    """Say that a step counts."""
+    return Told(f"Step {entry.event.step:,} counts from now on: its waiting time is over.")
+
+
+def word_taking_back(entry: Entry) -> Told:
+    """Say what was taken back."""
+    what = f"Step {entry.event.step:,}" if entry.event.step else "The withdrawal"
+    return Told(f"{what} was {'undone' if entry.asked.get('own') else 'taken back'}.")
+
+
+def word_withdrawal(_: Entry) -> Told:
+    """Say that a case was withdrawn."""
+    return Told("Withdrawn.")
+
+
+def word_archiving(_: Entry) -> Told:
+    """Say that a study was archived."""
+    return Told("The study was archived: it takes no more entries.")
+
+
+def word_reopening(_: Entry) -> Told:
+    """Say that a study is archived no more."""
+    return Told("The study was opened again for entries.")
+
+
+def _word_unknown(entry: Entry) -> Told:
+    """Say that an entry is of a newer version."""
+    return Told(f"An entry of the kind {entry.event.kind!r}, which this version does not know.")
+
+
+ENTRY_WORDS: Final[dict[str, Callable[[Entry], Told]]] = {
+    "study": word_study,
+    "open": word_opening,
+    "tell": word_step,
+    "mature": word_maturity,
+    "void": word_taking_back,
+    "close": word_withdrawal,
+    ARCHIVE: word_archiving,
+    UNARCHIVE: word_reopening,
+}
+"""What is said of each kind of event."""
