@@ -1,7 +1,7 @@
 """How numbers are written: rounded, in percent, with intervals, in the plural, as JSON."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -40,6 +40,14 @@ def format_interval(estimate: float, low: float, high: float) -> str:
     form = f".{decimals}f" if abs(high) >= 5e-4 or low < 0.0 else ".2g"
     said = [f"{100.0 * number:{form}}" for number in (estimate, low, high)]
     return "{} % ({} to {} %)".format(*said).replace("-", "\N{MINUS SIGN}").replace(" %", "\xa0%")
+
+
+def join_words(words: Iterable[str], last: str = "and", most: int = 0) -> str:
+    """Join words as a sentence does: "a, b and c"; of more than the most, "a, b and 7 more"."""
+    listed = list(words)
+    if 0 < most < len(listed):
+        listed[most - 1 :] = [f"{len(listed) - most + 1:,} more"]
+    return f" {last} ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
 
 
 def plural(count: int, thing: str) -> str:

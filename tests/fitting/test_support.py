@@ -5,7 +5,8 @@ import math
 import pytest
 from fits import counted
 
-from grbp.fitting.support import disagrees, say_support, support_of, write_list, write_states
+from grbp._format import join_words
+from grbp.fitting.support import disagrees, say_support, support_of, write_states
 
 
 @pytest.mark.parametrize(
@@ -25,8 +26,8 @@ def test_states_are_written_in_few_words(states: list[int], words: str) -> None:
 
 def test_a_long_list_is_cut() -> None:
     names = [f"g{k}" for k in range(1200)]
-    assert write_list(names, most=3) == "g0, g1 and 1,198 more"
-    assert write_list(names[:3], most=3) == "g0, g1 and g2"
+    assert join_words(names, most=3) == "g0, g1 and 1,198 more"
+    assert join_words(names[:3], most=3) == "g0, g1 and g2"
 
 
 def test_each_state_is_in_one_list_at_the_level() -> None:

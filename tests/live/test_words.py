@@ -190,7 +190,7 @@ def test_the_sentences_of_a_log_and_of_a_rule() -> None:
         "Step 1: medication led from moderate (2) to severe (1).",
         "Step 2: medication led from severe (1) to moderate (2).",
     ]
-    assert lines[3].notes == ["surgery was advised"]
+    assert lines[3].notes == ("surgery was advised",)
     assert lines[0].details.startswith("Learner threshold-1, seed 0")
     assert [describe_choice(k, 4, WORDS, by_state=False) for k in range(4)] == [
         "medication in every state",

@@ -13,6 +13,7 @@ from itertools import product, zip_longest
 from typing import Any, Final
 
 from grbp._format import begin, format_share, format_span, plural
+from grbp.cli.printing import print_filled
 from grbp.live import Advice, Basis, Case, Event, Status, Verified
 from grbp.live.advice import AnyBasis
 from grbp.live.grounds import see
@@ -28,10 +29,6 @@ _WIDTH: Final = 80
 _GAP: Final = 2
 _TIMES: Final = ("recorded", "since")
 _DETAILS: Final = "\nFor statisticians:"
-
-
-def _fill(text: str) -> None:
-    print(textwrap.fill(text, _WIDTH, break_on_hyphens=False))
 
 
 def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -53,13 +50,13 @@ def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def show_advice(advice: Advice, done: str = "", *, details: bool = False) -> None:
     """Say what to do, then what was recorded, then why."""
-    _fill(str(advice))
+    print_filled(str(advice))
     if advice.replayed:
         print(f"This was recorded before, as entry {advice.event:,}; nothing was recorded now.")
     elif done:
         print(done)
     for warning in advice.warnings or ():
-        _fill(f"WARNING: {warning}")
+        print_filled(f"WARNING: {warning}")
     if advice.basis is not None:
         print()
         print(fill_lines(advice.basis.sentences(advice.labels)))
@@ -71,24 +68,24 @@ def show_advice(advice: Advice, done: str = "", *, details: bool = False) -> Non
 def show_study(status: Status, *, details: bool = False) -> None:
     """Say at a glance how a study stands."""
     n, words = status.cases, status.labels
-    _fill(f"Study {status.study}: from {name_ends(status.goal, words)}.")
+    print_filled(f"Study {status.study}: from {name_ends(status.goal, words)}.")
     if status.shadow:
         print("Shadow mode: nobody is advised.")
     if status.groups:
-        _fill(f"Groups, each with counts of its own: {', '.join(status.groups)}.")
+        print_filled(f"Groups, each with counts of its own: {', '.join(status.groups)}.")
     for action, days in status.windows.items():
-        _fill(f"{begin(say_window(action, days, words))}.")
+        print_filled(f"{begin(say_window(action, days, words))}.")
     if status.archived:
         print(f"ARCHIVED on {status.archived[:10]}: it takes no entries.")
     if status.read_only:
-        _fill(f"READ-ONLY: {status.read_only}.")
+        print_filled(f"READ-ONLY: {status.read_only}.")
     if not n["opened"]:
         print(f"There is no {words.case[0]} yet.")
     else:
         stages = ", ".join(f"{n[stage]:,} {said}" for stage, said in standing.STAGES.items())
-        _fill(f"{begin(words.count_cases(n['opened']))}: {stages}.")
+        print_filled(f"{begin(words.count_cases(n['opened']))}: {stages}.")
     if status.planned is not None:
-        _fill(standing.describe_planned(status.planned, n["opened"], words))
+        print_filled(standing.describe_planned(status.planned, n["opened"], words))
     if not status.shadow:
         _show_learned(status)
     if details:
@@ -99,19 +96,21 @@ def _show_learned(status: Status) -> None:
     """Say what a study has learned, and what follows from that."""
     basis, words = status.basis, status.labels
     if status.model != "one" or status.memory is not None:
-        _fill(f"The advice takes for granted {'; '.join(standing.describe_granted(status))}.")
+        print_filled(
+            f"The advice takes for granted {'; '.join(standing.describe_granted(status))}."
+        )
     for alarm in standing.describe_alarms(status):
-        _fill(f"{'WARNING: ' if alarm.speaks else ''}{alarm.sentence}")
+        print_filled(f"{'WARNING: ' if alarm.speaks else ''}{alarm.sentence}")
     if status.pending:
         many, are = ("outcome", "is") if status.pending == 1 else ("outcomes", "are")
         finish = words.doing(Action.FINISH)
-        _fill(f"{status.pending:,} {many} of {finish} {are} still awaited.")
+        print_filled(f"{status.pending:,} {many} of {finish} {are} still awaited.")
     _show_next(status)
     rows = [basis] if isinstance(basis, Basis) else status.by_state
     if any(one.f or one.c for one in rows):
         _show_known(rows, words)
     if status.cases["opened"] or basis.side is not None:
-        _fill(standing.describe_certainty(basis, words))
+        print_filled(standing.describe_certainty(basis, words))
 
 
 def _show_next(status: Status) -> None:
@@ -121,7 +120,7 @@ def _show_next(status: Status) -> None:
     for group, choice in (choices or {"": status.next_threshold}).items():
         if choice is not None:
             rule = describe_choice(choice, status.goal, words, by_state=by_state)
-            _fill(f"The next {words.case[0]}{f' of {group}' if group else ''} gets: {rule}.")
+            print_filled(f"The next {words.case[0]}{f' of {group}' if group else ''} gets: {rule}.")
 
 
 def _show_known(rows: Sequence[AnyBasis], words: Labels) -> None:
@@ -153,13 +152,13 @@ def _show_details(status: Status) -> None:
     if status.shadow:
         print(f"grbp {status.version}. {plural(status.events, 'event')}.")
         return
-    _fill(f"Learner {status.learner} (grbp {status.version}), seed {status.seed}.")
+    print_filled(f"Learner {status.learner} (grbp {status.version}), seed {status.seed}.")
     if status.next_threshold is not None and status.model == "one":
         print(f"The next threshold is {status.next_threshold:,}.")
     for alarm in status.alarms or ():
         print(f"Alarm {alarm.name}: evidence {alarm.evidence:,.0f}.")
     if basis.drawn is not None:
-        _fill(say_drawn(*basis.drawn))
+        print_filled(say_drawn(*basis.drawn))
     if isinstance(basis, Basis) and (basis.f or basis.c):
         _show_estimates(basis)
     print(f"{plural(status.events, 'event')}, head {status.head[:16]}.")
@@ -263,9 +262,9 @@ def show_verified(found: Verified) -> None:
     else:
         print(f"Problems were found in {plural(found.events, 'event')}{again}:")
         for problem in found.problems:
-            print(textwrap.fill(problem, _WIDTH, initial_indent="  ", subsequent_indent="    "))
+            print_filled(f"  {problem}", 4)
     for note in found.notes:
-        _fill(f"Note: {note}.")
+        print_filled(f"Note: {note}.")
     print(f"head {found.head}")
 
 
@@ -275,7 +274,7 @@ def _show_end(stamps: Iterable[str], full: bool, last: int, meaning: str = "") -
     zones = sorted({time.tzname() or "local time" for time in times}) or ["UTC"]
     more = f" There may be more: --after {last}." if full else ""
     print()
-    _fill(f"Times are in {' and '.join(zones)}{meaning}.{more}")
+    print_filled(f"Times are in {' and '.join(zones)}{meaning}.{more}")
 
 
 def _format_time(stamp: str) -> str:

@@ -35,6 +35,11 @@ def print_problem(problem: World) -> None:
     print(textwrap.fill(asked, 80, subsequent_indent="  ") + "\n")
 
 
+def print_filled(text: str, indent: int = 0) -> None:
+    """Print text in lines of at most 80 columns, all but the first indented."""
+    print(textwrap.fill(text, _WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False))
+
+
 def print_paragraph(text: str, first: str = "") -> None:
     """Print text in lines of at most 78 columns, all but the first indented."""
     lines = textwrap.TextWrapper(78, first, "  ", break_on_hyphens=False)

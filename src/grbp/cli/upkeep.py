@@ -4,7 +4,6 @@ import argparse
 import logging
 import os
 import re
-import textwrap
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from grbp._format import plural
 from grbp._io import check_writable, reason, sync_folder
 from grbp.cli.options import parse_whole
-from grbp.cli.printing import print_json
+from grbp.cli.printing import print_filled, print_json
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
 from grbp.live import house
 from grbp.live.arguments import check_recorder, format_time, utc_now
@@ -55,7 +54,6 @@ BACKUP: Final[dict[str, dict[str, Any]]] = {
     },
 }
 
-_WIDTH: Final = 80
 _MOST_KEPT: Final = 1_000_000
 _BESIDE: Final = ("-wal", "-shm", "-head")
 """How the names of the files end that SQLite and a store make beside a file."""
@@ -233,24 +231,19 @@ def _list_problems(found: Checked) -> Iterator[str]:
 def _show(found: Checked) -> None:
     """Print a line for each log, and the problems of each."""
     for problem in found.problems:
-        _fill(f"Problem: {problem}")
+        print_filled(f"Problem: {problem}", 2)
     for log, one in found.logs.items():
         what = f"{name_log(log)}, {plural(one.events, 'event')}"
         if one.ok:
-            _fill(f"All is well: {what}, head {one.head[:16]}.")
+            print_filled(f"All is well: {what}, head {one.head[:16]}.", 2)
         else:
-            _fill(f"Problems were found: {what}:")
+            print_filled(f"Problems were found: {what}:", 2)
             for problem in one.problems:
-                _fill(f"  {problem}")
+                print_filled(f"  {problem}", 4)
         for note in one.notes:
-            _fill(f"  Note: {note}.")
+            print_filled(f"  Note: {note}.", 4)
     if not found.logs and found.ok:
         print("There is no study yet.")
-
-
-def _fill(text: str) -> None:
-    indent = " " * (4 if text.startswith("  ") else 2)
-    print(textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False))
 
 
 def _answer(options: argparse.Namespace, listed: dict[str, Any], text: str) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
-from grbp._format import begin, percent
+from grbp._format import begin, join_words, percent
 from grbp.fitting.doubts import Doubt, find_doubts
 from grbp.fitting.evidence import (
     WAYS,
@@ -15,7 +15,7 @@ from grbp.fitting.evidence import (
 )
 from grbp.fitting.grounds import Ground, chance_above, spread_out
 from grbp.fitting.more_tries import Need, boundary_variance, find_need, say_need
-from grbp.fitting.support import UNDECIDED, disagrees, say_support, write_list
+from grbp.fitting.support import UNDECIDED, disagrees, say_support
 
 POLICY: Final = {
     "threshold-0": "never finish",
@@ -149,13 +149,13 @@ def _decide_by_group(seen: Evidence, one: float | None) -> Decision | None:
     if not any(sure.values()):
         return None
     parts = [
-        f"{words} at {write_list(sure[policy])}"
+        f"{words} at {join_words(sure[policy], most=6)}"
         for policy, words in (("threshold-1", "finish in state 1"), ("threshold-0", "never finish"))
         if sure[policy]
     ]
     told = f"Decide by group: {', '.join(parts)}"
     if others:
-        told += f"; {write_list(others)} {'is' if len(others) == 1 else 'are'} open"
+        told += f"; {join_words(others, most=6)} {'is' if len(others) == 1 else 'are'} open"
     return Decision(
         decision="by-group",
         reason=differ,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from grbp._format import begin, percent
+from grbp._format import begin, join_words, percent
 from grbp.fitting import assumptions as a
 from grbp.fitting.evidence import Evidence, say_broken, say_rejected, say_values
 from grbp.fitting.grounds import Ground
-from grbp.fitting.support import disagrees, say_support, write_list
+from grbp.fitting.support import disagrees, say_support
 from grbp.theory.posterior import Estimate
 
 
@@ -103,7 +103,7 @@ def _doubt_groups(seen: Evidence, threshold: int | None) -> Iterator[Doubt]:
     if whole.uncovered and (depends or whole.p_f is None):
         few = whole.uncovered_share <= 1.0 - seen.level
         yield Doubt(
-            f"Who finishes depends on the group: in {write_list(whole.uncovered)}, with"
+            f"Who finishes depends on the group: in {join_words(whole.uncovered, most=6)}, with"
             f" {percent(whole.uncovered_share)} of the cases that stood in state 1, one of the two"
             " actions was never tried there, so that nothing is compared in them.",
             takes_firmness=not few,

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from grbp._format import percent, plural
+from grbp._format import join_words, percent, plural
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.groups import Standardized
-from grbp.fitting.support import write_list
 from grbp.fitting.watching import NO_ORDER
 from grbp.model.labels import ACTIONS, Labels
 from grbp.theory.posterior import JEFFREYS, Estimate
@@ -203,7 +202,7 @@ def _standardized(whole: Standardized) -> Iterator[str]:
             yield _line(name, number)
     if whole.uncovered:
         share = percent(whole.uncovered_share)
-        names = write_list(whole.uncovered)
+        names = join_words(whole.uncovered, most=6)
         yield _wrap(
             f"not in it: {names}, with {share} of these cases, where an action was never tried in"
             " state 1",

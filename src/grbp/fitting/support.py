@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from grbp._format import join_words
+
 FINISH: Final = "finish"
 CONTINUE: Final = "continue"
 UNDECIDED: Final = "undecided"
@@ -60,11 +62,4 @@ def write_states(states: Sequence[int], name: Callable[[int], str] = str) -> str
     for run in runs:
         ends = f"{name(run[0])} to {name(run[-1])}"
         words += [ends] if len(run) > 2 else map(name, run)
-    return write_list(words)
-
-
-def write_list(words: Sequence[str], most: int = 6) -> str:
-    """Write words one after another: "a, b and c", or "a, b and 7 more"."""
-    if len(words) > most:
-        words = [*words[: most - 1], f"{len(words) - most + 1:,} more"]
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""
+    return join_words(words, most=6)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from grbp._format import as_plain
 from grbp.alarms.watch import Alarm
 from grbp.learners.counters import Counters
 from grbp.live.basis import Basis, make_basis
@@ -94,13 +95,9 @@ class Advice:
         dict
         """
         reasons = self.basis if basis else None
-        named = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
-        return named | {
-            "action": None if self.action is None else self.action.name.lower(),
-            "warnings": None if self.warnings is None else list(self.warnings),
-            "labels": self.labels.to_dict(),
-            "basis": None if reasons is None else reasons.to_dict(),
-        }
+        named = {one.name: as_plain(getattr(self, one.name)) for one in fields(self) if one.repr}
+        action = None if self.action is None else self.action.name.lower()
+        return named | {"action": action, "basis": as_plain(reasons)}
 
 
 def make_advice(
@@ -347,18 +344,7 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types."""
-        # What shadow mode hides is None.
-        groups, states, alarms = self.by_group, self.by_state, self.alarms
-        plain: dict[str, Any] = {
-            "basis": None if self.basis is None else self.basis.to_dict(),
-            "groups": list(self.groups),
-            "by_state": None if states is None else [one.to_dict() for one in states],
-            "alarms": None if alarms is None else [alarm._asdict() for alarm in alarms],
-            "labels": self.labels.to_dict(),
-        }
-        if groups is not None:
-            plain["by_group"] = {name: one.to_dict() for name, one in groups.items()}
-        return vars(self) | plain
+        return {name: as_plain(value) for name, value in vars(self).items()}
 
 
 def make_status(

@@ -10,11 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from grbp._format import as_plain
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, with_pending
 from grbp.live.grounds import Ground, find_ground
@@ -26,6 +27,9 @@ from grbp.numerics.intervals import anytime, check_level
 from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
+
+if TYPE_CHECKING:
+    from grbp.live.state_basis import StateBasis
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,6 @@ class Basis:
     either. All intervals hold together, after every case, with probability 95 %.
     """
 
-    by_state: ClassVar[Literal[False]] = False
-
     goal: int
     state: int
     threshold: int
@@ -138,6 +140,11 @@ class Basis:
     def settled(self) -> bool:
         """Whether the interval of p_f - B(p_c) leaves only one side of the boundary."""
         return self.difference.low >= 0.0 or self.difference.high < 0.0
+
+    @property
+    def by_state(self) -> Literal[False]:
+        """Whether chances may differ by state."""
+        return False
 
     @property
     def choice(self) -> int:
@@ -181,18 +188,8 @@ class Basis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
-        side, drawn = self.side, self.drawn
-        fields = {
-            name: estimate_to_dict(value) if isinstance(value, Estimate) else value
-            for name, value in vars(self).items()
-        }
-        return fields | {
-            "action": self.action.name.lower(),
-            "value_finish": fields["p_f"],
-            "side": None if side is None else side.name.lower(),
-            "settled": self.settled,
-            "drawn": None if drawn is None else {"p_c": drawn[0], "p_f": drawn[1]},
-        }
+        drawn = None if self.drawn is None else dict(zip(("p_c", "p_f"), self.drawn, strict=True))
+        return plain_basis(self) | {"drawn": drawn}
 
 
 def make_basis(  # noqa: PLR0913, PLR0917
@@ -287,6 +284,12 @@ def estimate_share(won: int, tries: int, level: float) -> Estimate:
     return Estimate(won / tries if tries else math.nan, *anytime(won, tries, level))
 
 
-def estimate_to_dict(one: Estimate) -> dict[str, float | None]:
-    """Return an estimate in plain types."""
-    return {name: None if math.isnan(x) else x for name, x in one._asdict().items()}
+def plain_basis(basis: "Basis | StateBasis") -> dict[str, Any]:
+    """Return a basis in plain types."""
+    plain, side = {name: as_plain(value) for name, value in vars(basis).items()}, basis.side
+    return plain | {
+        "action": basis.action.name.lower(),
+        "value_finish": plain["p_f"],
+        "side": None if side is None else side.name.lower(),
+        "settled": basis.settled,
+    }

@@ -9,12 +9,12 @@ and of all upper ends.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from grbp.learners.statewise.solving import best_policy, policy_values
-from grbp.live.basis import estimate_share, estimate_to_dict
+from grbp.live.basis import estimate_share, plain_basis
 from grbp.live.grounds import Ground, find_ground
 from grbp.live.words import reasons
 from grbp.model.labels import NO_WORDS, Labels
@@ -80,8 +80,6 @@ class StateBasis:
     probability 95 %.
     """
 
-    by_state: ClassVar[Literal[True]] = True
-
     goal: int
     state: int
     policy: int
@@ -127,6 +125,11 @@ class StateBasis:
         return self.p_f.low >= worth.high or self.p_f.high < worth.low
 
     @property
+    def by_state(self) -> Literal[True]:
+        """Whether chances may differ by state."""
+        return True
+
+    @property
     def choice(self) -> int:
         """The policy that was chosen for the case."""
         return self.policy
@@ -151,16 +154,7 @@ class StateBasis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
-        fields = {
-            name: estimate_to_dict(value) if isinstance(value, Estimate) else value
-            for name, value in vars(self).items()
-        }
-        return fields | {
-            "action": self.action.name.lower(),
-            "value_finish": fields["p_f"],
-            "side": None if self.side is None else self.side.name.lower(),
-            "settled": self.settled,
-        }
+        return plain_basis(self)
 
 
 def make_state_basis(  # noqa: PLR0913, PLR0917

@@ -3,9 +3,10 @@
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from grbp._format import as_plain
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
-from grbp.live.basis import estimate_chances, estimate_to_dict
+from grbp.live.basis import estimate_chances
 from grbp.live.choice import decide_choice
 from grbp.live.config import Config, load_config
 from grbp.live.ledger import know, total_seen
@@ -44,10 +45,7 @@ class Moment(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types; None stands for what is unknown."""
-        return {
-            name: estimate_to_dict(value) if isinstance(value, Estimate) else value
-            for name, value in self._asdict().items()
-        }
+        return {name: as_plain(value) for name, value in self._asdict().items()}
 
 
 def sample_events(tx: Transaction, last: int, points: int) -> list[Event]:

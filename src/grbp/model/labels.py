@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from grbp._format import begin
+from grbp._format import begin, join_words
 from grbp.errors import InvalidInput, did_you_mean
 from grbp.model.transition import Action
 
@@ -177,12 +177,6 @@ _VERBS: Final[tuple[Mapping[str, str], ...]] = (
 
 def _as_action(action: Action | str) -> Action:
     return action if isinstance(action, Action) else Action[action.upper()]
-
-
-def join_words(words: Iterable[str], last: str = "and") -> str:
-    """Join words as a sentence does: "a, b and c"."""
-    *most, end = words
-    return f"{', '.join(most)} {last} {end}" if most else end
 
 
 def fold_word(word: str) -> str:

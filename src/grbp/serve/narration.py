@@ -3,47 +3,29 @@
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import NamedTuple
 from urllib.parse import quote
 
 from grbp._format import plural
 from grbp.errors import GrbpError
 from grbp.live.advice import AnyBasis, Status
 from grbp.live.config import Config
-from grbp.live.schema import loads
 from grbp.live.words.entries import EventLine
-from grbp.live.words.reasons import explain_advice
-from grbp.model.labels import ACTIONS, CASE, Labels
+from grbp.model.labels import ACTIONS, CASE
 from grbp.model.problem import Problem
 from grbp.theory.bounds import getbe_bound, regret_floor
 
 
-class Reason(NamedTuple):
-    """What was advised at a step of a case, what was done, and why it was advised."""
-
-    step: int
-    state: int
-    advised: str
-    took: str
-    basis: AnyBasis
-    why: str
-
-
 def explain_steps(
-    lines: Iterable[EventLine], words: Labels, find: Callable[[int], AnyBasis | None]
-) -> list[Reason]:
-    """Say why each step that stands was advised; nothing in shadow mode, where none has a basis."""
-    reasons = []
+    lines: Iterable[EventLine], find: Callable[[int], AnyBasis | None]
+) -> list[tuple[EventLine, AnyBasis]]:
+    """Return each step that stands with its reasons; none in shadow mode, where none has any."""
+    found = []
     for line in lines:
-        if line.event.kind != "tell" or line.taken_back:
-            continue
-        with suppress(LookupError, TypeError, ValueError):  # A damaged entry is said to be so.
-            told = loads(line.event.response)
-            state, advised, took = told["from"], told["advised"], told["took"]
-            if basis := find(state):
-                why = explain_advice(basis, words)
-                reasons.append(Reason(line.event.step or 0, state, advised, took, basis, why))
-    return reasons
+        if line.event.kind == "tell" and not line.taken_back:
+            with suppress(LookupError, TypeError, ValueError):  # A damaged entry is said to be so.
+                if basis := find(line.answered["from"]):
+                    found.append((line, basis))
+    return found
 
 
 def link_explorer(status: Status) -> str:

@@ -24,7 +24,7 @@ from grbp.live.study import Study
 from grbp.live.trajectory import Moment
 from grbp.live.words.entries import describe_events
 from grbp.live.words.policies import describe_choice, name_state
-from grbp.live.words.reasons import STATES, explain_advice
+from grbp.live.words.reasons import STATES
 from grbp.live.words.standing import describe_certainty, describe_planned, name_stages
 from grbp.model.labels import Labels
 from grbp.serve import models, narration
@@ -220,10 +220,7 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     config = read_config(server.store, study)
     return _render_page(
         request, "case.html", found, status=status, case=one, basis=basis,
-        why=basis and explain_advice(basis, words),
-        reasons=[] if basis else narration.explain_steps(
-            lines, words, cache(partial(found.basis, case))
-        ),
+        reasons=[] if basis else narration.explain_steps(lines, cache(partial(found.basis, case))),
         map=draw_map(basis, words) if isinstance(basis, Basis) else None,
         chain=draw_chain(
             status.goal, one.state, None if choice is None else partial(finishes, config, choice),

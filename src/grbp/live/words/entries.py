@@ -1,6 +1,7 @@
 """Say what the entries of a log recorded: a function for each kind of event."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from grbp._format import begin, format_days
@@ -23,23 +24,26 @@ class EventLine(NamedTuple):
     event : Event
     what : str
         What was recorded, in a sentence.
-    why : str
-        The reason that was given, if one was.
-    notes : list of str
+    notes : tuple of str
         What else is to be known: that the advice was overridden, that it does not count yet, that
         it was taken back.
     details : str
         What only statisticians want to know: the learner of a study, its seed, where it began.
+    why : str
+        The reason that was given, if one was.
     taken_back : bool
         Whether it was taken back.
+    answered : dict
+        What was answered; empty if the entry is damaged.
     """
 
     event: Event
     what: str
-    why: str
-    notes: list[str]
+    notes: tuple[str, ...] = ()
     details: str = ""
+    why: str = ""
     taken_back: bool = False
+    answered: Mapping[str, Any] = MappingProxyType({})
 
 
 class Entry(NamedTuple):
@@ -67,14 +71,6 @@ class Entry(NamedTuple):
     waits: bool | None
 
 
-class Told(NamedTuple):
-    """What an entry recorded: a sentence, notes beside it, and what is for statisticians."""
-
-    what: str
-    notes: tuple[str, ...] = ()
-    details: str = ""
-
-
 def describe_events(
     events: Iterable[Event],
     goal: int,
@@ -92,27 +88,26 @@ def describe_events(
     lines = []
     for event in events:
         waits = None if waiting is None else event.seq in waiting
-        told, why = _describe_event(event, goal, labels, shadow, waits)
-        void = event.seq in taken_back
-        notes = [*told.notes, *([TAKEN_BACK] if void else [])]
-        lines.append(EventLine(event, told.what, why, notes, told.details, void))
+        line, void = _describe_event(event, goal, labels, shadow, waits), event.seq in taken_back
+        lines.append(line._replace(notes=line.notes + (TAKEN_BACK,) * void, taken_back=void))
     return lines
 
 
 def _describe_event(
     event: Event, goal: int, labels: Labels, shadow: bool, waits: bool | None
-) -> tuple[Told, str]:
-    """Say what an event recorded, and the reason that was given, if it can be read."""
-    word = ENTRY_WORDS.get(event.kind, _word_unknown)
+) -> EventLine:
+    """Say what an event recorded, if it can be read."""
     try:
         asked, answered = loads(event.request), loads(event.response)
-        entry = Entry(event, asked, answered, goal, labels, shadow, waits)
-        return word(entry), str(asked.get("why") or "")
+        line = ENTRY_WORDS.get(event.kind, word_unknown)(
+            Entry(event, asked, answered, goal, labels, shadow, waits)
+        )
+        return line._replace(why=str(asked.get("why") or ""), answered=answered)
     except _DAMAGE:
-        return Told("This entry is damaged: verify the study."), ""
+        return EventLine(event, "This entry is damaged: verify the study.")
 
 
-def word_study(entry: Entry) -> Told:
+def word_study(entry: Entry) -> EventLine:
     """Say to what a study was locked, and to statisticians by what it decides."""
     config, labels = entry.asked["config"], entry.labels
     parts = [
@@ -125,7 +120,7 @@ def word_study(entry: Entry) -> Told:
         *([f"groups {', '.join(config['groups'])}"] if config.get("groups") else []),
     ]
     details = f"{begin(_describe_learner(config))}." if config.get("learner") else ""
-    return Told(f"The study was set up: {', '.join(parts)}.", (), details)
+    return EventLine(entry.event, f"The study was set up: {', '.join(parts)}.", (), details)
 
 
 def say_window(action: str, days: float, labels: Labels) -> str:
@@ -142,7 +137,7 @@ def _describe_learner(config: dict[str, Any]) -> str:
     return f"learner {name}, seed {config['seed']}, {began}"
 
 
-def word_opening(entry: Entry) -> Told:
+def word_opening(entry: Entry) -> EventLine:
     """Say in which state a case was opened, and what was decided for it."""
     asked, answered, decided = entry.asked, entry.answered, ""
     if answered["known"] is not None:
@@ -150,10 +145,12 @@ def word_opening(entry: Entry) -> Told:
         choice, goal = answered["threshold"], entry.goal
         decided = f"; {describe_choice(choice, goal, entry.labels, by_state=by_state)}"
     group = f" of group {asked['group']}" if "group" in asked else ""
-    return Told(f"Opened in {entry.labels.state(asked['state'])}{group}{decided}.")
+    return EventLine(
+        entry.event, f"Opened in {entry.labels.state(asked['state'])}{group}{decided}."
+    )
 
 
-def word_step(entry: Entry) -> Told:
+def word_step(entry: Entry) -> EventLine:
     """Say what was done and where it led, what was advised instead, and if it counts."""
     answered, notes = entry.answered, []
     if answered["advised"] not in (None, answered["took"]):
@@ -162,7 +159,7 @@ def word_step(entry: Entry) -> Told:
     if not answered["counted"] if entry.waits is None else entry.waits:
         notes.append(HELD)
     done = describe_step(answered, entry.goal, entry.labels)
-    return Told(f"Step {entry.event.step:,}: {done}.", tuple(notes))
+    return EventLine(entry.event, f"Step {entry.event.step:,}: {done}.", tuple(notes))
 
 
 def describe_step(answered: dict[str, Any], goal: int, labels: Labels = NO_WORDS) -> str:
@@ -171,45 +168,30 @@ def describe_step(answered: dict[str, Any], goal: int, labels: Labels = NO_WORDS
     return f"{labels.doing(answered['took'])} led from {before} to {after}"
 
 
-def word_maturity(entry: Entry) -> Told:
-    """Say that a step counts."""
-    return Told(f"Step {entry.event.step:,} counts from now on: its waiting time is over.")
-
-
-def word_taking_back(entry: Entry) -> Told:
+def word_taking_back(entry: Entry) -> EventLine:
     """Say what was taken back."""
     what = f"Step {entry.event.step:,}" if entry.event.step else "The withdrawal"
-    return Told(f"{what} was {'undone' if entry.asked.get('own') else 'taken back'}.")
+    did = "undone" if entry.asked.get("own") else "taken back"
+    return EventLine(entry.event, f"{what} was {did}.")
 
 
-def word_withdrawal(_: Entry) -> Told:
-    """Say that a case was withdrawn."""
-    return Told("Withdrawn.")
+def word_plainly(sentence: str) -> Callable[[Entry], EventLine]:
+    """Say of an entry what is said of all of its kind, which may name its step and its kind."""
+    return lambda entry: EventLine(entry.event, sentence.format(entry.event))
 
 
-def word_archiving(_: Entry) -> Told:
-    """Say that a study was archived."""
-    return Told("The study was archived: it takes no more entries.")
+word_unknown: Final = word_plainly(
+    "An entry of the kind {0.kind!r}, which this version does not know."
+)
 
-
-def word_reopening(_: Entry) -> Told:
-    """Say that a study is archived no more."""
-    return Told("The study was opened again for entries.")
-
-
-def _word_unknown(entry: Entry) -> Told:
-    """Say that an entry is of a newer version."""
-    return Told(f"An entry of the kind {entry.event.kind!r}, which this version does not know.")
-
-
-ENTRY_WORDS: Final[dict[str, Callable[[Entry], Told]]] = {
+ENTRY_WORDS: Final[dict[str, Callable[[Entry], EventLine]]] = {
     "study": word_study,
     "open": word_opening,
     "tell": word_step,
-    "mature": word_maturity,
+    "mature": word_plainly("Step {0.step:,} counts from now on: its waiting time is over."),
     "void": word_taking_back,
-    "close": word_withdrawal,
-    ARCHIVE: word_archiving,
-    UNARCHIVE: word_reopening,
+    "close": word_plainly("Withdrawn."),
+    ARCHIVE: word_plainly("The study was archived: it takes no more entries."),
+    UNARCHIVE: word_plainly("The study was opened again for entries."),
 }
 """What is said of each kind of event."""

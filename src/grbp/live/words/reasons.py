@@ -155,7 +155,7 @@ def list_details(basis: "AnyBasis") -> list[str]:
     """Say what statisticians want to know."""
     learner = f"The learner {basis.learner} (grbp {basis.version})"
     if basis.by_state:
-        return [f"{learner} takes for granted {GRANTED[basis.model]}.", *_say_how_sure(basis)]
+        return [f"{learner} takes for granted {GRANTED[basis.model]}.", *say_how_sure(basis)]
     said = [f"{learner} chose threshold {basis.threshold:,} of {basis.goal - 1:,}."]
     if basis.drawn is not None:
         said.append(say_drawn(*basis.drawn))
@@ -163,7 +163,7 @@ def list_details(basis: "AnyBasis") -> list[str]:
     if basis.c:
         even = format_estimate(basis.boundary)
         said.append(f"B(p_C) is estimated at {even}, {_say_side(basis)}.")
-    return said + _say_how_sure(basis)
+    return said + say_how_sure(basis)
 
 
 def say_drawn(p_c: float, p_f: float) -> str:
@@ -182,7 +182,7 @@ def _say_side(basis: "Basis") -> str:
     return f"so that p_F is on the side of {basis.side.name}{also}"
 
 
-def _say_how_sure(basis: "AnyBasis") -> list[str]:
+def say_how_sure(basis: "AnyBasis") -> list[str]:
     """Say with which probability the intervals hold, if there is something to hold."""
     if basis.memory is not None:
         return ["Intervals hold as far as the chances did not change."]

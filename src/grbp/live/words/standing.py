@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from grbp._format import begin, plural
+from grbp._format import begin, join_words, plural
 from grbp.live.schema import CLOSED, LOST, OPEN, WON
 from grbp.live.words.policies import name_state
 from grbp.live.words.reasons import GRANTED, format_sure, say_where
-from grbp.model.labels import NO_WORDS, Labels, join_words
+from grbp.model.labels import NO_WORDS, Labels
 from grbp.model.transition import Action, successors
 
 if TYPE_CHECKING:
