@@ -46,7 +46,7 @@ class EventLine(NamedTuple):
     answered: Mapping[str, Any] = MappingProxyType({})
 
 
-class Entry(NamedTuple):
+class Recorded(NamedTuple):
     """What is known of an event that is to be put into words.
 
     Attributes
@@ -100,14 +100,14 @@ def _describe_event(
     try:
         asked, answered = loads(event.request), loads(event.response)
         line = ENTRY_WORDS.get(event.kind, word_unknown)(
-            Entry(event, asked, answered, goal, labels, shadow, waits)
+            Recorded(event, asked, answered, goal, labels, shadow, waits)
         )
         return line._replace(why=str(asked.get("why") or ""), answered=answered)
     except _DAMAGE:
         return EventLine(event, "This entry is damaged: verify the study.")
 
 
-def word_study(entry: Entry) -> EventLine:
+def word_study(entry: Recorded) -> EventLine:
     """Say to what a study was locked, and to statisticians by what it decides."""
     config, labels = entry.asked["config"], entry.labels
     parts = [
@@ -137,7 +137,7 @@ def _describe_learner(config: dict[str, Any]) -> str:
     return f"learner {name}, seed {config['seed']}, {began}"
 
 
-def word_opening(entry: Entry) -> EventLine:
+def word_opening(entry: Recorded) -> EventLine:
     """Say in which state a case was opened, and what was decided for it."""
     asked, answered, decided = entry.asked, entry.answered, ""
     if answered["known"] is not None:
@@ -150,7 +150,7 @@ def word_opening(entry: Entry) -> EventLine:
     )
 
 
-def word_step(entry: Entry) -> EventLine:
+def word_step(entry: Recorded) -> EventLine:
     """Say what was done and where it led, what was advised instead, and if it counts."""
     answered, notes = entry.answered, []
     if answered["advised"] not in (None, answered["took"]):
@@ -168,14 +168,14 @@ def describe_step(answered: dict[str, Any], goal: int, labels: Labels = NO_WORDS
     return f"{labels.doing(answered['took'])} led from {before} to {after}"
 
 
-def word_taking_back(entry: Entry) -> EventLine:
+def word_taking_back(entry: Recorded) -> EventLine:
     """Say what was taken back."""
     what = f"Step {entry.event.step:,}" if entry.event.step else "The withdrawal"
     did = "undone" if entry.asked.get("own") else "taken back"
     return EventLine(entry.event, f"{what} was {did}.")
 
 
-def word_plainly(sentence: str) -> Callable[[Entry], EventLine]:
+def word_plainly(sentence: str) -> Callable[[Recorded], EventLine]:
     """Say of an entry what is said of all of its kind, which may name its step and its kind."""
     return lambda entry: EventLine(entry.event, sentence.format(entry.event))
 
@@ -184,7 +184,7 @@ word_unknown: Final = word_plainly(
     "An entry of the kind {0.kind!r}, which this version does not know."
 )
 
-ENTRY_WORDS: Final[dict[str, Callable[[Entry], EventLine]]] = {
+ENTRY_WORDS: Final[dict[str, Callable[[Recorded], EventLine]]] = {
     "study": word_study,
     "open": word_opening,
     "tell": word_step,
