@@ -19,7 +19,7 @@ import grbp
 from grbp import Action, Counters, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound, ReadOnly
 from grbp.live.config import check_config, load_config
-from grbp.live.reading import read_config
+from grbp.live.queries import read_config
 from grbp.live.schema import Event
 from grbp.live.store.memory import MemoryStore
 from grbp.live.words.standing import describe_planned
@@ -45,7 +45,7 @@ def test_a_study_can_be_configured_until_its_first_case_opens() -> None:
 def test_a_newer_version_finds_its_study_again(monkeypatch: pytest.MonkeyPatch) -> None:
     store, now = MemoryStore(), grbp.__version__
     ward("threshold-1", store).open_case(2)
-    for place in ("config", "keeping"):
+    for place in ("config", "study"):
         monkeypatch.setattr(f"grbp.live.{place}.this_version", lambda: "99.0")
     study = ward("threshold-1", store)
     assert (study.status().version, kinds(study)) == (now, ["study", "open"])

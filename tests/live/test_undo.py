@@ -10,7 +10,7 @@ from test_replay import forged, refused
 
 from grbp import Study
 from grbp.errors import Conflict, NotFound
-from grbp.live.reading import read_undoable
+from grbp.live.queries import read_undoable
 
 MICROSECOND = timedelta(microseconds=1)
 LONG = timedelta(minutes=15)

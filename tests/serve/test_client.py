@@ -29,7 +29,7 @@ from grbp import (
     ReadOnly,
     Study,
 )
-from grbp.live.reading import read_config
+from grbp.live.queries import read_config
 from grbp.serve.transport import Transport
 
 pytestmark = pytest.mark.slow

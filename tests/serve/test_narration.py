@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from grbp import Problem, Study, getbe_bound
-from grbp.live.reading import read_config
+from grbp.live.queries import read_config
 from grbp.live.store import open_store
 from grbp.serve.narration import describe_regret
 from grbp.theory.bounds import regret_floor

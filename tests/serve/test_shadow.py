@@ -557,7 +557,7 @@ def _write(given: Any) -> str:
 def test_twins_look_the_same_on_the_shell(
     settings: tuple[dict[str, Any], ...], clock: Clock, run: Callable[..., tuple[int, str, str]]
 ) -> None:
-    assert {*SHELL, *COMPLETE, "init"} >= {*live._VERBS}, "say in SHELL how a new verb is used"
+    assert {*SHELL, *COMPLETE, "init"} >= {*live._COMMANDS}, "say in SHELL how a new verb is used"
     made = ["init", "--study", "ward", "--goal", "4", "--shadow", "--who", "ada", "--window"]
     begun = [
         run(k, *made, "finish=2", *(f"--{name}={_write(given)}" for name, given in hidden.items()))

@@ -14,7 +14,7 @@ from fonts import WIDE
 from serving import Serving
 
 import grbp
-from grbp.live.reading import read_states
+from grbp.live.queries import read_states
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Route

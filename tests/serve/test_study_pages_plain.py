@@ -13,7 +13,7 @@ import pytest
 from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
-from grbp.live.reading import read_config, read_states
+from grbp.live.queries import read_config, read_states
 from grbp.live.words.entries import describe_events
 from grbp.live.words.policies import describe_choice
 from grbp.live.words.standing import describe_granted

@@ -4,13 +4,13 @@ import argparse
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from inspect import Signature
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import grbp
 from grbp._io import CASES, Output, check_outputs
 from grbp.cli import upkeep
-from grbp.cli.live_options import NEW_STUDY
 from grbp.cli.live_printing import (
     event_to_dict,
     show_advice,
@@ -20,6 +20,7 @@ from grbp.cli.live_printing import (
     show_verified,
 )
 from grbp.cli.options import (
+    TABLE_WORDS,
     add_json,
     parse_number,
     parse_pairs,
@@ -29,12 +30,13 @@ from grbp.cli.options import (
 )
 from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
-from grbp.live import Advice, Event, Verified
-from grbp.live.codes import CODE_HINT
+from grbp.live import Advice, Case, Event, Status, Verified
 from grbp.live.export import log_kind, read_log
-from grbp.live.schema import OPEN, STATUSES
+from grbp.live.parameters import PARAMETERS, Parameter
+from grbp.live.schema import OPEN
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
+from grbp.live.verbs import parameters_of
 from grbp.live.verify import replay_log
 from grbp.live.words.entries import describe_events
 
@@ -45,22 +47,29 @@ _VARIABLE: Final = "GRBP_STORE"
 
 _Options: TypeAlias = dict[str, dict[str, Any]]
 
+_NONE: Final[_Options] = {}
 
-class _Verb(NamedTuple):
-    """A verb: what it does, its own options, what runs it, and whether that gets the study."""
+_OTHERWISE: Final = ("goal", "code")
+"""What the verbs of a study need, and the shell can also be told in another way."""
+
+
+class _Command(NamedTuple):
+    """A verb at the shell: the verb of a study whose options it has, and more of its own."""
 
     line: str
-    options: _Options
+    verb: str
     run: Callable[..., int | None]
+    options: _Options = _NONE
     opens: bool = True
+    recorded: str = ""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the verbs, each with its options."""
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    for name, entry in _VERBS.items():
+    for name, entry in _COMMANDS.items():
         verb = verbs.add_parser(name, help=entry.line, description=f"{entry.line}.")
-        for option, settings in entry.options.items():
+        for option, settings in (_make_options(entry.verb) | entry.options).items():
             verb.add_argument(option, **settings)
         add_store(verb)
         if name not in ("studies", "import", "backup"):
@@ -69,7 +78,41 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 "--study", metavar="NAME", required=name == "init", help=f"its name{there}"
             )
         add_json(verb)
-        verb.set_defaults(verb=entry)
+        verb.set_defaults(entry=entry)
+
+
+def _make_options(verb: str) -> _Options:
+    """Make options of the parameters of a verb; a case can also be named by its code."""
+    given = parameters_of(verb) if verb else {}
+    options: _Options = {}
+    for name, parameter in given.items():
+        if parameter.help and parameter.option != "study":
+            option = f"--{(parameter.option or name).replace('_', '-')}"
+            options[option] = _describe(name, parameter)
+            if name == "case" and "required" in options[option] and "code" not in given:
+                del options[option]["required"]
+                options["--code"] = {"metavar": "CODE", "help": "its code, instead of its number"}
+    return options
+
+
+def _describe(name: str, parameter: Parameter) -> dict[str, Any]:
+    """Describe a parameter as `argparse` takes it."""
+    kind, words = parameter.schema.get("type"), parameter.schema.get("enum")
+    words = words or parameter.schema.get("anyOf", [{}])[0].get("enum")
+    settings: dict[str, Any] = {"dest": name, "help": parameter.help}
+    if kind == "boolean":
+        return settings | {"action": "store_true"}
+    if kind == "object":
+        settings["action"] = "append"
+    if kind == "integer" and isinstance(parameter.default, int):
+        settings["default"] = parameter.default
+    if parameter.metavar:
+        settings["metavar"] = parameter.metavar
+    elif words:
+        settings["choices"] = words
+    if parameter.default is Signature.empty and name not in _OTHERWISE:
+        settings["required"] = True
+    return settings
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -80,11 +123,11 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int | None:
     """Run a verb; return 1 if it is a check that found a problem."""
-    verb: _Verb = options.verb
-    if not verb.opens:
-        return verb.run(options)
+    entry: _Command = options.entry
+    if not entry.opens:
+        return entry.run(options)
     with _open_study(options) as study:
-        return verb.run(options, study)
+        return entry.run(options, study)
 
 
 def store_of(options: argparse.Namespace) -> str:
@@ -98,7 +141,7 @@ def store_of(options: argparse.Namespace) -> str:
 
 def _open_study(options: argparse.Namespace) -> grbp.Study:
     """Open the study that is asked about."""
-    return grbp.Study(store_of(options), options.study, who=getattr(options, "who", None))
+    return grbp.Study(store_of(options), options.study)
 
 
 def _init(options: argparse.Namespace) -> None:
@@ -123,97 +166,48 @@ def _init(options: argparse.Namespace) -> None:
         elif options.old is not None:
             start = stack.enter_context(grbp.Study(store_of(options), options.old))
             goal = start.goal if goal is None else goal
-        study = stack.enter_context(_create(options, goal, start))
-        _status(options, study)
+        settings = _read_given(options) | {"goal": goal, "start": start, "who": options.who}
+        study = grbp.Study.create(store_of(options), options.study, **settings)
+        _show_status(options, stack.enter_context(study).status())
 
 
-def _create(options: argparse.Namespace, goal: int, start: Any) -> grbp.Study:
-    """Make a study that begins with something."""
-    windows = parse_pairs("window", options.window or [], "finish=30")
-    memory, groups = options.memory, options.groups
-    return grbp.Study.create(
-        store_of(options),
-        options.study,
-        goal,
-        options.learner,
-        model=options.model,
-        memory=memory if memory in (None, "averaged") else parse_number(memory),
-        groups=None if groups is None else parse_words(groups),
-        seed=parse_whole(options.seed),
-        start=start,
-        cases=parse_whole(options.cases),
-        windows={action: parse_number(days) for action, days in windows.items()},
-        shadow=options.shadow,
-        level=parse_number(options.level),
-        states=None if options.states is None else parse_words(options.states),
-        actions=None if options.actions is None else parse_words(options.actions),
-        case_name=_parse_case_name(options.case_name),
-        who=options.who,
-    )
+def _read_given(options: argparse.Namespace) -> dict[str, Any]:
+    """Read what was given of the parameters of a verb."""
+    given = {}
+    for name, parameter in parameters_of(options.entry.verb).items():
+        value = getattr(options, name, None)
+        if isinstance(value, str | list):
+            value = _READERS.get(parameter.schema.get("type", name), str)(value)
+        if value is not None:
+            given[name] = value
+    return given
 
 
-def _parse_case_name(text: str | None) -> str | list[str] | None:
-    """Read what a case is called, or also what several are called."""
-    return text if text is None or "," not in text else parse_words(text)
-
-
-def _open(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Open a case."""
-    state = parse_whole(options.state)
-    advice = study.open_case(
-        state, group=options.group, code=options.code, key=options.key, observed=options.observed
-    )
-    _show(options, advice)
+def _parse_windows(pairs: list[str]) -> dict[str, Any]:
+    """Read after how many days the outcomes of actions count."""
+    windows = parse_pairs("window", pairs, "finish=30")
+    return {action: parse_number(days) for action, days in windows.items()}
 
 
 def _ask(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Say what to do next with a case."""
-    _show(options, study.ask(_find_case(options, study)))
-
-
-def _tell(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Record what came of a step."""
-    advice = study.tell(
-        _find_case(options, study),
-        parse_whole(options.state),
-        took=options.took,
-        why=options.why or "",
-        step=parse_whole(options.step),
-        key=options.key,
-        observed=options.observed,
-    )
-    _show(options, advice, f"Step {advice.step:,} is recorded.")
-
-
-def _void(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Take back the last entry of a case."""
-    case, step = _find_case(options, study), parse_whole(options.step)
-    advice = study.void(case, options.why, step=step, key=options.key)
-    _show(options, advice, "The last entry is taken back; the log keeps it.")
-
-
-def _undo(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Undo one's own last entry of a case."""
-    advice = study.undo(_find_case(options, study), key=options.key)
-    _show(options, advice, "Your last entry is undone; the log keeps it.")
-
-
-def _withdraw(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Withdraw a case."""
-    case = _find_case(options, study)
-    _show(options, study.withdraw_case(case, options.why, key=options.key))
+    """Ask a study by a verb, and show its answer."""
+    given = _read_given(options)
+    if hasattr(options, "case"):
+        given["case"] = _find_case(options, study)
+    entry: _Command = options.entry
+    answer = getattr(study, entry.verb)(**given)
+    if isinstance(answer, Advice):
+        _show(options, answer, entry.recorded.format(step=answer.step))
+    else:
+        _show_status(options, answer)
 
 
 def _code(options: argparse.Namespace, study: grbp.Study) -> None:
     """Give a case a code, or erase it."""
     if (options.code is None) == (not options.erase):
         raise InvalidInput("give either --code, to give the case a code, or --erase")
-    case = study.set_code(parse_whole(options.case), options.code)
-    case = show(case, shadow=study.status().shadow)
-    if options.json:
-        print_json(case.to_dict())
-    else:
-        show_cases([case], 1, study.labels)
+    case = study.set_code(**_read_given(options) | {"code": options.code})
+    _show_cases(options, study, [case], 1)
 
 
 def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
@@ -230,21 +224,8 @@ def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
     return found[0].case
 
 
-def _archive(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Close the study for entries."""
-    study.archive(options.why)
-    _status(options, study)
-
-
-def _unarchive(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Open the study for entries again."""
-    study.unarchive(options.why)
-    _status(options, study)
-
-
-def _status(options: argparse.Namespace, study: grbp.Study) -> None:
-    """Say how the study stands."""
-    status = study.status()
+def _show_status(options: argparse.Namespace, status: Status) -> None:
+    """Say how a study stands."""
     status = show(status, shadow=status.shadow)
     if options.json:
         print_json(status.to_dict())
@@ -263,17 +244,24 @@ def _studies(options: argparse.Namespace) -> None:
 
 def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
     """List cases."""
-    limit = parse_whole(options.limit)
-    if options.code is None:
-        cases = study.cases(parse_whole(options.after), limit, options.status)
-    else:
-        cases = study.find_cases(options.code, limit)
+    given = _read_given(options)
+    limit = given["limit"]
+    cases = study.cases(**given) if options.code is None else study.find_cases(options.code, limit)
+    _show_cases(options, study, cases, limit)
+
+
+def _show_cases(
+    options: argparse.Namespace, study: grbp.Study, cases: list[Case], limit: int
+) -> None:
+    """List cases, or give them to a program; `code` gives one."""
     shadow = study.status().shadow
-    cases = [show(case, shadow=shadow) for case in cases]
-    if options.json:
-        print_json({"cases": [case.to_dict() for case in cases]})
+    shown = [show(case, shadow=shadow) for case in cases]
+    if not options.json:
+        show_cases(shown, limit, study.labels)
+    elif options.entry.verb == "cases":
+        print_json({"cases": [case.to_dict() for case in shown]})
     else:
-        show_cases(cases, limit, study.labels)
+        print_json(shown[0].to_dict())
 
 
 def _is_shadow(study: grbp.Study) -> bool:
@@ -286,16 +274,14 @@ def _is_shadow(study: grbp.Study) -> bool:
 
 def _log(options: argparse.Namespace, study: grbp.Study) -> None:
     """List events."""
-    limit = parse_whole(options.limit)
-    events = study.log(parse_whole(options.after), limit, parse_whole(options.case))
-    shadow = _is_shadow(study)
-    events = [show(event, shadow=shadow) for event in events]
+    given, shadow = _read_given(options), _is_shadow(study)
+    events = [show(event, shadow=shadow) for event in study.log(**given)]
     if options.json:
         print_json({"events": [event_to_dict(event) for event in events]})
     else:
         goal, words, back = study.goal, study.labels, _find_taken_back(study, events)
         lines = describe_events(events, goal, words, shadow=shadow, taken_back=back)
-        show_log(lines, limit, words, details=options.details)
+        show_log(lines, given["limit"], words, details=options.details)
 
 
 def _find_taken_back(study: grbp.Study, events: list[Event]) -> set[int]:
@@ -355,7 +341,7 @@ def _export(options: argparse.Namespace) -> None:
 def _import(options: argparse.Namespace) -> None:
     """Record an exported study in the store."""
     with grbp.Study.import_(store_of(options), options.file) as study:
-        _status(options, study)
+        _show_status(options, study.status())
 
 
 def _backup(options: argparse.Namespace) -> int:
@@ -381,59 +367,37 @@ def _show_verified(options: argparse.Namespace, found: Verified) -> int:
     return 0 if found.ok else 1
 
 
-_WHO: Final[_Options] = {"--who": {"help": "who records (your user name)"}}
+_READERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "integer": parse_whole,
+    "number": parse_number,
+    "array": parse_words,
+    "object": _parse_windows,
+    "memory": lambda text: text if text == "averaged" else parse_number(text),
+    "case_name": lambda text: parse_words(text) if "," in text else text,
+}
+"""How a text is read, by the kind of the parameter, or by its name if it has several."""
+
+_WHO: Final[_Options] = {"--who": {"help": PARAMETERS["who"].help}}
 _DETAILS: Final[_Options] = {
     "--details": {"action": "store_true", "help": "also say what statisticians want to know"}
 }
-_KEY: Final[_Options] = {"--key": {"help": "a UUID; sent again, the request is recorded once"}}
-_OBSERVED: Final[_Options] = {
-    "--observed": {"metavar": "TIME", "help": "when it happened, if not now: 2026-11-16T08:30"}
-}
-_CASE: Final[_Options] = {
-    "--case": {"metavar": "N", "help": "the number of the case"},
-    "--code": {"metavar": "CODE", "help": "its code, instead of its number"},
-}
-_NUMBER: Final[_Options] = {
-    "--case": {"required": True, "metavar": "N", "help": "the number of the case"}
-}
-_PAGE: Final[_Options] = {
-    "--after": {"default": "0", "metavar": "N", "help": "begin after this number (0)"},
-    "--limit": {"default": "100", "metavar": "N", "help": "list at most this many (100)"},
-}
-_TELL: Final[_Options] = {
-    "--state": {"required": True, "help": "the state it led to, by its number or its word"},
-    "--took": {"metavar": "ACTION", "help": "what was done, if not what was advised"},
-    "--why": {"metavar": "TEXT", "help": "why something else was done"},
-    "--step": {"metavar": "N", "help": "the number of the step, so that none is told twice"},
-}
-_VOID: Final[_Options] = {
-    "--why": {"required": True, "metavar": "TEXT", "help": "what was wrong with it"},
-    "--step": {"metavar": "N", "help": "the step that is meant, for safety"},
-}
-_STATE: Final[_Options] = {
-    "--state": {"required": True, "help": "its state, by its number or its word"},
-    "--group": {"metavar": "NAME", "help": "its group, in a study with groups"},
-    "--code": {"metavar": "CODE", "help": f"a short code of it: {CODE_HINT}"},
-}
-_CODE: Final[_Options] = {
-    "--code": {"metavar": "CODE", "help": f"the code: {CODE_HINT}"},
-    "--erase": {"action": "store_true", "help": "erase the code"},
-}
-_BY_CODE: Final[_Options] = {"--code": {"metavar": "CODE", "help": "find those with this code"}}
-_WHY: Final[_Options] = {"--why": {"required": True, "metavar": "TEXT", "help": "the reason"}}
+_BY_CODE: Final[_Options] = {"--code": _make_options("find_cases")["--code"]}
+_ERASE: Final[_Options] = {"--erase": {"action": "store_true", "help": "erase the code"}}
 _ALL: Final[_Options] = {"--all": {"action": "store_true", "help": "also those that are archived"}}
-_STATUS: Final[_Options] = {
-    "--status": {"choices": list(STATUSES), "help": "list those of one status"}
-}
-_OF_CASE: Final[_Options] = {
-    "--case": {"metavar": "N", "help": "the case whose events to list (all)"}
-}
-
 _EXPORT: Final[_Options] = {
     "--out": {"metavar": "FILE", "help": "the log as lines of JSON (standard output)"},
     "--steps": {"metavar": "FILE", "help": "the steps as CSV, as grbp fit reads them"},
     "--codes": {"action": "store_true", "help": "with --steps, also codes, which may name people"},
     "--force": {"action": "store_true", "help": "replace files even if they are something else"},
+}
+_BEGIN: Final[_Options] = {
+    "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
+    **TABLE_WORDS,
+    "--from": {
+        "metavar": "STUDY",
+        "dest": "old",
+        "help": "begin with the cases of another study of the store",
+    },
 }
 
 
@@ -441,56 +405,48 @@ def _file_option(line: str, **settings: str) -> _Options:
     return {"file": {"metavar": "FILE", "help": line, **settings}}
 
 
-_VERBS: Final = {
-    "init": _Verb("make a study", NEW_STUDY | _WHO | _DETAILS, _init, opens=False),
-    "open": _Verb(
-        "open a case and say what to do", _STATE | _KEY | _OBSERVED | _WHO | _DETAILS, _open
+_COMMANDS: Final = {
+    "init": _Command("make a study", "create", _init, _BEGIN | _WHO | _DETAILS, opens=False),
+    "open": _Command("open a case and say what to do", "open_case", _ask, _DETAILS),
+    "ask": _Command("say what to do next with a case, and why", "ask", _ask, _DETAILS),
+    "tell": _Command(
+        "record what came of a step, and say what to do next", "tell", _ask, _DETAILS,
+        recorded="Step {step:,} is recorded.",
     ),
-    "ask": _Verb("say what to do next with a case, and why", _CASE | _DETAILS, _ask),
-    "tell": _Verb(
-        "record what came of a step, and say what to do next",
-        _CASE | _TELL | _KEY | _OBSERVED | _WHO | _DETAILS,
-        _tell,
+    "void": _Command(
+        "take back the last entry of a case", "void", _ask, _DETAILS,
+        recorded="The last entry is taken back; the log keeps it.",
     ),
-    "void": _Verb(
-        "take back the last entry of a case", _CASE | _VOID | _KEY | _WHO | _DETAILS, _void
+    "undo": _Command(
+        "undo your own last entry of a case, within 15 minutes", "undo", _ask, _DETAILS,
+        recorded="Your last entry is undone; the log keeps it.",
     ),
-    "undo": _Verb(
-        "undo your own last entry of a case, within 15 minutes",
-        _CASE | _KEY | _WHO | _DETAILS,
-        _undo,
+    "withdraw": _Command("withdraw a case", "withdraw_case", _ask, _DETAILS),
+    "code": _Command("give a case a short code, or erase it", "set_code", _code, _ERASE),
+    "archive": _Command("close the study for entries, and keep it", "archive", _ask),
+    "unarchive": _Command("open an archived study for entries again", "unarchive", _ask),
+    "studies": _Command("list the studies of the store", "", _studies, _ALL, opens=False),
+    "status": _Command("say how the study stands", "status", _ask, _DETAILS),
+    "cases": _Command("list cases", "cases", _cases, _BY_CODE),
+    "log": _Command("list what was recorded, by whom and when", "log", _log, _DETAILS),
+    "verify": _Command(
+        "check that nothing was changed or lost", "verify", _verify, upkeep.VERIFY, opens=False
     ),
-    "withdraw": _Verb("withdraw a case", _CASE | _WHY | _KEY | _WHO | _DETAILS, _withdraw),
-    "code": _Verb("give a case a short code, or erase it", _NUMBER | _CODE | _WHO, _code),
-    "archive": _Verb("close the study for entries, and keep it", _WHY | _WHO, _archive),
-    "unarchive": _Verb("open an archived study for entries again", _WHY | _WHO, _unarchive),
-    "studies": _Verb("list the studies of the store", _ALL, _studies, opens=False),
-    "status": _Verb("say how the study stands", _DETAILS, _status),
-    "cases": _Verb("list cases", _STATUS | _BY_CODE | _PAGE, _cases),
-    "log": _Verb("list what was recorded, by whom and when", _OF_CASE | _PAGE | _DETAILS, _log),
-    "verify": _Verb("check that nothing was changed or lost", upkeep.VERIFY, _verify, opens=False),
-    "export": _Verb(
-        "write the log, to take it elsewhere, or the steps as a table",
-        _EXPORT,
-        _export,
+    "export": _Command(
+        "write the log, to take it elsewhere, or the steps as a table", "", _export, _EXPORT,
         opens=False,
     ),
-    "import": _Verb(
-        "bring an exported study into the store",
-        _file_option("what export wrote"),
-        _import,
+    "import": _Command(
+        "bring an exported study into the store", "", _import, _file_option("what export wrote"),
         opens=False,
     ),
-    "replay": _Verb(
-        "make every decision again, and compare",
+    "replay": _Command(
+        "make every decision again, and compare", "replay", _replay,
         _file_option("an export to play again, without any store", nargs="?"),
-        _replay,
         opens=False,
     ),
-    "backup": _Verb(
-        "copy all studies of the store to a new file",
-        upkeep.BACKUP,
-        _backup,
-        opens=False,
+    "backup": _Command(
+        "copy all studies of the store to a new file", "", _backup, upkeep.BACKUP, opens=False
     ),
-}
+}  # fmt: skip
+"""The verbs of the shell; one without a verb of a study is composed of several, or asks none."""

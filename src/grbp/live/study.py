@@ -1,21 +1,50 @@
 """A study: cases opened, asked about, told and corrected, of which nothing is lost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
 
+from grbp.errors import Damaged, ReadOnly
+from grbp.learners.registry import LearnerLike
 from grbp.live import arguments
 from grbp.live.advice import Advice, Case, make_advice, make_case
 from grbp.live.calls import Answer, Call
-from grbp.live.codes import check_code, read_codes, refuse_shared_code, set_code
-from grbp.live.config import load_config
-from grbp.live.keeping import StudyKeeper
-from grbp.live.reading import find_study
+from grbp.live.codes import read_codes, refuse_shared_code, set_code
+from grbp.live.config import Config, load_config, this_version
+from grbp.live.export import check_target, import_log
+from grbp.live.queries import (
+    QUERIES,
+    Opened,
+    count_all,
+    find_only_study,
+    find_study,
+    list_current,
+    read_status,
+)
 from grbp.live.recording import record, undo
-from grbp.live.store.base import Transaction
-from grbp.model.transition import Action
+from grbp.live.row_checks import find_checked, keep_checked
+from grbp.live.schema import ARCHIVE, UNARCHIVE, CaseRow, Event, StudyRow, loads
+from grbp.live.store import Where, open_or_make_store, open_store
+from grbp.live.store.base import Store, Transaction
+from grbp.live.verbs import Verbs
+from grbp.live.verify import Verified, find_fault, verify_stored
+
+T = TypeVar("T")
+
+RECORDED: Final = {
+    "open_case": "open",
+    "tell": "tell",
+    "void": "void",
+    "withdraw_case": "close",
+    "archive": ARCHIVE,
+    "unarchive": UNARCHIVE,
+}
+"""The kind of event that each verb records; `undo` finds out which it is."""
 
 
-class Study(StudyKeeper):
+class Study(Verbs):
     """A study that is kept: a learner that advises on one case after another, many at once.
 
     Parameters
@@ -79,304 +108,161 @@ class Study(StudyKeeper):
     True
     """
 
-    def open_case(
+    def __init__(
         self,
-        state: int | str,
+        store: Where,
+        name: str | None = None,
         *,
-        group: str | None = None,
-        code: str | None = None,
-        key: str | None = None,
-        observed: datetime | str | None = None,
         who: str | None = None,
-    ) -> Advice:
-        """Open a case, and decide how it is to be played.
+        learner: LearnerLike | None = None,
+        clock: Callable[[], datetime] = arguments.utc_now,
+    ) -> None:
+        self._who = arguments.check_recorder(who)
+        # A name is in the configuration.
+        self._learner = None if isinstance(learner, str) else learner
+        self._clock = clock
+        self._store = open_store(store)
+        try:
+            self.name = (
+                find_only_study(self._store)
+                if name is None
+                else arguments.check_text("name", name, 64)
+            )
+            self._reason = self._find_reason()
+        except BaseException:
+            if not isinstance(store, Store):
+                self.close()
+            raise
 
-        Parameters
-        ----------
-        state : int or str
-            The state of the case, from 1 to goal - 1, or its word.
-        group : str, optional
-            Its group, in a study with groups; it never changes.
-        code : str, optional
-            A short code, such as a bed or a pseudonym, of 1 to 16 characters; never the name of a
-            person. It is not in the log, and in no export unless it is asked for; see `set_code`.
-        key : str, optional
-            An idempotency key of this one request, such as a UUID: asked again within a day, with
-            the same words and by the same person, the study returns the answer it gave, and
-            records nothing (`Advice.replayed`). Any other use of a key that is in the log is
-            refused, also a later one, and one for a case that is over by then.
-        observed : datetime or str, optional
-            When it happened, if not now.
-        who : str, optional
-            Who records, if not the one of the study.
+    def _find_reason(self) -> str | None:
+        """Say what speaks against writing, if something does; look at the rows as they are."""
 
-        Returns
-        -------
-        Advice
-            The number of the case, and what to do first.
+        def look(tx: Transaction) -> tuple[StudyRow, list[Event], list[CaseRow]]:
+            study = find_study(tx, self.name)
+            return study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
 
-        Raises
-        ------
-        InvalidInput
-            If there is no such state, or the group is missing, unknown or not wanted.
-        Conflict
-            If the code is that of another case in progress; if the key was used for something
-            else, by somebody else, or more than a day ago; or if the study is archived.
+        with find_checked(self._store, self.name):
+            study, last, cases = self._store.read(self.name, look)
+            config = load_config(study.config)
+            self.goal, self.labels = config.goal, config.words
+            fault = find_fault(study, last, cases, self._learner)
+            fault = fault or self._store.missing(self.name)
+            checked = keep_checked(self._store, self.name)
+            self._opened = Opened(self._store, self.name, checked, self._learner)
+            with suppress(Damaged):  # which is kept, and said from now on
+                self._opened.read(lambda _, study: study)
+            return next(iter(self._store.checks()), fault)
 
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> key = "0b1f7c9e-5d1c-4a53-9c0e-3d6f0a1c2b7e"
-        >>> study.open_case(2, key=key).case
-        1
-        >>> again = study.open_case(2, key=key)
-        >>> again.case, again.replayed
-        (1, True)
-        """
-        call = self._make_call(key, observed, who)
-        given = None if code is None else check_code(code)
-        return self._record("open", call, given, state=state, group=group)
+    @property
+    def read_only(self) -> str | None:
+        """Why the study cannot be written to; None if it can."""
+        return self._opened.checked.damage or self._reason
 
-    def tell(  # noqa: PLR0913
-        self,
-        case: int,
-        state: int | str,
-        *,
-        took: Action | str | None = None,
-        why: str = "",
-        step: int | None = None,
-        key: str | None = None,
-        observed: datetime | str | None = None,
-        who: str | None = None,
-    ) -> Advice:
-        """Record the state to which a step led; return the next advice.
+    @property
+    def _where(self) -> str:
+        return self._store.where
 
-        Parameters
-        ----------
-        case : int
-        state : int or str
-            The state of the case now, or its word.
-        took : Action or str, optional
-            What was done, "continue" or "finish" or the study's own word for it, where it is not
-            what was advised.
-        why : str, optional
-            Why something else was done; it must be said then.
-        step : int, optional
-            The number of the step, from 1. A step that was told before is not recorded again if
-            it says the same, and is refused if not.
-        key, observed, who
-            See `open_case`.
+    def close(self) -> None:
+        """Let go of the file or the connection."""
+        self._store.close()
 
-        Returns
-        -------
-        Advice
+    @classmethod
+    def _names(cls, store: Where, *, archived: bool) -> list[str]:  # type: ignore[override]
+        """List the studies of a store, which needs no options."""
+        opened = open_store(store)
+        try:
+            return opened.studies() if archived else list_current(opened)
+        finally:
+            if opened is not store:
+                opened.close()
 
-        Raises
-        ------
-        NotFound
-            If there is no such case.
-        InvalidInput
-            If the action cannot lead to the state.
-        Conflict
-            If the case is over, or the step or the key was told otherwise.
+    @classmethod
+    def _make(
+        cls, store: Where, config: Config, given: dict[str, Any], options: dict[str, Any]
+    ) -> Self:
+        who, clock = options.get("who"), options.get("clock", arguments.utc_now)
+        call = Call(arguments.check_recorder(who), arguments.format_time(clock()))
+        with open_or_make_store(store) as opened:
+            for reason in opened.checks():
+                raise ReadOnly(f"a study was to be made in {opened.where}: {reason}")
+            checked = find_checked(opened, config.name)
+            checked.write(lambda tx: record(tx, call, "study", config=loads(config.text)))
+            return cls(opened, config.name, learner=given["learner"], **options)
 
-        Notes
-        -----
-        The step counts by what was done, whoever decided, and from now on. A case in which
-        something else was done than advised is not counted for its threshold.
+    @classmethod
+    def _import(cls, store: Where, path: Path, options: dict[str, Any]) -> Self:
+        with open_or_make_store(store) as opened:
+            return cls(opened, import_log(opened, path), **options)
 
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> study.open_case(2).action
-        <Action.CONTINUE: 0>
-        >>> study.tell(1, 4, took="finish", why="a bed was free").status
-        'won'
-        """
-        call, number = self._make_call(key, observed, who), arguments.check_case(case)
-        took = took.name.lower() if isinstance(took, Action) else took
-        why = "" if isinstance(why, str) and not why else arguments.check_reason(why)
-        return self._record("tell", call, case=number, state=state, took=took, why=why, step=step)
+    def _check_target(self, path: Path | str) -> Path:
+        """Return where to write a file, which must not be the store itself."""
+        return check_target(path, self._store)
 
-    def void(
-        self,
-        case: int,
-        why: str,
-        *,
-        step: int | None = None,
-        key: str | None = None,
-        who: str | None = None,
-    ) -> Advice:
-        """Take back the last entry of a case, its last step or its withdrawal, with a reason.
+    def _count_records(self, *, by_state: bool = False, groups: Sequence[str] | None = None) -> Any:
+        return count_all(self._opened, by_state=by_state, groups=groups)
 
-        What was recorded stays in the log; advice that was given stays as it was given.
+    def _carry_out(self, verb: str, given: dict[str, Any]) -> Any:
+        """Carry a verb out in the store: by a query, by a check of the whole, or by a command."""
+        if verb in QUERIES:
+            return QUERIES[verb](self._opened, **given)
+        if verb == "status":
+            return read_status(self._opened, self.read_only)
+        if verb in ("verify", "replay"):
+            return self._verify(decide=verb == "replay")
+        call = self._sign(given.pop("key", None), given.pop("observed", None), given.pop("who"))
+        if verb == "set_code":
+            return self._set_code(call, **given)
+        if verb in ("archive", "unarchive"):
+            self._write(lambda tx: self._record(tx, call, verb, given))
+            return self.status()
+        code = given.pop("code", None)
+        return self._advise(verb, call, given, code)
 
-        Parameters
-        ----------
-        case : int
-        why : str
-            What was wrong.
-        step : int, optional
-            The number of the step that is meant, for safety; it must be the last entry.
-        key, who
-            See `open_case`.
+    def _verify(self, *, decide: bool) -> Verified:
+        """Check the study; write again where all is well, and not where something is damaged."""
+        checked = self._opened.checked
+        with checked:
+            found = verify_stored(self._store, self.name, self._learner, decide=decide)
+        if not (decide and found.problems):  # A decision that comes out differently may be sound.
+            checked.note_check(found.problems)
+        if found.ok:
+            self._reason = self._find_reason()
+        return found
 
-        Returns
-        -------
-        Advice
-            What to do in the state before, in which the case is again.
+    def _sign(self, key: str | None, observed: str | None, who: str | None) -> Call:
+        """Say who asks, and when."""
+        who = self._who if who is None else arguments.check_recorder(who)
+        now = arguments.format_time(self._clock())
+        return Call(who, now, key or "", observed or "", self._learner, this_version())
 
-        Raises
-        ------
-        NotFound
-            If there is no such case.
-        Conflict
-            If there is nothing to take back, or something else is the last entry.
+    def _write(self, script: Callable[[Transaction], T]) -> T:
+        """Run a script that writes, unless something speaks against it."""
+        if self.read_only:
+            raise ReadOnly(f"the study {self.name!r} can only be read: {self.read_only}")
+        return self._opened.checked.write(script)
 
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> _ = study.open_case(2)
-        >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
-        (3, 2)
-        """
-        call, number = self._make_call(key, None, who), arguments.check_case(case)
-        return self._record("void", call, case=number, why=arguments.check_reason(why), step=step)
-
-    def withdraw_case(
-        self, case: int, why: str, *, key: str | None = None, who: str | None = None
-    ) -> Advice:
-        """Withdraw a case: what was observed stays, and nothing more is expected.
-
-        It counts for no threshold, and is neither won nor lost. `Session.abandon` counts the same,
-        but gives the next case the same number; here a case keeps its number, which is its round.
-
-        Parameters
-        ----------
-        case : int
-        why : str
-        key, who
-            See `open_case`.
-
-        Returns
-        -------
-        Advice
-
-        Raises
-        ------
-        NotFound
-            If there is no such case.
-        Conflict
-            If the case is over.
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> _ = study.open_case(2)
-        >>> study.withdraw_case(1, "moved to another ward").status
-        'closed'
-        """
-        call, number = self._make_call(key, None, who), arguments.check_case(case)
-        return self._record("close", call, case=number, why=arguments.check_reason(why))
-
-    def undo(self, case: int, *, key: str | None = None, who: str | None = None) -> Advice:
-        """Take back one's own last entry of a case, within 15 minutes; no reason is asked for.
-
-        The entry may be a step or a withdrawal. A case that was opened by mistake is withdrawn.
-        What was recorded stays in the log, which says that it was undone.
-
-        Parameters
-        ----------
-        case : int
-        key, who
-            See `open_case`.
-
-        Returns
-        -------
-        Advice
-            What to do in the state before, in which the case is again.
-
-        Raises
-        ------
-        NotFound
-            If there is no such case.
-        Conflict
-            If somebody else recorded the last entry, or if that was more than 15 minutes ago:
-            `void` takes back any last entry, with a reason.
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> _ = study.open_case(2)
-        >>> study.tell(1, 3).state, study.undo(1).state
-        (3, 2)
-        """
-        call, number = self._make_call(key, None, who), arguments.check_case(case)
-        return self._advise(lambda tx: undo(tx, call, number), call)
-
-    def set_code(self, case: int, code: str | None, *, who: str | None = None) -> Case:
-        """Give a case a short code, change it, or erase it.
-
-        A code is not in the log. What it was before is not kept; backups that were made before
-        still have it.
-
-        Parameters
-        ----------
-        case : int
-        code : str or None
-            Such as a bed or a pseudonym, of 1 to 16 characters, never the name of a person; None
-            erases it.
-        who : str, optional
-            Who gives it, if not the one of the study.
-
-        Returns
-        -------
-        Case
-
-        Raises
-        ------
-        NotFound
-            If there is no such case.
-        Conflict
-            If it is the code of another case, and both are in progress; or if the study is
-            archived, in which codes can only be erased.
-
-        Examples
-        --------
-        >>> import grbp
-        >>> study = grbp.Study.create("memory", "ward", goal=4)
-        >>> study.open_case(2, code="B-12").code, study.set_code(1, "B-13").code
-        ('B-12', 'B-13')
-        >>> study.set_code(1, None).code is None
-        True
-        """
-        call, number = self._make_call(None, None, who), arguments.check_case(case)
-        given = None if code is None else check_code(code)
+    def _set_code(self, call: Call, case: int, code: str | None) -> Case:
+        """Give a case a code, which no event has."""
 
         def write(tx: Transaction) -> Case:
             study = find_study(tx, self.name)
-            return make_case(
-                load_config(study.config), set_code(tx, call, study, number, given), given
-            )
+            row = set_code(tx, call, study, case, code)
+            return make_case(load_config(study.config), row, code)
 
         return self._write(write)
 
-    def _record(self, kind: str, call: Call, code: str | None = None, **request: object) -> Advice:
-        """Record something, and return the advice that follows; a new case may get a code."""
-        return self._advise(lambda tx: record(tx, call, kind, **request), call, code)
+    @staticmethod
+    def _record(tx: Transaction, call: Call, verb: str, request: dict[str, Any]) -> Answer:
+        """Record what a verb asks for."""
+        if verb == "undo":
+            return undo(tx, call, **request)
+        return record(tx, call, RECORDED[verb], **request)
 
-    def _advise(
-        self, ask: Callable[[Transaction], Answer], call: Call, code: str | None = None
-    ) -> Advice:
-        """Record what is asked for, and return the advice that follows."""
+    def _advise(self, verb: str, call: Call, request: dict[str, Any], code: str | None) -> Advice:
+        """Record something, and return the advice that follows; a new case may get a code."""
 
         def write(tx: Transaction) -> Advice:
-            event, study, row, replayed = ask(tx)
+            event, study, row, replayed = self._record(tx, call, verb, request)
             if code is not None and not replayed:
                 set_code(tx, call, study, row.case, code)
             elif event.kind == "void" and not replayed:

@@ -13,14 +13,14 @@ from fastapi.responses import Response, StreamingResponse
 
 from grbp.errors import GrbpError
 from grbp.live.arguments import MOST_CASES
-from grbp.live.reading import read_config
+from grbp.live.queries import read_config
 from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
 from grbp.live.words.entries import describe_events
 from grbp.serve import models
 from grbp.serve.http_errors import Refusal
 from grbp.serve.middleware import COOKIE, STREAM, report_refused_token
-from grbp.serve.roles import STUDY, admin, anybody, viewer
+from grbp.serve.roles import admin, anybody, route, viewer
 from grbp.serve.settings import EVENT_STREAM, NDJSON
 from grbp.serve.state import (
     ADDRESS,
@@ -44,7 +44,7 @@ LONGEST_SILENCE: Final = 15.0
 _POLL: Final = 0.25
 
 
-@viewer.get(f"{STUDY}/events", response_model=models.EventPage, tags=["log"])
+@route("log", response_model=models.EventPage)
 def list_events(
     request: Request,
     study: StudyName,

@@ -14,7 +14,7 @@ from grbp.live.row_checks import keep_checked
 from grbp.serve import models
 from grbp.serve.bodies import refuse_length
 from grbp.serve.jobs import JobResponse
-from grbp.serve.roles import STUDY, admin, statistician
+from grbp.serve.roles import admin, route
 from grbp.serve.settings import NDJSON
 from grbp.serve.state import (
     ServerState,
@@ -56,13 +56,13 @@ def _note_check(server: ServerState, who: str, verb: str, study: str, found: Any
         record_upkeep(server.store, VERIFIED, who, server.clock(), study=study, ok=False)
 
 
-@statistician.post(f"{STUDY}/verify", response_model=models.VerifiedModel, tags=["log"])
+@route("verify", response_model=models.VerifiedModel)
 async def verify(request: Request, study: StudyName) -> Response:
     """Check a whole study: the chain of hashes, and that all rows follow from the log."""
     return await _check(request, "verify", study)
 
 
-@statistician.post(f"{STUDY}/replay", response_model=models.VerifiedModel, tags=["log"])
+@route("replay", response_model=models.VerifiedModel)
 async def replay(request: Request, study: StudyName) -> Response:
     """Check a whole study, and make every decision again."""
     return await _check(request, "replay", study)
@@ -75,13 +75,13 @@ async def _send_file(request: Request, verb: str, study: str, kind: str, name: s
     return JobResponse(file, media_type=kind, headers={"Content-Disposition": saved})
 
 
-@statistician.get(f"{STUDY}/export", **describe_text(NDJSON), tags=["log"])
+@route("export_lines", **describe_text(NDJSON))
 async def export(request: Request, study: StudyName) -> Response:
     """Return the log as lines of JSON: a head, then the events."""
     return await _send_file(request, "export", study, NDJSON, f"{study}.jsonl")
 
 
-@statistician.get(f"{STUDY}/steps.csv", **describe_text("text/csv"), tags=["log"])
+@route("export_steps", **describe_text("text/csv"))
 async def export_steps(
     request: Request,
     study: StudyName,
@@ -94,7 +94,7 @@ async def export_steps(
     return await _send_file(request, verb, study, "text/csv", f"{study}.csv")
 
 
-@admin.get("/api/backup", **describe_text(_SQLITE), tags=["server"])
+@route("backup", **describe_text(_SQLITE))
 async def backup(request: Request) -> Response:
     """Return a copy of all studies, as they are now, as a SQLite file."""
     return await _send_file(request, "backup", "", _SQLITE, "grbp-backup.sqlite")

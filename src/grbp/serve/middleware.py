@@ -18,12 +18,13 @@ from starlette.routing import BaseRoute, Match
 from grbp.errors import GrbpError
 from grbp.serve.bodies import Headers, Receive, Scope, Send, begin_log, read_body
 from grbp.serve.discretion import hide_places
+from grbp.serve.endpoints import STUDY
 from grbp.serve.exchange import LOG, SAFE, Exchange, Unread, read_peer
 from grbp.serve.http_errors import ProblemDetail, Refusal, describe_error
 from grbp.serve.limits import Places, RateLimiter
 from grbp.serve.proxies import find_client, is_trusted
 from grbp.serve.refusals import respond_to_refusal
-from grbp.serve.roles import ROLE, STUDY
+from grbp.serve.roles import ROLE
 from grbp.serve.state import ADDRESS, CALLER, NOBODY, Caller, ServerState
 from grbp.serve.tokens import ADMIN, VIEWER, may
 

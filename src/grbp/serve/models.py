@@ -6,57 +6,47 @@ there: types stand in the description, and every value is passed on as it came.
 
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from inspect import Signature
 from itertools import count
 from typing import Annotated, Any, Final, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from grbp.alarms.watch import Alarm
-from grbp.learners.registry import DEFAULT_LEARNER, MODELS
 from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis
-from grbp.live.codes import CODE_HINT, CODE_LETTERS
+from grbp.live.parameters import Parameter
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN
 from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
+from grbp.live.verbs import parameters_of
 from grbp.live.verify import Verified
 from grbp.model.labels import Labels
 from grbp.model.transition import Action
+from grbp.serve.endpoints import BESIDE, ENDPOINTS
 from grbp.serve.http_errors import ProblemDetail, make_problem
 from grbp.serve.tokens import DAYS, ROLES, Token
 from grbp.theory.posterior import Estimate
 
 
-def _describe_field(kind: str, default: Any = ..., **more: Any) -> Any:
-    """Describe a value that the study will check; one that may be left out may also be null."""
-    kinds: Any = [kind, "null"] if default is None else kind
-    described = {"type": kinds, **more} if kind else more
-    return Field(default, json_schema_extra=described)
+def _describe(parameter: Parameter) -> Any:
+    """Describe a value that the study will check."""
+    schema = dict(parameter.schema)
+    if parameter.nullable:
+        more = {"type": "null", "enum": None, "anyOf": {"type": "null"}}
+        for part in schema.keys() & more.keys():
+            there = schema[part] if isinstance(schema[part], list) else [schema[part]]
+            schema[part] = [*there, more[part]]
+    default = ... if parameter.default is Signature.empty else parameter.default
+    return Field(default, json_schema_extra=schema)
 
 
-_TIME: Final = {"description": "such as 2026-11-16T08:30Z; without a zone, it is the server's"}
-_STATE: Final = {"minimum": 0, "maximum": 10_000_000}
-_STEP: Final = {"minimum": 1, "maximum": 10**15}
-_CODE: Final[dict[str, Any]] = {"minLength": 1, "maxLength": CODE_LETTERS, "description": CODE_HINT}
-_REASON: Final = {"minLength": 1, "maxLength": 1_000}
+def _describe_field(kind: str, default: Any = Signature.empty, **limits: Any) -> Any:
+    """Describe a value of some kind."""
+    return _describe(Parameter({"type": kind, **limits}, default=default))
 
-_COUNTERS: Final = {
-    "type": "array",
-    "items": {"type": "number", "minimum": 0},
-    "minItems": 9,
-    "maxItems": 9,
-}
-_BY_STATE: Final = {
-    "type": "array",
-    "prefixItems": [
-        {"type": "integer", "minimum": 1},
-        *([{"type": "array", "items": {"type": "integer", "minimum": 0}}] * 4),
-    ],
-    "items": False,
-    "minItems": 5,
-}
 
 Stage = Literal["open", "won", "lost", "closed"]
 Act = Literal["continue", "finish"]
@@ -69,54 +59,24 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class NewStudy(Body):
+def _make_body(verb: str) -> Any:
+    """Make the model of what is sent for a verb: its parameters, but for those beside the body."""
+    name, what = ENDPOINTS[verb].body or (verb, None)
+    fields: dict[str, Any] = {
+        name: (Any, _describe(parameter))
+        for name, parameter in parameters_of(verb).items()
+        if name not in BESIDE
+    }
+    return create_model(name, __base__=Body, __doc__=what, **fields)
+
+
+BODIES: Final = {verb: _make_body(verb) for verb, entry in ENDPOINTS.items() if entry.body}
+"""The models of what is sent for the verbs that need something sent."""
+
+
+class NewStudy(_make_body("create")):  # type: ignore[misc]
     """A study to be made; see `Study.create`."""
 
-    name: Any = _describe_field("string", minLength=1, maxLength=64)
-    goal: Any = _describe_field("integer", minimum=2, maximum=10_000_000)
-    learner: Any = _describe_field(
-        "string",
-        None,
-        description="its name, also with constants; null for that of the model, which is"
-        f" {DEFAULT_LEARNER} if that is null as well",
-    )
-    model: Any = _describe_field(
-        "string",
-        None,
-        enum=[*MODELS, None],
-        description="what the advice takes for granted: one chance for all states, or one in each",
-    )
-    memory: Any = _describe_field(
-        "",
-        None,
-        anyOf=[
-            {"type": "number", "minimum": 1},
-            {"type": "string", "enum": ["averaged"]},
-            {"type": "null"},
-        ],
-        description="about how many cases are remembered; null if nothing is forgotten",
-    )
-    groups: Any = _describe_field(
-        "array",
-        None,
-        items={"type": "string", "minLength": 1, "maxLength": 64},
-        maxItems=100,
-        uniqueItems=True,
-        description="their names; each case is of one of them, and each has counts of its own",
-    )
-    seed: Any = _describe_field("integer", 0, minimum=0)
-    start: Any = _describe_field(
-        "",
-        "drawn",
-        anyOf=[
-            {"type": "string", "enum": ["drawn", "first"]},
-            _COUNTERS,
-            _BY_STATE,
-            {"type": "object", "additionalProperties": {"anyOf": [_COUNTERS, _BY_STATE]}},
-        ],
-        description="where it begins: a word, or the counters of past cases: nine numbers; by state"
-        " the next round, and CONTINUE up and down, FINISH won and lost; or those of each group",
-    )
     from_: Any = Field(
         None,
         alias="from",
@@ -125,85 +85,12 @@ class NewStudy(Body):
             "description": "another study of the store, with whose records it begins",
         },
     )
-    cases: Any = _describe_field(
-        "integer", None, minimum=1, description="about how many will come; null if nobody knows"
-    )
-    windows: Any = _describe_field(
-        "object",
-        None,
-        properties={"continue": {"type": "number"}, "finish": {"type": "number"}},
-        additionalProperties=False,
-        description="for an action, the days after which an outcome counts",
-    )
-    shadow: Any = _describe_field("boolean", False)
-    level: Any = _describe_field("number", 0.95, exclusiveMinimum=0, exclusiveMaximum=1)
-    states: Any = _describe_field(
-        "array",
-        None,
-        items={"type": "string", "minLength": 1, "maxLength": 40},
-        description="what the states are called, from the dead end to the goal",
-    )
-    actions: Any = _describe_field(
-        "array",
-        None,
-        items={"type": "string", "minLength": 1, "maxLength": 40},
-        description="what continuing and finishing are called",
-    )
-    case_name: Any = _describe_field(
-        "",
-        None,
-        anyOf=[
-            {"type": "string", "minLength": 1, "maxLength": 40},
-            {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
-            {"type": "null"},
-        ],
-        description="what a case is called, or what one and what several are called",
-    )
 
 
-class Opening(Body):
-    """A case to be opened."""
-
-    state: Any = _describe_field("integer", **_STATE)
-    group: Any = _describe_field("string", None, description="its group, if the study has groups")
-    code: Any = _describe_field("string", None, **_CODE)
-    observed: Any = _describe_field("string", None, **_TIME)
-
-
-class Telling(Body):
-    """What came of a step."""
-
-    state: Any = _describe_field("integer", **_STATE)
-    took: Any = _describe_field("string", None, enum=["continue", "finish", None])
-    why: Any = _describe_field("string", "", maxLength=1_000)
-    step: Any = _describe_field("integer", None, **_STEP)
-    observed: Any = _describe_field("string", None, **_TIME)
-
-
-class Voiding(Body):
-    """The last entry of a case, to be taken back."""
-
-    why: Any = _describe_field("string", **_REASON)
-    step: Any = _describe_field("integer", None, **_STEP)
-
-
-class Withdrawal(Body):
-    """A case to be withdrawn."""
-
-    why: Any = _describe_field("string", **_REASON)
-
-
-class Coding(Body):
-    """The short code of a case; null erases it."""
-
-    code: Any = Field(json_schema_extra={"type": ["string", "null"], **_CODE})
-
-
-class Archiving(Body):
+class Archiving(_make_body("archive")):  # type: ignore[misc]
     """Whether a study takes no entries any more."""
 
     archived: Any = _describe_field("boolean")
-    why: Any = _describe_field("string", **_REASON)
 
 
 class NewToken(Body):

@@ -1,33 +1,23 @@
 """Read back what a server answers, so that it is what a study would have returned here."""
 
 import math
-from contextlib import suppress
-from datetime import UTC, datetime
+from collections.abc import Callable
 from typing import Any, Final
 
 from grbp.alarms.watch import Alarm
 from grbp.errors import NotFound
-from grbp.live.advice import AnyBasis, GroupStatus, Status
+from grbp.live.advice import AnyBasis, Case, GroupStatus, Status
 from grbp.live.basis import Basis
-from grbp.live.reading import describe_studies
+from grbp.live.parameters import PAGE
+from grbp.live.queries import describe_studies
+from grbp.live.schema import Event
 from grbp.live.state_basis import StateBasis
+from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.labels import Labels
 from grbp.model.transition import Action
 from grbp.serve.transport import Transport
 from grbp.theory.posterior import Estimate
-
-_PAGE: Final = 1_000
-
-
-def to_utc(observed: datetime | str | None) -> str | None:
-    """Write a time in UTC: one without a zone is in ours, not in the server's."""
-    if observed is None:
-        return None
-    with suppress(ValueError, OverflowError, TypeError, AttributeError):
-        time = datetime.fromisoformat(observed) if isinstance(observed, str) else observed
-        return time.astimezone(UTC).isoformat()
-    return str(observed)  # It is refused there, as here.
 
 
 def read_estimates(said: dict[str, Any]) -> dict[str, Any]:
@@ -83,6 +73,17 @@ def read_verified(said: dict[str, Any]) -> Verified:
     return Verified(said["events"], said["head"], said["decisions"], **lists)
 
 
+READERS: Final[dict[Any, Callable[[Any], Any]]] = {
+    Case: lambda said: Case(**said),
+    Status: read_status,
+    Verified: read_verified,
+    list[Case]: lambda page: [Case(**one) for one in page["items"]],
+    list[Event]: lambda page: [Event(**one) for one in page["items"]],
+    list[Moment]: lambda page: [Moment(**read_estimates(one)) for one in page["items"]],
+}
+"""What reads each type of answer."""
+
+
 def find_only_study(transport: Transport) -> str:
     """Return the name of the only study at a server, or of the only one that is not archived."""
     names = list_studies(transport) or list_studies(transport, archived=True)
@@ -96,6 +97,6 @@ def list_studies(transport: Transport, *, archived: bool = False) -> list[str]:
     names: list[str] = []
     after: str | None = ""
     while after is not None:
-        page = transport.get("/api/studies", after=after, limit=_PAGE, all=int(archived))
+        page = transport.get("/api/studies", after=after, limit=PAGE, all=int(archived))
         names, after = names + page["items"], page["next"]
     return names

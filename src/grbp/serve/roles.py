@@ -4,15 +4,15 @@ The middleware reads the role off the route, and OpenAPI describes it as `x-role
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fastapi import APIRouter
 
+from grbp.serve.endpoints import ENDPOINTS
 from grbp.serve.http_errors import MEDIA_TYPE
 from grbp.serve.tokens import ADMIN, ANYBODY, CORRECTOR, RECORDER, STATISTICIAN, VIEWER
 
-STUDY: Final = "/api/studies/{study}"
-CASE: Final = f"{STUDY}/cases/{{case}}"
+T = TypeVar("T", bound=Callable[..., Any])
 
 ROLE: Final = "x-role"
 
@@ -29,6 +29,7 @@ class RoleRouter(APIRouter):
         super().__init__(
             generate_unique_id_function=lambda route: route.name, responses={"default": _REFUSAL}
         )
+        self.role = role
         self._described: dict[str, Any] = {ROLE: role} | (
             {"security": []} if role == ANYBODY else {}
         )
@@ -43,3 +44,13 @@ recorder, viewer, anybody, corrector, statistician, admin = ROUTERS = [
     RoleRouter(role) for role in (RECORDER, VIEWER, ANYBODY, CORRECTOR, STATISTICIAN, ADMIN)
 ]
 """The routers; whoever records waits for the answer, so those routes are looked at first."""
+
+
+def route(verb: str, **options: Any) -> Callable[[T], T]:
+    """Make a function the route of a verb, as the table of endpoints says."""
+    entry = ENDPOINTS[verb]
+    (router,) = (one for one in ROUTERS if one.role == entry.role)
+    return router.api_route(
+        entry.path, methods=[entry.method], name=entry.operation, status_code=entry.status,
+        tags=[entry.tag], **options,
+    )  # fmt: skip

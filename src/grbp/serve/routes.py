@@ -4,6 +4,7 @@ Most routes are plain functions, which run in threads: those that write at the s
 commit. Answers are written here as JSON; the models only describe them.
 """
 
+from inspect import Parameter as Named, Signature
 from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
@@ -11,16 +12,20 @@ from fastapi import Header, Query, Request
 from fastapi.responses import Response
 
 from grbp.errors import InvalidInput
-from grbp.live.advice import Advice
+from grbp.live.advice import Advice, AnyBasis, Case
 from grbp.live.arguments import check_text
-from grbp.live.reading import list_current
+from grbp.live.parameters import Parameter
+from grbp.live.queries import list_current
 from grbp.live.schema import STATUSES
 from grbp.live.starts import DRAWN
 from grbp.live.study import Study
+from grbp.live.trajectory import Moment
+from grbp.live.verbs import answer_of, parameters_of
 from grbp.serve import models
 from grbp.serve.checks import check_learner, check_name, read_start
+from grbp.serve.endpoints import ENDPOINTS
 from grbp.serve.http_errors import Refusal
-from grbp.serve.roles import CASE, STUDY, admin, corrector, recorder, viewer
+from grbp.serve.roles import route, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -59,36 +64,29 @@ _CASE_LINKS: Final = {
 _STUDY_LINKS: Final = {"status": "How the study stands", "open_case": "Open a case"}
 
 
-def _describe_links(operations: dict[str, str], **where: str) -> dict[str, Any]:
-    """Describe a route that makes something, and which routes can be used next."""
+def _describe_links(operations: dict[str, str], **where: str) -> dict[int | str, dict[str, Any]]:
+    """Describe which routes can be used after one that makes something."""
     links = {
         name: {"operationId": name, "parameters": where, "description": text}
         for name, text in operations.items()
     }
-    return {"status_code": 201, "responses": {201: {"links": links}}}
+    return {201: {"links": links}}
 
 
-_MADE: Final = _describe_links(_STUDY_LINKS, study="$response.body#/study")
-_OPENED, _TOLD = (
-    _describe_links(_CASE_LINKS, study="$request.path.study", case=case)
-    for case in ("$response.body#/case", "$request.path.case")
-)
+_LINKS: Final = {
+    "create": _describe_links(_STUDY_LINKS, study="$response.body#/study"),
+    "open_case": _describe_links(
+        _CASE_LINKS, study="$request.path.study", case="$response.body#/case"
+    ),
+    "tell": _describe_links(_CASE_LINKS, study="$request.path.study", case="$request.path.case"),
+}
+"""Where the answers of some verbs lead."""
 
 
-def _respond_with_advice(
-    request: Request, advice: Advice, *, basis: bool, status: int = 200, **headers: str
-) -> Response:
-    """Answer with advice; a header says if nothing was recorded, as the same was sent before."""
-    shown = show_to_caller(request, advice, shadow=advice.shadow)
-    replayed = {"Idempotency-Replayed": "true"} if advice.replayed else {}
-    return json_response(shown.to_dict(basis=basis), status, **headers, **replayed)
-
-
-def _sign(request: Request, key: str | None) -> dict[str, Any]:
-    """Return who records an entry, and its idempotency key without percent-encoding."""
+def _read_key(key: str) -> str:
+    """Return an idempotency key without percent-encoding."""
     try:
-        decoded = None if key is None else unquote(key, errors="strict")
-        return {"key": decoded, "who": get_caller(request).actor}
+        return unquote(key, errors="strict")
     except UnicodeDecodeError:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
 
@@ -109,7 +107,7 @@ def list_studies(
     return json_response({"items": names[:limit], "next": more})
 
 
-@admin.post("/api/studies", response_model=models.StatusModel, **_MADE, tags=["studies"])
+@route("create", response_model=models.StatusModel, responses=_LINKS["create"])
 def create_study(request: Request, body: models.NewStudy) -> Response:
     """Make a study; until its first case is opened, it can be configured anew."""
     server, given = server_state(request), dict(body)
@@ -125,13 +123,13 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
     return json_response(show_status(request, status), 201, Location=study_address(made.name))
 
 
-@viewer.get(STUDY, response_model=models.StatusModel, tags=["studies"])
+@route("status", response_model=models.StatusModel)
 def status(request: Request, study: StudyName) -> Response:
     """Say how a study stands."""
     return json_response(show_status(request, server_state(request).open_study(study).status()))
 
 
-@admin.post(f"{STUDY}/archive", response_model=models.StatusModel, tags=["studies"])
+@route("archive", response_model=models.StatusModel)
 def archive(request: Request, study: StudyName, body: models.Archiving) -> Response:
     """Close a study for entries, or open it again; it is kept, and lists leave it out."""
     if not isinstance(body.archived, bool):
@@ -142,7 +140,7 @@ def archive(request: Request, study: StudyName, body: models.Archiving) -> Respo
     return json_response(show_status(request, status))
 
 
-@viewer.get(f"{STUDY}/cases", response_model=models.CasePage, tags=["cases"])
+@route("cases", response_model=models.CasePage)
 def list_cases(
     request: Request,
     study: StudyName,
@@ -164,100 +162,91 @@ def list_cases(
     return json_response({"items": [case.to_dict() for case in shown], "next": more})
 
 
-@recorder.post(f"{STUDY}/cases", response_model=models.AdviceModel, **_OPENED, tags=["cases"])
-def open_case(
-    request: Request,
-    study: StudyName,
-    body: models.Opening,
-    key: Key = None,
-    basis: WithBasis = True,
+_ANSWERS: Final[dict[Any, Any]] = {
+    Advice: models.AdviceModel,
+    Case: models.CaseModel,
+    AnyBasis | None: models.AnyBasisModel,
+    list[Moment]: models.PathModel,
+}
+"""The types of answers that one function gives, and how they are described."""
+
+_KINDS: Final[dict[str, Any]] = {"integer": int, "boolean": bool, "string": str}
+
+
+def _respond(
+    request: Request, study: str, value: Any, *, basis: bool, status: int, **headers: str
 ) -> Response:
-    """Open a case, and decide how it is to be played; the answer is the first advice."""
-    advice = server_state(request).study(study).open_case(**dict(body), **_sign(request, key))
-    where = f"{study_address(study)}/cases/{advice.case}"
-    return _respond_with_advice(request, advice, basis=basis, status=201, Location=where)
-
-
-@viewer.get(CASE, response_model=models.CaseModel, tags=["cases"])
-def get_case(request: Request, study: StudyName, case: CaseNumber) -> Response:
-    """Return a case."""
-    found = server_state(request).study(study).case(case)
-    return json_response(show_all(request, study, [found])[0].to_dict())
-
-
-@recorder.post(f"{CASE}/code", response_model=models.CaseModel, tags=["cases"])
-def set_code(request: Request, study: StudyName, case: CaseNumber, body: models.Coding) -> Response:
-    """Give a case a short code, change it, or erase it; the log does not have it."""
-    actor = get_caller(request).actor
-    found = server_state(request).study(study).set_code(case, body.code, who=actor)
-    return json_response(show_all(request, study, [found])[0].to_dict())
-
-
-@viewer.get(f"{CASE}/advice", response_model=models.AdviceModel, tags=["cases"])
-def advice(
-    request: Request, study: StudyName, case: CaseNumber, basis: WithBasis = True
-) -> Response:
-    """Say what to do next with a case; this changes nothing."""
-    advice = server_state(request).study(study).ask(case)
-    return _respond_with_advice(request, advice, basis=basis)
-
-
-@viewer.get(f"{CASE}/basis", response_model=models.AnyBasisModel, tags=["cases"])
-def basis(
-    request: Request,
-    study: StudyName,
-    case: CaseNumber,
-    state: Annotated[int | None, Query(ge=1, description="by default the present one")] = None,
-) -> Response:
-    """Give the reasons for what is advised in a state of a case, from when it was opened."""
-    reasons = server_state(request).study(study).basis(case, state)
-    if reasons is None:
+    """Answer with what a verb returned, as far as the caller may see it."""
+    if isinstance(value, Advice):
+        shown = show_to_caller(request, value, shadow=value.shadow)
+        replayed = {"Idempotency-Replayed": "true"} if value.replayed else {}
+        return json_response(shown.to_dict(basis=basis), status, **headers, **replayed)
+    if isinstance(value, list):
+        items = [one.to_dict() for one in show_all(request, study, value)]
+        return json_response({"items": items}, status)
+    if isinstance(value, Case):
+        (value,) = show_all(request, study, [value])
+    elif value is None:
         raise Refusal(403, f"the study {study!r} is in shadow mode: nobody is advised")
-    return json_response(reasons.to_dict())
+    return json_response(value.to_dict(), status)
 
 
-@recorder.post(f"{CASE}/steps", response_model=models.AdviceModel, **_TOLD, tags=["cases"])
-def tell(
-    request: Request,
-    study: StudyName,
-    case: CaseNumber,
-    body: models.Telling,
-    key: Key = None,
-    basis: WithBasis = True,
-) -> Response:
-    """Record the state to which a step led; the answer is the next advice."""
-    advice = server_state(request).study(study).tell(case, **dict(body), **_sign(request, key))
-    return _respond_with_advice(request, advice, basis=basis, status=201)
+def _serve(verb: str) -> None:
+    """Make the route of a verb from its signature."""
+    entry, given_to = ENDPOINTS[verb], parameters_of(verb)
+
+    def endpoint(
+        request: Request, study: str, body: Any = (), basis: bool = True, **given: Any
+    ) -> Response:
+        if given.get("key") is not None:
+            given["key"] = _read_key(given["key"])
+        if "who" in given_to:
+            given["who"] = get_caller(request).actor
+        value = getattr(server_state(request).study(study), verb)(**given, **dict(body))
+        places = {}
+        if entry.status == 201 and "case" not in given:  # It was made, and has a place of its own.
+            places["Location"] = f"{study_address(study)}/cases/{value.case}"
+        return _respond(request, study, value, basis=basis, status=entry.status, **places)
+
+    endpoint.__doc__ = str(getattr(Study, verb).__doc__).partition("\n")[0]
+    endpoint.__signature__ = _sign_route(verb)  # type: ignore[attr-defined]
+    model = _ANSWERS[answer_of(verb)]
+    route(verb, response_model=model, responses=_LINKS.get(verb))(endpoint)
 
 
-@corrector.post(f"{CASE}/void", response_model=models.AdviceModel, tags=["cases"])
-def void(
-    request: Request,
-    study: StudyName,
-    case: CaseNumber,
-    body: models.Voiding,
-    key: Key = None,
-    basis: WithBasis = True,
-) -> Response:
-    """Take back the last entry of a case, its last step or its withdrawal, with a reason."""
-    advice = server_state(request).study(study).void(case, **dict(body), **_sign(request, key))
-    return _respond_with_advice(request, advice, basis=basis)
+def _sign_route(verb: str) -> Signature:
+    """Return what the route of a verb is given: in its path, query, headers and body."""
+    entry = ENDPOINTS[verb]
+    kinds: dict[str, Any] = {"request": Request, "study": StudyName}
+    optional: dict[str, tuple[Any, Any]] = {}
+    for name, parameter in parameters_of(verb).items():
+        if name == "key":
+            optional[name] = Key, None
+        elif f"{{{name}}}" in entry.path:
+            kinds[name] = CaseNumber
+        elif entry.method == "GET":
+            optional[name] = _describe_query(parameter), parameter.default
+    if entry.body:
+        kinds["body"] = models.BODIES[verb]
+    if answer_of(verb) is Advice:
+        optional["basis"] = WithBasis, True
+    return Signature(
+        [Named(name, Named.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
+        + [
+            Named(name, Named.KEYWORD_ONLY, annotation=kind, default=default)
+            for name, (kind, default) in optional.items()
+        ]
+    )
 
 
-@recorder.post(f"{CASE}/undo", response_model=models.AdviceModel, tags=["cases"])
-def undo(
-    request: Request, study: StudyName, case: CaseNumber, key: Key = None, basis: WithBasis = True
-) -> Response:
-    """Take back one's own last entry of a case, within 15 minutes."""
-    advice = server_state(request).study(study).undo(case, **_sign(request, key))
-    return _respond_with_advice(request, advice, basis=basis)
+def _describe_query(parameter: Parameter) -> Any:
+    """Describe a parameter that stands in the query."""
+    schema, kind = parameter.schema, _KINDS[parameter.schema["type"]]
+    low, high, about = map(schema.get, ("minimum", "maximum", "description"))
+    query = Query(ge=low, le=high, description=about)
+    return Annotated[kind | None if parameter.nullable else kind, query]
 
 
-@recorder.post(f"{CASE}/withdraw", response_model=models.AdviceModel, tags=["cases"])
-def withdraw_case(
-    request: Request, study: StudyName, case: CaseNumber, body: models.Withdrawal, key: Key = None
-) -> Response:
-    """Withdraw a case: what was observed stays, and nothing more is expected."""
-    found = server_state(request).study(study)
-    advice = found.withdraw_case(case, body.why, **_sign(request, key))
-    return _respond_with_advice(request, advice, basis=False)
+for one in ENDPOINTS:
+    if answer_of(one) in _ANSWERS:
+        _serve(one)

@@ -15,7 +15,7 @@ from grbp.errors import GrbpError
 from grbp.explorer.simulations import Simulations
 from grbp.live.advice import Status
 from grbp.live.arguments import MOST_CASES, utc_now
-from grbp.live.reading import read_config
+from grbp.live.queries import read_config
 from grbp.live.schema import dumps
 from grbp.live.shadow import show
 from grbp.live.store.base import Store

@@ -17,7 +17,7 @@ from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Case, Status
 from grbp.live.basis import Basis
 from grbp.live.ledger import finishes
-from grbp.live.reading import list_current, read_config, read_held_steps, read_states, read_undoable
+from grbp.live.queries import list_current, read_config, read_held_steps, read_states, read_undoable
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.study import Study
@@ -27,17 +27,16 @@ from grbp.live.words.policies import describe_choice, name_state
 from grbp.live.words.reasons import STATES
 from grbp.live.words.standing import describe_certainty, describe_planned, name_stages
 from grbp.model.labels import Labels
-from grbp.serve import models, narration
+from grbp.serve import narration
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.refusals import local_address
 from grbp.serve.rendering import TEMPLATES
-from grbp.serve.roles import STUDY, anybody, viewer
+from grbp.serve.roles import anybody, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
     StudyName,
     get_caller,
-    json_response,
     may_examine,
     server_state,
     show_all,
@@ -48,17 +47,6 @@ from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 
 _PAGE: Final = 50
 _POINTS: Final = 120
-
-
-@viewer.get(f"{STUDY}/path", response_model=models.PathModel, tags=["studies"])
-def path(
-    request: Request,
-    study: StudyName,
-    points: Annotated[int, Query(ge=1, le=1_000, description="how many events to look at")] = 100,
-) -> Response:
-    """Return the estimates after evenly spaced events, and after the last one."""
-    moments = show_all(request, study, server_state(request).study(study).trajectory(points))
-    return json_response({"items": [one.to_dict() for one in moments]})
 
 
 def _render_page(

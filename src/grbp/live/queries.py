@@ -1,0 +1,292 @@
+"""The queries of a study: what reads its rows and its log, and changes nothing.
+
+Those that verbs ask are in one table; the others are for pages and servers.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+from grbp._io import write_whole
+from grbp.errors import GrbpError, NotFound
+from grbp.learners.registry import LearnerLike
+from grbp.live import codes, history
+from grbp.live.advice import (
+    Advice,
+    AnyBasis,
+    Case,
+    Status,
+    case_basis,
+    explain_states,
+    make_advice,
+    make_case,
+    make_status,
+)
+from grbp.live.arguments import format_time
+from grbp.live.calls import find_case
+from grbp.live.choice import decide_choice
+from grbp.live.config import Config, load_config
+from grbp.live.export import check_target, count_steps, dump_log, step_tables
+from grbp.live.ledger import Known, know, know_all
+from grbp.live.row_checks import DAMAGE, CheckedRows, check_types, find_checked
+from grbp.live.schema import CaseRow, Event, StudyRow
+from grbp.live.starts import count_records
+from grbp.live.state_basis import StateBasis
+from grbp.live.store.base import LAST, Store, Transaction
+from grbp.live.trajectory import Moment, make_moments, sample_events
+from grbp.model.steps import steps_text
+from grbp.model.validation import check_whole
+
+T = TypeVar("T")
+
+
+class Opened(NamedTuple):
+    """A study that was opened: where it is, its rows as they are checked, and its learner."""
+
+    store: Store
+    name: str
+    checked: CheckedRows
+    learner: LearnerLike | None
+
+    def read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
+        """Run a script that reads this study, whose rows are checked against its log."""
+        return self.checked.read(lambda tx: script(tx, find_study(tx, self.name)))
+
+
+def ask(opened: Opened, case: int) -> Advice:
+    """Say what to do next with a case."""
+
+    def advise(tx: Transaction, study: StudyRow) -> Advice:
+        row = find_case(tx, study, case)
+        code = codes.read_codes(tx, [row]).get(case)
+        return make_advice(load_config(study.config), study, row, None, code=code)
+
+    return opened.read(advise)
+
+
+def _read_cases(
+    opened: Opened, script: Callable[[Transaction, StudyRow], list[CaseRow]]
+) -> list[Case]:
+    """Return the cases that a script reads, with their codes."""
+
+    def read(tx: Transaction, study: StudyRow) -> list[Case]:
+        config, rows = load_config(study.config), script(tx, study)
+        known = codes.read_codes(tx, rows)
+        return [make_case(config, row, known.get(row.case)) for row in rows]
+
+    return opened.read(read)
+
+
+def read_case(opened: Opened, case: int) -> Case:
+    """Return a case."""
+    return _read_cases(opened, lambda tx, study: [find_case(tx, study, case)])[0]
+
+
+def list_cases(opened: Opened, after: int, limit: int, status: str | None) -> list[Case]:
+    """List cases in the order of their numbers."""
+    return _read_cases(opened, lambda tx, _: tx.cases(after, limit, status or ""))
+
+
+def find_cases(opened: Opened, code: str, limit: int) -> list[Case]:
+    """Find the cases with a code."""
+    return _read_cases(opened, lambda tx, study: codes.find_cases(tx, study, code, limit))
+
+
+def explain(opened: Opened, case: int, state: int | None) -> AnyBasis | None:
+    """Give the reasons for what is advised in a state of a case; None in shadow mode."""
+    config, row = opened.read(
+        lambda tx, study: (load_config(study.config), find_case(tx, study, case))
+    )
+    if config.shadow:
+        return None
+    at = check_whole("state", row.state if state is None else state, 1, config.goal - 1)
+    return case_basis(config, row._replace(state=at))
+
+
+def list_moments(opened: Opened, points: int) -> list[Moment]:
+    """Return what was known after some events, and after the last one."""
+    study, events = opened.read(lambda tx, study: (study, sample_events(tx, study.seq, points)))
+    with opened.checked:
+        return make_moments(study, events, opened.learner)
+
+
+def list_events(opened: Opened, after: int, limit: int, case: int | None) -> list[Event]:
+    """List events as they are stored, changed or not."""
+
+    def read(tx: Transaction) -> list[Event]:
+        if case is None:
+            return tx.events(after, limit)
+        row = tx.case(case)
+        events = (entry.event for entry in history.case_entries(tx, row)) if row else ()
+        return list(takewhile(lambda event: event.seq > after, events))[::-1][:limit]
+
+    with opened.checked:
+        events = opened.store.read(opened.name, read)
+        for event in events:
+            check_types(event, f"event {event.seq}")
+        return events
+
+
+def find_taken_back(opened: Opened, events: Iterable[Event]) -> set[int]:
+    """Find out which events were taken back, by reading the cases they are about."""
+    cases = sorted({event.case for event in events if event.case})
+
+    def find(tx: Transaction) -> set[int]:
+        rows = filter(None, map(tx.case, cases))
+        entries = ([e.event for e in history.case_entries(tx, row)] for row in rows)
+        return set().union(*(history.find_taken_back(events[::-1]) for events in entries))
+
+    with opened.checked:
+        return opened.store.read(opened.name, find)
+
+
+def read_status(opened: Opened, read_only: str | None) -> Status:
+    """Say how the study stands."""
+    study = opened.read(lambda _, study: study)
+    config = load_config(study.config)
+    with opened.checked:
+        known = {
+            name: (one, _decide(config, study, name, one, opened.learner))
+            for name, one in know_all(config, study).items()
+        }
+        return make_status(config, study, known, read_only)
+
+
+def _decide(
+    config: Config, study: StudyRow, group: str, known: Known, learner: LearnerLike | None = None
+) -> int | None:
+    """Return what a case of a group would get now; None if that cannot be decided."""
+    if not config.groups or group:
+        with suppress(GrbpError):
+            return decide_choice(config, study, learner, known)
+    return None
+
+
+def count_all(opened: Opened, *, by_state: bool, groups: Sequence[str] | None) -> Any:
+    """Count the steps that stand in the log and count by now, for another study to begin with."""
+    study, found = opened.read(lambda tx, study: (study, count_steps(tx, study)))
+    config = load_config(study.config)
+    if groups and sorted(groups) == sorted(config.groups):
+        return {
+            name: count_records(config.start, {name: one}, by_state=by_state)
+            for name, one in found.items()
+        }
+    return count_records(config.start, found, by_state=by_state)
+
+
+def dump_lines(opened: Opened) -> Iterator[bytes]:
+    """Yield the lines of an export: a head, then the events, up to the last one there is now."""
+    with opened.checked:
+        for part in dump_log(opened.store, opened.name):
+            yield from part.splitlines(keepends=True)
+
+
+def write_steps(opened: Opened, path: Path | str, *, codes: bool) -> Path:
+    """Write all steps to a CSV file."""
+    target = check_target(path, opened.store)
+    with opened.checked:
+        return opened.store.read(
+            opened.name,
+            lambda tx: write_whole(target, steps_text(step_tables(tx, codes=codes)), 0o600),
+        )
+
+
+def back_up(opened: Opened, path: Path | str) -> Path:
+    """Copy all studies of the store to a new SQLite file."""
+    opened.store.backup(Path(path))
+    return Path(path)
+
+
+QUERIES: Final[dict[str, Callable[..., Any]]] = {
+    "ask": ask,
+    "case": read_case,
+    "basis": explain,
+    "cases": list_cases,
+    "find_cases": find_cases,
+    "log": list_events,
+    "find_taken_back": find_taken_back,
+    "trajectory": list_moments,
+    "export_lines": dump_lines,
+    "export_steps": write_steps,
+    "backup": back_up,
+}
+"""What reads for a verb; it gets the study and what was given."""
+
+
+def find_study(tx: Transaction, name: str) -> StudyRow:
+    """Return the row of a study, or say that there is none."""
+    study = tx.study()
+    if study is None:
+        raise NotFound(
+            f"the study {name!r} was asked for; there is none of this name: `grbp live studies`"
+            " lists those of a store"
+        )
+    return study
+
+
+def read_study(store: Store, name: str, script: Callable[[Transaction, StudyRow], T]) -> T:
+    """Run a script that reads a study, whose rows are checked, or say that there is none."""
+    return find_checked(store, name).read(lambda tx: script(tx, find_study(tx, name)))
+
+
+def read_config(store: Store, name: str) -> Config:
+    """Return the configuration of a study as it is now; it is locked from the first case on."""
+    return read_study(store, name, lambda _, study: load_config(study.config))
+
+
+def read_held_steps(store: Store, name: str, case: int) -> list[tuple[int, str]]:
+    """List the steps of a case that do not count yet, and when they will."""
+    rows = read_study(store, name, lambda tx, _: tx.due(LAST))
+    return sorted((row.step, row.due) for row in rows if row.case == case)
+
+
+def read_undoable(
+    store: Store, name: str, case: int, who: str, now: datetime
+) -> history.Undoable | None:
+    """Return the last entry of a case if somebody can undo it now; None if not."""
+
+    def find(tx: Transaction, study: StudyRow) -> history.Undoable | None:
+        row = find_case(tx, study, case)
+        return None if study.archived else history.find_undoable(tx, row, who, format_time(now))
+
+    return read_study(store, name, find)
+
+
+def read_states(store: Store, name: str, group: str) -> tuple[StateBasis, ...]:
+    """Say what a learner by state knows in each state of a group, and would advise there."""
+    study = read_study(store, name, lambda _, row: row)
+    config = load_config(study.config)
+    known = know(config, study, group)
+    return explain_states(config, known, _decide(config, study, group, known))
+
+
+def list_current(store: Store) -> list[str]:
+    """List the studies that are not archived; one that cannot be read is among them."""
+    return [name for name in store.studies() if not _is_archived(store, name)]
+
+
+def _is_archived(store: Store, name: str) -> bool:
+    """Return whether a study is archived, as far as that can be read."""
+    study = None
+    with suppress(GrbpError, *DAMAGE):
+        study = store.read(name, lambda tx: tx.study())
+    return study is not None and bool(study.archived)
+
+
+def find_only_study(store: Store) -> str:
+    """Return the name of the only study in a store."""
+    names = store.studies()
+    names = list_current(store) or names if len(names) > 1 else names
+    if len(names) != 1:
+        raise NotFound(f"no study was named for {store.where}; {describe_studies(names)}")
+    return names[0]
+
+
+def describe_studies(names: list[str]) -> str:
+    """Say which studies there are, and what to do."""
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    have = f"it has {', '.join(map(repr, names[:5]))}{more}: name one of them"
+    return have if names else "it has none: `grbp live init` makes one"

@@ -1,0 +1,91 @@
+"""The verbs over HTTP: where each is asked for, by whom, and how it is answered.
+
+The routes and the client are made from this table and from the signatures of the verbs.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, VIEWER
+
+STUDY: Final = "/api/studies/{study}"
+CASE: Final = f"{STUDY}/cases/{{case}}"
+
+BESIDE: Final = frozenset({"case", "key", "who"})
+"""The parameters that stand in no body: in the path, in a header and in the token."""
+
+
+class Endpoint(NamedTuple):
+    """A verb over HTTP.
+
+    Attributes
+    ----------
+    method, path, role, tag : str
+    operation : str
+        The name of the route; one of several verbs has one name.
+    body : tuple of str
+        The name of what is sent, and what it is; empty where nothing is, or more than the verb has.
+    status : int
+        The status of an answer.
+    fixed : dict
+        What is sent beside what the verb is given.
+    """
+
+    method: str
+    path: str
+    role: str
+    tag: str
+    operation: str
+    body: tuple[str, str] | tuple[()] = ()
+    status: int = 200
+    fixed: Mapping[str, Any] = MappingProxyType({})
+
+
+ENDPOINTS: Final[dict[str, Endpoint]] = {
+    "create": Endpoint(
+        "POST", "/api/studies", ADMIN, "studies", "create_study", status=201,
+    ),
+    "status": Endpoint("GET", STUDY, VIEWER, "studies", "status"),
+    "archive": Endpoint(
+        "POST", f"{STUDY}/archive", ADMIN, "studies", "archive",
+        fixed={"archived": True},
+    ),
+    "unarchive": Endpoint(
+        "POST", f"{STUDY}/archive", ADMIN, "studies", "archive",
+        fixed={"archived": False},
+    ),
+    "trajectory": Endpoint("GET", f"{STUDY}/path", VIEWER, "studies", "path"),
+    "cases": Endpoint("GET", f"{STUDY}/cases", VIEWER, "cases", "list_cases"),
+    "find_cases": Endpoint("GET", f"{STUDY}/cases", VIEWER, "cases", "list_cases"),
+    "open_case": Endpoint(
+        "POST", f"{STUDY}/cases", RECORDER, "cases", "open_case",
+        ("Opening", "A case to be opened."), 201,
+    ),
+    "case": Endpoint("GET", CASE, VIEWER, "cases", "get_case"),
+    "set_code": Endpoint(
+        "POST", f"{CASE}/code", RECORDER, "cases", "set_code",
+        ("Coding", "The short code of a case; null erases it."),
+    ),
+    "ask": Endpoint("GET", f"{CASE}/advice", VIEWER, "cases", "advice"),
+    "basis": Endpoint("GET", f"{CASE}/basis", VIEWER, "cases", "basis"),
+    "tell": Endpoint(
+        "POST", f"{CASE}/steps", RECORDER, "cases", "tell", ("Telling", "What came of a step."), 201
+    ),
+    "void": Endpoint(
+        "POST", f"{CASE}/void", CORRECTOR, "cases", "void",
+        ("Voiding", "The last entry of a case, to be taken back."),
+    ),
+    "undo": Endpoint("POST", f"{CASE}/undo", RECORDER, "cases", "undo"),
+    "withdraw_case": Endpoint(
+        "POST", f"{CASE}/withdraw", RECORDER, "cases", "withdraw_case",
+        ("Withdrawal", "A case to be withdrawn."),
+    ),
+    "log": Endpoint("GET", f"{STUDY}/events", VIEWER, "log", "list_events"),
+    "verify": Endpoint("POST", f"{STUDY}/verify", STATISTICIAN, "log", "verify"),
+    "replay": Endpoint("POST", f"{STUDY}/replay", STATISTICIAN, "log", "replay"),
+    "export_lines": Endpoint("GET", f"{STUDY}/export", STATISTICIAN, "log", "export"),
+    "export_steps": Endpoint("GET", f"{STUDY}/steps.csv", STATISTICIAN, "log", "export_steps"),
+    "backup": Endpoint("GET", "/api/backup", ADMIN, "server", "backup"),
+}  # fmt: skip
+"""The endpoint of each verb, and of making a study."""
