@@ -1,6 +1,5 @@
 """The client is a study: one body of code runs over both, and everything it sees is the same."""
 
-import inspect
 import json
 import math
 import os
@@ -34,29 +33,11 @@ from grbp.serve.transport import Transport
 
 pytestmark = pytest.mark.slow
 
-SHARED = [
-    "open_case", "tell", "void", "undo", "set_code", "find_cases", "withdraw_case", "ask",
-    "case", "basis", "trajectory", "cases", "log", "find_taken_back", "status", "verify", "replay",
-    "export", "export_lines", "export_steps", "backup", "close",
-]  # fmt: skip
-
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Serving]:
     with Serving(tmp_path / "served", asking="admin") as serving:
         yield serving
-
-
-def test_it_has_the_methods_of_a_study_with_the_same_signatures() -> None:
-    public = {name for name in dir(Study) if not name.startswith("_")}
-    assert public <= {name for name in dir(Client) if not name.startswith("_")}
-    for name in SHARED:
-        assert inspect.signature(getattr(Client, name)) == inspect.signature(getattr(Study, name))
-    ours, theirs = (inspect.signature(one.create).parameters for one in (Client, Study))
-    assert list(ours)[1:10] == list(theirs)[1:10]
-    assert [one.default for one in ours.values()][:10] == [one.default for one in theirs.values()][
-        :10
-    ]
 
 
 def plain(value: Any) -> Any:

@@ -86,7 +86,7 @@ def test_every_parameter_is_described_once() -> None:
 def test_a_route_takes_exactly_what_its_verb_does(verb: str) -> None:
     entry, parameters = ENDPOINTS[verb], parameters_of(verb)
     (found,) = (one for one in _routes() if one.path == entry.path and entry.method in one.methods)
-    assert (found.name, found.status_code) == (entry.operation, entry.status)
+    assert (found.name, found.status_code) == (entry.operation or verb, entry.status)
     assert ("key" in parameters) == any(
         one.alias == "Idempotency-Key" for one in found.dependant.header_params
     )
@@ -129,10 +129,8 @@ def test_a_verb_that_is_added_is_one_everywhere(
 ) -> None:
     for router in roles.ROUTERS:
         monkeypatch.setattr(router, "routes", [*router.routes])
-    entry = Endpoint(
-        "POST", ENDPOINTS["void"].path.replace("void", "again"), CORRECTOR, "cases", "again",
-        ("Again", "An entry to be taken back."),
-    )  # fmt: skip
+    path = ENDPOINTS["void"].path.replace("void", "again")
+    entry = Endpoint("POST", path, CORRECTOR, body=("Again", "An entry to be taken back."))
     monkeypatch.setattr(Verbs, "again", _again, raising=False)
     monkeypatch.setitem(RECORDED, "again", "void")
     monkeypatch.setitem(ENDPOINTS, "again", entry)

@@ -387,7 +387,7 @@ _ALL: Final[_Options] = {"--all": {"action": "store_true", "help": "also those t
 _EXPORT: Final[_Options] = {
     "--out": {"metavar": "FILE", "help": "the log as lines of JSON (standard output)"},
     "--steps": {"metavar": "FILE", "help": "the steps as CSV, as grbp fit reads them"},
-    "--codes": {"action": "store_true", "help": "with --steps, also codes, which may name people"},
+    **_make_options("export_steps"),
     "--force": {"action": "store_true", "help": "replace files even if they are something else"},
 }
 _BEGIN: Final[_Options] = {

@@ -122,6 +122,7 @@ class Study(Verbs):
         self._learner = None if isinstance(learner, str) else learner
         self._clock = clock
         self._store = open_store(store)
+        self._where = self._store.where
         try:
             self.name = (
                 find_only_study(self._store)
@@ -157,10 +158,6 @@ class Study(Verbs):
     def read_only(self) -> str | None:
         """Why the study cannot be written to; None if it can."""
         return self._opened.checked.damage or self._reason
-
-    @property
-    def _where(self) -> str:
-        return self._store.where
 
     def close(self) -> None:
         """Let go of the file or the connection."""

@@ -39,16 +39,12 @@ class Verbs(ABC):
     name: str
     goal: int
     labels: Labels
+    _where: str
 
     @property
     @abstractmethod
     def read_only(self) -> str | None:
         """Why the study cannot be written to; None if it can."""
-
-    @property
-    @abstractmethod
-    def _where(self) -> str:
-        """Where the study is."""
 
     @abstractmethod
     def _carry_out(self, verb: str, given: dict[str, Any]) -> Any:

@@ -89,6 +89,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         timeout: float = 60.0,
     ) -> None:
         self._transport = Transport(url, token, timeout)
+        self._where = self._transport.url
         try:
             self._actor = self._transport.actor()
             self._check_who(who)
@@ -101,10 +102,6 @@ as https://ward.example.org or http://127.0.0.1:8000
             raise
         self.goal, self.labels = status.goal, status.labels
         self.read_only = status.read_only
-
-    @property
-    def _where(self) -> str:
-        return self._transport.url
 
     def close(self) -> None:
         """Close the connections."""

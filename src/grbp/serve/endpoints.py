@@ -23,7 +23,7 @@ class Endpoint(NamedTuple):
     ----------
     method, path, role, tag : str
     operation : str
-        The name of the route; one of several verbs has one name.
+        The name of the route, if it is not that of the verb.
     body : tuple of str
         The name of what is sent, and what it is; empty where nothing is, or more than the verb has.
     status : int
@@ -35,57 +35,44 @@ class Endpoint(NamedTuple):
     method: str
     path: str
     role: str
-    tag: str
-    operation: str
+    tag: str = "cases"
+    operation: str = ""
     body: tuple[str, str] | tuple[()] = ()
     status: int = 200
     fixed: Mapping[str, Any] = MappingProxyType({})
 
 
+_OPENING: Final = "Opening", "A case to be opened."
+_TELLING: Final = "Telling", "What came of a step."
+_VOIDING: Final = "Voiding", "The last entry of a case, to be taken back."
+_WITHDRAWAL: Final = "Withdrawal", "A case to be withdrawn."
+_CODING: Final = "Coding", "The short code of a case; null erases it."
+_ARCHIVED, _OPEN_AGAIN = {"archived": True}, {"archived": False}
+
 ENDPOINTS: Final[dict[str, Endpoint]] = {
-    "create": Endpoint(
-        "POST", "/api/studies", ADMIN, "studies", "create_study", status=201,
-    ),
-    "status": Endpoint("GET", STUDY, VIEWER, "studies", "status"),
-    "archive": Endpoint(
-        "POST", f"{STUDY}/archive", ADMIN, "studies", "archive",
-        fixed={"archived": True},
-    ),
+    "create": Endpoint("POST", "/api/studies", ADMIN, "studies", "create_study", status=201),
+    "status": Endpoint("GET", STUDY, VIEWER, "studies"),
+    "archive": Endpoint("POST", f"{STUDY}/archive", ADMIN, "studies", fixed=_ARCHIVED),
     "unarchive": Endpoint(
-        "POST", f"{STUDY}/archive", ADMIN, "studies", "archive",
-        fixed={"archived": False},
+        "POST", f"{STUDY}/archive", ADMIN, "studies", "archive", fixed=_OPEN_AGAIN
     ),
     "trajectory": Endpoint("GET", f"{STUDY}/path", VIEWER, "studies", "path"),
-    "cases": Endpoint("GET", f"{STUDY}/cases", VIEWER, "cases", "list_cases"),
-    "find_cases": Endpoint("GET", f"{STUDY}/cases", VIEWER, "cases", "list_cases"),
-    "open_case": Endpoint(
-        "POST", f"{STUDY}/cases", RECORDER, "cases", "open_case",
-        ("Opening", "A case to be opened."), 201,
-    ),
-    "case": Endpoint("GET", CASE, VIEWER, "cases", "get_case"),
-    "set_code": Endpoint(
-        "POST", f"{CASE}/code", RECORDER, "cases", "set_code",
-        ("Coding", "The short code of a case; null erases it."),
-    ),
-    "ask": Endpoint("GET", f"{CASE}/advice", VIEWER, "cases", "advice"),
-    "basis": Endpoint("GET", f"{CASE}/basis", VIEWER, "cases", "basis"),
-    "tell": Endpoint(
-        "POST", f"{CASE}/steps", RECORDER, "cases", "tell", ("Telling", "What came of a step."), 201
-    ),
-    "void": Endpoint(
-        "POST", f"{CASE}/void", CORRECTOR, "cases", "void",
-        ("Voiding", "The last entry of a case, to be taken back."),
-    ),
-    "undo": Endpoint("POST", f"{CASE}/undo", RECORDER, "cases", "undo"),
-    "withdraw_case": Endpoint(
-        "POST", f"{CASE}/withdraw", RECORDER, "cases", "withdraw_case",
-        ("Withdrawal", "A case to be withdrawn."),
-    ),
+    "cases": Endpoint("GET", f"{STUDY}/cases", VIEWER, operation="list_cases"),
+    "find_cases": Endpoint("GET", f"{STUDY}/cases", VIEWER, operation="list_cases"),
+    "open_case": Endpoint("POST", f"{STUDY}/cases", RECORDER, body=_OPENING, status=201),
+    "case": Endpoint("GET", CASE, VIEWER, operation="get_case"),
+    "set_code": Endpoint("POST", f"{CASE}/code", RECORDER, body=_CODING),
+    "ask": Endpoint("GET", f"{CASE}/advice", VIEWER, operation="advice"),
+    "basis": Endpoint("GET", f"{CASE}/basis", VIEWER),
+    "tell": Endpoint("POST", f"{CASE}/steps", RECORDER, body=_TELLING, status=201),
+    "void": Endpoint("POST", f"{CASE}/void", CORRECTOR, body=_VOIDING),
+    "undo": Endpoint("POST", f"{CASE}/undo", RECORDER),
+    "withdraw_case": Endpoint("POST", f"{CASE}/withdraw", RECORDER, body=_WITHDRAWAL),
     "log": Endpoint("GET", f"{STUDY}/events", VIEWER, "log", "list_events"),
-    "verify": Endpoint("POST", f"{STUDY}/verify", STATISTICIAN, "log", "verify"),
-    "replay": Endpoint("POST", f"{STUDY}/replay", STATISTICIAN, "log", "replay"),
+    "verify": Endpoint("POST", f"{STUDY}/verify", STATISTICIAN, "log"),
+    "replay": Endpoint("POST", f"{STUDY}/replay", STATISTICIAN, "log"),
     "export_lines": Endpoint("GET", f"{STUDY}/export", STATISTICIAN, "log", "export"),
-    "export_steps": Endpoint("GET", f"{STUDY}/steps.csv", STATISTICIAN, "log", "export_steps"),
-    "backup": Endpoint("GET", "/api/backup", ADMIN, "server", "backup"),
-}  # fmt: skip
+    "export_steps": Endpoint("GET", f"{STUDY}/steps.csv", STATISTICIAN, "log"),
+    "backup": Endpoint("GET", "/api/backup", ADMIN, "server"),
+}
 """The endpoint of each verb, and of making a study."""

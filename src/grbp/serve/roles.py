@@ -51,6 +51,6 @@ def route(verb: str, **options: Any) -> Callable[[T], T]:
     entry = ENDPOINTS[verb]
     (router,) = (one for one in ROUTERS if one.role == entry.role)
     return router.api_route(
-        entry.path, methods=[entry.method], name=entry.operation, status_code=entry.status,
+        entry.path, methods=[entry.method], name=entry.operation or verb, status_code=entry.status,
         tags=[entry.tag], **options,
     )  # fmt: skip

@@ -217,24 +217,23 @@ def _serve(verb: str) -> None:
 def _sign_route(verb: str) -> Signature:
     """Return what the route of a verb is given: in its path, query, headers and body."""
     entry = ENDPOINTS[verb]
-    kinds: dict[str, Any] = {"request": Request, "study": StudyName}
-    optional: dict[str, tuple[Any, Any]] = {}
+    taken: dict[str, tuple[Any, Any]] = {
+        "request": (Request, Named.empty),
+        "study": (StudyName, Named.empty),
+    }
     for name, parameter in parameters_of(verb).items():
-        if name == "key":
-            optional[name] = Key, None
-        elif f"{{{name}}}" in entry.path:
-            kinds[name] = CaseNumber
+        if name == "key" or f"{{{name}}}" in entry.path:
+            taken[name] = Key if name == "key" else CaseNumber, parameter.default
         elif entry.method == "GET":
-            optional[name] = _describe_query(parameter), parameter.default
+            taken[name] = _describe_query(parameter), parameter.default
     if entry.body:
-        kinds["body"] = models.BODIES[verb]
+        taken["body"] = models.BODIES[verb], Named.empty
     if answer_of(verb) is Advice:
-        optional["basis"] = WithBasis, True
+        taken["basis"] = WithBasis, True
     return Signature(
-        [Named(name, Named.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
-        + [
+        [
             Named(name, Named.KEYWORD_ONLY, annotation=kind, default=default)
-            for name, (kind, default) in optional.items()
+            for name, (kind, default) in taken.items()
         ]
     )
 
