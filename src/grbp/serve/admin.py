@@ -28,6 +28,7 @@ from grbp.serve.state import (
     Limit,
     ServerState,
     StudyName,
+    describe_query,
     describe_text,
     get_caller,
     json_response,
@@ -50,7 +51,7 @@ def list_events(
     study: StudyName,
     after: After = 0,
     limit: Limit = 100,
-    case: Annotated[int | None, Query(ge=1, le=MOST_CASES)] = None,
+    case: Annotated[int | None, describe_query("log", "case")] = None,
 ) -> Response:
     """List what was recorded, of one case or of all, by whom and when."""
     events = server_state(request).study(study).log(after, limit + 1, case)

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import Query, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
@@ -19,6 +19,7 @@ from grbp.serve.settings import NDJSON
 from grbp.serve.state import (
     ServerState,
     StudyName,
+    describe_query,
     describe_text,
     get_caller,
     json_response,
@@ -85,9 +86,7 @@ async def export(request: Request, study: StudyName) -> Response:
 async def export_steps(
     request: Request,
     study: StudyName,
-    codes: Annotated[
-        bool, Query(description="whether to give the codes of cases, which may point to people")
-    ] = False,
+    codes: Annotated[bool, describe_query("export_steps", "codes")] = False,
 ) -> Response:
     """Return all steps as CSV, as `grbp fit` reads them."""
     verb = "coded-steps" if codes else "steps"

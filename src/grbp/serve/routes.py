@@ -14,9 +14,7 @@ from fastapi.responses import Response
 from grbp.errors import InvalidInput
 from grbp.live.advice import Advice, AnyBasis, Case
 from grbp.live.arguments import check_text
-from grbp.live.parameters import Parameter
 from grbp.live.queries import list_current
-from grbp.live.schema import STATUSES
 from grbp.live.starts import DRAWN
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
@@ -31,6 +29,7 @@ from grbp.serve.state import (
     CaseNumber,
     Limit,
     StudyName,
+    describe_query,
     get_caller,
     json_response,
     server_state,
@@ -146,10 +145,8 @@ def list_cases(
     study: StudyName,
     after: After = 0,
     limit: Limit = 100,
-    status: Annotated[str | None, Query(json_schema_extra={"enum": [*STATUSES]})] = None,
-    code: Annotated[
-        str | None, Query(description="find those with this code, in progress first, and no page")
-    ] = None,
+    status: Annotated[str | None, describe_query("cases", "status")] = None,
+    code: Annotated[str | None, describe_query("find_cases", "code")] = None,
 ) -> Response:
     """List cases in the order of their numbers, or find those with a code."""
     found = server_state(request).study(study)
@@ -225,7 +222,9 @@ def _sign_route(verb: str) -> Signature:
         if name == "key" or f"{{{name}}}" in entry.path:
             taken[name] = Key if name == "key" else CaseNumber, parameter.default
         elif entry.method == "GET":
-            taken[name] = _describe_query(parameter), parameter.default
+            kind = _KINDS[parameter.schema["type"]]
+            kind = kind | None if parameter.nullable else kind
+            taken[name] = Annotated[kind, describe_query(verb, name)], parameter.default
     if entry.body:
         taken["body"] = models.BODIES[verb], Named.empty
     if answer_of(verb) is Advice:
@@ -236,14 +235,6 @@ def _sign_route(verb: str) -> Signature:
             for name, (kind, default) in taken.items()
         ]
     )
-
-
-def _describe_query(parameter: Parameter) -> Any:
-    """Describe a parameter that stands in the query."""
-    schema, kind = parameter.schema, _KINDS[parameter.schema["type"]]
-    low, high, about = map(schema.get, ("minimum", "maximum", "description"))
-    query = Query(ge=low, le=high, description=about)
-    return Annotated[kind | None if parameter.nullable else kind, query]
 
 
 for one in ENDPOINTS:

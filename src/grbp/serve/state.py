@@ -20,6 +20,7 @@ from grbp.live.schema import dumps
 from grbp.live.shadow import show
 from grbp.live.store.base import Store
 from grbp.live.study import Study
+from grbp.live.verbs import parameters_of
 from grbp.serve.connections import Connections
 from grbp.serve.discretion import hide_places
 from grbp.serve.jobs import Jobs
@@ -35,12 +36,20 @@ from grbp.serve.watches import Watch, find_problem
 
 T = TypeVar("T")
 
-_PAGE: Final = 1_000
-
 StudyName = Annotated[str, InPath(min_length=1, max_length=64)]
 CaseNumber = Annotated[int, InPath(ge=1, le=MOST_CASES)]
-After = Annotated[int, Query(ge=0, le=MOST_CASES, description="the number after which to begin")]
-Limit = Annotated[int, Query(ge=1, le=_PAGE, description="how many to return at most")]
+
+
+def describe_query(verb: str, name: str) -> Any:
+    """Describe a parameter of a verb that stands in the query."""
+    schema = parameters_of(verb)[name].schema
+    low, high, about = map(schema.get, ("minimum", "maximum", "description"))
+    more = {"enum": schema["enum"]} if "enum" in schema else None
+    return Query(ge=low, le=high, description=about, json_schema_extra=more)
+
+
+After = Annotated[int, describe_query("log", "after")]
+Limit = Annotated[int, describe_query("log", "limit")]
 
 
 CALLER: Final = "grbp.caller"
