@@ -1,8 +1,8 @@
 """The verbs have one signature each; whoever passes them on has exactly that one."""
 
 import argparse
+import inspect
 import json
-from inspect import Signature
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from grbp.live.kinds import KINDS
 from grbp.live.parameters import PARAMETERS
 from grbp.live.queries import QUERIES
 from grbp.live.study import RECORDED
-from grbp.live.verbs import COMPOSED, VERBS, Verbs, parameters_of
+from grbp.live.verbs import Verbs, parameters_of
 from grbp.serve.endpoints import BESIDE, ENDPOINTS, Endpoint
 
 optional("fastapi", "'.[serve]'")
@@ -25,6 +25,15 @@ from grbp.serve import models, roles, routes  # noqa: E402
 from grbp.serve.tokens import CORRECTOR  # noqa: E402
 
 pytestmark = pytest.mark.slow
+
+VERBS = [
+    name
+    for name, member in vars(Verbs).items()
+    if inspect.isfunction(member) and not name.startswith("_") and name != "close"
+]
+
+COMPOSED = {"export", "find_taken_back"}
+"""The verbs that others are enough for, over HTTP."""
 
 HERE = {"path", "events"}
 """What is given to this machine alone: where to write a file, and what was read before."""
@@ -94,7 +103,7 @@ def test_a_route_takes_exactly_what_its_verb_does(verb: str) -> None:
     given = parameters.keys() - BESIDE - HERE if entry.method == "POST" else set()
     assert {*body} - {"from_"} == given | {*entry.fixed}
     for name in given:
-        optional_ = parameters[name].default is not Signature.empty
+        optional_ = parameters[name].default is not inspect.Signature.empty
         assert body[name].is_required() == (not optional_)
     if entry.method == "GET":
         same = [one for one, other in ENDPOINTS.items() if other[:2] == entry[:2]]

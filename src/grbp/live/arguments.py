@@ -1,4 +1,4 @@
-"""Check what a caller of a study gives: texts, names, times, and the numbers of cases and pages."""
+"""Check what a caller of a study gives: texts, names, times, and the numbers of cases."""
 
 import getpass
 import unicodedata
@@ -10,7 +10,6 @@ from grbp.errors import InvalidInput
 from grbp.model.validation import check_whole
 
 MOST_CASES: Final = 10**12
-_MOST_ROWS: Final = 1_000_000
 
 
 _TURNING: Final = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
@@ -69,11 +68,6 @@ def check_recorder(who: str | None) -> str:
 def check_case(case: object) -> int:
     """Return the number of a case, or refuse what is none."""
     return check_whole("case", case, 1, MOST_CASES)
-
-
-def check_page(after: object, limit: object) -> tuple[int, int]:
-    """Return where a page of a list begins, and how long it is at most."""
-    return check_whole("after", after, 0, MOST_CASES), check_whole("limit", limit, 1, _MOST_ROWS)
 
 
 def check_observed(given: object) -> str:

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final, Self, get_args
+from typing import Any, Self, get_args
 
 from grbp._io import write_whole
 from grbp.errors import InvalidInput
@@ -882,17 +882,6 @@ class Verbs(ABC):
         Path
         """
         return self._do("backup", path=path)
-
-
-COMPOSED: Final = frozenset({"export", "find_taken_back"})
-"""The verbs that others are enough for, over HTTP."""
-
-VERBS: Final = tuple(
-    name
-    for name, member in vars(Verbs).items()
-    if inspect.isfunction(member) and not name.startswith("_") and name != "close"
-)
-"""The names of all verbs."""
 
 
 @cache
