@@ -264,6 +264,40 @@ def test_a_study_whose_learner_is_gone_can_only_be_read(
     assert said("verify").startswith("All is well")
 
 
+BY_STATE = """
+import grbp
+def finish_below(goal, constants, n, key):
+    'Finish in the first two states.'
+    return 0b011
+learner = grbp.StateLearner("finish-below", finish_below)
+"""
+
+
+def test_an_own_learner_by_state_is_named_by_its_path(
+    said: Shell, answer: Callable[..., dict[str, Any]], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("own_learner_by_state.py").write_text(BY_STATE, "utf-8")
+    named = ("--learner", "own_learner_by_state:learner", "--memory", 50, "--groups", "north,south")
+    begun(said, *named)
+    opened = said("open", "--state", 2, "--group", "south")
+    assert opened.startswith("Case 1 (south) is in state 2: finish")
+    said("tell", "--case", 1, "--state", 4)
+    assert said("open", "--state", 3, "--group", "north").startswith("Case 2 (north) is in state 3")
+    status = answer("status")
+    assert (status["model"], status["memory"]) == ("state", 50.0)
+    assert status["learner"] == "own_learner_by_state:learner:memory=50"
+    assert "The advice takes a chance of its own in each state" in said("status")
+    assert "2 decisions made again" in said("replay")
+    said("export", "--out", "log")
+    assert "2 decisions made again" in said("replay", "log")
+    said("import", "log", "--store", "other.sqlite")
+    assert "Case 3 (north)" in said(
+        "open", "--state", 1, "--group", "north", "--store", "other.sqlite"
+    )
+
+
 def test_wide_numbers_keep_their_columns(said: Shell) -> None:
     begun(said)
     said("init", "--study", "large", "--goal", 10**7)

@@ -104,7 +104,12 @@ class NoConstants(NamedTuple):
 
 
 def complete(learner: Any) -> None:
-    """Check the memory of a new learner; its summary is that of `decide` unless it has one."""
+    """Check what a new learner is made of; its summary is that of `decide` unless it has one."""
+    if not callable(learner.decide):
+        raise InvalidInput(
+            f"decide = {learner.decide!r} was given for the learner {learner.name}; it must be a"
+            " function of the goal, the constants, the counters and a key"
+        )
     object.__setattr__(learner, "memory", check_memory(learner.memory))
     if not learner.summary:
         first, _, _ = (learner.decide.__doc__ or "").strip().partition("\n")

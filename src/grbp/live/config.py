@@ -13,22 +13,20 @@ from grbp.errors import Damaged, InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
 from grbp.learners.memory import Memory, MemoryLike, as_memory
-from grbp.learners.registry import (
-    LearnerLike,
-    find_learner,
-    is_path,
-    with_horizon,
-)
-from grbp.learners.serialization import (
-    check_constants,
-    learner_json,
-    restore_learner,
-)
+from grbp.learners.registry import LearnerLike, find_learner, is_path, with_horizon
+from grbp.learners.serialization import check_constants, restore_learner
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import LARGEST_GOAL, empty_state_counters
 from grbp.live.arguments import MOST_CASES, check_label, check_text
 from grbp.live.labels import dump_labels, load_labels
-from grbp.live.models import is_by_state, name_learner, name_model, read_memory
+from grbp.live.models import (
+    check_kept_learner,
+    choose_learner,
+    keep_learner,
+    name_learner,
+    read_memory,
+    read_model,
+)
 from grbp.live.schema import dumps, loads
 from grbp.live.starts import (
     DRAWN,
@@ -131,12 +129,12 @@ class Config:
     @cached_property
     def by_state(self) -> bool:
         """Whether the learner decides by state: it chooses a policy, and no threshold."""
-        return is_by_state(self.learner_name)
+        return self.model != "one"
 
     @property
     def model(self) -> str:
         """What the learner takes for granted: "one", "state" or "averaged"."""
-        return name_model(self.learner_name)
+        return read_model(self.learner)
 
     @cached_property
     def memory(self) -> MemoryLike | None:
@@ -218,9 +216,12 @@ class Config:
         return self._find_learner(None)
 
     def _find_learner(self, given: LearnerLike | None) -> Learner | StateLearner:
-        found = find_learner(restore_learner(self.learner, given, self.goal, "study"), self.goal)
+        kept = self.learner
+        if not isinstance(kept, str):
+            kept = {name: part for name, part in kept.items() if name != "model"}
+        found = find_learner(restore_learner(kept, given, self.goal, "study"), self.goal)
         check_constants(self.constants, found, "study")
-        return _check_learner(found, self.goal)
+        return _check_learner(found)
 
 
 @lru_cache(maxsize=256)
@@ -250,8 +251,7 @@ def check_config(given: Any) -> Config:
     days = _check_windows(_to_days(config.windows))
     check_level(config.level)
     check_text("version", config.version, 64)
-    name = config.learner if isinstance(config.learner, str) else _custom_name(config.learner)
-    check_text("learner", name, 1_000)
+    check_kept_learner(config.learner)
     if len(days) != len(config.windows) or not isinstance(config.constants, dict):
         raise InvalidInput("constants or windows were given that are not a dict of numbers")
     for constant, value in config.constants.items():
@@ -277,11 +277,6 @@ def _to_days(windows: object) -> object:
     }
 
 
-def _custom_name(learner: object) -> object:
-    """Return the name of a learner of the user's own, as a file keeps it."""
-    return learner.get("name") if isinstance(learner, dict) else learner
-
-
 def _check_plain(value: object) -> None:
     """Refuse what is in no configuration, at any depth: NaN, and what is not JSON."""
     parts = [value]
@@ -299,7 +294,7 @@ def check_imported(given: Any) -> Config:
     config = check_config(given)
     check_label("name", config.name, 64)
     if isinstance(config.learner, str) and not is_path(config.learner):
-        _check_learner(find_learner(config.learner, config.goal), config.goal)
+        _check_learner(find_learner(config.learner, config.goal))
     return config
 
 
@@ -308,24 +303,23 @@ def make_config(
 ) -> Config:
     """Check what a study is to be, and return its configuration."""
     goal = check_goal(goal)
-    found, groups = (
-        _check_learner(find_learner(learner, goal), goal),
-        check_groups(settings.get("groups")),
-    )
+    found = _check_learner(find_learner(learner, goal))
+    groups = check_groups(settings.get("groups"))
     start = check_start(settings["start"], found, goal, groups)
     if cases is not None:
         learner = _tell_cases(learner, goal, cases, start, groups)
-        found = _check_learner(find_learner(learner, goal), goal)
+        found = _check_learner(find_learner(learner, goal))
     if (found.memory or None) != read_memory(name_learner(learner)):
         raise InvalidInput(
             f"the learner {found.name} was given, which forgets; a study needs its memory in its"
             " name, such as getbe-ps:memory=500"
         )
     alarms, words = settings.get("alarms"), settings.get("labels", Labels())
+    _, model = choose_learner(learner, settings.get("model"), None, goal)
     config = Config(
         name=check_label("name", name, 64),
         goal=goal,
-        learner=learner_json(learner, goal),
+        learner=keep_learner(learner, goal, model),
         constants=found.constants._asdict(),
         seed=as_seed(settings["seed"]),
         shadow=_check_bool("shadow", settings["shadow"]),
@@ -349,7 +343,9 @@ def _can_see(goal: int, groups: list[str]) -> bool:
 
 
 def _check_size(config: Config) -> None:
-    """Refuse more counts than every event can say, and alarms for more states than they watch."""
+    """Refuse more counts than every event can say, and more states than are counted apart."""
+    if config.by_state:
+        empty_state_counters(config.goal)
     if config.seen and not _can_see(config.goal, config.groups):
         raise InvalidInput(
             f"seen = True was given with a goal of {config.goal:,} and {len(config.groups)} groups,"
@@ -406,15 +402,13 @@ def _tell_cases(
     return with_horizon(learner, first_round(start) - 1 + number, goal)
 
 
-def _check_learner(found: object, goal: int) -> Learner | StateLearner:
-    """Refuse the learner of policies, which has no counters, and one by state for a large goal."""
+def _check_learner(found: object) -> Learner | StateLearner:
+    """Refuse the learner of policies, which has no counters."""
     if not isinstance(found, Learner | StateLearner):
         raise InvalidInput(
             "the learner ucb1-policies was given; a study needs one that decides a threshold,"
             " or an action for every state, from counters, such as doorstep-optimal"
         )
-    if isinstance(found, StateLearner):
-        empty_state_counters(goal)
     return found
 
 

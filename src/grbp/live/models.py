@@ -6,23 +6,81 @@
 
 import re
 from contextlib import suppress
+from typing import Any, Final
 
 from grbp.errors import InvalidInput
 from grbp.learners.memory import MemoryLike, check_memory
-from grbp.learners.registry import MODELS, STATE_LEARNERS, LearnerLike, learner_name
+from grbp.learners.registry import (
+    MODELS,
+    STATE_LEARNERS,
+    LearnerLike,
+    find_learner,
+    is_path,
+    learner_name,
+)
+from grbp.learners.serialization import learner_json
+from grbp.learners.statewise.base import StateLearner
+from grbp.live.arguments import check_text
+from grbp.model.validation import check_goal
 
-
-def is_by_state(name: str) -> bool:
-    """Return whether a learner, by its name, decides by state."""
-    return learner_name(name).partition(":")[0] in STATE_LEARNERS
+_BY_STATE: Final = ("state", "averaged")
+"""The models of learners by state; that of one of the user's own is the first unless he says so."""
 
 
 def name_model(name: str) -> str:
-    """Return the model of a learner: "one", "state" or "averaged"."""
-    if not is_by_state(name):
+    """Return the model of a learner of this package: "one", "state" or "averaged"."""
+    name = learner_name(name).partition(":")[0]
+    if name not in STATE_LEARNERS:
         return "one"
-    averaged = learner_name(name).partition(":")[0] == MODELS.get("averaged")
-    return "averaged" if averaged else "state"
+    return "averaged" if name == MODELS["averaged"] else "state"
+
+
+def read_model(kept: Any) -> str:
+    """Return the model of a learner as a configuration keeps it."""
+    if isinstance(kept, str):
+        return name_model(kept)
+    model: str = kept.get("model") or name_model(kept["name"])
+    return model
+
+
+def keep_learner(learner: LearnerLike, goal: int, model: str) -> Any:
+    """Return a learner as a configuration keeps it, with its model where its name does not say it.
+
+    Only a learner of the user's own, which is not found by its name, needs that.
+    """
+    kept = learner_json(learner, goal)
+    return kept if read_model(kept) == model else kept | {"model": model}
+
+
+def check_kept_learner(kept: Any) -> str:
+    """Return the name of a learner as a configuration keeps it, or refuse what is none."""
+    if isinstance(kept, dict):
+        if kept.get("model", "state") not in _BY_STATE:
+            raise InvalidInput(
+                f"the model {kept['model']!r} was given; it must be one of {', '.join(_BY_STATE)}"
+            )
+        kept = kept.get("name")
+    return check_text("learner", kept, 1_000)
+
+
+def _find_models(learner: LearnerLike, goal: object) -> tuple[str, ...]:
+    """Return the models that a learner can have; that which it has unless somebody says so first.
+
+    A learner by state of the user's own may take either of the two for granted.
+    """
+    name = name_learner(learner)
+    told = name_model(name)
+    if isinstance(learner, str) and not is_path(learner):
+        return (told,)
+    by_state = isinstance(find_learner(learner, check_goal(goal)), StateLearner)
+    if by_state:
+        return _BY_STATE if told == "one" else (told,)
+    if told != "one":
+        raise InvalidInput(
+            f"the learner {name} was given, which decides a threshold; its name is that of one by"
+            " state: give it another name"
+        )
+    return (told,)
 
 
 def read_memory(name: str) -> MemoryLike | None:
@@ -41,24 +99,27 @@ def name_learner(learner: LearnerLike) -> str:
     return learner if isinstance(learner, str) else str(getattr(learner, "name", learner))
 
 
-def choose_learner(learner: LearnerLike | None, model: str | None, memory: object) -> LearnerLike:
-    """Return the learner of a new study, from what was said of it; refuse what does not agree."""
+def choose_learner(
+    learner: LearnerLike | None, model: str | None, memory: object, goal: object
+) -> tuple[LearnerLike, str]:
+    """Return the learner of a new study and its model; refuse what was said and does not agree."""
     if model is not None and model not in MODELS:
         raise InvalidInput(f"model = {model!r} was given; it must be one of {', '.join(MODELS)}")
     if learner is None:
         learner = MODELS[model or "one"]
-    name = name_learner(learner)
-    if model is not None and name_model(name) != model:
+    models = _find_models(learner, goal)
+    if model is not None and model not in models:
         raise InvalidInput(
-            f"the model {model!r} and the learner {name} were given; its model is"
-            f" {name_model(name)!r}: leave one of the two out"
+            f"the model {model!r} and the learner {name_learner(learner)} were given; its model is"
+            f" {models[0]!r}: leave one of the two out"
         )
+    model = model or models[0]
     if memory is None:
-        return learner
+        return learner, model
     if not isinstance(learner, str):
         raise InvalidInput(
             f"memory = {memory!r} was given with a learner that is no name; set it there"
         )
     told = check_memory(memory)
     written = told if isinstance(told, str) or not told.is_integer() else int(told)
-    return f"{learner}{',' if '=' in learner else ':'}memory={written}"
+    return f"{learner}{',' if '=' in learner else ':'}memory={written}", model

@@ -22,7 +22,7 @@ from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.config import Config, check_groups, make_config
 from grbp.live.export import read_log
 from grbp.live.labels import find_labels
-from grbp.live.models import choose_learner, is_by_state, name_learner
+from grbp.live.models import choose_learner
 from grbp.live.parameters import PARAMETERS, Parameter
 from grbp.live.schema import Event
 from grbp.live.starts import DRAWN
@@ -241,16 +241,17 @@ class Verbs(ABC):
         >>> print(study.open_case("moderate"))
         Patient 1 is in moderate (2): medication. Then tell severe (1) or mild (3).
         """
-        chosen, named = choose_learner(learner, model, memory), check_groups(groups)
+        chosen, granted = choose_learner(learner, model, memory, goal)
+        named = check_groups(groups)
         labels = find_labels(start, goal, states, actions, case_name)
         if isinstance(start, Verbs):
             if start.goal != goal:
                 raise InvalidInput(
                     f"a study with another goal was given; it must be one with goal {goal}"
                 )
-            start = start._count_records(by_state=is_by_state(name_learner(chosen)), groups=named)
+            start = start._count_records(by_state=granted != "one", groups=named)
         settings = {"seed": seed, "start": start, "windows": windows, "shadow": shadow}
-        settings |= {"level": level, "groups": named, "labels": labels}
+        settings |= {"level": level, "groups": named, "labels": labels, "model": granted}
         config = make_config(name, goal, chosen, cases, settings)
         given = {"learner": chosen, "cases": cases, "windows": windows}
         return cls._make(store, config, given, options)
