@@ -249,7 +249,7 @@ learner = grbp.Learner("always-one", always_one, Nothing())
 """
 
 
-def test_a_study_whose_learner_is_gone_can_only_be_read(
+def test_a_study_whose_learner_is_gone_finishes_its_cases(
     said: Shell, refused: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -258,10 +258,14 @@ def test_a_study_whose_learner_is_gone_can_only_be_read(
     said("open", "--state", 1)
     Path("own_learner_of_a_study.py").unlink()
     monkeypatch.delitem(sys.modules, "own_learner_of_a_study")
-    assert "\nREAD-ONLY: learner 'own_learner_of_a_study:learner'" in said("status")
+    assert "\nNO NEW CASE: learner 'own_learner_of_a_study:learner'" in said("status")
     assert said("ask", "--case", 1).startswith("Case 1 is in state 1: finish.")
-    assert "the study 'ward' can only be read" in refused("tell", "--case", 1, "--state", 4)
+    assert "`grbp live learner --study ward` lets" in refused("open", "--state", 1)
+    assert said("tell", "--case", 1, "--state", 4).startswith("Case 1 ended in the goal")
     assert said("verify").startswith("All is well")
+    assert "1 decision could not be made again: learner" in " ".join(
+        said("replay", status=1).split()
+    )
 
 
 BY_STATE = """

@@ -16,6 +16,7 @@ import grbp
 from grbp import Action, StateCounters, StateLearner, Study
 from grbp.errors import Conflict, InvalidInput, TooLarge
 from grbp.live.config import check_config
+from grbp.live.state_basis import StateBasis
 from grbp.live.store.memory import MemoryStore
 
 GROUPS = ("north", "south")
@@ -89,6 +90,7 @@ def test_a_study_with_an_own_learner_by_state_goes_on_in_every_way(
         basis = again.basis(2)
         assert (basis is None) == bool(settings.get("shadow"))
         if basis is not None:
+            assert isinstance(basis, StateBasis)
             assert (basis.model, basis.learner, basis.threshold) == ("state", name, None)
             assert basis.action == Action.FINISH
             assert "takes a chance of its own in each state" in " ".join(basis.summary.split())
@@ -133,7 +135,7 @@ def test_an_own_learner_by_state_may_take_either_model_for_granted() -> None:
     assert study.open_case(2).basis.model == study.status().model == "averaged"  # type: ignore[union-attr]
     for given, model, its in ((learner(), "one", "state"), ("psrl", "averaged", "state")):
         with pytest.raises(InvalidInput, match=f"its model is '{its}': leave one") as refused:
-            Study.create("memory", "ward", 4, given, model=model)  # type: ignore[arg-type]
+            Study.create("memory", "ward", 4, given, model=model)
         one_sentence(refused.value)
     with pytest.raises(InvalidInput, match="its name is that of one by state") as refused:
         Study.create("memory", "ward", 4, grbp.Learner("psrl:x=1", lambda *_: 0))

@@ -75,10 +75,7 @@ def show_study(status: Status, *, details: bool = False) -> None:
         print_filled(f"Groups, each with counts of its own: {', '.join(status.groups)}.")
     for action, days in status.windows.items():
         print_filled(f"{begin(say_window(action, days, words))}.")
-    if status.archived:
-        print(f"ARCHIVED on {status.archived[:10]}: it takes no entries.")
-    if status.read_only:
-        print_filled(f"READ-ONLY: {status.read_only}.")
+    _show_hindrances(status)
     if not n["opened"]:
         print(f"There is no {words.case[0]} yet.")
     else:
@@ -90,6 +87,16 @@ def show_study(status: Status, *, details: bool = False) -> None:
         _show_learned(status)
     if details:
         _show_details(status)
+
+
+def _show_hindrances(status: Status) -> None:
+    """Say what cannot be recorded, if anything cannot be."""
+    if status.archived:
+        print(f"ARCHIVED on {status.archived[:10]}: it takes no entries.")
+    if status.read_only:
+        print_filled(f"READ-ONLY: {status.read_only}.")
+    elif status.undecided:
+        print_filled(f"NO NEW {status.labels.case[0].upper()}: {status.undecided}.")
 
 
 def _show_learned(status: Status) -> None:

@@ -31,8 +31,17 @@ def learner_json(given: LearnerLike, goal: int) -> Any:
     return kept if isinstance(kept, str) else kept.as_json()
 
 
-def restore_learner(stored: Any, given: LearnerLike | None, goal: int, what: str) -> LearnerLike:
-    """Return the learner of a session or a study, or refuse another one."""
+def restore_learner(
+    stored: Any,
+    given: LearnerLike | None,
+    goal: int,
+    what: str,
+    hint: str = "; go on with the version that made it, or begin anew from its records",
+) -> LearnerLike:
+    """Return the learner of a session or a study, or refuse another one; the hint says what to do.
+
+    It stands where a learner has left the package.
+    """
     name = stored if isinstance(stored, str) else stored["name"]
     if given is None:
         if not isinstance(stored, str) and not is_path(name):
@@ -43,7 +52,7 @@ def restore_learner(stored: Any, given: LearnerLike | None, goal: int, what: str
         if not (is_path(name) or is_built_in(name)):
             raise InvalidInput(
                 f"the {what} was made with the learner {name}, which this version of grbp does not"
-                " have; go on with the version that made it, or begin anew from its records"
+                f" have{hint}"
             )
         given = name
     kept = stored_learner(given, goal)

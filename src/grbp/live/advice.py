@@ -149,6 +149,7 @@ _ACTIONS: Final = {CONTINUE: Action.CONTINUE, FINISH: Action.FINISH, None: None}
 
 def case_basis(config: Config, row: CaseRow) -> AnyBasis:
     """Return the reasons for what is advised in the present state of a case."""
+    config = config.at(row.case)
     known = load_known(config, row.known)
     return _explain(config, known, row.state, row.threshold, row.version)
 
@@ -310,6 +311,9 @@ class Status:
         older version made, does not watch its cases.
     labels : Labels
         What the study calls its states, actions and cases.
+    undecided : str or None
+        Why no case can be opened, and what to do, where the learner cannot decide any more; cases
+        in progress go on by what was decided for them.
     """
 
     study: str
@@ -336,6 +340,7 @@ class Status:
     by_state: tuple[StateBasis, ...]
     alarms: tuple[Alarm, ...] | None
     labels: Labels = NO_WORDS
+    undecided: str | None = None
 
     @property
     def against(self) -> tuple[Alarm, ...]:
@@ -352,6 +357,7 @@ def make_status(
     row: StudyRow,
     known: dict[str, tuple[Known, int | None]],
     read_only: str | None,
+    undecided: str | None,
 ) -> Status:
     """Return how a study stands.
 
@@ -380,5 +386,5 @@ def make_status(
         config.memory, tuple(config.groups), found,
         explain_states(config, known[""][0], study.next_threshold),
         find_alarms(row) if config.alarms else None,
-        config.words,
+        config.words, undecided,
     )  # fmt: skip

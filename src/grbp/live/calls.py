@@ -44,6 +44,8 @@ class Call(NamedTuple):
         The version of this package that decides.
     decided : int or None
         The threshold, or the policy, that was decided, where it is not to be decided again.
+    doubt : str
+        Why no case can be decided now; empty if one can.
     """
 
     who: str
@@ -53,6 +55,7 @@ class Call(NamedTuple):
     learner: LearnerLike | None = None
     version: str = ""
     decided: int | None = None
+    doubt: str = ""
 
 
 class Answer(NamedTuple):

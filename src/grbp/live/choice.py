@@ -22,11 +22,36 @@ def decide_choice(config: Config, study: StudyRow, given: LearnerLike | None, kn
         return _choose(config, given, config.first_round + study.opened, known)
     except GrbpError as error:
         if config.shadow:  # The learner's own words may tell what it would advise.
-            raise InvalidInput(f"{UNDECIDED}; let somebody verify the study") from error
+            raise InvalidInput(_say_way_out(config, UNDECIDED)) from error
         raise
 
 
-def decides_as_before(config: Config, case: CaseRow, given: LearnerLike | None) -> bool:
+def find_doubt(config: Config, last: CaseRow | None, given: LearnerLike | None) -> str | None:
+    """Say why the next case cannot be decided, and what to do; None if it can.
+
+    `last` is the case that was opened last. If this version would decide it otherwise than it was,
+    it would not go on as the study began.
+    """
+    try:
+        config.resolve_learner(given)
+        if last is None or last.case <= config.former_cases or _decides_again(config, last, given):
+            return None
+        why = f"this version decides case {last.case} differently than version {last.version} did"
+    except GrbpError as error:
+        why = str(error)
+    return _say_way_out(config, UNDECIDED if config.shadow else why)
+
+
+def _say_way_out(config: Config, why: str) -> str:
+    """Say of a study whose learner cannot decide that it goes on, and how."""
+    name = config.name if config.name.isalnum() else f'"{config.name}"'
+    return (
+        f"{why}; cases in progress go on, and `grbp live learner --study {name}` lets another"
+        " learner decide the next ones"
+    )
+
+
+def _decides_again(config: Config, case: CaseRow, given: LearnerLike | None) -> bool:
     """Return whether a case would get the same choice again from what was known then."""
     round_ = config.first_round + case.case - 1
     return _choose(config, given, round_, load_known(config, case.known)) == case.threshold

@@ -13,7 +13,7 @@ from grbp.errors import Damaged, InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
 from grbp.learners.memory import Memory, MemoryLike, as_memory
-from grbp.learners.registry import LearnerLike, find_learner, is_path, with_horizon
+from grbp.learners.registry import LearnerLike, find_learner, with_horizon
 from grbp.learners.serialization import check_constants, restore_learner
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import LARGEST_GOAL, empty_state_counters
@@ -47,7 +47,7 @@ CONTINUE, FINISH = (action.name.lower() for action in Action)
 _DAY: Final = 86_400.0
 _MOST_DAYS: Final = 36_500.0
 _EMPTY: Final = NO_COUNTS._replace(rho=1)
-_OPTIONAL: Final = ("groups", "alarms", "labels", "seen")
+_OPTIONAL: Final = ("groups", "alarms", "labels", "seen", "former")
 _MOST_GROUPS: Final = 100
 _MOST_COUNTS: Final = 5_000
 
@@ -84,11 +84,15 @@ class Config:
         The study's own words for its states, actions and cases; no decision depends on them.
     seen : bool
         Whether every event says what was seen by group and state; no decision depends on it.
+    former : list of dict
+        The learners that decided before this one, the first one first: each as a file keeps it
+        (`learner`), its `constants`, the last of its `cases`, and the `event` that changed it.
 
     Notes
     -----
     Studies of former versions have neither groups nor alarms nor words, nor do they keep what was
-    seen, and their configurations name none of them: what has its old meaning is left out.
+    seen, and their configurations name none of them: what has its old meaning is left out, and so
+    are former learners where there are none.
     """
 
     name: str
@@ -105,6 +109,7 @@ class Config:
     alarms: bool = False
     labels: dict[str, list[str]] = field(default_factory=dict)
     seen: bool = False
+    former: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -113,8 +118,29 @@ class Config:
         return dumps({k: value for k, value in named.items() if value or k not in _OPTIONAL})
 
     def equals(self, other: "Config") -> bool:
-        """Return whether a study with the other would be the same, whichever version made it."""
-        return replace(self, version="", seen=False) == replace(other, version="", seen=False)
+        """Return whether a study with the other would be the same from now on.
+
+        Which version made it does not matter, nor which learners decided before.
+        """
+        same: dict[str, Any] = {"version": "", "seen": False, "former": []}
+        return replace(self, **same) == replace(other, **same)
+
+    def change_learner(self, learner: Any, constants: Any, cases: int, event: int) -> "Config":
+        """Return the configuration after an event from which on another learner decides."""
+        was = {"learner": self.learner, "constants": self.constants, "cases": cases, "event": event}
+        return replace(self, learner=learner, constants=constants, former=[*self.former, was])
+
+    @property
+    def former_cases(self) -> int:
+        """How many cases former learners decided."""
+        return int(self.former[-1]["cases"]) if self.former else 0
+
+    def at(self, case: int) -> "Config":
+        """Return the configuration by which a case is, or was, decided: with the learner then."""
+        for one in self.former:
+            if case <= one["cases"]:
+                return replace(self, learner=one["learner"], constants=one["constants"], former=[])
+        return self
 
     @property
     def learner_name(self) -> str:
@@ -219,7 +245,7 @@ class Config:
         kept = self.learner
         if not isinstance(kept, str):
             kept = {name: part for name, part in kept.items() if name != "model"}
-        found = find_learner(restore_learner(kept, given, self.goal, "study"), self.goal)
+        found = find_learner(restore_learner(kept, given, self.goal, "study", ""), self.goal)
         check_constants(self.constants, found, "study")
         return _check_learner(found)
 
@@ -251,12 +277,9 @@ def check_config(given: Any) -> Config:
     days = _check_windows(_to_days(config.windows))
     check_level(config.level)
     check_text("version", config.version, 64)
-    check_kept_learner(config.learner)
-    if len(days) != len(config.windows) or not isinstance(config.constants, dict):
-        raise InvalidInput("constants or windows were given that are not a dict of numbers")
-    for constant, value in config.constants.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InvalidInput(f"the constant {constant} = {value!r} was given; it is no number")
+    if len(days) != len(config.windows):
+        raise InvalidInput("windows were given that are not a dict of numbers")
+    _check_learners(config)
     check_groups(config.groups)
     _check_bool("alarms", config.alarms)
     _check_bool("seen", config.seen)
@@ -265,6 +288,46 @@ def check_config(given: Any) -> Config:
     if not (isinstance(config.start, str) and config.start in (DRAWN, FIRST)):
         check_kept_start(config.start, config.goal, config.groups, by_state=config.by_state)
     return config
+
+
+def _check_learners(config: Config) -> None:
+    """Refuse learners, the present one or a former one, of which something is missing or wrong."""
+    check_deciding(config.learner, config.constants)
+    for one in config.former:
+        if sorted(one) != ["cases", "constants", "event", "learner"]:
+            raise InvalidInput(f"a former learner {one!r} was given, which lacks a part")
+        check_change(config, one["learner"], one["constants"])
+        check_whole("cases", one["cases"], 0, MOST_CASES)
+        check_whole("event", one["event"], 2, MOST_CASES)
+
+
+def check_change(config: Config, learner: Any, constants: Any) -> None:
+    """Refuse a learner that cannot go on from what a study counts."""
+    check_deciding(learner, constants)
+    name = learner if isinstance(learner, str) else learner["name"]
+    kinds, counts = ("a threshold", "by state"), "; this study counts for one that"
+    by_state, memory = read_model(learner) != "one", config.memory
+    if by_state != config.by_state:
+        raise InvalidInput(
+            f"the learner {name} was given, which decides {kinds[by_state]}{counts} decides"
+            f" {kinds[config.by_state]}: begin a new study with its records"
+        )
+    if read_memory(name) != memory:
+        must = "never forgets" if memory is None else f"remembers as memory={memory} says"
+        raise InvalidInput(
+            f"the learner {name} was given{counts} {must}: say that in its name, or begin a new"
+            " study with its records"
+        )
+
+
+def check_deciding(learner: Any, constants: Any) -> None:
+    """Refuse what a configuration cannot keep of the learner that decides."""
+    check_kept_learner(learner)
+    if not isinstance(constants, dict):
+        raise InvalidInput(f"constants = {constants!r} was given; it must be a dict of numbers")
+    for constant, value in constants.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InvalidInput(f"the constant {constant} = {value!r} was given; it is no number")
 
 
 def _to_days(windows: object) -> object:
@@ -290,11 +353,12 @@ def _check_plain(value: object) -> None:
 
 
 def check_imported(given: Any) -> Config:
-    """Return the configuration of a study that others send, or refuse it as `make_config` would."""
+    """Return the configuration of a study that others send, or refuse it as `make_config` would.
+
+    Its learner may have left the package: cases go on without it.
+    """
     config = check_config(given)
     check_label("name", config.name, 64)
-    if isinstance(config.learner, str) and not is_path(config.learner):
-        _check_learner(find_learner(config.learner, config.goal))
     return config
 
 

@@ -69,6 +69,8 @@ def decide_case(at: Request, asked: Asked) -> dict[str, Any]:
     config, study, call, choice = at.config, at.study, at.call, at.call.decided
     known = know(config, study, asked.words.get("group", ""))
     if choice is None:
+        if call.doubt:
+            raise Conflict(f"a case was to be opened; {call.doubt}")
         choice = decide_choice(config, study, call.learner, known)
     return {
         "threshold": choice,

@@ -94,7 +94,7 @@ def read_memory(name: str) -> MemoryLike | None:
     return check_memory(told) or None
 
 
-def name_learner(learner: LearnerLike) -> str:
+def name_learner(learner: LearnerLike | None) -> str:
     """Return the name of a learner."""
     return learner if isinstance(learner, str) else str(getattr(learner, "name", learner))
 

@@ -5,10 +5,11 @@ Those that verbs ask are in one table; the others are for pages and servers.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from grbp._io import write_whole
 from grbp.errors import GrbpError, NotFound
@@ -27,7 +28,7 @@ from grbp.live.advice import (
 )
 from grbp.live.arguments import format_time
 from grbp.live.calls import find_case
-from grbp.live.choice import decide_choice
+from grbp.live.choice import decide_choice, find_doubt
 from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, count_steps, dump_log, step_tables
 from grbp.live.ledger import Known, know, know_all
@@ -43,17 +44,31 @@ from grbp.model.validation import check_whole
 T = TypeVar("T")
 
 
-class Opened(NamedTuple):
-    """A study that was opened: where it is, its rows as they are checked, and its learner."""
+@dataclass
+class Opened:
+    """A study that was opened: where it is, its rows as they are checked, and its learner.
+
+    `sure` is the configuration whose learner was found to decide as it did before.
+    """
 
     store: Store
     name: str
     checked: CheckedRows
     learner: LearnerLike | None
+    sure: str = ""
 
     def read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
         """Run a script that reads this study, whose rows are checked against its log."""
         return self.checked.read(lambda tx: script(tx, find_study(tx, self.name)))
+
+    def find_doubt(self, tx: Transaction, study: StudyRow) -> str | None:
+        """Say why the next case cannot be decided; what was found to decide is looked at once."""
+        if self.sure == study.config:
+            return None
+        last = tx.case(study.opened) if study.opened else None
+        doubt = find_doubt(load_config(study.config), last, self.learner)
+        self.sure = "" if doubt else study.config
+        return doubt
 
 
 def ask(opened: Opened, case: int) -> Advice:
@@ -145,14 +160,14 @@ def find_taken_back(opened: Opened, events: Iterable[Event]) -> set[int]:
 
 def read_status(opened: Opened, read_only: str | None) -> Status:
     """Say how the study stands."""
-    study = opened.read(lambda _, study: study)
+    study, doubt = opened.read(lambda tx, study: (study, opened.find_doubt(tx, study)))
     config = load_config(study.config)
     with opened.checked:
         known = {
-            name: (one, _decide(config, study, name, one, opened.learner))
+            name: (one, None if doubt else _decide(config, study, name, one, opened.learner))
             for name, one in know_all(config, study).items()
         }
-        return make_status(config, study, known, read_only)
+        return make_status(config, study, known, read_only, doubt)
 
 
 def _decide(

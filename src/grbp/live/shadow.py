@@ -20,7 +20,7 @@ SHOWN: Final[Mapping[type, frozenset[str]]] = {
     Status: frozenset(
         {
             "study", "goal", "version", "windows", "shadow", "cases", "events", "read_only",
-            "archived", "groups", "labels",
+            "archived", "groups", "labels", "undecided",
         }
     ),
     Case: frozenset(

@@ -146,7 +146,7 @@ class Study(Verbs):
             study, last, cases = self._store.read(self.name, look)
             config = load_config(study.config)
             self.goal, self.labels = config.goal, config.words
-            fault = find_fault(study, last, cases, self._learner)
+            fault = find_fault(study, last, cases)
             fault = fault or self._store.missing(self.name)
             checked = keep_checked(self._store, self.name)
             self._opened = Opened(self._store, self.name, checked, self._learner)
@@ -248,9 +248,11 @@ class Study(Verbs):
 
         return self._write(write)
 
-    @staticmethod
-    def _record(tx: Transaction, call: Call, verb: str, request: dict[str, Any]) -> Answer:
+    def _record(self, tx: Transaction, call: Call, verb: str, request: dict[str, Any]) -> Answer:
         """Record what a verb asks for."""
+        if verb == "open_case":
+            doubt = self._opened.find_doubt(tx, find_study(tx, self.name))
+            call = call._replace(doubt=doubt or "")
         if verb == "undo":
             return undo(tx, call, **request)
         return record(tx, call, RECORDED[verb], **request)

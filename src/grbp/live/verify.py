@@ -1,6 +1,7 @@
 """Check a study against its log: the chain of hashes, and that every row follows from it."""
 
 import gc
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -8,10 +9,12 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
+from grbp._format import plural
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
-from grbp.live.choice import UNDECIDED, decides_as_before
+from grbp.live.choice import UNDECIDED
 from grbp.live.config import load_config
+from grbp.live.models import name_learner
 from grbp.live.recording import Again, replay
 from grbp.live.row_checks import DAMAGE, describe_damage
 from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
@@ -57,11 +60,14 @@ class Verified(NamedTuple):
 
 
 class _ReplayedRows(MemoryTransaction):
-    """The rows that follow from a log, without the log itself where that is at hand."""
+    """The rows that follow from a log, without the log itself where that is at hand.
+
+    Where an event could not be played again, or came out otherwise, they follow no more.
+    """
 
     def __init__(self, log: Transaction | None) -> None:
         super().__init__("", StudyRows())
-        self._log = log
+        self._log, self.follow = log, True
 
     def append(self, event: Event) -> None:
         """Keep an event if there is no log."""
@@ -96,16 +102,19 @@ def replay_log(
     decide: bool,
     log: Transaction | None = None,
     again: Again | None = None,
-) -> tuple[Verified, MemoryTransaction]:
+) -> tuple[Verified, _ReplayedRows]:
     """Play a log again in memory; return what was found, and the rows that follow from it.
 
     Where the log is at hand, what was played is found there, and need not be kept. `again` records
     an event once more, if the rules of a study are not those of the log.
     """
     tx = _ReplayedRows(log)
-    again = again or partial(replay, learner=learner, decide=decide)
     problems: list[str] = []
     count, decisions, head, seq = 0, 0, NO_HASH, 0
+    undecided: Counter[str] = Counter()
+    if again is None and decide:
+        again = partial(_decide_again, learner=learner, undecided=undecided)
+    again = again or partial(replay, learner=None, decide=False)
     folding, clock, back = True, "", []
     for event in events:
         count += 1
@@ -130,11 +139,35 @@ def replay_log(
         decisions += decide and event.kind == "open"
         # The key of a damaged event need not even be a number.
         head, seq = event.hash, event.seq if isinstance(event.seq, int) else seq + 1
+    tx.follow, decisions = folding, decisions - undecided.total()
+    for why, many in undecided.items():
+        problems.append(f"{plural(many, 'decision')} could not be made again: {why}")
     notes: tuple[str, ...] = ()
     if back:
         more = f" and {len(back) - 1:,} times later" if back[1:] else ""
         notes = (f"the clock went back before event {back[0]}{more}; the order of the log counts",)
     return Verified(count, head, decisions, tuple(problems), notes), tx
+
+
+def _decide_again(
+    tx: Transaction, event: Event, learner: LearnerLike | None, undecided: Counter[str]
+) -> Event:
+    """Record an event once more, and decide anew; where the learner is gone, as it was decided.
+
+    Of that, the reason is counted.
+    """
+    study = tx.study()
+    if study is None or event.kind != "open":
+        return replay(tx, event, learner, decide=True)
+    config = load_config(study.config)
+    # One that is given need not be the one that decided then.
+    given = learner if name_learner(learner) == config.learner_name else None
+    try:
+        config.resolve_learner(given)
+    except GrbpError as error:
+        undecided[UNDECIDED if config.shadow else str(error)] += 1
+        return replay(tx, event, None, decide=False)
+    return replay(tx, event, given, decide=True)
 
 
 def verify_stored(
@@ -172,7 +205,7 @@ def verify_study(
         events = tx.all_events()
         found, made = replay_log(events, learner, decide=decide, log=tx, again=again)
         problems = list(found.problems)
-        if not problems:
+        if made.follow:
             problems += _compare_rows("study", [tx.study()], [made.study()])
             problems += _compare_rows("case", tx.all_cases(), made.all_cases())
             problems += _compare_rows("held step", tx.due(LAST), made.due(LAST))
@@ -231,33 +264,15 @@ def _compare_rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iter
             yield f"{which} does not follow from the log"
 
 
-def find_fault(
-    study: StudyRow, last: list[Event], cases: list[CaseRow], learner: LearnerLike | None
-) -> str | None:
-    """Say what speaks against going on with a study: its end is damaged, or decided otherwise.
+def find_fault(study: StudyRow, last: list[Event], cases: list[CaseRow]) -> str | None:
+    """Say what speaks against going on with a study, whose end is damaged.
 
     `last` and `cases` are what the log and the cases have from the last one of the study's row on.
     """
-    config = load_config(study.config)
-    try:
-        config.resolve_learner(learner)
-    except GrbpError as error:
-        return f"{UNDECIDED}: verify it" if config.shadow else str(error)
     if [one.hash for one in last] != [study.head] or hash_fields(last[0][:-1]) != study.head:
         return "its last event does not match its head: verify it, and restore a backup"
     if [one.case for one in cases] != [study.opened][: study.opened]:
         return "its cases do not match its log: verify it, and restore a backup"
-    for case in cases:
-        try:
-            same = decides_as_before(config, case, learner)
-        except (GrbpError, TypeError, ValueError) as error:
-            why = UNDECIDED if config.shadow else describe_error(error)
-            return f"its last case cannot be decided again ({why}): verify it"
-        if not same:
-            return (
-                f"this version decides case {case.case} differently than version {case.version}"
-                " did: go on with that version"
-            )
     return None
 
 

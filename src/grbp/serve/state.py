@@ -176,8 +176,13 @@ def show_sentence(request: Request, sentence: str) -> str:
 def show_to_caller(request: Request, value: T, *, shadow: bool) -> T:
     """Return an answer about a study as far as the caller may see it."""
     shown = show(value, shadow=shadow, examiner=may_examine(request))
-    if isinstance(shown, Status) and shown.read_only:
-        return replace(shown, read_only=show_sentence(request, shown.read_only))
+    if isinstance(shown, Status) and (shown.read_only or shown.undecided):
+        reason, doubt = shown.read_only, shown.undecided
+        return replace(
+            shown,
+            read_only=reason and show_sentence(request, reason),
+            undecided=doubt and show_sentence(request, doubt),
+        )
     return shown
 
 
