@@ -2,20 +2,25 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from grbp.live.narration import describe_events
 from make_former import ASSETS, FORMER
+from optional import optional
 from runs import one_sentence
 
 import grbp
 from grbp import Study
-from grbp.errors import Conflict
+from grbp.errors import Conflict, InvalidInput, ReadOnly
 from grbp.live.config import load_config
 from grbp.live.shadow import show
 from grbp.live.store import open_store
+from grbp.live.store.base import Transaction
+from grbp.live.store.memory import MemoryStore
 from grbp.live.upkeep import verify_store
 
 EVERY = pytest.mark.parametrize("name", FORMER)
@@ -133,3 +138,238 @@ def test_another_study_begins_with_what_a_former_learner_counted(store: Path) ->
         kept: Any = json.loads(new.log()[0].request)["config"]["start"]
         assert kept[3] >= 1.0
         assert new.open_case(2).case == 1
+
+
+@EVERY
+def test_another_learner_decides_from_then_on(name: str, store: Path) -> None:
+    learner, settings = FORMER[name]
+    with Study(store, name) as study:
+        before, reasons = study.status(), study.basis(2)
+        said = reasons and reasons.to_dict()
+        status = study.change_learner("getbe-sm", "it has left the package", who="ada")
+        assert (status.learner, status.undecided) == ("getbe-sm", None)
+        assert (status.next_threshold is None, status.planned) == (False, None)
+        assert (status.cases, status.pending) == (before.cases, before.pending)
+        assert study.open_case(2).case == 6
+        again = study.basis(2)
+        assert (again and again.to_dict()) == said
+        assert study.tell(5, 3, took="continue", why="so").state == 3
+    with Study(store, name) as study:
+        assert (study.read_only, study.verify().problems) == (None, ())
+        if not settings.get("shadow"):
+            assert [study.basis(case).learner for case in (5, 6)] == [learner, "getbe-sm"]  # type: ignore[union-attr]
+        replayed = study.replay()
+        assert replayed.decisions == 1
+        assert [one.partition(":")[0] for one in replayed.problems] == [
+            "5 decisions could not be made again"
+        ]
+        log = study.export(store.with_name("log"))
+        with Study.import_("memory", log) as other:
+            assert other.status() == study.status()
+            assert other.verify().ok
+            assert other.export(store.with_name("same")).read_bytes() == log.read_bytes()
+            assert other.open_case(3).case == 7
+
+
+def test_the_log_says_which_learner_came_and_shadow_mode_does_not(store: Path) -> None:
+    for name, what in (
+        ("ward", "The learner was changed from doorstep-lai to getbe-sm."),
+        ("hidden", "The learner was changed."),
+    ):
+        with Study(store, name) as study:
+            study.change_learner("getbe-sm", "so")
+            shadow = study.status().shadow
+            events = [show(event, shadow=shadow) for event in study.log()]
+            (*_, line) = describe_events(events, study.goal, shadow=shadow)
+            assert (line.what, line.why, events[-1].kind) == (what, "so", "learner")
+            assert ("getbe" in events[-1].request) is not shadow
+            (*_, line) = describe_events(study.log(), 4, shadow=shadow, examiner=True)
+            assert "from doorstep-lai to getbe-sm" in line.what
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        ("psrl", "which decides by state; this study counts for one that decides a threshold"),
+        ("getbe-sm:memory=20", "this study counts for one that never forgets"),
+        ("getbe-smm", "learner 'getbe-smm' was asked for; did you mean"),
+        ("ucb1-policies", "a study needs one that decides a threshold"),
+        ("threshold-1", "it has that one already"),
+    ],
+)
+def test_a_learner_that_cannot_go_on_is_refused(learner: Any, words: str) -> None:
+    study = Study.create("memory", "ward", 4, "threshold-1")
+    study.open_case(2)
+    with pytest.raises((InvalidInput, Conflict), match=words) as refused:
+        study.change_learner(learner, "so")
+    one_sentence(refused.value)
+    with pytest.raises(InvalidInput, match="why"):
+        study.change_learner("getbe-sm", "")
+    study.archive("it is over")
+    with pytest.raises(Conflict, match="it is archived"):
+        study.change_learner("getbe-sm", "so")
+    assert len(study.log()) == 3
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "settings"),
+    [
+        ("getbe-sm", "doorstep-optimal:horizon=50", {}),
+        ("getbe-sm:memory=20", "getbe-ps:memory=20", {"groups": ["north", "south"]}),
+        ("psrl", "averaged-states", {"shadow": True}),
+        ("averaged-states:memory=averaged", "psrl:memory=averaged", {}),
+    ],
+)
+def test_a_replay_decides_each_case_by_the_learner_of_its_time(
+    first: str, then: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    path, group = tmp_path / "x.db", "south" if "groups" in settings else None
+    with Study.create(path, "x", 4, first, **settings) as study:
+        study.change_learner(then, "before any case")
+        study.change_learner(first, "that was wrong")
+        for learner in (then, first, then):
+            study.tell(study.open_case(2, group=group).case, 3, took="continue", why="so")
+            study.change_learner(learner, "so")
+        study.open_case(1, group=group)
+        said = [json.loads(one.response)["learner"] for one in study.log() if one.kind == "open"]
+        assert said == [first, then, first, then]
+    with Study(path) as study:
+        replayed = study.replay()
+        assert (replayed.problems, replayed.decisions, study.read_only) == ((), 4, None)
+        assert study.verify().ok
+        if not settings.get("shadow"):
+            assert [study.basis(case).learner for case in (1, 2, 3, 4)] == said  # type: ignore[union-attr]
+        # Whoever asks for the study as it is now finds it.
+        with Study.create(path, "x", 4, then, **settings) as same:
+            assert same.status().cases["opened"] == 4
+
+
+def test_a_study_is_configured_anew_after_its_learner_was_changed() -> None:
+    store = MemoryStore()
+    Study.create(store, "x", 4, "getbe-sm").change_learner("getbe-ps", "so")
+    study = Study.create(store, "x", 5, "threshold-1")
+    assert (study.status().learner, study.goal, study.open_case(4).case) == ("threshold-1", 5, 1)
+    assert study.replay().ok
+
+
+def test_own_learners_follow_one_another(tmp_path: Path) -> None:
+    def wait(_goal: int, _: Any, _n: Any, _key: int) -> int:
+        return 0
+
+    def hurry(_goal: int, _: Any, _n: Any, _key: int) -> int:
+        return 1
+
+    first, then = grbp.Learner("wait", wait), grbp.Learner("hurry", hurry)
+    with Study.create(tmp_path / "x.db", "x", 4, first) as study:
+        assert study.open_case(1).action == grbp.Action.CONTINUE
+        with pytest.raises(Conflict, match="it has that one already"):
+            study.change_learner(first, "so")
+        study.change_learner(then, "so")
+        assert study.open_case(1).action == grbp.Action.FINISH
+    with Study(tmp_path / "x.db", learner=then) as study:
+        assert study.open_case(1).action == grbp.Action.FINISH
+        replayed = study.replay()
+        assert replayed.decisions == 2
+        assert "1 decision could not be made again: the study was made" in replayed.problems[0]
+    with Study(tmp_path / "x.db") as study:
+        # It is the same still: it is only to be given.
+        with pytest.raises(Conflict, match="it has that one already"):
+            study.change_learner(then, "so")
+        assert study.change_learner("getbe-sm", "so").undecided is None
+        assert study.open_case(1).case == 4
+
+
+def test_a_learner_that_decides_otherwise_now_is_taken_by_an_event(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = MemoryStore()
+    Study.create(store, "x", 4, "threshold-1").open_case(2)
+    with monkeypatch.context() as changed:
+        changed.setattr("grbp.live.choice._ask", lambda *_: 0)
+        changed.setattr("grbp.learners.base.Learner.choices", lambda *_: (0, 1))
+        study = Study(store)
+        with pytest.raises(Conflict, match="this version decides case 1 differently than version"):
+            study.open_case(2)
+        assert study.change_learner("threshold-1", "as this version has it").undecided is None
+        assert study.open_case(2).case == 2
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "the learner": lambda config: config | {"learner": "getbe-ps"},
+    "a constant": lambda config: config | {"constants": {"gamma": 14.0}},
+    "a former learner": lambda config: config["former"][0].update(learner="getbe-ps") or config,
+    "its cases": lambda config: config["former"][0].update(cases=1) or config,
+    "its event": lambda config: config["former"][0].update(event=3) or config,
+    "all of them": lambda config: {name: config[name] for name in config if name != "former"},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_learners_that_do_not_follow_from_the_log_are_found(what: str, store: Path) -> None:
+    with Study(store, "ward") as study:
+        study.change_learner("getbe-sm", "so")
+        study.open_case(2)
+
+    def forge(tx: Transaction) -> None:
+        row = tx.study()
+        assert row is not None
+        made = CHANGES[what](json.loads(row.config))
+        tx.put_study(row._replace(config=json.dumps(made, separators=(",", ":"))))
+
+    opened = open_store(store)
+    opened.write("ward", forge)
+    opened.close()
+    with Study(store, "ward") as study:
+        assert "does not follow from the log" in str(study.read_only)
+        with pytest.raises(ReadOnly):
+            study.open_case(2)
+
+
+def test_a_check_finds_a_change_of_the_learner_that_somebody_took_out(store: Path) -> None:
+    """Only who reads the whole log can: what is left fits together."""
+    with Study(store, "ward") as study:
+        study.change_learner("getbe-sm", "so")
+
+    def forge(tx: Transaction) -> None:
+        row, (first,) = tx.study(), tx.events(0, 1)
+        assert row is not None
+        config = json.dumps(json.loads(first.request)["config"], separators=(",", ":"))
+        tx.put_study(row._replace(config=config))
+
+    opened = open_store(store)
+    opened.write("ward", forge)
+    opened.close()
+    with Study(store, "ward") as study:
+        assert study.verify().problems == ("the study's row does not follow from the log",)
+        assert study.read_only is not None
+
+
+def test_an_admin_changes_the_learner_over_http(tmp_path: Path) -> None:
+    optional("fastapi", "'.[serve]'")
+    optional("httpx")
+    from serving import Serving, refused  # noqa: PLC0415 (what it needs is here)
+
+    shutil.copy(ASSETS / "former.sqlite", tmp_path / "studies.sqlite")
+    with Serving(tmp_path, asking="admin") as server:
+        place = "/api/studies/ward"
+        assert "No case can be opened." in server.ask("GET", "/studies/ward").text
+        refused(server.ask("POST", f"{place}/cases", json={"state": 2}), 409, "doorstep-lai")
+        body = {"learner": "getbe-sm", "why": "it has left"}
+        for role in ("viewer", "statistician"):
+            refused(server.ask("POST", f"{place}/learner", server.token(role), json=body), 403)
+        path = body | {"learner": "os:getcwd"}
+        refused(server.ask("POST", f"{place}/learner", json=path), 422, "over HTTP it must be one")
+        changed = server.ask("POST", f"{place}/learner", json=body).json()
+        assert (changed["learner"], changed["undecided"]) == ("getbe-sm", None)
+        assert server.ask("POST", f"{place}/cases", json={"state": 2}).status_code == 201
+        with grbp.Client(server.url, "ward", token=server.asking) as client:
+            assert client.change_learner("getbe-ps", "it draws").learner == "getbe-ps"
+            assert client.open_case(1).case == 7
+        assert "from doorstep-lai to getbe-sm" in server.ask("GET", "/studies/ward/log").text
+        assert server.ask("GET", "/studies/ward").status_code == 200
+        log = server.ask("GET", f"{place}/export").content
+    with Serving(tmp_path / "other", asking="admin") as other:
+        kind = {"Content-Type": "application/x-ndjson"}
+        own = log.replace(b'{\\"learner\\":\\"getbe-ps', b'{\\"learner\\":\\"os:getcwd')
+        refused(other.ask("POST", "/api/import", headers=kind, content=own), 422, "os:getcwd")
+        assert other.ask("POST", "/api/import", headers=kind, content=log).status_code == 201

@@ -112,8 +112,14 @@ def test_a_store_of_every_schema_becomes_one_of_the_newest(
             assert study.read_only is None
             assert study.verify().ok
             group = next(iter(study.status().groups), None)
+            study.export(tmp_path / "then")
+            with Study.import_(tmp_path / f"{name}.db", tmp_path / "then") as copy:
+                copy.export(tmp_path / "again")
+            assert (tmp_path / "again").read_bytes() == (tmp_path / "then").read_bytes()
             assert study.open_case(1, group=group).case == 4
+            assert study.tell(4, 2, took="continue", why="as always").state == 2
             assert study.verify().ok
+            assert study.replay().ok
     found = shape(place)
     new: Place = tmp_path / "new.sqlite"
     if isinstance(place, str):

@@ -38,7 +38,7 @@ COMPOSED = {"export", "find_taken_back"}
 HERE = {"path", "events"}
 """What is given to this machine alone: where to write a file, and what was read before."""
 
-IN_STORE = {"status", "verify", "replay", "set_code", "undo", "export"}
+IN_STORE = {"status", "verify", "replay", "set_code", "change_learner", "undo", "export"}
 """The verbs that a study carries out in a way of its own."""
 
 SHELL = {entry.verb: name for name, entry in live._COMMANDS.items() if entry.verb}
@@ -56,7 +56,7 @@ OWN = {
     "set_code": {"erase"},
     "cases": {"code"},
     "verify": {"all", "heads"},
-    "replay": {"file"},
+    "replay": {"file", "all"},
 } | {key: {"code"} for key in ("ask", "tell", "void", "undo", "withdraw_case")}
 """What some may be told beside: most of all which case is meant, by its code."""
 

@@ -301,7 +301,9 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    """Make every decision again, of the study or of an export."""
+    """Make every decision again, of the study, of every study or of an export."""
+    if options.all:
+        return upkeep.replay_all(options, store_of(options))
     if options.file is None:
         with _open_study(options) as study:
             return _show_verified(options, study.replay())
@@ -383,6 +385,7 @@ _DETAILS: Final[_Options] = {
 }
 _BY_CODE: Final[_Options] = {"--code": _make_options("find_cases")["--code"]}
 _ERASE: Final[_Options] = {"--erase": {"action": "store_true", "help": "erase the code"}}
+_EVERY: Final[_Options] = {"--all": {"action": "store_true", "help": "play every study again"}}
 _ALL: Final[_Options] = {"--all": {"action": "store_true", "help": "also those that are archived"}}
 _EXPORT: Final[_Options] = {
     "--out": {"metavar": "FILE", "help": "the log as lines of JSON (standard output)"},
@@ -425,6 +428,7 @@ _COMMANDS: Final = {
     "code": _Command("give a case a short code, or erase it", "set_code", _code, _ERASE),
     "archive": _Command("close the study for entries, and keep it", "archive", _ask),
     "unarchive": _Command("open an archived study for entries again", "unarchive", _ask),
+    "learner": _Command("let another learner decide the next cases", "change_learner", _ask),
     "studies": _Command("list the studies of the store", "", _studies, _ALL, opens=False),
     "status": _Command("say how the study stands", "status", _ask, _DETAILS),
     "cases": _Command("list cases", "cases", _cases, _BY_CODE),
@@ -442,7 +446,7 @@ _COMMANDS: Final = {
     ),
     "replay": _Command(
         "make every decision again, and compare", "replay", _replay,
-        _file_option("an export to play again, without any store", nargs="?"),
+        _file_option("an export to play again, without any store", nargs="?") | _EVERY,
         opens=False,
     ),
     "backup": _Command(

@@ -80,6 +80,19 @@ def verify_all(options: argparse.Namespace, where: str) -> int:
     return 0 if found.ok else 1
 
 
+def replay_all(options: argparse.Namespace, where: str) -> int:
+    """Make every decision again, in every study of a store; return 1 after a problem."""
+    if options.study is not None or options.file is not None:
+        raise InvalidInput("--study or a file was given with --all, which plays every study again")
+    with closing(open_store(where)) as store:
+        found = verify_store(store, decide=True)
+    if options.json:
+        print_json(_list_logs(found))
+    else:
+        _show(found)
+    return 0 if found.ok else 1
+
+
 def back_up(options: argparse.Namespace, where: str) -> int:
     """Copy a store: to a file that is named, or to one of several that are kept."""
     if (options.file is None) == (options.to is None):
@@ -233,7 +246,8 @@ def _show(found: Checked) -> None:
     for problem in found.problems:
         print_filled(f"Problem: {problem}", 2)
     for log, one in found.logs.items():
-        what = f"{name_log(log)}, {plural(one.events, 'event')}"
+        again = f", {plural(one.decisions, 'decision')} made again" if one.decisions else ""
+        what = f"{name_log(log)}, {plural(one.events, 'event')}{again}"
         if one.ok:
             print_filled(f"All is well: {what}, head {one.head[:16]}.", 2)
         else:

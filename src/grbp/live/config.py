@@ -373,18 +373,13 @@ def make_config(
     if cases is not None:
         learner = _tell_cases(learner, goal, cases, start, groups)
         found = _check_learner(find_learner(learner, goal))
-    if (found.memory or None) != read_memory(name_learner(learner)):
-        raise InvalidInput(
-            f"the learner {found.name} was given, which forgets; a study needs its memory in its"
-            " name, such as getbe-ps:memory=500"
-        )
     alarms, words = settings.get("alarms"), settings.get("labels", Labels())
-    _, model = choose_learner(learner, settings.get("model"), None, goal)
+    kept, constants = describe_learner(learner, goal, settings.get("model"))
     config = Config(
         name=check_label("name", name, 64),
         goal=goal,
-        learner=keep_learner(learner, goal, model),
-        constants=found.constants._asdict(),
+        learner=kept,
+        constants=constants,
         seed=as_seed(settings["seed"]),
         shadow=_check_bool("shadow", settings["shadow"]),
         windows=_check_windows(_read_windows(settings["windows"], words)),
@@ -399,6 +394,20 @@ def make_config(
     )
     _check_size(config)
     return replace(config)  # Nothing is worked out in it yet.
+
+
+def describe_learner(
+    learner: LearnerLike, goal: int, model: str | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Return what a configuration keeps of a learner: its name and digest, and its constants."""
+    found = _check_learner(find_learner(learner, goal))
+    if (found.memory or None) != read_memory(name_learner(learner)):
+        raise InvalidInput(
+            f"the learner {found.name} was given, which forgets; a study needs its memory in its"
+            " name, such as getbe-ps:memory=500"
+        )
+    learner, model = choose_learner(learner, model, None, goal)
+    return keep_learner(learner, goal, model), found.constants._asdict()
 
 
 def _can_see(goal: int, groups: list[str]) -> bool:

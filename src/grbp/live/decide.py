@@ -14,7 +14,7 @@ from grbp.errors import Conflict, InvalidInput, did_you_mean
 from grbp.live.arguments import MOST_CASES
 from grbp.live.calls import Answer, Asked, Request, refuse_archived
 from grbp.live.choice import decide_choice
-from grbp.live.config import CONTINUE, FINISH, Config, check_config, load_config
+from grbp.live.config import CONTINUE, FINISH, Config, check_change, check_config, load_config
 from grbp.live.evolve import due_time
 from grbp.live.history import find_undoable, last_entry
 from grbp.live.ledger import advise, dumps_known, know
@@ -28,6 +28,8 @@ from grbp.numerics.rng import fold_in
 def configure(at: Request, /, config: dict[str, Any]) -> Asked | Answer:
     """Make a study, or configure one anew in which no case was opened yet."""
     new = check_config(config)
+    if new.former:
+        raise InvalidInput(f"the study {new.name!r} was to begin with former learners; it has none")
     if at.exists:
         study = at.study
         refuse_archived(study)
@@ -51,6 +53,21 @@ def unarchive(at: Request, /, why: str) -> Asked:
     if not at.study.archived:
         raise Conflict(f"the study {at.study.name!r} was to be opened again; it is not archived")
     return Asked(0, 0, {"why": why})
+
+
+def change_learner(
+    at: Request,
+    /,
+    learner: Any,
+    constants: Any,
+    why: str,
+    was: str = "",  # noqa: ARG001 (the log says it, and it is found again)
+) -> Asked:
+    """Let another learner decide from now on, from what was counted for the former one."""
+    refuse_archived(at.study)
+    check_change(at.config, learner, constants)
+    words = {"learner": learner, "constants": constants, "why": why}
+    return Asked(0, 0, words | {"was": at.config.learner_name})
 
 
 def open_case(at: Request, /, state: object, group: object = None) -> Asked | Answer:

@@ -13,7 +13,7 @@ from grbp.alarms.watch import Step, Watch
 from grbp.errors import InvalidInput
 from grbp.learners.counters import step_counts
 from grbp.live import ledger
-from grbp.live.config import FINISH, Config
+from grbp.live.config import FINISH, Config, load_config
 from grbp.live.history import Entry, Move, keep_steps
 from grbp.live.schema import (
     CLOSED,
@@ -108,6 +108,13 @@ def archive(study: StudyRow, one: Happened) -> StudyRow:
 def unarchive(study: StudyRow, _: Happened) -> StudyRow:
     """Open a study for entries again, as every event does that is recorded in it."""
     return study
+
+
+def change_learner(study: StudyRow, one: Happened) -> StudyRow:
+    """Let another learner decide the next cases; those that were opened are played as decided."""
+    config, asked = load_config(study.config), one.asked
+    new = config.change_learner(asked["learner"], asked["constants"], study.opened, one.seq)
+    return study._replace(config=new.text)
 
 
 def open_case(_config: Config, _case: CaseRow | None, one: Happened, _past: Past) -> Effect:

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp.live import decide, evolve
 from grbp.live.calls import Answer, Asked, Request
-from grbp.live.schema import ARCHIVE, UNARCHIVE
+from grbp.live.schema import ARCHIVE, LEARNER, UNARCHIVE
 
 
 class Kind(NamedTuple):
@@ -46,4 +46,5 @@ KINDS: Final[dict[str, Kind]] = {
     "close": Kind(decide.close, _nothing, evolve.close, "recorder"),
     ARCHIVE: Kind(decide.archive, _nothing, evolve.archive, "admin", of_case=False),
     UNARCHIVE: Kind(decide.unarchive, _nothing, evolve.unarchive, "admin", of_case=False),
+    LEARNER: Kind(decide.change_learner, _nothing, evolve.change_learner, "admin", of_case=False),
 }

@@ -169,6 +169,9 @@ PARAMETERS: Final[dict[str, Parameter]] = {
         _whole(2, 10_000_000),
         "the state that wins a case (that of --states, or of the study --from)",
     ),
+    "change_learner.learner": Parameter(
+        _is("string", "its name, also with constants"), "the learner, as for init", "NAME"
+    ),
     "learner": Parameter(
         _is(
             "string",

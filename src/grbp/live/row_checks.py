@@ -7,13 +7,14 @@ log, and what this process wrote itself, is remembered, so that it is looked at 
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from grbp.errors import Damaged, GrbpError
 from grbp.live.config import Config, load_config
 from grbp.live.history import case_entries
 from grbp.live.recording import fold_case
 from grbp.live.schema import (
+    LEARNER,
     NO_HASH,
     OPEN,
     CaseRow,
@@ -167,8 +168,11 @@ class CheckedTransaction(Transaction):
             self._checked.config = row.config
 
     def _check_config(self, row: StudyRow) -> None:
-        """Refuse a configuration that is not the last one in the log before its first case."""
-        head, said = NO_HASH, None
+        """Refuse a configuration that is not the last one in the log before its first case.
+
+        Since then, only its learner may have been changed, by the events that it names.
+        """
+        head, said = NO_HASH, dict[str, Any]()
         for seq, event in enumerate(self._tx.all_events(), 1):
             self._check_event(event)
             self._require((event.seq, event.previous) == (seq, head), "the study's configuration")
@@ -176,12 +180,19 @@ class CheckedTransaction(Transaction):
                 break
             said = loads(event.request)["config"] if event.kind == "study" else said
             head = event.hash
-        self._require(
-            said is not None
-            and said["name"] == row.name
-            and Config(**said).text == load_config(row.config).text == row.config,
-            "the study's configuration",
-        )
+        config = Config(**said)
+        self._require(config.name == row.name, "the study's configuration")
+        for one in load_config(row.config).former:
+            config = self._change_learner(config, one["event"])
+        self._require(config.text == row.config, "the study's configuration")
+
+    def _change_learner(self, config: Config, seq: int) -> Config:
+        """Return a configuration after an event that changed its learner."""
+        event = self.event(seq)
+        if event is None or event.kind != LEARNER:
+            raise LookupError(seq)
+        asked, (opened, *_) = loads(event.request), loads(event.response)["study"]
+        return config.change_learner(asked["learner"], asked["constants"], opened, seq)
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case, which is as its events leave it."""

@@ -15,8 +15,8 @@ OPEN, WON, LOST, CLOSED = "open", "won", "lost", "closed"
 
 STATUSES: Final = (OPEN, WON, LOST, CLOSED)
 
-ARCHIVE, UNARCHIVE = "archive", "unarchive"
-"""The kinds of the events that close a study for entries, and open it again."""
+ARCHIVE, UNARCHIVE, LEARNER = "archive", "unarchive", "learner"
+"""The kinds of the events that close a study, open it again, and let another learner decide."""
 
 NO_HASH: Final = "0" * 64
 """The hash before the first event."""
@@ -30,7 +30,8 @@ class Event(NamedTuple):
     seq : int
         Its number in the study, from 1.
     kind : str
-        "study", "open", "tell", "mature", "void", "close", "archive" or "unarchive".
+        "study", "open", "tell", "mature", "void", "close", "archive", "unarchive" or
+        "learner".
     case, step : int
         The case and the step that it is about; 0 for none.
     request, response : str

@@ -6,13 +6,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
-from grbp.errors import Damaged, ReadOnly
+from grbp.errors import Conflict, Damaged, ReadOnly
 from grbp.learners.registry import LearnerLike
 from grbp.live import arguments
-from grbp.live.advice import Advice, Case, make_advice, make_case
+from grbp.live.advice import Advice, Case, Status, make_advice, make_case
 from grbp.live.calls import Answer, Call
+from grbp.live.choice import find_doubt
 from grbp.live.codes import read_codes, refuse_shared_code, set_code
-from grbp.live.config import Config, load_config, this_version
+from grbp.live.config import Config, describe_learner, load_config, this_version
 from grbp.live.export import check_target, import_log
 from grbp.live.queries import (
     QUERIES,
@@ -25,7 +26,7 @@ from grbp.live.queries import (
 )
 from grbp.live.recording import record, undo
 from grbp.live.row_checks import find_checked, keep_checked
-from grbp.live.schema import ARCHIVE, UNARCHIVE, CaseRow, Event, StudyRow, loads
+from grbp.live.schema import ARCHIVE, LEARNER, UNARCHIVE, CaseRow, Event, StudyRow, loads
 from grbp.live.store import Where, open_or_make_store, open_store
 from grbp.live.store.base import Store, Transaction
 from grbp.live.verbs import Verbs
@@ -207,8 +208,8 @@ class Study(Verbs):
         if verb in ("verify", "replay"):
             return self._verify(decide=verb == "replay")
         call = self._sign(given.pop("key", None), given.pop("observed", None), given.pop("who"))
-        if verb == "set_code":
-            return self._set_code(call, **given)
+        if own := {"set_code": self._set_code, "change_learner": self._change_learner}.get(verb):
+            return own(call, **given)
         if verb in ("archive", "unarchive"):
             self._write(lambda tx: self._record(tx, call, verb, given))
             return self.status()
@@ -247,6 +248,27 @@ class Study(Verbs):
             return make_case(load_config(study.config), row, code)
 
         return self._write(write)
+
+    def _change_learner(self, call: Call, learner: LearnerLike, why: str) -> Status:
+        """Let another learner decide the next cases, unless the study has it and it decides."""
+        kept, constants = describe_learner(learner, self.goal)
+        own = None if isinstance(learner, str) else learner
+
+        def write(tx: Transaction) -> None:
+            study = find_study(tx, self.name)
+            config = load_config(study.config)
+            last = tx.case(study.opened) if study.opened else None
+            same = (kept, constants) == (config.learner, config.constants)
+            if same and find_doubt(config, last, own) is None:
+                raise Conflict(
+                    f"the learner of the study {self.name!r} was to be changed to"
+                    f" {config.learner_name}; it has that one already"
+                )
+            record(tx, call, LEARNER, learner=kept, constants=constants, why=why)
+
+        self._write(write)
+        self._learner = self._opened.learner = own
+        return self.status()
 
     def _record(self, tx: Transaction, call: Call, verb: str, request: dict[str, Any]) -> Answer:
         """Record what a verb asks for."""

@@ -74,6 +74,6 @@ def _make_moment(
     chances = estimate_chances(config.goal, total_seen(config, then), config.level)
     threshold = None
     with suppress(GrbpError):
-        at, known = config.at(then.opened + 1), know(config, then)
-        threshold = None if config.groups else decide_choice(at, then, learner, known)
+        at = config.at(then.opened + 1)
+        threshold = None if config.groups else decide_choice(at, then, learner, know(config, then))
     return Moment(event.seq, event.recorded, then.opened, *chances, threshold)

@@ -71,8 +71,11 @@ def name_log(log: str) -> str:
     return "the store's own log" if log.startswith(HIDDEN) else f"study {log}"
 
 
-def verify_store(store: Store) -> Checked:
-    """Check every log of a store, and ask the database once what it finds wrong itself."""
+def verify_store(store: Store, *, decide: bool = False) -> Checked:
+    """Check every log of a store, and ask the database once what it finds wrong itself.
+
+    Every decision is made again, if that is asked for.
+    """
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (other verbs need none)
 
     logs: dict[str, Verified] = {}
@@ -81,7 +84,7 @@ def verify_store(store: Store) -> Checked:
         damage = beside.submit(store.damage)
         try:
             for log in store.logs():
-                logs[log] = _verify_log(store, log)
+                logs[log] = _verify_log(store, log, decide=decide)
                 lost += filter(None, [store.missing(log)])
         except GrbpError as error:
             if not damage.result():  # Somebody else's fault, such as that of a network.
@@ -90,12 +93,12 @@ def verify_store(store: Store) -> Checked:
         return Checked(logs, (*lost, *damage.result()))
 
 
-def _verify_log(store: Store, log: str) -> Verified:
+def _verify_log(store: Store, log: str, *, decide: bool) -> Verified:
     """Check one log; what cannot even be read is a problem of it."""
     try:
         if log == HOUSE:
             return house.verify(store)
-        return store.read(log, lambda tx: verify_study(tx, None, decide=False))
+        return store.read(log, lambda tx: verify_study(tx, None, decide=decide))
     except Exception as error:
         if isinstance(error, GrbpError) and not isinstance(error, Damaged):
             raise

@@ -619,6 +619,45 @@ class Verbs(ABC):
         """
         return self._do("unarchive", why=why, who=who)
 
+    def change_learner(self, learner: LearnerLike, why: str, *, who: str | None = None) -> Status:
+        """Let another learner decide the next cases, from all that was counted so far.
+
+        Cases in progress go on by what was decided for them, and the log says which learner
+        decided which cases.
+
+        Parameters
+        ----------
+        learner : str or Learner
+            As for `create`. It must decide as the former one did, a threshold or by state, and
+            remember as many cases.
+        why : str
+            Why it is changed; the log keeps it, and shows it in shadow mode as well.
+        who : str, optional
+            See `archive`.
+
+        Returns
+        -------
+        Status
+
+        Raises
+        ------
+        InvalidInput
+            If it could not go on from what was counted.
+        Conflict
+            If the study has this learner already, or is archived.
+
+        Examples
+        --------
+        >>> import grbp
+        >>> study = grbp.Study.create("memory", "ward", 4, "getbe-sm")
+        >>> _ = study.open_case(2)
+        >>> study.change_learner("doorstep-optimal", "it loses less").learner
+        'doorstep-optimal'
+        >>> study.basis(1).learner, study.basis(study.open_case(2).case).learner
+        ('getbe-sm', 'doorstep-optimal')
+        """
+        return self._do("change_learner", learner=learner, why=why, who=who)
+
     def ask(self, case: int) -> Advice:
         """Say what to do next with a case; this changes nothing.
 

@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 from grbp._io import check_writable, write_whole
 from grbp.errors import InvalidInput
-from grbp.live.advice import Advice, AnyBasis
+from grbp.learners.registry import LearnerLike
+from grbp.live.advice import Advice, AnyBasis, Status
 from grbp.live.arguments import check_text
 from grbp.live.config import Config
 from grbp.live.history import find_taken_back
@@ -18,6 +19,7 @@ from grbp.live.schema import Event
 from grbp.live.study import Study
 from grbp.live.verbs import Verbs, answer_of
 from grbp.model.transition import Action
+from grbp.serve.checks import check_learner
 from grbp.serve.endpoints import ENDPOINTS
 from grbp.serve.http_errors import SENT
 from grbp.serve.remote import READERS, find_only_study, list_studies, read_basis, read_labels
@@ -189,6 +191,11 @@ as https://ward.example.org or http://127.0.0.1:8000
             rows, last = rows + self._read(verb, page), page["next"]
         return rows
 
+    def _change_learner(self, learner: LearnerLike, why: str, who: str | None) -> Status:
+        check_learner(learner)
+        given = {"learner": learner, "why": why, "who": who}
+        return self._read("change_learner", self._request("change_learner", given))
+
     def _find_basis(self, case: int, state: int | None) -> AnyBasis | None:
         """Give the reasons for what is advised, in the present state if none is named."""
         advice = self.ask(case)
@@ -243,6 +250,7 @@ as https://ward.example.org or http://127.0.0.1:8000
 
 _OWN: Final[dict[str, Callable[..., Any]]] = {
     "basis": Client._find_basis,
+    "change_learner": Client._change_learner,
     "find_taken_back": Client._find_taken_back,
     "export_lines": Client._stream_lines,
     "export_steps": Client._save_steps,

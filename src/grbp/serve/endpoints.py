@@ -47,6 +47,7 @@ _TELLING: Final = "Telling", "What came of a step."
 _VOIDING: Final = "Voiding", "The last entry of a case, to be taken back."
 _WITHDRAWAL: Final = "Withdrawal", "A case to be withdrawn."
 _CODING: Final = "Coding", "The short code of a case; null erases it."
+_CHANGING: Final = "Changing", "Another learner, to decide the next cases."
 _ARCHIVED, _OPEN_AGAIN = {"archived": True}, {"archived": False}
 
 ENDPOINTS: Final[dict[str, Endpoint]] = {
@@ -56,6 +57,7 @@ ENDPOINTS: Final[dict[str, Endpoint]] = {
     "unarchive": Endpoint(
         "POST", f"{STUDY}/archive", ADMIN, "studies", "archive", fixed=_OPEN_AGAIN
     ),
+    "change_learner": Endpoint("POST", f"{STUDY}/learner", ADMIN, "studies", body=_CHANGING),
     "trajectory": Endpoint("GET", f"{STUDY}/path", VIEWER, "studies", "path"),
     "cases": Endpoint("GET", f"{STUDY}/cases", VIEWER, operation="list_cases"),
     "find_cases": Endpoint("GET", f"{STUDY}/cases", VIEWER, operation="list_cases"),

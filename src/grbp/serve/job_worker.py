@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from grbp.errors import GrbpError, InvalidInput
 from grbp.live.export import read_log
-from grbp.live.schema import Event
+from grbp.live.schema import LEARNER, Event
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
 from grbp.live.study import Study
@@ -54,7 +54,7 @@ def _import_log(store: Store, file: Path) -> str:
         name, events = read_log(file)
         check_name(name)
         for event in events:
-            if event.kind == "study":
+            if event.kind in ("study", LEARNER):
                 check_learner(_read_learner(event))
         return Study.import_(store, file).name
     except GrbpError as error:
@@ -65,7 +65,8 @@ def _import_log(store: Store, file: Path) -> str:
 def _read_learner(event: Event) -> Any:
     """Return the learner that an event names."""
     try:
-        return json.loads(event.request)["config"]["learner"]
+        asked = json.loads(event.request)
+        return (asked if event.kind == LEARNER else asked["config"])["learner"]
     except (LookupError, TypeError, ValueError):
         raise InvalidInput(
             f"{SENT} is damaged: event {event.seq} does not configure a study"

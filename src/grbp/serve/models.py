@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from grbp.alarms.watch import Alarm
 from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis
+from grbp.live.kinds import KINDS
 from grbp.live.parameters import Parameter
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN
@@ -50,7 +51,7 @@ def _describe_field(kind: str, default: Any = Signature.empty, **limits: Any) ->
 
 Stage = Literal["open", "won", "lost", "closed"]
 Act = Literal["continue", "finish"]
-Kind = Literal["study", "open", "tell", "mature", "void", "close", "archive", "unarchive"]
+Kind = Literal[tuple(KINDS)]  # type: ignore[valid-type]
 
 
 class Body(BaseModel):
@@ -255,6 +256,7 @@ def examples() -> dict[str, Any]:
         "Coding": {"code": "B-12"},
         "Withdrawal": {"why": "moved to another ward"},
         "Archiving": {"archived": True, "why": "the ward was closed"},
+        "Changing": {"learner": "doorstep-optimal", "why": "the former one has left"},
         "NewToken": {"label": "nurse", "role": "recorder", "days": 90},
         "Exchange": {"token": "grbp_..."},
         "AdviceModel": advice,

@@ -139,6 +139,20 @@ def archive(request: Request, study: StudyName, body: models.Archiving) -> Respo
     return json_response(show_status(request, status))
 
 
+@route("change_learner", response_model=models.StatusModel)
+def change_learner(
+    request: Request,
+    study: StudyName,
+    body: models.BODIES["change_learner"],  # type: ignore[valid-type]
+) -> Response:
+    """Let another learner decide the next cases, from all that was counted so far."""
+    given = dict(body)
+    check_learner(given["learner"])
+    found = server_state(request).study(study)
+    status = found.change_learner(**given, who=get_caller(request).actor)
+    return json_response(show_status(request, status))
+
+
 @route("cases", response_model=models.CasePage)
 def list_cases(
     request: Request,

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from grbp._format import begin, format_days
-from grbp.live.schema import ARCHIVE, UNARCHIVE, Event, loads
+from grbp.live.schema import ARCHIVE, LEARNER, UNARCHIVE, Event, loads
 from grbp.live.starts import DRAWN, FIRST
 from grbp.live.words.policies import describe_choice, name_ends, name_state
 from grbp.model.labels import NO_WORDS, Labels
@@ -130,11 +130,22 @@ def say_window(action: str, days: float, labels: Labels) -> str:
 
 def _describe_learner(config: dict[str, Any]) -> str:
     """Say by what a study decides."""
-    learner, start = config["learner"], config["start"]
+    start = config["start"]
     beginning = {DRAWN: "from drawn first estimates", FIRST: "with one first try of each"}
-    name = learner if isinstance(learner, str) else learner["name"]
     began = beginning.get(start, "from records") if isinstance(start, str) else "from records"
-    return f"learner {name}, seed {config['seed']}, {began}"
+    return f"learner {_name_kept(config['learner'])}, seed {config['seed']}, {began}"
+
+
+def _name_kept(learner: Any) -> str:
+    """Return the name of a learner as a configuration keeps it."""
+    return str(learner if isinstance(learner, str) else learner["name"])
+
+
+def word_change(entry: Recorded) -> EventLine:
+    """Say which learner decides from now on, instead of which."""
+    was, learner = entry.asked["was"], entry.asked["learner"]
+    names = "" if learner is None else f" from {was} to {_name_kept(learner)}"
+    return EventLine(entry.event, f"The learner was changed{names}.")
 
 
 def word_opening(entry: Recorded) -> EventLine:
@@ -193,5 +204,6 @@ ENTRY_WORDS: Final[dict[str, Callable[[Recorded], EventLine]]] = {
     "close": word_plainly("Withdrawn."),
     ARCHIVE: word_plainly("The study was archived: it takes no more entries."),
     UNARCHIVE: word_plainly("The study was opened again for entries."),
+    LEARNER: word_change,
 }
 """What is said of each kind of event."""
