@@ -24,6 +24,8 @@ from grbp.live.upkeep import append_heads, read_heads
 
 apsw = optional("apsw")
 
+FORMER = Path(__file__).parents[1] / "live" / "assets" / "former.sqlite"
+
 Shell = Callable[..., str]
 Answer = Callable[..., dict[str, Any]]
 
@@ -421,3 +423,29 @@ def test_what_was_acknowledged_and_is_not_there_is_named_and_nothing_is_written(
     with closing(apsw.Connection("live.sqlite")) as connection:
         kinds = {kind for (kind,) in connection.execute("select kind from events")}
     assert "verified" not in kinds
+
+
+def test_replay_all_makes_every_decision_of_every_study_again(
+    said: Shell, answer: Answer, refused: Shell
+) -> None:
+    shown = said("replay", "--all")
+    assert shown.count("3 events, 1 decision made again, head") == 2
+    found = answer("replay", "--all")
+    assert [one["decisions"] for one in found["logs"]] == [1, 1]
+    assert found["ok"] is True
+    assert "--study or a file was given with --all" in refused("replay", "--all", "--study", "ward")
+    assert "--study or a file was given with --all" in refused("replay", "log", "--all")
+    # A learner that is gone is named, and another one goes on; what it decided stays.
+    shutil.copy(FORMER, "live.sqlite")
+    shown = " ".join(said("replay", "--all", status=1).split())
+    assert shown.count("5 decisions could not be made again: the study was made with") == 4
+    assert shown.count("shadow mode hides why") == 1
+    said("verify", "--all")
+    status = said("learner", "--study", "ward", "--learner", "getbe-sm", "--why", "it has left")
+    assert "NO NEW CASE" not in status
+    assert "NO NEW CASE: the study was made with the learner doorstep-bayes" in said(
+        "status", "--study", "late"
+    )
+    assert "Case 6 is in state 2" in said("open", "--study", "ward", "--state", 2)
+    shown = " ".join(said("log", "--study", "ward").split())
+    assert "The learner was changed from doorstep-lai to getbe-sm. Reason: it has left" in shown
