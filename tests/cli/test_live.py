@@ -24,7 +24,8 @@ optional("apsw")
 
 VERBS = [
     "init", "open", "ask", "tell", "void", "undo", "withdraw", "code", "archive", "unarchive",
-    "learner", "studies", "status", "cases", "log", "verify", "export", "import", "replay", "backup",
+    "learner", "studies", "status", "cases", "log", "verify", "export", "import", "replay",
+    "backup",
 ]  # fmt: skip
 
 Shell = Callable[..., str]

@@ -436,6 +436,8 @@ def test_replay_all_makes_every_decision_of_every_study_again(
     assert "--study or a file was given with --all" in refused("replay", "--all", "--study", "ward")
     assert "--study or a file was given with --all" in refused("replay", "log", "--all")
     # A learner that is gone is named, and another one goes on; what it decided stays.
+    for old in Path().glob("live.sqlite*"):
+        old.unlink()
     shutil.copy(FORMER, "live.sqlite")
     shown = " ".join(said("replay", "--all", status=1).split())
     assert shown.count("5 decisions could not be made again: the study was made with") == 4
