@@ -131,7 +131,8 @@ class AnyStudy:
 
     def _draw_code(self) -> str | None:
         self.codes += 1
-        return self._pick(None, None, f"B-{self.codes}")
+        code: str | None = self._pick(None, None, f"B-{self.codes}")
+        return code
 
     def _tell(self) -> None:
         case = self._some_case("open")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from grbp.learners.statewise.solving import best_policy, policy_values
 from grbp.live.basis import estimate_share, plain_basis
@@ -161,7 +162,7 @@ def make_state_basis(  # noqa: PLR0913, PLR0917
     goal: int,
     state: int,
     policy: int,
-    seen: Sequence[Sequence[float]],
+    seen: ArrayLike,
     pending: Sequence[int],
     level: float,
     learner: str,

@@ -208,8 +208,11 @@ class Study(Verbs):
         if verb in ("verify", "replay"):
             return self._verify(decide=verb == "replay")
         call = self._sign(given.pop("key", None), given.pop("observed", None), given.pop("who"))
-        if own := {"set_code": self._set_code, "change_learner": self._change_learner}.get(verb):
-            return own(call, **given)
+        own: dict[str, Callable[..., Any]] = {
+            "set_code": self._set_code, "change_learner": self._change_learner,
+        }  # fmt: skip
+        if verb in own:
+            return own[verb](call, **given)
         if verb in ("archive", "unarchive"):
             self._write(lambda tx: self._record(tx, call, verb, given))
             return self.status()

@@ -22,7 +22,14 @@ from grbp.model.transition import Action
 from grbp.serve.checks import check_learner
 from grbp.serve.endpoints import ENDPOINTS
 from grbp.serve.http_errors import SENT
-from grbp.serve.remote import READERS, find_only_study, list_studies, read_basis, read_labels
+from grbp.serve.remote import (
+    READERS,
+    find_only_study,
+    list_studies,
+    read_basis,
+    read_labels,
+    read_status,
+)
 from grbp.serve.transport import Transport
 
 _PART: Final = 2**16
@@ -194,7 +201,7 @@ as https://ward.example.org or http://127.0.0.1:8000
     def _change_learner(self, learner: LearnerLike, why: str, who: str | None) -> Status:
         check_learner(learner)
         given = {"learner": learner, "why": why, "who": who}
-        return self._read("change_learner", self._request("change_learner", given))
+        return read_status(self._request("change_learner", given))
 
     def _find_basis(self, case: int, state: int | None) -> AnyBasis | None:
         """Give the reasons for what is advised, in the present state if none is named."""

@@ -146,7 +146,7 @@ def change_learner(
     body: models.BODIES["change_learner"],  # type: ignore[valid-type]
 ) -> Response:
     """Let another learner decide the next cases, from all that was counted so far."""
-    given = dict(body)
+    given: dict[str, Any] = dict(body)
     check_learner(given["learner"])
     found = server_state(request).study(study)
     status = found.change_learner(**given, who=get_caller(request).actor)
