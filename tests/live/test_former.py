@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grbp.live.narration import describe_events
 from make_former import ASSETS, FORMER
 from optional import optional
 from runs import one_sentence
@@ -22,6 +21,7 @@ from grbp.live.store import open_store
 from grbp.live.store.base import Transaction
 from grbp.live.store.memory import MemoryStore
 from grbp.live.upkeep import verify_store
+from grbp.live.words.log import describe_events
 
 EVERY = pytest.mark.parametrize("name", FORMER)
 
@@ -183,7 +183,7 @@ def test_the_log_says_which_learner_came_and_shadow_mode_does_not(store: Path) -
             (*_, line) = describe_events(events, study.goal, shadow=shadow)
             assert (line.what, line.why, events[-1].kind) == (what, "so", "learner")
             assert ("getbe" in events[-1].request) is not shadow
-            (*_, line) = describe_events(study.log(), 4, shadow=shadow, examiner=True)
+            (*_, line) = describe_events(study.log(), 4, shadow=shadow)
             assert "from doorstep-lai to getbe-sm" in line.what
 
 

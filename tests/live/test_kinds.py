@@ -18,15 +18,15 @@ from grbp.live.evolve import Effect, Happened, Past
 from grbp.live.kinds import KINDS, Kind
 from grbp.live.recording import record
 from grbp.live.schema import CaseRow, loads
+from grbp.live.words.entries import EventLine, Recorded
 from grbp.serve.tokens import ROLES
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_has_all_its_parts(kind: str) -> None:
     one = KINDS[kind]
-    for part in (one.check, one.decide, one.evolve):
+    for part in (one.check, one.decide, one.evolve, one.words):
         assert callable(part)
-        assert part.__doc__
     assert one.role in (*ROLES, "")
 
 
@@ -43,7 +43,12 @@ def keep_case(_: Config, case: CaseRow | None, __: Happened, ___: Past) -> Effec
     return Effect(case)
 
 
-NOTE = Kind(check_note, decide_nothing, keep_case, "recorder")
+def word_note(entry: Recorded) -> EventLine:
+    """Say what was written down."""
+    return EventLine(entry.event, f"Noted: {entry.asked['text']}.")
+
+
+NOTE = Kind(check_note, decide_nothing, keep_case, word_note, "recorder")
 
 
 def write_note(study: Study, text: str, key: str = "") -> Any:
@@ -92,7 +97,7 @@ def test_a_kind_that_is_added_stands_on_the_page_of_the_log(
         study = Study.create(server.store, "ward", 4, "getbe-sm", who="ada")
         study.open_case(2)
         write_note(study, "she sleeps")
-        assert server.ask("GET", "/studies/ward/log").status_code == 200
+        assert "Noted: she sleeps." in server.ask("GET", "/studies/ward/log").text
         events = server.ask("GET", "/api/studies/ward/events").json()["items"]
         assert [event["kind"] for event in events] == ["study", "open", "note"]
 

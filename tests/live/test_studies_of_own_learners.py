@@ -8,7 +8,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from grbp.live.reading import read_config
 from optional import optional
 from runs import one_sentence
 
@@ -16,6 +15,7 @@ import grbp
 from grbp import Action, StateCounters, StateLearner, Study
 from grbp.errors import Conflict, InvalidInput, TooLarge
 from grbp.live.config import check_config
+from grbp.live.queries import read_config
 from grbp.live.state_basis import StateBasis
 from grbp.live.store.memory import MemoryStore
 
@@ -93,7 +93,7 @@ def test_a_study_with_an_own_learner_by_state_goes_on_in_every_way(
             assert isinstance(basis, StateBasis)
             assert (basis.model, basis.learner, basis.threshold) == ("state", name, None)
             assert basis.action == Action.FINISH
-            assert "takes a chance of its own in each state" in " ".join(basis.summary.split())
+            assert "each state has its own chances" in " ".join(basis.summary.split())
     # Whoever asks again for the same study gets it, and nobody gets another of its name.
     with made(kind, path) as again:
         assert again.status().cases["opened"] == 4
@@ -181,7 +181,7 @@ def test_a_page_shows_a_study_with_an_own_learner_by_state(tmp_path: Path) -> No
         for page in ("", "/cases/1", "/cases/2", "/evidence", "/log"):
             shown = server.ask("GET", f"/studies/ward{page}")
             assert shown.status_code == 200, shown.text
-        assert "each state on its own" in server.ask("GET", "/studies/ward").text
+        assert "each state has its own chances" in server.ask("GET", "/studies/ward").text
         status = server.ask("GET", "/api/studies/ward").json()
         assert (status["model"], status["learner"]) == ("state", "own")
         body = {"name": "x", "goal": 4, "learner": "a_ward:mine", "model": "state"}

@@ -16,7 +16,7 @@ from grbp import Action, Advice, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput
 from grbp.live.labels import check_labels, dump_labels, load_labels
 from grbp.live.store.memory import MemoryStore
-from grbp.live.words.entries import describe_events
+from grbp.live.words.log import describe_events
 from grbp.live.words.policies import describe_choice, name_state
 from grbp.live.words.standing import describe_planned
 from grbp.model.labels import Labels, fold_word

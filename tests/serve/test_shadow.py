@@ -23,6 +23,7 @@ from serving import ROLES_BY_ROUTE, Clock, Serving, refused
 import grbp
 from grbp import Client, Study
 from grbp.cli import live, main
+from grbp.live import arguments
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN, show
@@ -517,7 +518,7 @@ SHELL: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """How each verb is used, in this order."""
 
-COMPLETE: Final = {"verify", "replay", "export", "import", "backup"}
+COMPLETE: Final = {"verify", "replay", "export", "import", "backup", "learner"}
 """The verbs of a statistician or an admin, who see everything."""
 
 
@@ -525,9 +526,8 @@ COMPLETE: Final = {"verify", "replay", "export", "import", "backup"}
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock by which the shell records."""
     clock = Clock()
-    made: Any
-    for made in (Study.__init__, Study.create.__func__):  # type: ignore[attr-defined]
-        monkeypatch.setitem(made.__kwdefaults__, "clock", clock)
+    monkeypatch.setattr(arguments, "utc_now", clock)
+    monkeypatch.setitem(Study.__init__.__kwdefaults__, "clock", clock)  # type: ignore[arg-type]
     return clock
 
 

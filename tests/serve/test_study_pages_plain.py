@@ -14,7 +14,7 @@ from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
 from grbp.live.queries import read_config, read_states
-from grbp.live.words.entries import describe_events
+from grbp.live.words.log import describe_events
 from grbp.live.words.policies import describe_choice
 from grbp.live.words.standing import describe_granted
 from grbp.serve.drawing import Frame, draw_chain, draw_map

@@ -38,7 +38,7 @@ from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
 from grbp.live.verbs import parameters_of
 from grbp.live.verify import replay_log
-from grbp.live.words.entries import describe_events
+from grbp.live.words.log import describe_events
 
 STORE: Final = "grbp-live.sqlite"
 """The file in the present folder that keeps studies, unless something else is said."""

@@ -1,4 +1,4 @@
-"""The kinds of events: what each may say, what is decided, what it does, and who may record it."""
+"""The kinds of events: what each may say, what is decided, what it does, and its words."""
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -6,6 +6,8 @@ from typing import Any, Final, NamedTuple
 from grbp.live import decide, evolve
 from grbp.live.calls import Answer, Asked, Request
 from grbp.live.schema import ARCHIVE, LEARNER, UNARCHIVE
+from grbp.live.words import entries
+from grbp.live.words.entries import EventLine, Recorded
 
 
 class Kind(NamedTuple):
@@ -22,6 +24,8 @@ class Kind(NamedTuple):
     evolve : callable
         What the event does: of one about a case, from the configuration, the case before, the event
         and what was recorded of the case; of one about the study, from the study and the event.
+    words : callable
+        Puts what is known of an event, a `Recorded`, into words.
     role : str
         The least role that may ask for it; empty where the study itself records it.
     of_case : bool
@@ -31,6 +35,7 @@ class Kind(NamedTuple):
     check: Callable[..., Asked | Answer]
     decide: Callable[[Request, Asked], dict[str, Any]]
     evolve: Callable[..., Any]
+    words: Callable[[Recorded], EventLine]
     role: str
     of_case: bool = True
 
@@ -38,13 +43,25 @@ class Kind(NamedTuple):
 _nothing: Final = decide.decide_nothing
 
 KINDS: Final[dict[str, Kind]] = {
-    "study": Kind(decide.configure, _nothing, evolve.configure, "admin", of_case=False),
-    "open": Kind(decide.open_case, decide.decide_case, evolve.open_case, "recorder"),
-    "tell": Kind(decide.tell, decide.decide_step, evolve.tell, "recorder"),
-    "mature": Kind(decide.mature, decide.decide_mature, evolve.mature, ""),
-    "void": Kind(decide.void, _nothing, evolve.void, "corrector"),
-    "close": Kind(decide.close, _nothing, evolve.close, "recorder"),
-    ARCHIVE: Kind(decide.archive, _nothing, evolve.archive, "admin", of_case=False),
-    UNARCHIVE: Kind(decide.unarchive, _nothing, evolve.unarchive, "admin", of_case=False),
-    LEARNER: Kind(decide.change_learner, _nothing, evolve.change_learner, "admin", of_case=False),
-}
+    "study": Kind(
+        decide.configure, _nothing, evolve.configure, entries.word_study, "admin", of_case=False
+    ),
+    "open": Kind(
+        decide.open_case, decide.decide_case, evolve.open_case, entries.word_opening, "recorder"
+    ),
+    "tell": Kind(decide.tell, decide.decide_step, evolve.tell, entries.word_step, "recorder"),
+    "mature": Kind(decide.mature, decide.decide_mature, evolve.mature, entries.word_mature, ""),
+    "void": Kind(decide.void, _nothing, evolve.void, entries.word_taking_back, "corrector"),
+    "close": Kind(decide.close, _nothing, evolve.close, entries.word_withdrawal, "recorder"),
+    ARCHIVE: Kind(
+        decide.archive, _nothing, evolve.archive, entries.word_archive, "admin", of_case=False
+    ),
+    UNARCHIVE: Kind(
+        decide.unarchive, _nothing, evolve.unarchive, entries.word_unarchive, "admin",
+        of_case=False,
+    ),
+    LEARNER: Kind(
+        decide.change_learner, _nothing, evolve.change_learner, entries.word_change, "admin",
+        of_case=False,
+    ),
+}  # fmt: skip

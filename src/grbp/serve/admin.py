@@ -16,7 +16,7 @@ from grbp.live.arguments import MOST_CASES
 from grbp.live.queries import read_config
 from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
-from grbp.live.words.entries import describe_events
+from grbp.live.words.log import describe_events
 from grbp.serve import models
 from grbp.serve.http_errors import Refusal
 from grbp.serve.middleware import COOKIE, STREAM, report_refused_token

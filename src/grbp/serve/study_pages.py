@@ -22,7 +22,7 @@ from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
-from grbp.live.words.entries import describe_events
+from grbp.live.words.log import describe_events
 from grbp.live.words.policies import describe_choice, name_state
 from grbp.live.words.reasons import STATES
 from grbp.live.words.standing import describe_certainty, describe_planned, name_stages

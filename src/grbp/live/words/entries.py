@@ -1,18 +1,17 @@
 """Say what the entries of a log recorded: a function for each kind of event."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from grbp._format import begin, format_days
-from grbp.live.schema import ARCHIVE, LEARNER, UNARCHIVE, Event, loads
+from grbp.live.schema import Event
 from grbp.live.starts import DRAWN, FIRST
 from grbp.live.words.policies import describe_choice, name_ends, name_state
 from grbp.model.labels import NO_WORDS, Labels
 
 HELD: Final = "does not count yet"
 TAKEN_BACK: Final = "taken back"
-_DAMAGE: Final = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
 _DAY: Final = 86_400.0
 
 
@@ -69,42 +68,6 @@ class Recorded(NamedTuple):
     labels: Labels
     shadow: bool
     waits: bool | None
-
-
-def describe_events(
-    events: Iterable[Event],
-    goal: int,
-    labels: Labels = NO_WORDS,
-    *,
-    shadow: bool,
-    taken_back: Collection[int] = (),
-    waiting: Collection[int] | None = None,
-) -> list[EventLine]:
-    """Say what events recorded, as far as they show it.
-
-    `taken_back` has the numbers of those that were taken back, which are marked; `waiting` those
-    that do not count yet, where that is to be said as it is now and not as it was.
-    """
-    lines = []
-    for event in events:
-        waits = None if waiting is None else event.seq in waiting
-        line, void = _describe_event(event, goal, labels, shadow, waits), event.seq in taken_back
-        lines.append(line._replace(notes=line.notes + (TAKEN_BACK,) * void, taken_back=void))
-    return lines
-
-
-def _describe_event(
-    event: Event, goal: int, labels: Labels, shadow: bool, waits: bool | None
-) -> EventLine:
-    """Say what an event recorded, if it can be read."""
-    try:
-        asked, answered = loads(event.request), loads(event.response)
-        line = ENTRY_WORDS.get(event.kind, word_unknown)(
-            Recorded(event, asked, answered, goal, labels, shadow, waits)
-        )
-        return line._replace(why=str(asked.get("why") or ""), answered=answered)
-    except _DAMAGE:
-        return EventLine(event, "This entry is damaged: verify the study.")
 
 
 def word_study(entry: Recorded) -> EventLine:
@@ -191,19 +154,10 @@ def word_plainly(sentence: str) -> Callable[[Recorded], EventLine]:
     return lambda entry: EventLine(entry.event, sentence.format(entry.event))
 
 
+word_archive: Final = word_plainly("The study was archived: it takes no more entries.")
+word_unarchive: Final = word_plainly("The study was opened again for entries.")
+word_mature: Final = word_plainly("Step {0.step:,} counts from now on: its waiting time is over.")
+word_withdrawal: Final = word_plainly("Withdrawn.")
 word_unknown: Final = word_plainly(
     "An entry of the kind {0.kind!r}, which this version does not know."
 )
-
-ENTRY_WORDS: Final[dict[str, Callable[[Recorded], EventLine]]] = {
-    "study": word_study,
-    "open": word_opening,
-    "tell": word_step,
-    "mature": word_plainly("Step {0.step:,} counts from now on: its waiting time is over."),
-    "void": word_taking_back,
-    "close": word_plainly("Withdrawn."),
-    ARCHIVE: word_plainly("The study was archived: it takes no more entries."),
-    UNARCHIVE: word_plainly("The study was opened again for entries."),
-    LEARNER: word_change,
-}
-"""What is said of each kind of event."""
