@@ -18,6 +18,7 @@ from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
 from grbp.learners.getbe import Control, getbe_sm
 from grbp.learners.registry import find_learner
+from grbp.learners.statewise.base import StateLearner
 from grbp.numerics.rng import uniform
 
 
@@ -113,10 +114,16 @@ def test_nothing_is_wrong_with_a_good_one_and_the_seed_of_others_stays() -> None
     assert (random.getstate(), repr(np.random.get_state())) == (before, before_numpy)  # noqa: NPY002
 
 
+@pytest.mark.parametrize("make", [Learner, StateLearner])
+@pytest.mark.parametrize("decide", [3, None, "psrl"])
+def test_what_is_no_function_decides_for_no_learner(make: Any, decide: object) -> None:
+    with pytest.raises(InvalidInput, match="for the learner x; it must be a function of the goal"):
+        make("x", decide)
+
+
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (Learner("x", 3), "must be a function of four arguments .*3 is not a callable"),  # type: ignore[arg-type]
         (Learner("x", three), r"four arguments \(goal, constants, counters, key\)"),  # type: ignore[arg-type]
         (Learner(" ", good), "its name is ' '"),
         (Learner("x", good, {"gamma": 1.0}), "constants are a dict; they must be a named tuple"),

@@ -106,7 +106,7 @@ class AnyStudy:
         """Ask for so much, whatever there is to ask for; yield the verb that comes next."""
         verbs = {
             "open_case": 5, "tell": 12, "void": 2, "undo": 1, "withdraw_case": 1, "wait": 1,
-            "set_code": 1, "archive": 0.1,
+            "set_code": 1, "archive": 0.1, "change_learner": 0.3,
         }  # fmt: skip
         for verb in self.rng.choices([*verbs], [*verbs.values()], k=steps):
             yield verb
@@ -160,7 +160,7 @@ class AnyStudy:
                 self.study.undo(case.case)
 
     def _may_clash(self, ask: Any) -> None:
-        """Ask for what another case's code may forbid."""
+        """Ask for what another case's code, or the same learner, may forbid."""
         with suppress(Conflict):
             ask()
 
@@ -176,6 +176,16 @@ class AnyStudy:
         case = self._some_case("open", "won", "lost", "closed")
         if case is not None:
             self.study.set_code(case.case, self._draw_code())
+
+    def _change_learner(self) -> None:
+        status = self.study.status()
+        names = ONE if status.model == "one" else BY_STATE
+        if status.memory is not None:
+            names = tuple(name for name in names if not name.startswith(("threshold", "explore")))
+        name = self.rng.choice(names)
+        if status.memory is not None:
+            name += f"{',' if '=' in name else ':'}memory={status.memory}"
+        self._may_clash(lambda: self.study.change_learner(name, "another one"))
 
     def _archive(self) -> None:
         self.study.archive("for a while")
