@@ -1,5 +1,6 @@
 """Forgetting: the laws of memories, the same for all who count, and what is refused."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_key, uni
 FIG3 = grbp.Problem(4, 0.45, 0.3)
 SWITCHES = grbp.Drift([(1, FIG3), (101, grbp.Problem(4, 0.65, 0.3))], "jumps")
 AVERAGED = as_memory("averaged")
+WITHOUT_MEMORY = ("ucb1-policies", "oracle", "threshold-0", "threshold-1")
 
 
 def lost(name: str | Learner | StateLearner, rounds: int = 200, replicas: int = 20) -> Floats:
@@ -41,6 +43,23 @@ def test_a_memory_without_end_never_forgets(name: str) -> None:
 def test_averaged_over_equal_memories_is_that_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memories, "ROUNDS", (50.0,) * 5)
     np.testing.assert_array_equal(lost("getbe-ps:memory=averaged"), lost("getbe-ps:memory=50"))
+
+
+@pytest.mark.parametrize("name", [name for name in grbp.LEARNERS if name not in WITHOUT_MEMORY])
+def test_every_learner_decides_where_an_action_is_forgotten(name: str) -> None:
+    learner = grbp.find_learner(f"{name}:memory=1", 4)
+    assert isinstance(learner, Learner)
+    for f, c, good in itertools.product((0.0, 1e-12, 3.0), (0.0, 1e-12, 3.0), (0.0, 1.0)):
+        n = Counters(500, f, good * f, c, good * c, *[0.0] * 4)
+        assert learner.choose(4, n, 7) in learner.choices(4)
+
+
+def test_what_was_forgotten_is_tried_again() -> None:
+    nothing = Counters(500, *[0.0] * 8)
+    kl = grbp.find_learner("doorstep-kl:memory=1", 4)
+    assert isinstance(kl, Learner)
+    assert kl.choose(4, nothing._replace(f=1.0), 0) == kl.choose(4, nothing, 0) == 0
+    assert kl.choose(4, nothing._replace(c=1.0), 0) == 1
 
 
 def test_a_memory_of_one_round_holds_the_last_round_alone() -> None:

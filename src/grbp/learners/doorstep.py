@@ -80,6 +80,8 @@ def is_free(low: Counters, high: Counters) -> bool:
 @inlined
 def doorstep_kl(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     """Try FINISH in state 1 while f kl(p_f, B) <= log(rho)."""
+    if min(n.c, n.f) <= 0.0:  # A memory has forgotten all of it, so it is tried again.
+        return 1 if n.c > 0.0 else 0
     p_f, p_c, log, free = n.f_goal / n.f, n.c_up / n.c, math.log(n.rho), is_free(n, n)
     if p_f >= continue_value(p_c, goal):
         return 1 if free or evidence_against(n.c, p_c, boundary_inverse(p_f, goal)) > log else 0
