@@ -9,6 +9,7 @@ The Gymnasium environment is `grbp.env`.
 import ast
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -36,8 +37,21 @@ def __getattr__(name: str) -> Any:
     module = import_module(_MODULES[name])
     is_module = name not in vars(module)
     thing = import_module(f"{module.__name__}.{name}") if is_module else vars(module)[name]
-    globals()[name] = thing
+    globals()[name] = thing = _guard(thing)
     return thing
+
+
+def _guard(thing: Any) -> Any:
+    """Let a public function refuse what it cannot be given; kernels are compiled as they are."""
+    if not isinstance(thing, FunctionType):
+        return thing
+    from grbp._arguments import checked  # noqa: PLC0415 (`import grbp` costs next to nothing)
+    from grbp._numba.jit import KERNELS  # noqa: PLC0415
+
+    guarded = thing if thing in KERNELS else checked(thing)
+    if guarded is not thing:
+        guarded.__module__ = __name__  # Whoever unpickles it finds it here.
+    return guarded
 
 
 def _suggest(name: str) -> str:

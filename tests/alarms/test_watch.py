@@ -14,6 +14,7 @@ from optional import optional
 import grbp
 from grbp.alarms.evidence import log_evidence
 from grbp.alarms.watch import NAMES, Step, Tally, Watch, find_alarms
+from grbp.errors import InvalidInput
 
 BENT = draw_steps(3, 120, (0.2, 0.5, 0.8))
 JUMPED = draw_steps(4, 240, (0.3,) * 3, last=0.9)
@@ -202,3 +203,13 @@ def test_the_benchmark_watches_as_the_package_does(monkeypatch: pytest.MonkeyPat
             moves = np.array([[int(part) for part in step] for step in steps])
             rose = rises(4, 2, moves, math.log(5.0 / (1.0 - level)))
             assert tuple(rose) == follow_all(steps, level=level).rose
+
+
+def test_a_word_is_not_taken_for_yes() -> None:
+    watch = Watch.start(4, 1, 0.95)
+    for name in ("finish", "success"):
+        with pytest.raises(InvalidInput, match=f"{name} = 'no' was given"):
+            watch.follow(Step(1, 0, 1, finish=True, success=True)._replace(**{name: "no"}))
+    told = Step(1, 0, 1, finish=True, success=False)
+    in_a_table = Step(1, 0, 1, np.int64(1), np.bool_(False))  # type: ignore[arg-type]
+    assert watch.follow(in_a_table) == watch.follow(told)

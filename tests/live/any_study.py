@@ -179,7 +179,7 @@ class AnyStudy:
 
     def _change_learner(self) -> None:
         status = self.study.status()
-        names = ONE if status.model == "one" else BY_STATE
+        names: tuple[str, ...] = ONE if status.model == "one" else BY_STATE
         if status.memory is not None:
             names = tuple(name for name in names if not name.startswith(("threshold", "explore")))
         name = self.rng.choice(names)

@@ -13,6 +13,9 @@ from itertools import chain
 from operator import le
 from typing import Any, Final, NamedTuple, TypeVar
 
+import numpy as np
+
+from grbp._arguments import checked
 from grbp.alarms.evidence import Cell, Partition, log_evidence, look
 from grbp.errors import InvalidInput
 from grbp.model.transition import Action
@@ -223,6 +226,7 @@ class Watch(NamedTuple):
         nobody = (_NEVER,) * len(NAMES)
         return cls(level, (states, states), (kinds, kinds), (told, told), nobody, _NO_LOOKS)
 
+    @checked
     def follow(self, step: Step) -> "Watch":
         """Return the watch after one more move.
 
@@ -239,6 +243,7 @@ class Watch(NamedTuple):
         told = _tell(self.told[step.finish], step.success)
         return self._count(step, 1, told)._look(step)
 
+    @checked
     def take_back(self, step: Step) -> "Watch":
         """Return the watch after a move was taken back.
 
@@ -359,8 +364,8 @@ class Watch(NamedTuple):
             check_whole("case", case, 0, _MOST),
             check_whole("group", group, 0, len(self.by_group[0].wins) - 1),
             check_whole("state", state, 1, len(self.by_state[0].wins)),
-            bool(finish),
-            bool(success),
+            _check_bool("finish", finish),
+            _check_bool("success", success),
         )
 
     def _count(self, step: Step, sign: int, told: Told) -> "Watch":
@@ -431,6 +436,12 @@ def _add(tally: Tally, at: int, success: bool, sign: int) -> Tally:
     part = wins if success else losses
     part = (*part[:at], part[at] + sign, *part[at + 1 :])
     return Tally(part, losses) if success else Tally(wins, part)
+
+
+def _check_bool(name: str, value: object) -> bool:
+    """Return yes or no, which a table may have as 1 or 0; a word is neither."""
+    number = int(value) if isinstance(value, bool | np.bool_) else value
+    return bool(check_whole(name, number, 0, 1))
 
 
 def _tell(told: Told, success: bool) -> Told:

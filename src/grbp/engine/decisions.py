@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, partial
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from grbp._arguments import check_choice
 from grbp._numba.fingerprint import is_own
 from grbp._numba.jit import compile_function, numba, reason
 from grbp.engine.leap.batch_totals import workspace_for
@@ -79,13 +80,6 @@ class Decisions(NamedTuple):
 
     played: Ints
     won: Ints
-
-
-def check_choice(name: str, given: object, allowed: Any) -> None:
-    """Refuse a value that a Literal does not allow."""
-    *most, last = map(repr, get_args(allowed))
-    if given not in get_args(allowed):
-        raise InvalidInput(f"{name} = {given!r} was given; it must be {', '.join(most)} or {last}")
 
 
 def choose_engine(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grbp._arguments import check_choice
 from grbp._display import Displayable, Rows
 from grbp._progress import ProgressLike, as_progress
 from grbp.engine.decisions import (
@@ -14,7 +15,6 @@ from grbp.engine.decisions import (
     EngineLike,
     InitialEstimates,
     Kind,
-    check_choice,
     choose_engine,
     decisions,
 )

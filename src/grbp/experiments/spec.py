@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from grbp.engine.decisions import EngineLike, check_choice
+from grbp._arguments import check_choice
+from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, as_learner_list
 from grbp.learners.custom import CustomLearner

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from grbp.engine.decisions import InitialEstimates, check_choice, decisions
+from grbp._arguments import check_choice
+from grbp.engine.decisions import InitialEstimates, decisions
 from grbp.engine.recorder import World
 from grbp.engine.steps import walk_again
 from grbp.errors import InvalidInput, TooLarge

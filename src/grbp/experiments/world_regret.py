@@ -5,7 +5,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from grbp.engine.decisions import EngineLike, InitialEstimates, Kind, Report, check_choice
+from grbp._arguments import check_choice
+from grbp.engine.decisions import EngineLike, InitialEstimates, Kind, Report
 from grbp.engine.losses import best_totals, losses
 from grbp.errors import InvalidInput
 from grbp.experiments.moments import Sums, price_checkpoints

@@ -111,6 +111,11 @@ def complete(learner: Any) -> None:
             " function of the goal, the constants, the counters and a key"
         )
     object.__setattr__(learner, "memory", check_memory(learner.memory))
+    if not isinstance(learner.summary, str):
+        raise InvalidInput(
+            f"summary = {learner.summary!r} was given for the learner {learner.name}; it must be a"
+            " text"
+        )
     if not learner.summary:
         first, _, _ = (learner.decide.__doc__ or "").strip().partition("\n")
         object.__setattr__(learner, "summary", first.removesuffix("."))

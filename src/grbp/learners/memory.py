@@ -80,7 +80,7 @@ def as_memory(given: MemoryLike) -> Memory:
 
 def check_memory(given: object) -> MemoryLike:
     """Return a memory if it is one, or refuse it."""
-    if given == "averaged":
+    if isinstance(given, str) and given == "averaged":
         return "averaged"
     if isinstance(given, int | float) and (given == 0.0 or 1.0 <= given < math.inf):
         return float(given)

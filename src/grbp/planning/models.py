@@ -24,7 +24,7 @@ from grbp.learners.registry import (
 from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.planning.plan import CASES, check_cases
-from grbp.theory.chain import Chain
+from grbp.theory.chain import as_chain
 from grbp.theory.dynprog import evaluate
 from grbp.theory.posterior import Estimate
 from grbp.worlds.course import World, best_value
@@ -242,7 +242,7 @@ def plan_models(  # noqa: PLR0913 (each is a separate choice of the user)
     number = as_seed(seed)
     threads = None if threads is None else check_whole("threads", threads, 1, 1024)
     report_on, outlooks = as_progress(progress), []
-    chosen = [_find_model(name, world, asked[-1]) for name in models or _usual_models(world)]
+    chosen = [_find_model(name, world, asked[-1]) for name in _check_models(models, world)]
     for k, (name, learner) in enumerate(chosen):
         lost, won = losses(world, learner, asked, count, number, threads=threads)
         outlooks += [
@@ -253,6 +253,17 @@ def plan_models(  # noqa: PLR0913 (each is a separate choice of the user)
             report_on("plan", (k + 1) * count, len(chosen) * count)
     best, threshold = _best_shares(world)
     return ModelPlan(world, asked, tuple(outlooks), best, threshold, count, number)
+
+
+def _check_models(models: object, world: World) -> list[object]:
+    """Return the models to compare, or refuse what is no list of them."""
+    if models is None:
+        return [*_usual_models(world)]
+    if isinstance(models, str) or not isinstance(models, Iterable) or not (named := [*models]):
+        raise InvalidInput(
+            f"models = {models!r} was given; it must be one or several of {', '.join(MODELS)}"
+        )
+    return named
 
 
 def _usual_models(world: World) -> list[str]:
@@ -290,7 +301,7 @@ def _best_shares(world: World) -> tuple[float | None, float | None]:
     """Compute the shares of cases that the best policy wins, and the best threshold."""
     if isinstance(world, Drift | Groups):
         return None, None
-    chain = world if isinstance(world, Chain) else Chain.of(world)
+    chain = as_chain(world)
     states = np.arange(1, chain.goal)
     thresholds = [
         chain.start_mean(evaluate(chain, (states <= threshold).astype(np.int64)).value)

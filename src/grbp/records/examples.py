@@ -4,7 +4,7 @@ The argument `size` sets how strongly it is broken. Where a probability changes,
 the change of its logit, which keeps it between 0 and 1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -273,7 +273,7 @@ def _check_finish(kind: str, finish: Any, goal: int) -> Floats:
     """Return the probability of FINISH in every state from 0 on, or refuse what was given."""
     if finish is None:
         finish = [0.5] + [0.2 if kind == "finish-by-state" else 0.0] * (goal - 2)
-    if np.ndim(finish) == 0:
+    if not isinstance(finish, Sequence | np.ndarray):
         finish = [check_probability("finish", finish)] + [0.0] * (goal - 2)
     given = check_probabilities("finish", finish)
     if given.shape != (goal - 1,):

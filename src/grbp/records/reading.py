@@ -128,7 +128,7 @@ def _check_choice(columns: object, group: object) -> ColumnChoice:
         raise InvalidInput(
             f"group = {group!r} was given; it must be the name of a column, or several"
         )
-    if len({*groups}) < len(groups):
+    if len({*map(str, groups)}) < len(groups):
         raise InvalidInput(
             f"group = {', '.join(map(str, groups))} was given; it must name each column once"
         )

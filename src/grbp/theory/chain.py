@@ -6,12 +6,15 @@ finish. `grbp.dynprog` solves it.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from grbp._arguments import checked, show
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.model.start import StartLike, StartsSomewhere, check_start
@@ -124,6 +127,7 @@ class Chain(StartsSomewhere):
         object.__setattr__(self, "_finishes", np.vstack(checked))
 
     @classmethod
+    @checked
     def of(cls, problem: Problem) -> "Chain":
         """Make the chain of the paper's problem.
 
@@ -262,6 +266,18 @@ class Chain(StartsSomewhere):
         return np.broadcast_to(array, shape)
 
 
+def as_chain(given: Problem | Chain) -> Chain:
+    """Return a chain, or that of a problem."""
+    return Chain.of(given) if isinstance(given, Problem) else given
+
+
+def _as_array(name: str, given: ArrayLike, kind: type | None = None) -> Any:
+    """Return an array of what was given, or refuse what makes none."""
+    with suppress(TypeError, ValueError, OverflowError):
+        return np.asarray(given, dtype=kind)
+    raise InvalidInput(f"{name} = {show(given)} was given; it must be whole numbers")
+
+
 def policy_law(chain: Chain, action: ArrayLike, which: ArrayLike) -> list[StateLaw]:
     """Return the law of the policy's action in every state, or refuse the policy."""
     ends, chosen = _check_policy(chain, action, which)
@@ -290,7 +306,7 @@ def policy_matrix(chain: Chain, action: ArrayLike, which: ArrayLike) -> Floats:
 def _check_policy(chain: Chain, action: ArrayLike, which: ArrayLike) -> tuple[Bools, Ints]:
     """Return where a policy finishes, and the index of its action in each state, or refuse it."""
     count = chain.goal - 1
-    chosen, actions = np.asarray(which, dtype=np.int64), np.asarray(action)
+    chosen, actions = _as_array("which", which, np.int64), _as_array("action", action)
     if chosen.shape not in ((), (count,)):
         raise InvalidInput(f"which has shape {chosen.shape}; it must be one number, or {count}")
     if actions.shape != (count,) or not np.isin(actions, tuple(Action)).all():

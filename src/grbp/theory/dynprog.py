@@ -20,8 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from grbp._arguments import checked
+from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.chain import Chain, Move, policy_law, policy_matrix
+from grbp.theory.chain import Chain, Move, as_chain, policy_law, policy_matrix
 from grbp.theory.dynprog_many import Solutions, best_stops, evaluate_stops, solve_many
 from grbp.theory.optimal_stops import TIE, StateLaw, optimal_stops
 
@@ -66,13 +68,14 @@ class Solution(NamedTuple):
     threshold: int | None
 
 
-def evaluate(chain: Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluation:
+@checked
+def evaluate(chain: Problem | Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluation:
     """Compute the value and the length of a round under any deterministic policy.
 
     Parameters
     ----------
-    chain : Chain
-        The chain that is played.
+    chain : Chain or Problem
+        What is played.
     action : array_like of int, shape (goal - 1,)
         CONTINUE (0) or FINISH (1) for every state.
     which : int or array_like of int, optional
@@ -102,6 +105,7 @@ def evaluate(chain: Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluatio
     >>> grbp.dynprog.evaluate(chain, [1, 0])
     Evaluation(value=array([0.5 , 0.75]), steps=array([1. , 1.5]))
     """
+    chain = as_chain(chain)
     if chain._jumps is not None:
         return Evaluation(*evaluate_stops(policy_matrix(chain, action, which)))
     value, steps = [1.0], [0.0]
@@ -111,13 +115,14 @@ def evaluate(chain: Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluatio
     return Evaluation(np.array(value[:0:-1]), np.array(steps[:0:-1]))
 
 
-def solve(chain: Chain) -> Solution:
+@checked
+def solve(chain: Problem | Chain) -> Solution:
     """Compute the optimal value of every state and the action that attains it.
 
     Parameters
     ----------
-    chain : Chain
-        The chain that is played.
+    chain : Chain or Problem
+        What is played.
 
     Returns
     -------
@@ -137,6 +142,7 @@ def solve(chain: Chain) -> Solution:
     >>> best.value.round(4), best.action, best.threshold
     (array([0.3   , 0.4884, 0.7186]), array([1, 0, 0]), 1)
     """
+    chain = as_chain(chain)
     finish, rewards = np.argmax(chain._finishes, axis=0), chain._finishes.max(axis=0)
     tie = TIE if chain._jumps is None else TIE * chain.goal  # Longer sums have larger errors.
     up, down, won, lost, stay = chain._laws

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
+import numpy as np
+
+from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.model.start import Start
 from grbp.numerics.arrays import Floats
@@ -98,6 +101,8 @@ def summary(problem: Problem, states: Sequence[int] | None = None) -> Summary:
     >>> grbp.summary(grbp.Problem(goal=1000, p_c=0.5, p_f=0.3), [500])["values"]["0"]
     [0.5]
     """
+    if states is not None and not isinstance(states, Sequence | np.ndarray):
+        raise InvalidInput(f"states = {states!r} was given; it must be a list of states")
     best = optimal_threshold(problem)
 
     def as_list(at: Callable[..., Floats]) -> dict[str, list[float]]:

@@ -95,7 +95,7 @@ def boundary(goal: int, p_c: float | Sequence[float] | Floats) -> float | Floats
     array([0.    , 0.1804, 1.    ])
     """
     goal = check_goal(goal)
-    if np.ndim(p_c) == 0:
+    if not isinstance(p_c, list | tuple) and np.ndim(p_c) == 0:
         return float(wide_boundary(goal, Decimal(check_probability("p_c", p_c))))
     p = check_probabilities("p_c", p_c)
     b = [float(wide_boundary(goal, Decimal(x))) for x in p.ravel().tolist()]

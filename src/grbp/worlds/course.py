@@ -7,7 +7,7 @@ import numpy as np
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.chain import Chain
+from grbp.theory.chain import Chain, as_chain
 from grbp.theory.dynprog import evaluate, solve
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Groups
@@ -89,7 +89,7 @@ def as_course(world: World, rounds: int) -> Course:
 def _stages(one: Problem | Chain | Drift) -> list[Chain]:
     """Return the chains of a truth, one for each stage."""
     given = [stage for _, stage in one.stages] if isinstance(one, Drift) else [one]
-    chains = [Chain.of(stage) if isinstance(stage, Problem) else stage for stage in given]
+    chains = [as_chain(stage) for stage in given]
     for chain in chains:
         if np.isinf(evaluate(chain, np.zeros(chain.goal - 1, dtype=np.int64)).steps).any():
             raise InvalidInput(

@@ -4,10 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from grbp._arguments import check_choice
 from grbp.errors import InvalidInput
 from grbp.model.problem import Problem
 from grbp.model.validation import check_count
@@ -54,10 +55,7 @@ class Drift:
     shape: Shape = "linear"
 
     def __post_init__(self) -> None:
-        if self.shape not in get_args(Shape):
-            raise InvalidInput(
-                f"shape = {self.shape!r} was given; it must be 'linear', 'jumps' or 'sine'"
-            )
+        check_choice("shape", self.shape, Shape)
         given: object = self.stages
         if not isinstance(given, list | tuple) or not given or not all(map(_is_stage, given)):
             raise InvalidInput(
@@ -97,9 +95,9 @@ class Drift:
             The chances of a round are those of its stage times 1 - weight, and those of the next
             stage times the weight.
         """
-        return self.place(np.arange(1, rounds + 1))
+        return self._place(np.arange(1, check_count("rounds", rounds, 1, 10**9) + 1))
 
-    def place(self, at: Ints) -> tuple[Ints, Floats]:
+    def _place(self, at: Ints) -> tuple[Ints, Floats]:
         """Return where some rounds stand, as `path` does for all."""
         rounds = len(at)
         known = np.array([rho for rho, _ in self.stages])

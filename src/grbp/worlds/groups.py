@@ -58,10 +58,13 @@ class Groups:
             )
         if len({one.goal for one in truths.values()}) > 1:
             raise InvalidInput("groups were given whose goals differ; they must have one goal")
-        shares = self.shares or dict.fromkeys(truths, 1.0 / len(truths))
-        if sorted(shares) != sorted(truths):
+        shares: object = self.shares
+        if shares is None:
+            shares = dict.fromkeys(truths, 1.0 / len(truths))
+        if not isinstance(shares, Mapping) or {*shares} != {*truths}:
             raise InvalidInput(
-                f"shares of {sorted(shares)} were given; they must be of {sorted(truths)}"
+                f"shares = {shares!r} was given; it must be a dict from the groups"
+                f" {', '.join(sorted(truths))} to their shares"
             )
         known = {name: check_probability(f"the share of {name}", shares[name]) for name in truths}
         total = math.fsum(known.values())

@@ -8,7 +8,7 @@ import numpy as np
 from grbp.model.problem import Problem
 from grbp.model.transition import Action, next_state, state_by_law
 from grbp.numerics.arrays import Floats
-from grbp.theory.chain import Chain
+from grbp.theory.chain import Chain, as_chain
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Ungrouped
 
@@ -40,8 +40,8 @@ def chances_at(world: Ungrouped, rho: int) -> Chances:
     """Return the chances of a round, by its number."""
     if not isinstance(world, Drift):
         return _chances_of(world)
-    stages, weights = world.place(np.array([rho]))
-    chains = [_as_chain(one) for _, one in world.stages]
+    stages, weights = world._place(np.array([rho]))
+    chains = [as_chain(one) for _, one in world.stages]
     far = not all(chain.leads_to_neighbours for chain in chains)
     k, w = int(stages[0]), float(weights[0])
     one = _chances_of(chains[k], far)
@@ -57,14 +57,10 @@ def _chances_of(world: Problem | Chain, far: bool = False) -> Chances:
     if isinstance(world, Problem) and not far:
         up, p_f = (np.broadcast_to(chance, world.goal - 1) for chance in (world.p_c, world.p_f))
         return Chances(up, p_f, None)
-    chain = _as_chain(world)
+    chain = as_chain(world)
     jumps = far or not chain.leads_to_neighbours
     return Chances(chain.law[:, 2:].diagonal(), chain.p_f, chain.law if jumps else None)
 
 
 def _full(chances: Chances) -> tuple[Floats, Floats, Floats]:
     return chances.up, chances.p_f, np.zeros(0) if chances.law is None else chances.law
-
-
-def _as_chain(world: Problem | Chain) -> Chain:
-    return Chain.of(world) if isinstance(world, Problem) else world

@@ -9,9 +9,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from grbp._arguments import check_choice
 from grbp._io import JSON, Output, table_kind, table_text, write_together
 from grbp._progress import Progress, ProgressLike, as_progress
-from grbp.engine.decisions import check_choice
 from grbp.errors import InvalidInput
 from grbp.experiments.moments import Sums
 from grbp.experiments.provenance import Meta, make_meta

@@ -4,7 +4,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp.errors import TooLarge
+from grbp.errors import InvalidInput, TooLarge
+from grbp.model.validation import check_goal, check_whole
 from grbp.numerics.arrays import Floats
 
 LARGEST_GOAL: Final = 63
@@ -67,7 +68,7 @@ def empty_state_counters(goal: int, *, jumps: bool = False) -> StateCounters:
     >>> grbp.empty_state_counters(goal=3).won
     array([0., 0.])
     """
-    if goal > LARGEST_GOAL:
+    if check_goal(goal) > LARGEST_GOAL:
         raise TooLarge(
             f"a learner by state was asked for with a goal of {goal:,}; it must be at most"
             f" {LARGEST_GOAL}"
@@ -94,14 +95,27 @@ def add_step(n: StateCounters, state: int, finish: bool, after: int) -> StateCou
     -------
     StateCounters
         The number of the round stays the same.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such state, or the action does not lead there.
     """
     goal = len(n.up) + 1
+    check_whole("state", state, 1, goal - 1)
+    check_whole("after", after, 0, goal)
     if finish:
         name = "won" if after == goal else "lost"
     elif after == state:
         return n
     else:
         name = {1: "up", -1: "down"}.get(after - state, "jumps")
+    if (finish and 0 < after < goal) or (name == "jumps" and not n.jumps.size):
+        did = "FINISH" if finish else "CONTINUE"
+        ends = f"0 or {goal}" if finish else f"{state - 1}, {state} or {state + 1}"
+        raise InvalidInput(
+            f"after = {after} was given for {did} in state {state}; it must be {ends}"
+        )
     counts = getattr(n, name).copy()
     counts[(state - 1, after) if name == "jumps" else state - 1] += 1.0
     return n._replace(**{name: counts})
