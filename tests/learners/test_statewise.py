@@ -95,6 +95,17 @@ def test_jumps_are_reckoned_with(name: str) -> None:
     assert learner.choose(4, n._replace(jumps=jumps), 1) == 0b111
 
 
+@pytest.mark.parametrize("prior", [1e-3, 0.1, 0.4])
+def test_psrl_takes_any_prior_above_zero(prior: float) -> None:
+    psrl = grbp.find_learner(f"psrl:prior={prior}", 4)
+    assert isinstance(psrl, grbp.StateLearner)
+    nothing, jumping = (grbp.empty_state_counters(4, jumps=jumps) for jumps in (False, True))
+    for n in (nothing, jumping):
+        assert len({psrl.choose(4, n, key) for key in range(300)}) > 3
+    law = draw_law(jumping, np.array([0.2, 0.5, 0.9]), prior, 5)
+    np.testing.assert_allclose(law.sum(axis=1), 1.0)
+
+
 def test_a_law_of_means_is_a_law() -> None:
     n = draw_counters(5, 1)
     jumps = np.floor(np.random.default_rng(1).random((4, 6)) * 9)

@@ -23,6 +23,7 @@ from grbp.numerics.beta import (
     beta_tail_bound,
     gamma_draw,
     gamma_pair,
+    share_draw,
 )
 from grbp.numerics.counts import (
     beta_binomial_draw,
@@ -119,6 +120,10 @@ LAWS: list[tuple[Draw, tuple[float, ...], Any]] = [
     *(
         (beta_draw, case, stats.beta(*case))
         for case in [(1.0, 1.0), (1.0, 3.0), (2.5, 1.3), (40.0, 7.0), (1e5, 1e3), (1e9, 2e9)]
+    ),
+    *(
+        (share_draw, case, stats.beta(*case))
+        for case in [(0.1, 0.1), (0.3, 1.0), (5.5, 0.2), (0.05, 3.0), (2.0, 3.0)]
     ),
 ]  # fmt: skip
 

@@ -114,6 +114,26 @@ def gamma_draw(key: int, shape: float) -> float:
     return x if x > 0.0 else _gamma_at_length(key, 1, d, scale)
 
 
+@kernel
+def log_gamma_draw(key: int, shape: float) -> float:
+    """Draw the logarithm of a Gamma variable of any shape above 0 (small ones would underflow)."""
+    if shape >= 1.0:
+        return math.log(gamma_draw(key, shape))
+    # A variable of shape a + 1, times U^(1/a), has shape a.
+    u = 1.0 - uniform(fold_in(key, 1), 0)
+    return math.log(gamma_draw(fold_in(key, 2), 1.0 + shape)) + math.log(u) / shape
+
+
+@kernel
+def share_draw(key: int, a: float, b: float) -> float:
+    """Draw from Beta(a, b), both of them above 0."""
+    if a >= 1.0 and b >= 1.0:
+        x, y = gamma_pair(key, a, b)
+        return x / (x + y)
+    x, y = log_gamma_draw(fold_in(key, 1), a), log_gamma_draw(fold_in(key, 2), b)
+    return 1.0 / (1.0 + math.exp(min(y - x, 700.0)))
+
+
 @inlined
 def gamma_pair(key: int, a: float, b: float) -> tuple[float, float]:
     """Draw two Gamma variables x, y of shapes a and b: x/(x + y) is a draw from Beta(a, b)."""

@@ -1,5 +1,6 @@
 """Posterior sampling by state: draw every chance from its posterior, and play what is best then."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import StateCounters
 from grbp.learners.statewise.solving import best_policy, best_policy_of_law
 from grbp.numerics.arrays import Floats
-from grbp.numerics.beta import gamma_draw, gamma_pair
+from grbp.numerics.beta import gamma_draw, log_gamma_draw, share_draw
 from grbp.numerics.rng import fold_in
 
 
@@ -20,7 +21,7 @@ class Prior(NamedTuple):
     ----------
     prior : float
         How often each action is taken to have succeeded, and to have failed, in each state before
-        the first round; at least 1.
+        the first round.
     """
 
     prior: float = 1.0
@@ -31,8 +32,7 @@ def draw_shares(won: Floats, lost: Floats, prior: float, key: int) -> Floats:
     """Draw a chance for every state from its Beta posterior."""
     shares = np.empty(len(won))
     for k in range(len(won)):
-        x, y = gamma_pair(fold_in(key, k), won[k] + prior, lost[k] + prior)
-        shares[k] = x / (x + y)
+        shares[k] = share_draw(fold_in(key, k), won[k] + prior, lost[k] + prior)
     return shares
 
 
@@ -42,7 +42,11 @@ def draw_law(n: StateCounters, up: Floats, prior: float, key: int) -> Floats:
     count = len(up)
     law = np.zeros((count, count + 2))
     for k in range(count):
-        near = gamma_draw(fold_in(key, k), n.up[k] + n.down[k] + 2.0 * prior)
+        counted = n.up[k] + n.down[k] + 2.0 * prior
+        if counted >= 1.0:
+            near = gamma_draw(fold_in(key, k), counted)
+        else:
+            near = max(math.exp(log_gamma_draw(fold_in(key, k), counted)), 1e-300)
         total, own = near, fold_in(key, count + k)
         for t in range(count + 2):
             if n.jumps[k, t] > 0.0:
