@@ -181,7 +181,6 @@ MISTAKES = [
     (["dance"], "invalid choice: 'dance'; there is solve, bounds"),
     (["simulat", *ASKED], "invalid choice: 'simulat'; did you mean 'simulate'?"),
     (["--print-completion", "fish"], "invalid choice: 'fish'; there is bash, zsh, tcsh"),
-    ([], "required: COMMAND"),
 ]
 
 
@@ -195,6 +194,20 @@ def test_a_mistake_gets_one_sentence_and_status_2(
     assert err.startswith("grbp: ")
     assert err.count("\n") == 1
     assert sentence in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "last"), [([], "reproduce"), (["-q"], "reproduce"), (["live"], "backup")]
+)
+def test_whoever_names_no_command_is_shown_which_there_are(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], last: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert (ended.value.code, err) == (0, "")
+    assert out.startswith("usage: grbp")
+    assert last in out
 
 
 def test_a_folder_that_cannot_be_written_is_named(

@@ -594,7 +594,6 @@ def test_the_same_is_recorded_once(
 
 
 MISTAKES = [
-    ([], "required: VERB (see grbp live --help)"),
     (["opne"], "invalid choice: 'opne'; did you mean 'open'?"),
     (["init", "--goal", 4], "required: --study (see grbp live init --help)"),
     (["init", "--study", "x"], "no --goal was given; it must be the state that wins a case"),

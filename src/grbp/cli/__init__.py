@@ -134,16 +134,23 @@ class _Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r"^-\.?[0-9]")
 
     def error(self, message: str) -> NoReturn:
-        """Refuse what was given."""
+        """Refuse what was given; whoever names no command, or no verb, is shown which there are."""
+        if message.endswith(("required: COMMAND", "required: VERB")) and not self.strange():
+            self.print_help()
+            self.exit()
         if message.startswith("the following arguments are required"):
             # One that is missing was perhaps given, and is written otherwise.
-            names = [word.partition("=")[0] for word in self.given if word.startswith("--")]
-            strange = [name for name in names if name not in self.known]
+            strange = self.strange()
             if any(did_you_mean(name, self.known) for name in strange):
                 message = f"unrecognized arguments: {strange[0]}"
         unknown = re.match(r"unrecognized arguments: (--?[\w-]+)", message)
         meant = did_you_mean(unknown[1], self.known) if unknown else ""
         raise InvalidInput(f"{message}{'; ' + meant if meant else ''} (see {self.prog} --help)")
+
+    def strange(self) -> list[str]:
+        """Return the options that were given and that nobody knows."""
+        names = [word.partition("=")[0] for word in self.given if word.startswith("--")]
+        return [name for name in names if name not in self.known]
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a value that is no choice, and ask for what may have been meant."""
