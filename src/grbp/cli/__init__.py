@@ -19,6 +19,8 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import grbp
+from grbp._format import begin
+from grbp.cli.examples import HEAD, list_examples
 from grbp.cli.options import add_verbosity, find_subcommands
 from grbp.cli.progress import write_line
 from grbp.errors import GrbpError, InvalidInput, InvalidRecords, did_you_mean
@@ -117,6 +119,12 @@ class _Format(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=20, width=80)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Wrap what is said, and leave examples in lines of their own."""
+        if text.startswith(HEAD):
+            return text
+        return super()._fill_text(text, width, indent)
+
     def add_argument(self, action: argparse.Action) -> None:
         """Widen the first column, which argparse forgets to do for indented commands."""
         super().add_argument(action)
@@ -185,7 +193,9 @@ def _make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     everything = any(argument.startswith(_COMPLETION) for argument in arguments)
     for name, line in _COMMANDS.items():
-        command = commands.add_parser(name, help=line, description=f"{line}.")
+        command = commands.add_parser(
+            name, help=line, description=f"{begin(line)}.", epilog=list_examples(name)
+        )
         if name == asked or everything:
             module = import_module(f"grbp.cli.{name}")
             module.add_options(command)
