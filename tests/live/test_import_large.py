@@ -23,7 +23,7 @@ from grbp.live.recording import record
 from grbp.live.schema import dumps
 from grbp.live.store import open_store
 from grbp.live.store.base import STAGED, Store, Transaction
-from grbp.live.store.staging import PART
+from grbp.live.store.sql_store import PART
 
 pytestmark = pytest.mark.slow  # seconds in all; `make test` has them
 
@@ -82,8 +82,9 @@ class Counted:
     ) -> None:
         self.appended: list[int] = []
         self._count, self._before, self._after = 0, before, after
-        self._bind, self._commit = store._bind, store._commit
-        store._bind, store._commit = self.bind, self.commit  # type: ignore[method-assign]
+        writer = store._writer
+        self._bind, self._commit = writer.bind, writer.commit
+        writer.bind, writer.commit = self.bind, self.commit  # type: ignore[method-assign]
 
     def bind(self, name: str) -> Transaction:
         """Return a transaction that counts."""
@@ -151,12 +152,12 @@ def test_an_import_that_fails_on_the_way_leaves_nothing(
 ) -> None:
     before = everything(store)
     study, cases, held = rows(source)
-    parts = [math.ceil(count / PART) for count in (study.seq, len(cases), len(held))]
-    wanted = place if place > 0 else 1 + sum(parts) + 1
+    parts = math.ceil((1 + study.seq + len(cases) + len(held)) / PART)
+    wanted = place if place > 0 else parts + 1
 
     def fail(number: int) -> None:
         if number == wanted:
-            store._commit = counted._commit  # type: ignore[method-assign]
+            store._writer.commit = counted._commit  # type: ignore[method-assign]
             raise error
 
     counted = Counted(store, fail)

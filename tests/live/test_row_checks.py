@@ -19,6 +19,7 @@ from grbp.live.row_checks import CheckedTransaction, find_checked
 from grbp.live.schema import CaseRow
 from grbp.live.store.base import Store, Transaction
 from grbp.live.store.sqlite import SqliteStore
+from grbp.live.store.sqlite_connection import SqliteConnection
 
 apsw = optional("apsw")
 
@@ -243,7 +244,7 @@ def test_what_was_not_kept_is_not_remembered(tmp_path: Path, monkeypatch: Any) -
     with worked_on(tmp_path / "x.db", **WINDOWS) as study:
         known = find_checked(study._store, "ward")
         before, cases = known.study, dict(known.cases)
-        monkeypatch.setattr(SqliteStore, "_commit", lambda _: 1 // 0)
+        monkeypatch.setattr(SqliteConnection, "commit", lambda _: 1 // 0)
         with pytest.raises(GrbpError):
             study.tell(2, 2)
         monkeypatch.undo()

@@ -14,7 +14,7 @@ from stored import create, eventually, log, tell
 
 from grbp.errors import CannotWrite, InvalidInput, ReadOnly
 from grbp.live import Study
-from grbp.live.store import mounts, open_store
+from grbp.live.store import files, open_store
 from grbp.live.store.base import Store, Transaction
 
 apsw = optional("apsw")
@@ -49,10 +49,10 @@ def test_a_sqlite_that_can_lose_writes_is_refused(
 
 
 def test_the_file_system_is_the_one_the_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = mounts.MOUNTS
-    assert mounts.file_system(here) == ("proc" if here.exists() else "")
-    monkeypatch.setattr(mounts, "MOUNTS", Path("/is/not/there"))
-    assert mounts.file_system(here) == ""
+    here = files.MOUNTS
+    assert files.file_system(here) == ("proc" if here.exists() else "")
+    monkeypatch.setattr(files, "MOUNTS", Path("/is/not/there"))
+    assert files.file_system(here) == ""
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,16 @@ def test_the_line_that_fits_best_says_the_kind_of_file_system(place: str, kind: 
         "3 1 0:1 / /ward rw shared:3 - nfs4 server:/ward rw",
         "4 1 0:1 / /data rw - cifs //server/data rw",
     ]
-    assert mounts.find_kind(Path(place), "\n".join(lines)) == kind
-    assert mounts.find_kind(Path("/srv/live.sqlite"), lines[-1]) == ""
-    assert mounts.find_kind(Path(place), "") == ""
+    assert files.find_kind(Path(place), "\n".join(lines)) == kind
+    assert files.find_kind(Path("/srv/live.sqlite"), lines[-1]) == ""
+    assert files.find_kind(Path(place), "") == ""
 
 
 def test_a_file_system_that_nobody_names_is_no_reason_to_refuse(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mountinfo").write_text("1 0 0:1 / /elsewhere rw - nfs4 server:/x rw\n")
-    monkeypatch.setattr(mounts, "MOUNTS", tmp_path / "mountinfo")
+    monkeypatch.setattr(files, "MOUNTS", tmp_path / "mountinfo")
     assert store.checks() == []
 
 
@@ -100,7 +100,7 @@ def test_a_network_file_system_is_refused(
     ]
     table = tmp_path / "mountinfo"
     table.write_text("\n".join(lines) + "\n")
-    monkeypatch.setattr(mounts, "MOUNTS", table)
+    monkeypatch.setattr(files, "MOUNTS", table)
     assert f"is on a network file system ({kind})" in only_check(store)
     table.write_text("\n".join([*lines, f"4 1 0:1 / {mounted} rw - ext4 /dev/vdb rw"]) + "\n")
     assert store.checks() == []

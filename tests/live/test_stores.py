@@ -304,8 +304,8 @@ class TestContract:
     ) -> None:
         store.write("s", some_rows)
         before = everything(store)["s"][2:]
-        commits, commit = itertools.count(), store._commit
-        monkeypatch.setattr(store, "_commit", lambda: (next(commits), commit()))
+        commits, commit = itertools.count(), store._writer.commit
+        monkeypatch.setattr(store._writer, "commit", lambda: (next(commits), commit()))
         scripts: list[Callable[[Transaction], object]] = [
             tell, fails, contradicts, create, tell, stops_at_once, contradicts_and_fails, tell,
         ]  # fmt: skip
@@ -343,7 +343,7 @@ class TestContract:
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as changed:
-            changed.setattr(store, "_commit", {}.popitem)
+            changed.setattr(store._writer, "commit", {}.popitem)
             got = together(store, [partial(store.write, "s", tell)] * 3)
             assert [type(one) for one in got] == [KeyError] * 3
         assert log(store) == []

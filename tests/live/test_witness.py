@@ -20,7 +20,7 @@ from grbp import Study
 from grbp.cli import main
 from grbp.errors import CannotWrite, InvalidInput, ReadOnly
 from grbp.live.store import open_store, sql
-from grbp.live.store.base import STAGED, Store, Transaction
+from grbp.live.store.base import STAGED, Transaction
 from grbp.live.store.sqlite import FILES, SqliteStore
 from grbp.live.store.witness import Witness, _parse_line, make_line
 
@@ -111,27 +111,15 @@ def assert_whole(path: Path, events: int) -> None:
         study.open_case(1)
 
 
-def settle(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the folder of a store be as it was for so long that its time says of every change."""
-    monkeypatch.setattr("grbp.live.store.files._SETTLED", 10**8)
-    assert isinstance(store, SqliteStore)
-    while store._files._settled is None:
-        threading.Event().wait(0.01)
-        store.studies()
-
-
-@pytest.mark.parametrize("settled", [False, True])
 @pytest.mark.parametrize("way", ["removed", "replaced"])
 def test_a_log_that_is_not_the_one_that_was_opened_is_not_written_to(
-    path: Path, tmp_path: Path, way: str, settled: bool, monkeypatch: pytest.MonkeyPatch
+    path: Path, tmp_path: Path, way: str
 ) -> None:
     """Put back, nothing is missing; and whoever closes the store saves what it has."""
     wal, aside = beside(path, "-wal"), tmp_path / "aside"
     with closing(open_store(path)) as store:
         store.write("s", create)
         store.write("s", tell)
-        if settled:
-            settle(store, monkeypatch)
         wal.rename(aside)
         if way == "replaced":
             shutil.copy(aside, wal)
@@ -156,9 +144,7 @@ def test_a_log_that_is_not_the_one_that_was_opened_is_not_written_to(
 
 
 @pytest.mark.parametrize("place", ["file", "folder", "link"])
-def test_a_store_that_is_moved_when_all_was_quiet_for_long_is_refused(
-    path: Path, place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_is_moved_is_refused(path: Path, place: str) -> None:
     folder = path.parent / "a" / "b"
     folder.mkdir(parents=True)
     shutil.copy(path, folder / NAME)
@@ -168,8 +154,6 @@ def test_a_store_that_is_moved_when_all_was_quiet_for_long_is_refused(
         given.symlink_to(folder / NAME)
     with closing(open_store(given)) as store:
         store.write("s", create)
-        if place != "link":  # of which every part is looked at, every time
-            settle(store, monkeypatch)
         moved = {"file": folder / NAME, "folder": folder.parent, "link": folder / NAME}[place]
         moved.rename(path.parent / "moved")
         for attempt in (lambda: store.write("s", tell), lambda: log(store)):

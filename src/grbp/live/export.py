@@ -161,7 +161,7 @@ def import_log(store: Store, path: Path) -> str:
 
     with TemporaryDirectory() as folder:
         draft = Path(folder) / "draft"
-        with closing(SqliteStore(draft, create=True, synchronous="OFF", watched=False)) as scratch:
+        with closing(SqliteStore(draft, create=True, synchronous="OFF")) as scratch:
             scratch.write(name, record)
             store.adopt(name, scratch)
     return name

@@ -15,9 +15,16 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
-from grbp.live.store.transaction import LAST, PAGE, Transaction, check_storable, refuse_taken
+from grbp.live.store.transaction import (
+    LAST,
+    PAGE,
+    Transaction,
+    check_storable,
+    put_all,
+    refuse_taken,
+)
 
-__all__ = ["HIDDEN", "HOUSE", "LAST", "PAGE", "STAGED", "Reader", "Store", "Transaction"]
+__all__ = ["HIDDEN", "HOUSE", "LAST", "PAGE", "STAGED", "Connection", "Store", "Transaction"]
 
 T = TypeVar("T")
 
@@ -34,9 +41,6 @@ _MOMENT: Final = 2e-5
 _CLOSING: Final = 5.0
 """How many seconds whoever closes a store waits for a thread that writes."""
 
-_KEPT: Final = 8
-"""The readers that are kept for whoever reads next."""
-
 HIDDEN: Final = "\x01"
 """How the name of a log begins that is the store's own; no name of a study has it."""
 
@@ -47,24 +51,40 @@ STAGED: Final = f"{HIDDEN}import "
 """How the name of a log begins that is being imported, and has not got its own name yet."""
 
 
-class Reader(ABC):
-    """A connection that reads, for one thread at a time."""
+class Connection(ABC):
+    """A way to what is stored, for one thread at a time."""
 
     @abstractmethod
-    def begin(self) -> None:
-        """Hold everything still, as it is at this moment."""
+    def begin(self, *, writes: bool) -> None:
+        """Hold everything still, as it is at this moment; let nobody else write if this does."""
 
     @abstractmethod
     def bind(self, name: str) -> Transaction:
         """Return the transaction that has begun, bound to a study."""
 
     @abstractmethod
-    def end(self) -> bool:
-        """Let go of that moment; return whether this reader can be used again."""
+    def commit(self) -> None:
+        """Wait until everything is safe."""
+
+    @abstractmethod
+    def rollback(self) -> None:
+        """Undo what was written, and let go of that moment."""
+
+    @abstractmethod
+    def savepoint(self) -> None:
+        """Remember this place in the transaction."""
+
+    @abstractmethod
+    def rollback_to_savepoint(self) -> None:
+        """Undo what was written since."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Keep what was written since."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the connection."""
+        """Let go of it, once or again."""
 
 
 class Job(Generic[T]):
@@ -103,9 +123,10 @@ class Store(ABC):
     patience: float = 60.0
     """How many seconds to wait for others, or for an answer of the database, before giving up."""
 
+    _writer: Connection
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._readers: list[Reader] = []
         self._closed = False
         self._gate = threading.Lock()
         self._waiting: list[Job[Any]] = []
@@ -185,49 +206,17 @@ class Store(ABC):
                 if self._leader is not None:
                     self._leader.turn.release()
 
+    @abstractmethod
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
-        """Run a script that reads a study, as it is at one moment; it waits for no other thread."""
-        check_storable([name])
-        reader = self._take_reader()
-        try:
-            reader.begin()
-            return script(reader.bind(name))
-        except Exception as error:
-            said = self._translate_error(error, reader)
-            if said is error:
-                raise
-            raise said from error
-        finally:
-            self._give_back(reader)
-
-    def _take_reader(self) -> Reader:
-        """Return a reader that nobody uses, or a new one."""
-        self._check_open()
-        try:
-            return self._readers.pop()
-        except IndexError:
-            return self._make_reader()
-
-    def _give_back(self, reader: Reader) -> None:
-        """Keep a reader for whoever reads next, unless there are enough, or it is broken."""
-        if reader.end() and len(self._readers) < _KEPT:
-            self._readers.append(reader)
-        else:
-            reader.close()
-        if self._closed:
-            self._close_readers()
-
-    def _close_readers(self) -> None:
-        """Close the readers that nobody uses; the others are closed when they are given back."""
-        if os.getpid() != self._process:  # They are another's, who still uses them.
-            return
-        with suppress(IndexError):
-            while True:
-                self._readers.pop().close()
+        """Run a script that reads a study, as it is at one moment."""
 
     def _check_open(self) -> None:
-        """Refuse a store that was closed, or was opened in another process."""
-        self._check_process()
+        """Refuse a store that was closed, or was opened before a fork: two would use it as one."""
+        if os.getpid() != self._process:
+            raise InvalidInput(
+                f"{self.where} was opened in another process than this one; open it again in every"
+                " process that uses it"
+            )
         if self._closed:
             raise InvalidInput(f"{self.where} was closed; open it again")
 
@@ -238,7 +227,7 @@ class Store(ABC):
         written. Where it cannot begin, that is said to the one who tried; the next tries again.
         """
         try:
-            self._begin()
+            self._writer.begin(writes=True)
             with self._gate:
                 batch += self._waiting
                 self._waiting.clear()
@@ -246,16 +235,16 @@ class Store(ABC):
             # Two processes that lock several studies must do it in the same order.
             batch.sort(key=lambda job: job.name)
             if len(batch) == 1:
-                batch[0].value = batch[0].script(self._bind(batch[0].name))
+                batch[0].value = batch[0].script(self._writer.bind(batch[0].name))
             else:
                 for job in batch:
                     self._run_one(job)
-            self._commit()
+            self._writer.commit()
         except BaseException as error:
             # An interruption is meant for this thread alone; the others only lose its help.
             stopped = isinstance(error, Exception)
             with suppress(Exception):
-                self._rollback()
+                self._writer.rollback()
             said = self._translate_error(error) if stopped else CannotWrite(_CUT_OFF)
             for job in batch:
                 job.error = job.error or said
@@ -269,25 +258,17 @@ class Store(ABC):
 
     def _run_one(self, job: Job[Any]) -> None:
         """Run one of several scripts; one that fails leaves nothing behind."""
-        self._savepoint()
+        self._writer.savepoint()
         try:
-            job.value = job.script(self._bind(job.name))
-            self._release()
+            job.value = job.script(self._writer.bind(job.name))
+            self._writer.release()
         except Exception as error:
             try:
-                self._rollback_to_savepoint()
+                self._writer.rollback_to_savepoint()
             except Exception as gone:
                 # So is the whole transaction, because of what went wrong first.
                 raise (gone if isinstance(error, GrbpError) else error) from None
             job.error = self._translate_error(error)
-
-    def _check_process(self) -> None:
-        """Refuse a connection that was opened before a fork: two processes would use it as one."""
-        if os.getpid() != self._process:
-            raise InvalidInput(
-                f"{self.where} was opened in another process than this one; open it again in every"
-                " process that uses it"
-            )
 
     def checks(self) -> list[str]:
         """Return what speaks against writing here, a sentence each."""
@@ -328,50 +309,25 @@ class Store(ABC):
     def close(self) -> None:
         """Let go of the file or the connection; wait for whoever writes, but not for long."""
         self._closed = True
-        self._close_readers()
         if self._lock.acquire(timeout=_CLOSING):
             try:
                 self._disconnect()
             finally:
                 self._lock.release()
 
+    def _disconnect(self) -> None:
+        """Let go of what is written through, once or again."""
+        # A process that was forked must leave alone what the other still uses.
+        if os.getpid() == self._process:
+            self._writer.close()
+
     def _translate_error(
         self,
         error: BaseException,
-        reader: Reader | None = None,  # noqa: ARG002
+        connection: Connection | None = None,  # noqa: ARG002
     ) -> BaseException:
         """Return an error of the database as one of this package's, where it is one."""
         return error
-
-    @abstractmethod
-    def _make_reader(self) -> Reader:
-        """Open a connection that reads."""
-
-    @abstractmethod
-    def _disconnect(self) -> None:
-        """Let go of what is written through, once or again."""
-
-    @abstractmethod
-    def _bind(self, name: str) -> Transaction:
-        """Return the transaction that is open, bound to a study."""
-
-    @abstractmethod
-    def _begin(self) -> None: ...
-
-    @abstractmethod
-    def _commit(self) -> None: ...
-
-    @abstractmethod
-    def _rollback(self) -> None: ...
-
-    @abstractmethod
-    def _savepoint(self) -> None: ...
-
-    @abstractmethod
-    def _rollback_to_savepoint(self) -> None: ...
-
-    @abstractmethod
-    def _release(self) -> None: ...
 
 
 def _copy_study(store: Store, name: str, tx: Transaction) -> None:
@@ -379,6 +335,6 @@ def _copy_study(store: Store, name: str, tx: Transaction) -> None:
 
     def copy(other: Transaction) -> None:
         refuse_taken(name, other.study())
-        tx.copy_to(other)
+        put_all(tx.puts(), other)
 
     store.write(name, copy)

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from itertools import islice
 from operator import attrgetter
-from typing import Any, Final, NoReturn, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from grbp.errors import CannotWrite
 from grbp.live.schema import OPEN, CaseRow, CodeRow, Event, HeldRow, StudyRow
-from grbp.live.store.base import Store
+from grbp.live.store.base import Connection, Store
 from grbp.live.store.transaction import Transaction, check_storable
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ class MemoryTransaction(Transaction):
         """Return the next cases."""
         numbers = range(after + 1, len(self._rows.cases) + 1)
         found = (self._rows.cases[case] for case in numbers)
-        return _take(limit, (one for one in found if status in ("", one.status)))
+        return [*islice((one for one in found if status in ("", one.status)), limit)]
 
     def due(self, now: str) -> list[HeldRow]:
         """Return the held steps that are mature."""
@@ -125,6 +126,48 @@ class MemoryTransaction(Transaction):
         _put_row(rows, place, row)
 
 
+class MemoryConnection(Connection):
+    """The rows of all studies, for whoever has the store for itself."""
+
+    def __init__(self) -> None:
+        self.rows: defaultdict[str, StudyRows] = defaultdict(StudyRows)
+        self._undo: Undo = []
+        self._before = 0
+
+    def begin(self, *, writes: bool) -> None:
+        """Do nothing: what was committed, or undone, left nothing to undo."""
+
+    def bind(self, name: str) -> MemoryTransaction:
+        """Return the transaction that has begun."""
+        return MemoryTransaction(name, self.rows[name], self._undo)
+
+    def commit(self) -> None:
+        """Forget what the rows were before."""
+        self._undo.clear()
+
+    def rollback(self) -> None:
+        """Undo what was written."""
+        self._undo_to(0)
+
+    def savepoint(self) -> None:
+        """Remember how much there is to undo."""
+        self._before = len(self._undo)
+
+    def rollback_to_savepoint(self) -> None:
+        """Undo what was written since."""
+        self._undo_to(self._before)
+
+    def release(self) -> None:
+        """Do nothing: what was written since is undone with the rest."""
+
+    def close(self) -> None:
+        """Do nothing: the rows go with the program."""
+
+    def _undo_to(self, length: int) -> None:
+        while len(self._undo) > length:
+            _put_row(*self._undo.pop())
+
+
 class MemoryStore(Store):
     """A store that is gone with the program."""
 
@@ -132,13 +175,11 @@ class MemoryStore(Store):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: defaultdict[str, StudyRows] = defaultdict(StudyRows)
-        self._undo: Undo = []
-        self._savepoints: list[int] = []
+        self._writer: MemoryConnection = MemoryConnection()
 
     def names(self) -> list[str]:
         """Return the names of all logs."""
-        return sorted(name for name, rows in list(self._rows.items()) if rows.study)
+        return sorted(name for name, rows in list(self._writer.rows.items()) if rows.study)
 
     def read(self, name: str, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads a study while nobody writes."""
@@ -149,7 +190,7 @@ class MemoryStore(Store):
                 f" {self.patience:g} seconds); try again"
             )
         try:
-            return script(self._bind(name))
+            return script(self._writer.bind(name))
         finally:
             self._lock.release()
 
@@ -159,46 +200,9 @@ class MemoryStore(Store):
     def _check_open(self) -> None:
         """Allow everything: a process that was forked has rows of its own."""
 
-    def _make_reader(self) -> NoReturn:
-        raise NotImplementedError  # All read the same rows.
-
-    def _disconnect(self) -> None:
-        """Do nothing."""
-
-    def _bind(self, name: str) -> MemoryTransaction:
-        return MemoryTransaction(name, self._rows[name], self._undo)
-
-    def _begin(self) -> None:
-        self._undo.clear()
-        self._savepoints.clear()
-
-    def _commit(self) -> None:
-        self._undo.clear()
-
-    def _rollback(self) -> None:
-        self._undo_to(0)
-
-    def _savepoint(self) -> None:
-        self._savepoints.append(len(self._undo))
-
-    def _rollback_to_savepoint(self) -> None:
-        self._undo_to(self._savepoints.pop())
-
-    def _release(self) -> None:
-        self._savepoints.pop()
-
-    def _undo_to(self, length: int) -> None:
-        while len(self._undo) > length:
-            rows, place, row = self._undo.pop()
-            _put_row(rows, place, row)
-
 
 def _put_row(rows: dict[Any, Any], place: object, row: object) -> None:
     if row is _NOTHING:
         rows.pop(place, None)
     else:
         rows[place] = row
-
-
-def _take(limit: int, rows: Any) -> list[Any]:
-    return [row for _, row in zip(range(limit), rows, strict=False)]

@@ -4,21 +4,20 @@ A script that writes locks its study's row first and takes the number of its eve
 events are committed in the order of their numbers. Commits wait for the server's disk.
 """
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
-from grbp.live.store.base import UNKNOWN, Reader, Store
-from grbp.live.store.postgres_connection import PostgresTransaction, Session
+from grbp.live.store.base import UNKNOWN, Connection
+from grbp.live.store.postgres_connection import Session
 from grbp.live.store.sql import (
     Dialect,
-    SqlTransaction,
     migration,
     newest_version,
     refuse_newer,
     schema,
     unused_name,
 )
-from grbp.live.store.staging import adopt_study
+from grbp.live.store.sql_store import SqlStore
 
 try:
     import psycopg
@@ -37,13 +36,13 @@ _WANTED: Final = {
 }
 
 
-class PostgresStore(Store):
+class PostgresStore(SqlStore):
     """A store in a database of PostgreSQL; its tables are made where `create` says so."""
 
     def __init__(self, dsn: str, *, create: bool = False) -> None:
         super().__init__()
-        self.dsn, self.hurries, self.process = dsn, False, self._process
-        self._writer = Session(self)
+        self.dsn, self.hurries = dsn, False
+        self._writer: Session = Session(self)
         try:
             given = psycopg.conninfo.conninfo_to_dict(dsn)
         except psycopg.Error:
@@ -54,22 +53,11 @@ class PostgresStore(Store):
             ) from None
         self.where, self.address = _show_address(given), dsn
         try:
-            self.prepare(self._writer, create=create)
-        except psycopg.Error as error:
-            translated = self._translate_error(error)
-            self.close()
-            raise translated from error
+            with self._translated():
+                self.prepare(self._writer, create=create)
         except BaseException:
             self.close()
             raise
-
-    def names(self) -> list[str]:
-        """Return the names of all logs."""
-        return self.read("", lambda tx: cast("SqlTransaction", tx).names())
-
-    def adopt(self, name: str, source: Store) -> None:
-        """Copy a study of another store, a little at a time."""
-        adopt_study(self, name, source)
 
     def close(self) -> None:
         """Close the connections; give up what the server does not answer within seconds."""
@@ -78,9 +66,6 @@ class PostgresStore(Store):
 
     def _make_reader(self) -> Session:
         return Session(self)
-
-    def _disconnect(self) -> None:
-        self._writer.close()
 
     def checks(self) -> list[str]:
         """Return what speaks against writing to this server."""
@@ -145,9 +130,11 @@ class PostgresStore(Store):
         refuse_newer(self.where, version)
         return int(version)
 
-    def _translate_error(self, error: BaseException, reader: Reader | None = None) -> BaseException:
+    def _translate_error(
+        self, error: BaseException, connection: Connection | None = None
+    ) -> BaseException:
         """Say an error of PostgreSQL in a sentence."""
-        session = reader if isinstance(reader, Session) else self._writer
+        session = connection if isinstance(connection, Session) else self._writer
         lost = session.lost and isinstance(error, psycopg.Error)
         if lost and session.committing:
             return CannotWrite(
@@ -173,27 +160,6 @@ class PostgresStore(Store):
             if isinstance(error, kind):
                 return CannotWrite(f"{self.where} {what}")
         return error
-
-    def _bind(self, name: str) -> PostgresTransaction:
-        return self._writer.bind(name)
-
-    def _begin(self) -> None:
-        self._writer.start(writes=True)
-
-    def _commit(self) -> None:
-        self._writer.commit()
-
-    def _rollback(self) -> None:
-        self._writer.rollback()
-
-    def _savepoint(self) -> None:
-        self._writer.savepoint()
-
-    def _rollback_to_savepoint(self) -> None:
-        self._writer.rollback_to_savepoint()
-
-    def _release(self) -> None:
-        self._writer.release()
 
 
 def _copy_tables(session: Session, version: int) -> None:

@@ -1,15 +1,12 @@
 """A connection to PostgreSQL that waits for no answer for ever, and what was read through it."""
 
-import os
 import time
 from collections.abc import Generator, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from grbp.errors import missing_extra
-from grbp.live.store.base import Reader
-from grbp.live.store.sql import STUDY, CachedStudy, SqlTransaction, refuse_newer
+from grbp.live.store.sql import STUDY, SqlConnection, refuse_newer
 
 if TYPE_CHECKING:
     from grbp.live.store.postgres import PostgresStore
@@ -81,35 +78,12 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
             raise Overdue(f"it has not answered for {waited:.0f} seconds")
 
 
-class PostgresTransaction(SqlTransaction):
-    """The rows of one study in PostgreSQL."""
-
-    def __init__(self, name: str, session: "Session") -> None:
-        super().__init__(name, session.cache)
-        self._session = session
-
-    def _select_study(self, name: str) -> list[tuple[Any, ...]]:
-        """Return a study's row; a script that writes has it for itself until it is committed."""
-        if not self._session.writes:
-            return super()._select_study(name)
-        statement = f"{STUDY} for update"
-        found = self._query(statement, name)
-        if not found:
-            # There is no row to lock yet: one of several that create it does, the others wait.
-            self._query("select pg_advisory_xact_lock(hashtextextended('grbp studies', 0))")
-            found = self._query(statement, name)
-        return found
-
-    def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
-        return self._session.run(_convert_marks(statement), values)
-
-
-class Session(Reader):
+class Session(SqlConnection):
     """A connection of a store, for one thread at a time; one that was lost is opened again."""
 
     def __init__(self, store: "PostgresStore") -> None:
-        self._store, self.writes, self.committing = store, False, False
-        self.cache: dict[str, CachedStudy] = {}
+        super().__init__()
+        self._store, self._writes, self.committing = store, False, False
         self._unsent: list[tuple[bytes, Sequence[int | str]]] = []
         self._connection: Connection | None = None
         self._patience, self._writing = 0.0, b""
@@ -152,9 +126,9 @@ class Session(Reader):
         self.connection.execute(_SETTINGS.format(limit, limit + 1000).encode())
         self._writing = _WRITING.format(limit).encode()
 
-    def start(self, *, writes: bool) -> None:
+    def begin(self, *, writes: bool) -> None:
         """Begin a transaction; if the connection was lost since the last one, connect again."""
-        self.writes, self.committing = writes, False
+        self._writes, self.committing = writes, False
         self.cache.clear()
         self._unsent.clear()
         cursor = None
@@ -176,33 +150,30 @@ class Session(Reader):
         for (version,) in cursor:
             refuse_newer(self._store.where, version)
 
-    def begin(self) -> None:
-        """Hold everything still."""
-        self.start(writes=False)
-
-    def bind(self, name: str) -> PostgresTransaction:
-        """Return the transaction that has begun."""
-        return PostgresTransaction(name, self)
-
-    def end(self) -> bool:
-        """Let go of the moment that was read."""
-        with suppress(psycopg.Error):
-            self.rollback()
-            return not self.lost
-        return False
-
     def close(self) -> None:
         """Close the connection."""
-        # A process that was forked must not say goodbye for the one that is still connected.
-        if self._connection is not None and self._store.process == os.getpid():
+        if self._connection is not None:
             self._connection.close()
         self._connection = None
 
-    def run(self, statement: bytes, values: Sequence[int | str]) -> list[tuple[Any, ...]]:
+    def find_study(self, name: str) -> list[tuple[Any, ...]]:
+        """Return a study's row; a script that writes has it for itself until it is committed."""
+        if not self._writes:
+            return super().find_study(name)
+        statement = f"{STUDY} for update"
+        found = self.run(statement, (name,))
+        if not found:
+            # There is no row to lock yet: one of several that create it does, the others wait.
+            self.run("select pg_advisory_xact_lock(hashtextextended('grbp studies', 0))", ())
+            found = self.run(statement, (name,))
+        return found
+
+    def run(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows; one that has none waits until the next one has."""
-        if statement.startswith(b"select"):
-            return self._send(statement, values).fetchall()
-        self._unsent.append((statement, values))
+        marked = _convert_marks(statement)
+        if marked.startswith(b"select"):
+            return self._send(marked, values).fetchall()
+        self._unsent.append((marked, values))
         return []
 
     def _send(self, statement: bytes, values: Sequence[int | str] = ()) -> Cursor:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import CannotWrite, Damaged, InvalidInput
 from grbp.live.schema import NO_HASH, OPEN, CaseRow, CodeRow, Event, HeldRow, StudyRow, load_study
+from grbp.live.store.base import Connection
 from grbp.live.store.transaction import PAGE, Transaction, check_storable, refuse_taken
 
 MIGRATIONS: list[tuple[str, ...]] = [
@@ -192,31 +193,49 @@ class CachedStudy:
         self.codes: dict[int, CodeRow | None] = {}
 
 
-class SqlTransaction(Transaction):
-    """The rows of one study in a database; a subclass says how a statement is run.
+class SqlConnection(Connection):
+    """A connection to a database, and what was read through it.
 
-    What was read is not read again. A store forgets it as soon as somebody else could have changed
-    it, and whenever something is rolled back.
+    That is not read again. A connection forgets it as soon as somebody else could have changed it,
+    and whenever something is rolled back.
     """
 
-    def __init__(self, name: str, cached: dict[str, CachedStudy]) -> None:
-        self._name, self._cache = name, cached
+    def __init__(self) -> None:
+        self.cache: dict[str, CachedStudy] = {}
+
+    def bind(self, name: str) -> "SqlTransaction":
+        """Return the transaction that has begun."""
+        return SqlTransaction(name, self)
 
     @abstractmethod
-    def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
+    def run(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows, if it has any."""
+
+    def find_study(self, name: str) -> list[tuple[Any, ...]]:
+        """Return the number and the configuration of a study, if there is one."""
+        return self.run(STUDY, (name,))
+
+    def note(self, number: int, event: Event) -> None:
+        """Do what a database needs beside when an event is added to a log."""
+
+    def forget(self, number: int) -> None:
+        """Do what a database needs beside when a log is removed."""
+
+
+class SqlTransaction(Transaction):
+    """The rows of one study in a database."""
+
+    def __init__(self, name: str, connection: SqlConnection) -> None:
+        self._name, self._connection, self._cache = name, connection, connection.cache
 
     def _query(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
         check_storable(values)
-        return self._execute(statement, values)
-
-    def _select_study(self, name: str) -> list[tuple[Any, ...]]:
-        return self._query(STUDY, name)
+        return self._connection.run(statement, values)
 
     def _find_study(self) -> CachedStudy | None:
         """Return what is known of the study; None if there is none."""
         if self._name not in self._cache:
-            for number, config in self._select_study(self._name):
+            for number, config in self._connection.find_study(self._name):
                 self._cache[self._name] = CachedStudy(
                     number, self._load_study(number << _BITS, config)
                 )
@@ -331,9 +350,9 @@ class SqlTransaction(Transaction):
 
     def append(self, event: Event) -> None:
         """Add an event."""
-        values = (_make_identity(self._require_study(), event.seq), *event[1:])
-        check_storable(values)
-        self._execute(APPEND, values)
+        cached = self._require_study()
+        self._query(APPEND, _make_identity(cached, event.seq), *event[1:])
+        self._connection.note(cached.number, event)
 
     def names(self) -> list[str]:
         """Return the names of all logs of the store, whatever this one is."""
@@ -350,7 +369,7 @@ class SqlTransaction(Transaction):
     def rename(self, name: str) -> None:
         """Give the study another name; refuse one that is taken."""
         number = self._require_study().number
-        refuse_taken(name, self._select_study(name))
+        refuse_taken(name, self._connection.find_study(name))
         self._query(_RENAME, name, number)
         for known in (self._name, name):
             self._cache.pop(known, None)
@@ -367,12 +386,9 @@ class SqlTransaction(Transaction):
             self._query(f"delete from {table} where id > ? and id <= ?", *bounds)  # noqa: S608
         self._query(_REMOVE_HELD, cached.number)
         self._query(_REMOVE_STUDY, cached.number)
-        self._forget(cached.number)
+        self._connection.forget(cached.number)
         self._cache.pop(self._name, None)
         return True
-
-    def _forget(self, number: int) -> None:
-        """Do what a database needs beside when a study is removed."""
 
     def put_study(self, row: StudyRow) -> None:
         """Write the study's configuration; the rest is in its last event."""

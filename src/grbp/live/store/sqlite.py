@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from grbp._io import (
     check_file_name,
@@ -25,9 +25,8 @@ from grbp._io import (
 )
 from grbp._marks import STUDIES as MARK, lock_free_address, refuse_others
 from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
-from grbp.live.store.base import HOUSE, Store
-from grbp.live.store.files import Files
-from grbp.live.store.mounts import NETWORKED, file_system
+from grbp.live.store.base import HOUSE
+from grbp.live.store.files import NETWORKED, Files, file_system
 from grbp.live.store.sql import (
     Dialect,
     SqlTransaction,
@@ -37,14 +36,13 @@ from grbp.live.store.sql import (
     schema,
     unused_name,
 )
+from grbp.live.store.sql_store import SqlStore
 from grbp.live.store.sqlite_connection import (
     PAUSE,
     SqliteConnection,
-    SqliteTransaction,
     translate_error,
 )
-from grbp.live.store.staging import adopt_study
-from grbp.live.store.witness import END, Witness, describe_gone, describe_loss, is_noted
+from grbp.live.store.witness import END, describe_gone, describe_loss, is_noted
 
 try:
     import apsw
@@ -64,7 +62,7 @@ _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 _NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
 
 
-class SqliteStore(Store):
+class SqliteStore(SqlStore):
     """A store in a SQLite file, which is made where there is none and `create` says so."""
 
     def __init__(
@@ -74,7 +72,6 @@ class SqliteStore(Store):
         create: bool = False,
         vfs: str | None = None,
         synchronous: str = "FULL",
-        watched: bool = True,
     ) -> None:
         super().__init__()
         check_file_name(path)
@@ -83,7 +80,6 @@ class SqliteStore(Store):
         self.address = self._whole = os.path.abspath(path)  # noqa: PTH100
         self._path = path = Path(self._whole)
         self._files = Files(self._whole, self.where)
-        self._witness = Witness(os.path.realpath(path), self.where) if watched else None
         self._settings: dict[str, Any] = {}
         self._lost: list[str] = []
         new = not self._exists()
@@ -95,33 +91,30 @@ class SqliteStore(Store):
         elif path.is_dir():
             raise InvalidInput(f"{self.where} was given; it is a folder: name a file")
         self._check_mark()
-        try:
+        with self._translated():
             self._writer = self._connect()
-            self._connection = self._writer.raw
-            self._files.remember_main()
-            try:
+        self._connection, self._witness = self._writer.raw, self._writer.witness
+        try:
+            with self._translated():
+                self._files.remember_main()
                 self._prepare(create, new, synchronous)
                 # SQLite syncs the name of a new log with the first commit of whoever made it. If
                 # that one only reads, others would commit to a file without a name after a cut.
                 sync_folder(path.parent)
-            except BaseException:
-                self.close()
-                raise
-        except (apsw.Error, OSError) as error:
-            raise translate_error(self.where, self.patience, error) from error
+        except BaseException:
+            self.close()
+            raise
 
     def _connect(self) -> SqliteConnection:
         raw = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
-        return SqliteConnection(raw, self.where, self._files.check, self._may_wait, self._forget)
+        return SqliteConnection(raw, self._files, self._may_wait)
 
     def _make_reader(self) -> SqliteConnection:
         # A new connection would make a log anew that was removed.
         self._files.check()
-        try:
+        with self._translated():
             made = self._connect()
             made.raw.pragma("query_only", True)
-        except apsw.Error as error:
-            raise self._translate_error(error) from error
         return made
 
     def _may_wait(self) -> float:
@@ -138,10 +131,8 @@ class SqliteStore(Store):
             refuse_others(Path(self.where), MARK, connection)
 
     def _exists(self) -> bool:
-        try:
+        with self._translated():  # It may be in a folder that nobody may look into.
             return look_at(self._path) is not None
-        except OSError as error:  # a folder that nobody may look into
-            raise self._translate_error(error) from error
 
     def _prepare(self, create: bool, new: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
@@ -170,7 +161,7 @@ class SqliteStore(Store):
             version = self._version()
             if version not in (0, newest_version()):
                 self.backup(Path(unused_name(f"{self.where}.schema-{version}", os.path.exists)))
-            if not version and self._witness is not None:
+            if not version:
                 self._refuse_emptied(new)
                 self._witness.clear()
             for statement in migration(version, DIALECT) if version else schema(DIALECT):
@@ -185,7 +176,7 @@ class SqliteStore(Store):
 
     def _refuse_emptied(self, new: bool) -> None:
         """Refuse a file that is empty, but had studies."""
-        if self._witness is not None and not new and self._witness.read() and not self._version():
+        if not new and self._witness.read() and not self._version():
             raise CannotWrite(f"{self.where} is empty, but had studies: {self._witness.advice}")
 
     def _write_ahead(self) -> None:
@@ -246,7 +237,7 @@ class SqliteStore(Store):
 
     def _look_for_lost_logs(self) -> None:
         """Find the logs of which something was acknowledged, and of which nothing is there."""
-        if self._witness is not None and (noted := self._witness.read()):
+        if noted := self._witness.read():
             there = {number for (number,) in self._connection.execute("select id from studies")}
             # Somebody may have removed one meanwhile, and then it is noted no more.
             if gone := len(self._witness.read().keys() & (noted.keys() - there)):
@@ -254,9 +245,7 @@ class SqliteStore(Store):
 
     def missing(self, name: str) -> str | None:
         """Say what was acknowledged of a study and is not there."""
-        if self._witness is None:
-            return None
-        number = self.read(name, lambda tx: cast("SqlTransaction", tx).number())
+        number = self.read(name, SqlTransaction.number)
         # Before the log is read, as somebody may be adding to it.
         noted = self._witness.read()
         if number not in noted:
@@ -271,26 +260,17 @@ class SqliteStore(Store):
 
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with the file."""
-        try:
-            # Through a connection of its own: others need not wait.
-            with closing(self._make_reader()) as own:
-                run = own.raw.execute
-                found: list[tuple[Any, ...]] = run("pragma integrity_check(20)").fetchall()
-        except apsw.CorruptError as error:
-            found = [(error,)]
-        except apsw.Error as error:
-            raise self._translate_error(error) from error
+        with self._translated():
+            try:
+                # Through a connection of its own: others need not wait.
+                with closing(self._make_reader()) as own:
+                    run = own.raw.execute
+                    found: list[tuple[Any, ...]] = run("pragma integrity_check(20)").fetchall()
+            except apsw.CorruptError as error:
+                found = [(error,)]
         lines = [line for (text,) in found for line in str(text).splitlines() if "***" not in line]
         said = [] if lines == ["ok"] else [f"SQLite says of the file: {line}" for line in lines]
         return [*self._lost, *said]
-
-    def names(self) -> list[str]:
-        """Return the names of all logs."""
-        return self.read("", lambda tx: cast("SqlTransaction", tx).names())
-
-    def adopt(self, name: str, source: Store) -> None:
-        """Copy a study of another store, a little at a time."""
-        adopt_study(self, name, source)
 
     def backup(self, path: Path) -> None:
         """Copy everything that is committed to a new file, by SQLite's own backup."""
@@ -309,52 +289,14 @@ class SqliteStore(Store):
 
     def checkpoint(self) -> None:
         """Put everything into the one file, and wait until it is on the disk."""
-        try:
+        with self._translated():
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.Error as error:
-            raise self._translate_error(error) from error
-
-    def _disconnect(self) -> None:
-        # A process that was forked must leave alone what the other still uses.
-        if self._process == os.getpid():
-            self._writer.close()
-            if self._witness is not None:
-                self._witness.close()
 
     def _translate_error(self, error: BaseException, _: object = None) -> BaseException:
         """Say an error of SQLite or of the system in a sentence."""
         if self._closed and isinstance(error, apsw.BusyError):
             return InvalidInput(f"{self.where} was closed; open it again")
         return translate_error(self.where, self.patience, error)
-
-    def _bind(self, name: str) -> SqliteTransaction:
-        return self._writer.bind(name)
-
-    def _begin(self) -> None:
-        self._writer.begin_writing()
-
-    def _commit(self) -> None:
-        self._writer.commit()
-        if self._witness is not None:
-            for number, line in self._writer.tails.items():
-                self._witness.note(number, line)
-
-    def _forget(self, number: int) -> None:
-        """Note nothing of a log that is being removed: the next one may get its number."""
-        if self._witness is not None:
-            self._witness.forget(number)
-
-    def _rollback(self) -> None:
-        self._writer.rollback()
-
-    def _savepoint(self) -> None:
-        self._writer.savepoint()
-
-    def _rollback_to_savepoint(self) -> None:
-        self._writer.rollback_to_savepoint()
-
-    def _release(self) -> None:
-        self._writer.release()
 
 
 @contextmanager
@@ -367,7 +309,7 @@ def new_file(path: Path) -> Iterator[SqliteStore]:
             raise _refuse_name(other)
     draft = path.with_name(f".grbp-{secrets.token_hex(6)}")  # Two copies are not in one's way.
     try:
-        copy = SqliteStore(draft, create=True, watched=False)
+        copy = SqliteStore(draft, create=True)
         copy.where = str(path)  # as messages show it
         try:
             yield copy

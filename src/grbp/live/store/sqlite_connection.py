@@ -2,15 +2,14 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, Final
 
 from grbp._io import reason
 from grbp.errors import CannotWrite, Damaged, GrbpError, InvalidInput, missing_extra
 from grbp.live.schema import Event
-from grbp.live.store.base import Reader
-from grbp.live.store.sql import CachedStudy, SqlTransaction, refuse_newer
-from grbp.live.store.witness import make_line
+from grbp.live.store.files import Files
+from grbp.live.store.sql import SqlConnection, refuse_newer
+from grbp.live.store.witness import Witness, make_line
 
 try:
     import apsw
@@ -32,148 +31,104 @@ _SENTENCES: Final[dict[type[Exception], str]] = {
 PAUSE: Final = 0.002
 """How many seconds to wait at a time; SQLite's own pauses grow, and leave somebody behind."""
 
-Tails = dict[int, bytes]
-"""What is to be noted of the last event that a transaction appends to each log, by its number."""
 
+class SqliteConnection(SqlConnection):
+    """A connection to the file, with what is noted beside it of the logs that are written.
 
-class SqliteTransaction(SqlTransaction):
-    """The rows of one study in a SQLite file."""
+    `patience` returns how many seconds to wait for others.
+    """
 
-    def __init__(
-        self,
-        name: str,
-        cache: dict[str, CachedStudy],
-        cursor: "apsw.Cursor",
-        tails: Tails,
-        forget: Callable[[int], None],
-    ) -> None:
-        super().__init__(name, cache)
-        self._cursor, self._tails, self._forget_noted = cursor, tails, forget
+    def __init__(self, raw: "apsw.Connection", files: Files, patience: Callable[[], float]) -> None:
+        super().__init__()
+        self.raw, self.witness, self._files = raw, Witness(files.real, files.where), files
+        self._run, self._cursor = raw.cursor().execute, raw.cursor()
+        # The lines about the last event that is appended to each log, and those of a savepoint.
+        self._lines: dict[int, bytes] = {}
+        self._before: dict[int, bytes] = {}
+        self._content, self._writes = -1, False
+        raw.set_busy_handler(_Waiting(patience))
 
-    def append(self, event: Event) -> None:
-        """Add an event."""
-        super().append(event)
-        # Made here, since after a commit the processor has forgotten how, and takes longer.
-        number = self._require_study().number
-        self._tails[number] = make_line(number, event.seq, event.hash)
+    def begin(self, *, writes: bool) -> None:
+        """Hold everything still; forget what was seen if another connection has written since.
 
-    def _forget(self, number: int) -> None:
-        self._tails.pop(number, None)
-        self._forget_noted(number)
+        Refuse files that were moved, and tables that a newer version has changed.
+        """
+        self._writes = writes
+        self._lines.clear()
+        self._run("begin immediate" if writes else "begin")
+        # The first statement that reads also says at which moment.
+        version = self._run("pragma user_version").get
+        self._files.check()
+        content = self.raw.data_version("main")
+        if content != self._content:
+            self.cache.clear()
+            refuse_newer(self._files.where, version)
+            self._content = content
 
-    def _execute(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
+    def run(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
         try:
             return self._cursor.execute(statement, values).fetchall()
         except UnicodeDecodeError:
-            return self._execute_leniently(statement, values)
+            return self._read_leniently(statement, values)
 
-    def _execute_leniently(
+    def _read_leniently(
         self, statement: str, values: tuple[int | str, ...]
     ) -> list[tuple[Any, ...]]:
         """Read rows with text that is damaged, so that a check can say which they are."""
-        run = self._cursor.connection.execute
-        columns = run(statement, values).description
+        columns = self.raw.execute(statement, values).description
         parts = [
             f'case typeof("{name}") when \'text\' then cast("{name}" as blob) else "{name}" end'
             for name, *_ in columns
         ]
-        rows = run(f"select {', '.join(parts)} from ({statement})", values)  # noqa: S608 (our names)
+        rows = self.raw.execute(f"select {', '.join(parts)} from ({statement})", values)  # noqa: S608 (our names)
         return [
             tuple(one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in row)
             for row in rows
         ]
 
+    def note(self, number: int, event: Event) -> None:
+        """Remember what is to be noted of a log once it is committed."""
+        # Made here, since after a commit the processor has forgotten how, and takes longer.
+        self._lines[number] = make_line(number, event.seq, event.hash)
 
-class SqliteConnection(Reader):
-    """A connection to the file, for one thread at a time, and what was read through it.
-
-    `check` is called whenever a transaction has begun, and refuses files that are not the ones that
-    were opened. `patience` returns how many seconds to wait for others. `forget` is told the number
-    of a log that is being removed.
-    """
-
-    def __init__(
-        self,
-        connection: "apsw.Connection",
-        where: str,
-        check: Callable[[], None],
-        patience: Callable[[], float],
-        forget: Callable[[int], None],
-    ) -> None:
-        self.raw, self.tails, self._where, self._check = connection, Tails(), where, check
-        self._forget = forget
-        self._run = connection.cursor().execute
-        self._cursor = connection.cursor()
-        self._before: Tails = {}
-        self._cache: dict[str, CachedStudy] = {}
-        self._content = -1
-        connection.set_busy_handler(_Waiting(patience))
-
-    def begin(self) -> None:
-        """Hold everything still."""
-        self._run("begin")
-        # The first statement that reads also says at which moment.
-        self._run("pragma user_version").get  # noqa: B018
-        self.refresh()
-
-    def begin_writing(self) -> None:
-        """Let nobody else write."""
-        self.tails.clear()
-        self._run("begin immediate")
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Forget what was seen if another connection has written since.
-
-        Refuse files that were moved, and tables that a newer version has changed.
-        """
-        self._check()
-        content = self.raw.data_version("main")
-        if content != self._content:
-            self._cache.clear()
-            refuse_newer(self._where, self._run("pragma user_version").get)
-            self._content = content
-
-    def bind(self, name: str) -> SqliteTransaction:
-        """Return the transaction that has begun."""
-        return SqliteTransaction(name, self._cache, self._cursor, self.tails, self._forget)
+    def forget(self, number: int) -> None:
+        """Note nothing of a log that is being removed: the next one may get its number."""
+        self._lines.pop(number, None)
+        self.witness.forget(number)
 
     def commit(self) -> None:
-        """Wait until everything is on the disk."""
+        """Wait until everything is on the disk, and note it."""
         self._run("commit")
         self._content = self.raw.data_version("main")
+        for number, line in self._lines.items():
+            self.witness.note(number, line)
 
     def rollback(self) -> None:
-        """Undo what was written."""
-        self._cache.clear()
+        """Undo what was written, and let go of that moment."""
+        if self._writes:
+            self.cache.clear()
         self._run("rollback")
 
     def savepoint(self) -> None:
         """Remember this place in the transaction."""
-        self._before = Tails(self.tails)
+        self._before = dict(self._lines)
         self._run("savepoint job")
 
     def rollback_to_savepoint(self) -> None:
         """Undo what was written since."""
-        self._cache.clear()
+        self.cache.clear()
         self._run("rollback to job; release job")
-        self.tails.clear()
-        self.tails.update(self._before)
+        self._lines = self._before
 
     def release(self) -> None:
         """Keep what was written since."""
         self._run("release job")
 
-    def end(self) -> bool:
-        """Let go of the moment that was read."""
-        with suppress(apsw.Error):
-            self._run("rollback")
-            return True
-        return False
-
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection, and let go of what is noted."""
         self.raw.close()
+        self.witness.close()
 
 
 class _Waiting:

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from operator import attrgetter
-from typing import Any, Final, TypeVar
+from operator import attrgetter, methodcaller
+from typing import Any, Final, TypeAlias, TypeVar
 
 from grbp.errors import Conflict, InvalidInput
 from grbp.live.schema import CaseRow, CodeRow, Event, HeldRow, StudyRow
@@ -126,20 +126,21 @@ class Transaction(ABC):
     def drop_code(self, case: int) -> None:
         """Remove the code of a case, if it has one."""
 
-    def copy_to(self, other: "Transaction") -> None:
-        """Write all rows of this study to another, empty one."""
+    def puts(self) -> Iterator["Put"]:
+        """Yield what writes the rows of this study to another, empty one, a row after another."""
         study = self.study()
         if study is None:
             return
-        other.put_study(study)
-        for event in self.all_events():
-            other.append(event)
-        for case in self.all_cases():
-            other.put_case(case)
-        for held in self.due(LAST):
-            other.put_held(held)
-        for code in self.all_codes():
-            other.put_code(code)
+        kinds: dict[str, Iterable[Any]] = {
+            "put_study": [study],
+            "append": self.all_events(),
+            "put_case": self.all_cases(),
+            "put_held": self.due(LAST),
+            "put_code": self.all_codes(),
+        }
+        for put, rows in kinds.items():
+            for row in rows:
+                yield methodcaller(put, row)
 
     def all_events(self, after: int = 0) -> Iterator[Event]:
         """Yield every event after a number."""
@@ -154,6 +155,16 @@ class Transaction(ABC):
         cases = self.all_cases()
         while part := [row.case for row in islice(cases, PAGE)]:
             yield from self.codes(part).values()
+
+
+Put: TypeAlias = Callable[[Transaction], None]
+"""What writes a row."""
+
+
+def put_all(puts: Iterable[Put], tx: Transaction) -> None:
+    """Write some rows."""
+    for put in puts:
+        put(tx)
 
 
 def _read_pages(
