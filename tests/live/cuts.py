@@ -87,7 +87,7 @@ def open_readers(store: SqliteStore, count: int) -> None:
     """Open a connection for each who may read at one time: each draws some of SQLite's noise."""
     readers = [store._take_reader() for _ in range(count)]
     for reader in readers:
-        reader.begin()
+        reader.begin(writes=False)
         store._give_back(reader)
 
 

@@ -8,13 +8,14 @@ which also says how the study stands then, and that of the case.
 import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from grbp.errors import CannotWrite, Damaged, InvalidInput
 from grbp.live.schema import NO_HASH, OPEN, CaseRow, CodeRow, Event, HeldRow, StudyRow, load_study
 from grbp.live.store.base import Connection
 from grbp.live.store.transaction import PAGE, Transaction, check_storable, refuse_taken
+
+T = TypeVar("T")
 
 MIGRATIONS: list[tuple[str, ...]] = [
     ("alter table cases add column \"group\" {text} not null default ''",),
@@ -125,11 +126,11 @@ def _insert(row: type[tuple[Any, ...]], table: str) -> str:
     return f"insert into {table} ({_quote_names(names)}) values ({', '.join('?' * len(names))})"  # noqa: S608
 
 
-@lru_cache(maxsize=256)
-def _update(columns: tuple[int, ...]) -> str:
-    """Write the statement that writes some columns of a case, by their numbers."""
-    new = ", ".join(f"{_quote(CaseRow._fields[column])} = ?" for column in columns)
-    return f"update cases set {new} where id = ?"  # noqa: S608
+def _put(row: type[tuple[Any, ...]], table: str, *kept: str) -> str:
+    """Write the statement that writes a row, new or not; of an old one some fields are kept."""
+    columns = [_quote(name) for name in list(row.__annotations__)[1:] if name not in kept]
+    new = ", ".join(f"{column} = excluded.{column}" for column in columns)
+    return f"{_insert(row, table)} on conflict (id) do update set {new}"
 
 
 STUDY: Final = "select id, config from studies where study = ?"
@@ -153,11 +154,9 @@ CASES: Final = f"{_select(CaseRow, 'cases')} id > ? and id <= ? order by id limi
 CASES_OF: Final = (
     f"{_select(CaseRow, 'cases')} status = ? and id > ? and id <= ? order by status, id limit ?"
 )
-_PUT_CASE, _PUT_CODE = (
-    f"{_insert(row, table)} on conflict (id) do update set "
-    + ", ".join(f"{column} = excluded.{column}" for column in map(_quote, row._fields[1:]))
-    for row, table in ((CaseRow, "cases"), (CodeRow, "codes"))
-)
+_PUT_CASE: Final = _put(CaseRow, "cases")
+# As long as a case has its status, its entry in the index of these need not be written.
+_PUT_CASE_OF_STATUS: Final = _put(CaseRow, "cases", "status")
 _COUNT_HELD: Final = "select coalesce(sum(held), 0) from cases where id > ? and id <= ?"
 _HELD: Final = 'select "case", step, due, seq from held where study = ?'
 HELD_STEP: Final = f'{_HELD} and "case" = ? and step = ?'
@@ -175,6 +174,7 @@ FIND_CODES: Final = (
     f" where codes.id >> {_BITS} = ? and folded = ?"
     f" order by cases.status <> '{OPEN}', codes.id desc limit ?"
 )
+_PUT_CODE: Final = _put(CodeRow, "codes")
 _DROP_CODE: Final = "delete from codes where id = ?"
 
 NO_COUNTERS: Final = "[0,0,0,0,0,0,0,0,0]"
@@ -265,16 +265,14 @@ class SqlTransaction(Transaction):
 
     def case(self, case: int) -> CaseRow | None:
         """Return a case."""
-        cached = self._find_study()
-        if cached is not None and case in cached.cases:
-            return cached.cases[case]
         check_storable([case])
-        if cached is not None and 0 < case <= MOST:
+        cached = self._find_study()
+        if cached is None or not 0 < case <= MOST:
+            return None
+        if case not in cached.cases:
             for row in self._query(CASE, cached.first + case):
-                found = CaseRow(*row)
-                _remember_case(cached, found)
-                return found
-        return None
+                _remember_case(cached, CaseRow(*row))
+        return cached.cases.get(case)
 
     def held(self, case: int, step: int) -> HeldRow | None:
         """Return a held step."""
@@ -294,34 +292,26 @@ class SqlTransaction(Transaction):
         ((number,),) = self._query(_COUNT_HELD, cached.first, cached.first + MOST)
         return int(number)
 
-    def _query_study(
-        self, kind: Callable[..., Any], statement: str, *values: int | str
-    ) -> list[Any]:
-        """Return rows that are found by the number of the study and something else."""
-        check_storable(values)
-        cached = self._find_study()
-        found = () if cached is None else self._query(statement, cached.number, *values)
-        return [kind(*row) for row in found]
-
     def events(self, after: int, limit: int) -> list[Event]:
         """Return the next events."""
-        return [*map(Event._make, self._query_page(EVENTS, after, limit))]
+        return [Event(*row) for row in self._query_page(EVENTS, after, limit)]
 
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases."""
-        if status:
-            return [*map(CaseRow._make, self._query_page(CASES_OF, after, limit, status))]
-        return [*map(CaseRow._make, self._query_page(CASES, after, limit))]
+        statement, which = (CASES_OF, (status,)) if status else (CASES, ())
+        return [CaseRow(*row) for row in self._query_page(statement, after, limit, *which)]
+
+    def _query_study(self, kind: Callable[..., T], statement: str, *values: int | str) -> list[T]:
+        """Return rows that are found by the number of the study, if any, and something else."""
+        return [kind(*row) for row in self._query(statement, self.number() or 0, *values)]
 
     def _query_page(
         self, statement: str, after: int, limit: int, *which: str
     ) -> list[tuple[Any, ...]]:
-        """Return the next rows after one of the study."""
-        cached = self._find_study()
-        if cached is None:
-            return []
-        first = cached.first + min(max(after, 0), MOST)
-        return self._query(statement, *which, first, cached.first + MOST, limit)
+        """Return the next rows after one of the study, if any."""
+        first = (self.number() or 0) << _BITS
+        after = min(max(after, 0), MOST)
+        return self._query(statement, *which, first + after, first + MOST, limit)
 
     def codes(self, cases: Sequence[int]) -> dict[int, CodeRow]:
         """Return the codes of some cases."""
@@ -400,14 +390,12 @@ class SqlTransaction(Transaction):
         cached.study = row
 
     def put_case(self, row: CaseRow) -> None:
-        """Write a case's row; of one in the cache what differs, so that no index is in vain."""
+        """Write a case's row, unless it is as it was."""
         cached = self._require_study()
         identity, before = _make_identity(cached, row.case), cached.cases.get(row.case)
-        if before is None:
-            self._query(_PUT_CASE, identity, *row[1:])
-        elif row != before:
-            changed = tuple([k for k, value in enumerate(row) if value != before[k]])
-            self._query(_update(changed), *[row[k] for k in changed], identity)
+        if row != before:
+            same = before is not None and row.status == before.status
+            self._query(_PUT_CASE_OF_STATUS if same else _PUT_CASE, identity, *row[1:])
         _remember_case(cached, row)
 
     def put_held(self, row: HeldRow) -> None:
