@@ -7,6 +7,7 @@ log, and what this process wrote itself, is remembered, so that it is looked at 
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from grbp.errors import Damaged, GrbpError
@@ -18,7 +19,6 @@ from grbp.live.schema import (
     NO_HASH,
     OPEN,
     CaseRow,
-    CodeRow,
     Event,
     HeldRow,
     StudyRow,
@@ -56,6 +56,10 @@ class CheckedRows:
     def trust(self) -> None:
         """Forget all that is known, also of damage: a verify found all well."""
         self.damage: str | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the rows: what was written was not kept, or nobody knows whether it was."""
         self.study: StudyRow | None = None
         self.config = ""
         self.cases: dict[int, CaseRow] = {}
@@ -72,11 +76,8 @@ class CheckedRows:
         """Run a script that reads rows which follow from the log."""
         if not self._needed:
             return self._store.read(self.name, script)
-        try:
+        with self:
             return self._store.read(self.name, lambda tx: script(CheckedTransaction(tx, self)))
-        except Exception as error:
-            self._notice(error)
-            raise
 
     def write(self, script: Callable[[Transaction], T]) -> T:
         """Run a script that reads such rows and writes; forget what was not kept."""
@@ -88,24 +89,21 @@ class CheckedRows:
             bound.append(CheckedTransaction(tx, self))
             return script(bound[0])
 
-        try:
-            return self._store.write(self.name, write)
-        except BaseException as error:
-            for rows in bound:
-                rows.undo()
-            self._notice(error)
-            raise
+        with self:
+            try:
+                return self._store.write(self.name, write)
+            except BaseException:
+                if any(rows.wrote for rows in bound):
+                    self.forget()
+                raise
 
     def __enter__(self) -> None:
         """Begin to look at what is stored."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Look at how it ended."""
-        if error is not None and self._needed:
-            self._notice(error)
-
-    def _notice(self, error: BaseException) -> None:
-        """Keep what was damaged, and name it."""
+        """Look at how it ended: keep what was damaged, and name it."""
+        if not self._needed:
+            return
         if isinstance(error, Damaged):
             self.damage = str(error)
         elif isinstance(error, DAMAGE) and not isinstance(error, GrbpError):
@@ -136,8 +134,16 @@ def keep_checked(store: Store, name: str) -> CheckedRows:
 class CheckedTransaction(Transaction):
     """A transaction whose rows were checked against the log; one that fails raises `Damaged`."""
 
-    written: list[int] | None = None
-    """The cases that were written in this transaction; None if nothing was."""
+    wrote = False
+    """Whether anything was written in this transaction."""
+
+    # What follows from no log; and whoever lists events wants to see them as they are.
+    events: Any = property(attrgetter("_tx.events"))
+    codes: Any = property(attrgetter("_tx.codes"))
+    find_codes: Any = property(attrgetter("_tx.find_codes"))
+    append: Any = property(attrgetter("_tx.append"))
+    put_code: Any = property(attrgetter("_tx.put_code"))
+    drop_code: Any = property(attrgetter("_tx.drop_code"))
 
     def __init__(self, tx: Transaction, checked: CheckedRows) -> None:
         self._tx, self._checked = tx, checked
@@ -213,8 +219,8 @@ class CheckedTransaction(Transaction):
             self._require(row == made, what)
             for step in held.values():
                 self._require(self._tx.held(case, step.step) == step, _name_held(step))
-                self._remember_held(step)
-        self._remember_case(row)
+                _remember(self._checked.held, (case, step.step), step)
+        _remember(self._checked.cases, row.case, row)
 
     def _fold_case(self, config: Config, row: CaseRow) -> tuple[CaseRow, dict[int, HeldRow]]:
         return fold_case(config, [*case_entries(self, row)][::-1])
@@ -247,29 +253,15 @@ class CheckedTransaction(Transaction):
             assert case is not None and study is not None  # noqa: PT018, S101 (or it is damage)
             _, held = self._fold_case(load_config(study.config), case)
             self._require(held.get(row.step) == row, _name_held(row))
-        self._remember_held(row)
-
-    def count_held(self) -> int:
-        """Return how many steps the cases say are held."""
-        return self._tx.count_held()
+        _remember(self._checked.held, (row.case, row.step), row)
 
     def event_of_key(self, key: str) -> Event | None:
         """Return the event of an idempotency key, whose hash fits."""
-        event = self._tx.event_of_key(key)
-        if event is not None:
-            self._check_event(event)
-        return event
+        return self._check_event(self._tx.event_of_key(key))
 
     def event(self, seq: int) -> Event | None:
         """Return the event of a number, whose hash fits."""
-        event = self._tx.event(seq)
-        if event is not None:
-            self._check_event(event)
-        return event
-
-    def events(self, after: int, limit: int) -> list[Event]:
-        """Return the next events as they are: whoever lists them wants to see them."""
-        return self._tx.events(after, limit)
+        return self._check_event(self._tx.event(seq))
 
     def cases(self, after: int, limit: int, status: str = "") -> list[CaseRow]:
         """Return the next cases; of those under way, which are advised, each was checked."""
@@ -281,74 +273,38 @@ class CheckedTransaction(Transaction):
                 self._check_case(row.case, row)
         return rows
 
-    def codes(self, cases: Sequence[int]) -> dict[int, CodeRow]:
-        """Return the codes of some cases, which follow from no log."""
-        return self._tx.codes(cases)
-
-    def find_codes(self, folded: str, limit: int) -> list[CodeRow]:
-        """Return those who have a code."""
-        return self._tx.find_codes(folded, limit)
-
-    def append(self, event: Event) -> None:
-        """Add an event to the log."""
-        self._tx.append(event)
-
     def put_study(self, row: StudyRow) -> None:
         """Write the study's row."""
         self._tx.put_study(row)
-        self.written = self.written or []
+        self.wrote = True
         self._checked.study, self._checked.config = row, row.config
 
     def put_case(self, row: CaseRow) -> None:
         """Write a case's row."""
         self._tx.put_case(row)
-        self.written = [row.case] if self.written is None else [*self.written, row.case]
-        self._remember_case(row)
+        self.wrote = True
+        _remember(self._checked.cases, row.case, row)
 
     def put_held(self, row: HeldRow) -> None:
         """Write the row of a held step."""
         self._tx.put_held(row)
-        self._remember_held(row)
+        self.wrote = True
+        _remember(self._checked.held, (row.case, row.step), row)
 
     def drop_held(self, case: int, step: int) -> None:
         """Remove the row of a held step."""
         self._tx.drop_held(case, step)
+        self.wrote = True
         self._checked.held.pop((case, step), None)
 
-    def put_code(self, row: CodeRow) -> None:
-        """Write the code of a case."""
-        self._tx.put_code(row)
-
-    def drop_code(self, case: int) -> None:
-        """Remove the code of a case."""
-        self._tx.drop_code(case)
-
-    def undo(self) -> None:
-        """Forget what was written: it was not kept, or nobody knows whether it was."""
-        if self.written is not None:
-            self._checked.study = None
-            self._checked.held.clear()
-            self._checked.knows_held = False
-            for case in self.written:
-                self._checked.cases.pop(case, None)
-
-    def _remember_case(self, row: CaseRow) -> None:
-        if len(self._checked.cases) >= _MOST:
-            self._checked.cases.clear()
-        self._checked.cases[row.case] = row
-
-    def _remember_held(self, row: HeldRow) -> None:
-        if len(self._checked.held) >= _MOST:
-            self._checked.held.clear()
-        self._checked.held[row.case, row.step] = row
-
-    def _check_event(self, event: Event) -> None:
+    def _check_event(self, event: Event | None) -> Event | None:
         """Refuse an event that was changed since its hash was made."""
-        if hash_fields(event[:-1]) != event.hash:
+        if event is not None and hash_fields(event[:-1]) != event.hash:
             raise Damaged(
                 f"event {event.seq} of the study {self._checked.name!r} was changed: its hash does"
                 " not match its content; verify the study, and restore a backup"
             )
+        return event
 
     def _require(self, holds: bool, what: str) -> None:
         """Refuse what does not follow from the log."""
@@ -377,6 +333,13 @@ def check_types(row: CaseRow | Event, what: str) -> None:
 
 
 _TYPES: Final = {kind: tuple(kind.__annotations__.values()) for kind in (CaseRow, Event)}
+
+
+def _remember(known: dict[Any, Any], place: object, row: object) -> None:
+    """Remember a row, and not too many."""
+    if len(known) >= _MOST:
+        known.clear()
+    known[place] = row
 
 
 def _name_held(row: HeldRow) -> str:

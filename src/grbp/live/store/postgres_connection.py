@@ -131,17 +131,13 @@ class Session(SqlConnection):
         self._writes, self.committing = writes, False
         self.cache.clear()
         self._unsent.clear()
-        cursor = None
-        if self._connection is not None:
-            try:
-                if self._patience != self._store.patience:
-                    self._set_up()
-                cursor = self._connection.execute(self._writing if writes else _READING)
-            except Overdue:
-                raise  # It would not answer a new one either.
-            except psycopg.OperationalError:
-                pass
-        if cursor is None:
+        try:
+            if self._patience != self._store.patience:
+                self._set_up()
+            cursor = self.connection.execute(self._writing if writes else _READING)
+        except Overdue:
+            raise  # It would not answer a new one either.
+        except psycopg.OperationalError:
             self._store.prepare(self)
             cursor = self.connection.execute(self._writing if writes else _READING)
         while cursor.nextset():

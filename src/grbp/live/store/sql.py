@@ -180,7 +180,7 @@ _DROP_CODE: Final = "delete from codes where id = ?"
 NO_COUNTERS: Final = "[0,0,0,0,0,0,0,0,0]"
 
 _MOST_CACHED: Final = 1_000
-"""The cases, and the codes of cases, that are kept in memory."""
+"""The cases that are kept in memory."""
 
 
 class CachedStudy:
@@ -190,7 +190,6 @@ class CachedStudy:
         self.first = number << _BITS
         self.number, self.study = number, study
         self.cases: dict[int, CaseRow] = {}
-        self.codes: dict[int, CodeRow | None] = {}
 
 
 class SqlConnection(Connection):
@@ -316,23 +315,14 @@ class SqlTransaction(Transaction):
     def codes(self, cases: Sequence[int]) -> dict[int, CodeRow]:
         """Return the codes of some cases."""
         check_storable(cases)
-        cached = self._find_study()
-        if cached is None:
-            return {}
-        if len(cached.codes) >= _MOST_CACHED:
-            cached.codes.clear()
-        unknown = [case for case in cases if case not in cached.codes and 0 < case <= MOST]
-        for first in range(0, len(unknown), PAGE):
-            self._read_codes(cached, unknown[first : first + PAGE])
-        found = {case: cached.codes.get(case) for case in cases}
-        return {case: row for case, row in found.items() if row is not None}
-
-    def _read_codes(self, cached: CachedStudy, cases: list[int]) -> None:
-        """Keep the codes of some cases in memory."""
-        statement = f"{CODES} ({', '.join('?' * len(cases))})"
-        cached.codes |= dict.fromkeys(cases)
-        for row in self._query(statement, *(cached.first + case for case in cases)):
-            cached.codes[row[0]] = CodeRow(*row)
+        first = (self.number() or 0) << _BITS
+        known = [first + case for case in cases if 0 < case <= MOST]
+        found = dict[int, CodeRow]()
+        for start in range(0, len(known), PAGE):
+            part = known[start : start + PAGE]
+            rows = self._query(f"{CODES} ({', '.join('?' * len(part))})", *part)
+            found |= {row[0]: CodeRow(*row) for row in rows}
+        return {case: found[case] for case in cases if case in found}
 
     def find_codes(self, folded: str, limit: int) -> list[CodeRow]:
         """Return those who have a code."""
@@ -408,15 +398,11 @@ class SqlTransaction(Transaction):
 
     def put_code(self, row: CodeRow) -> None:
         """Write the code of a case."""
-        cached = self._require_study()
-        self._query(_PUT_CODE, _make_identity(cached, row.case), *row[1:])
-        cached.codes[row.case] = row
+        self._query(_PUT_CODE, _make_identity(self._require_study(), row.case), *row[1:])
 
     def drop_code(self, case: int) -> None:
         """Remove the code of a case."""
-        cached = self._require_study()
-        self._query(_DROP_CODE, _make_identity(cached, case))
-        cached.codes.pop(case, None)
+        self._query(_DROP_CODE, _make_identity(self._require_study(), case))
 
 
 def _remember_case(cached: CachedStudy, row: CaseRow) -> None:

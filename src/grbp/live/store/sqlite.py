@@ -20,11 +20,19 @@ from grbp._io import (
     look_at,
     make_folder,
     make_private,
+    reason,
     sync_folder,
     take_name,
 )
 from grbp._marks import STUDIES as MARK, lock_free_address, refuse_others
-from grbp.errors import CannotWrite, InvalidInput, NotFound, missing_extra
+from grbp.errors import (
+    CannotWrite,
+    Damaged,
+    GrbpError,
+    InvalidInput,
+    NotFound,
+    missing_extra,
+)
 from grbp.live.store.base import HOUSE
 from grbp.live.store.files import NETWORKED, Files, file_system
 from grbp.live.store.sql import (
@@ -37,11 +45,7 @@ from grbp.live.store.sql import (
     unused_name,
 )
 from grbp.live.store.sql_store import SqlStore
-from grbp.live.store.sqlite_connection import (
-    PAUSE,
-    SqliteConnection,
-    translate_error,
-)
+from grbp.live.store.sqlite_connection import PAUSE, SqliteConnection
 from grbp.live.store.witness import END, describe_gone, describe_loss, is_noted
 
 try:
@@ -59,6 +63,27 @@ FILES: Final = ("", "-wal", "-shm", END)
 
 _WANTED: Final = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
+_CLOSED: Final = (InvalidInput, "was closed; open it again")
+_DAMAGED: Final = (Damaged, "cannot be read or written (it is damaged); restore a backup")
+_SAID: Final[dict[type[Exception], tuple[type[GrbpError], str]]] = {
+    apsw.NotADBError: (InvalidInput, "was given; it is not a SQLite file"),
+    apsw.ConnectionClosedError: _CLOSED,
+    apsw.CursorClosedError: _CLOSED,
+    apsw.FullError: (CannotWrite, "cannot be written (the disk is full); make room"),
+    apsw.ReadOnlyError: (
+        CannotWrite,
+        "cannot be written (the file or its folder is read-only); change that",
+    ),
+    apsw.CantOpenError: (
+        CannotWrite,
+        "cannot be opened; see who may read and write it and its folder",
+    ),
+    apsw.CorruptError: _DAMAGED,
+    UnicodeDecodeError: _DAMAGED,
+    apsw.ConstraintError: (CannotWrite, "cannot be written (this contradicts what is stored)"),
+}
+"""What an error of SQLite, or of reading its text, means."""
+
 _NO_STORE: Final = "there is no store {}; `grbp live init` makes one"
 
 
@@ -70,19 +95,19 @@ class SqliteStore(SqlStore):
         path: Path,
         *,
         create: bool = False,
-        vfs: str | None = None,
         synchronous: str = "FULL",
     ) -> None:
         super().__init__()
         check_file_name(path)
-        self.where, self._vfs = str(path), vfs
+        self.where = str(path)
         # Whole, as SQLite takes names such as :memory: otherwise, and the folder may be changed.
-        self.address = self._whole = os.path.abspath(path)  # noqa: PTH100
-        self._path = path = Path(self._whole)
-        self._files = Files(self._whole, self.where)
+        self.address = os.path.abspath(path)  # noqa: PTH100
+        self._path = path = Path(self.address)
+        self._files = Files(self.address, self.where)
         self._settings: dict[str, Any] = {}
         self._lost: list[str] = []
-        new = not self._exists()
+        with self._translated():  # It may be in a folder that nobody may look into.
+            new = look_at(path) is None
         if new:
             if not create:
                 raise NotFound(_NO_STORE.format(self.where))
@@ -106,7 +131,7 @@ class SqliteStore(SqlStore):
             raise
 
     def _connect(self) -> SqliteConnection:
-        raw = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE, self._vfs)
+        raw = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE)
         return SqliteConnection(raw, self._files, self._may_wait)
 
     def _make_reader(self) -> SqliteConnection:
@@ -126,13 +151,9 @@ class SqliteStore(SqlStore):
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         with (
             suppress(apsw.Error, OSError),
-            closing(apsw.Connection(lock_free_address(self._path), flags, self._vfs)) as connection,
+            closing(apsw.Connection(lock_free_address(self._path), flags)) as connection,
         ):
             refuse_others(Path(self.where), MARK, connection)
-
-    def _exists(self) -> bool:
-        with self._translated():  # It may be in a folder that nobody may look into.
-            return look_at(self._path) is not None
 
     def _prepare(self, create: bool, new: bool, synchronous: str) -> None:
         """Set the connection up, make the tables of a new file, and migrate those of an old one."""
@@ -294,9 +315,20 @@ class SqliteStore(SqlStore):
 
     def _translate_error(self, error: BaseException, _: object = None) -> BaseException:
         """Say an error of SQLite or of the system in a sentence."""
-        if self._closed and isinstance(error, apsw.BusyError):
-            return InvalidInput(f"{self.where} was closed; open it again")
-        return translate_error(self.where, self.patience, error)
+        busy = (
+            f"cannot be written (another process has been writing for {self.patience:g} seconds);"
+            " try again"
+        )
+        said = _SAID | {
+            apsw.BusyError: _CLOSED if self._closed else (CannotWrite, busy),
+            apsw.Error: (CannotWrite, f"cannot be read or written ({error})"),
+        }
+        for kind, (refusal, what) in said.items():
+            if isinstance(error, kind):
+                return refusal(f"{self.where} {what}")
+        if isinstance(error, OSError) and not isinstance(error, GrbpError):
+            return CannotWrite(f"{self.where} cannot be written ({reason(error)})")
+        return error
 
 
 @contextmanager

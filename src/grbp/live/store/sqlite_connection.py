@@ -1,11 +1,10 @@
-"""A connection to a SQLite file, what it has read, and how SQLite's errors are said."""
+"""A connection to a SQLite file, and what it has read."""
 
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from grbp._io import reason
-from grbp.errors import CannotWrite, Damaged, GrbpError, InvalidInput, missing_extra
+from grbp.errors import missing_extra
 from grbp.live.schema import Event
 from grbp.live.store.files import Files
 from grbp.live.store.sql import SqlConnection, refuse_newer
@@ -15,18 +14,6 @@ try:
     import apsw
 except ImportError as error:
     raise missing_extra(error, "apsw", "live") from error
-
-_SENTENCES: Final[dict[type[Exception], str]] = {
-    apsw.NotADBError: "was given; it is not a SQLite file",
-    apsw.ConnectionClosedError: "was closed; open it again",
-    apsw.CursorClosedError: "was closed; open it again",
-    apsw.FullError: "cannot be written (the disk is full); make room",
-    apsw.ReadOnlyError: "cannot be written (the file or its folder is read-only); change that",
-    apsw.CantOpenError: "cannot be opened; see who may read and write it and its folder",
-    apsw.CorruptError: "cannot be read or written (it is damaged); restore a backup",
-    UnicodeDecodeError: "cannot be read or written (it is damaged); restore a backup",
-    apsw.ConstraintError: "cannot be written (this contradicts what is stored)",
-}
 
 PAUSE: Final = 0.002
 """How many seconds to wait at a time; SQLite's own pauses grow, and leave somebody behind."""
@@ -146,23 +133,3 @@ class _Waiting:
             return False
         time.sleep(PAUSE)
         return True
-
-
-def translate_error(where: str, patience: float, error: BaseException) -> BaseException:
-    """Say an error of SQLite or of the system in a sentence."""
-    if isinstance(error, GrbpError):
-        return error
-    for kind, what in _SENTENCES.items():
-        if isinstance(error, kind):
-            refusal: type[GrbpError] = InvalidInput if what.startswith("was ") else CannotWrite
-            return (Damaged if "damaged" in what else refusal)(f"{where} {what}")
-    if isinstance(error, apsw.BusyError):
-        return CannotWrite(
-            f"{where} cannot be written (another process has been writing for {patience:g}"
-            " seconds); try again"
-        )
-    if isinstance(error, apsw.Error):
-        return CannotWrite(f"{where} cannot be read or written ({error})")
-    if isinstance(error, OSError):
-        return CannotWrite(f"{where} cannot be written ({reason(error)})")
-    return error
