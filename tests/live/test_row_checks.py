@@ -18,8 +18,7 @@ from grbp.errors import Conflict, Damaged, GrbpError, InvalidInput, ReadOnly
 from grbp.live.row_checks import CheckedTransaction, find_checked
 from grbp.live.schema import CaseRow
 from grbp.live.store.base import Store, Transaction
-from grbp.live.store.sqlite import SqliteStore
-from grbp.live.store.sqlite_connection import SqliteConnection
+from grbp.live.store.sqlite import SqliteConnection, SqliteStore
 
 apsw = optional("apsw")
 
