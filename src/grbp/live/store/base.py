@@ -15,16 +15,9 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
-from grbp.live.store.transaction import (
-    LAST,
-    PAGE,
-    Transaction,
-    check_storable,
-    put_all,
-    refuse_taken,
-)
+from grbp.live.store.transaction import LAST, Transaction, check_storable, put_all, refuse_taken
 
-__all__ = ["HIDDEN", "HOUSE", "LAST", "PAGE", "STAGED", "Connection", "Store", "Transaction"]
+__all__ = ["HIDDEN", "HOUSE", "LAST", "STAGED", "Connection", "Store", "Transaction"]
 
 T = TypeVar("T")
 
