@@ -152,7 +152,8 @@ def test_after_a_cut_the_witness_may_be_older_than_the_store_and_never_newer(
         noted = Witness(str(folder / FILE), FILE).read()
         with closing(SqliteStore(folder / FILE, create=True)) as store:
             for name in store.studies():
-                log, study = store.read(name, lambda tx: (tx.number(), tx.study()))  # type: ignore[attr-defined]
+                log, study = store.read(name, lambda tx: (tx.number(), tx.study()))
+                assert log is not None
                 assert study is not None
                 ages[noted.get(log, (0, ""))[0] - study.seq] += 1
     assert max(ages) == 0

@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 from optional import optional
@@ -232,7 +233,7 @@ def test_a_store_is_not_shared_with_a_forked_process_nor_used_when_closed(
                 attempt()
             one_sentence(refused.value)
         if kind == "postgres":
-            session = store._writer  # type: ignore[attr-defined]
+            session: Any = store._writer
             connection = session.connection
             store._disconnect()
             assert not connection.closed

@@ -19,6 +19,7 @@ from grbp.errors import CannotWrite, GrbpError, InvalidInput
 from grbp.live.store import open_store
 from grbp.live.store.base import Store, Transaction
 from grbp.live.store.memory import MemoryStore
+from grbp.live.store.sql_store import SqlStore
 
 apsw = optional("apsw")
 T = TypeVar("T")
@@ -30,11 +31,12 @@ UNKNOWN, NOTHING = "may be stored or not", "so nothing was written"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
     """A store with one empty study, s."""
     sqlite = request.param == "sqlite"
     where = tmp_path / "live.sqlite" if sqlite else request.getfixturevalue("dsn")
     with closing(open_store(where, create=True)) as store:
+        assert isinstance(store, SqlStore)
         store.write("s", create)
         yield store
 
@@ -153,7 +155,7 @@ def test_a_long_read_is_of_one_moment_and_holds_nobody_up(store: Store) -> None:
     assert len(log(store)) == 6
 
 
-def test_many_readers_at_once_leave_a_few_connections(store: Store) -> None:
+def test_many_readers_at_once_leave_a_few_connections(store: SqlStore) -> None:
     here = threading.Barrier(20)
 
     def meet(rows: Transaction) -> int:
@@ -281,7 +283,7 @@ def test_a_store_in_memory_is_not_read_for_ever_either() -> None:
 
 
 def test_a_forked_process_leaves_the_queue_and_the_connections_alone(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log(store)
     readers = list(store._readers)
@@ -369,7 +371,7 @@ def test_a_server_that_hangs_in_a_transaction_is_given_up(
 
 
 @pytest.mark.slow
-def test_a_store_in_a_server_that_hangs_is_closed_soon(hanging: tuple[Store, Server]) -> None:
+def test_a_store_in_a_server_that_hangs_is_closed_soon(hanging: tuple[SqlStore, Server]) -> None:
     store, server = hanging
     store.patience = 60.0
     log(store)
