@@ -2,34 +2,27 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 from urllib.parse import quote
 
 from grbp._io import check_writable, write_whole
-from grbp.errors import InvalidInput
-from grbp.learners.registry import LearnerLike
-from grbp.live.advice import Advice, AnyBasis, Status
+from grbp.errors import InvalidInput, NotFound
+from grbp.live.advice import Advice, AnyBasis
 from grbp.live.arguments import check_text
 from grbp.live.config import Config
 from grbp.live.history import find_taken_back
 from grbp.live.parameters import MOST_ROWS, PAGE
+from grbp.live.queries import describe_studies
 from grbp.live.schema import Event
 from grbp.live.study import Study
 from grbp.live.verbs import Verbs, answer_of
-from grbp.model.transition import Action
 from grbp.serve.checks import check_learner
 from grbp.serve.endpoints import ENDPOINTS
 from grbp.serve.http_errors import SENT
-from grbp.serve.remote import (
-    READERS,
-    find_only_study,
-    list_studies,
-    read_basis,
-    read_labels,
-    read_status,
-)
+from grbp.serve.remote import read_as, read_fields
 from grbp.serve.transport import Transport
 
 _PART: Final = 2**16
@@ -102,9 +95,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         try:
             self._actor = self._transport.actor()
             self._check_who(who)
-            self.name = (
-                find_only_study(self._transport) if name is None else check_text("name", name, 64)
-            )
+            self.name = self._find_only_study() if name is None else check_text("name", name, 64)
             status = self.status()
         except BaseException:
             self.close()
@@ -121,7 +112,7 @@ as https://ward.example.org or http://127.0.0.1:8000
         cls, store: str, *, archived: bool, token: str | None = None, timeout: float = 60.0
     ) -> list[str]:
         with closing(Transport(store, token, timeout)) as transport:
-            return list_studies(transport, archived=archived)
+            return _list_studies(transport, archived=archived)
 
     @classmethod
     def _make(
@@ -160,6 +151,8 @@ as https://ward.example.org or http://127.0.0.1:8000
         """Carry a verb out at the server: in a way of its own if it has one, else by its route."""
         if verb in _OWN:
             return _OWN[verb](self, **given)
+        if "learner" in given:
+            check_learner(given["learner"])
         if "after" in given:
             return self._list_rows(verb, **given)
         return self._read(verb, self._request(verb, given))
@@ -184,9 +177,12 @@ as https://ward.example.org or http://127.0.0.1:8000
         return f"{path}?basis=0" if answer_of(verb) is Advice else path
 
     def _read(self, verb: str, said: Any) -> Any:
-        """Read what the server answers, as the verb gives it."""
+        """Read what the server answers, as the verb gives it; advice fetches its reasons later."""
         answer = answer_of(verb)
-        return self._read_advice(said) if answer is Advice else READERS[answer](said)
+        if answer is not Advice:
+            return read_as(answer, said.get("items", said))
+        explain = partial(self._fetch_basis, said["case"], said["state"])
+        return Advice(**read_fields(Advice, said), _explain=explain)
 
     def _list_rows(self, verb: str, after: int, limit: int, **given: Any) -> list[Any]:
         """List rows, page by page."""
@@ -198,11 +194,6 @@ as https://ward.example.org or http://127.0.0.1:8000
             rows, last = rows + self._read(verb, page), page["next"]
         return rows
 
-    def _change_learner(self, learner: LearnerLike, why: str, who: str | None) -> Status:
-        check_learner(learner)
-        given = {"learner": learner, "why": why, "who": who}
-        return read_status(self._request("change_learner", given))
-
     def _find_basis(self, case: int, state: int | None) -> AnyBasis | None:
         """Give the reasons for what is advised, in the present state if none is named."""
         advice = self.ask(case)
@@ -210,7 +201,10 @@ as https://ward.example.org or http://127.0.0.1:8000
         return None if advice.shadow else self._fetch_basis(case, at)
 
     def _fetch_basis(self, case: int, state: int) -> AnyBasis:
-        return read_basis(self._request("basis", {"case": case, "state": state}))
+        basis: AnyBasis = self._read(
+            "basis", self._request("basis", {"case": case, "state": state})
+        )
+        return basis
 
     def _find_taken_back(self, events: Iterable[Event]) -> set[int]:
         cases = {event.case for event in events if event.case}
@@ -238,13 +232,12 @@ as https://ward.example.org or http://127.0.0.1:8000
             while part := answer.read(_PART):
                 yield part
 
-    def _read_advice(self, said: dict[str, Any]) -> Advice:
-        """Return advice whose reasons are fetched when somebody asks for them."""
-        del said["basis"]
-        action = None if said["action"] is None else Action[said["action"].upper()]
-        warnings = None if said["warnings"] is None else tuple(said["warnings"])
-        said |= {"action": action, "warnings": warnings, "labels": read_labels(said["labels"])}
-        return Advice(**said, _explain=lambda: self._fetch_basis(said["case"], said["state"]))
+    def _find_only_study(self) -> str:
+        """Return the name of the only study at the server, or of the only one in use."""
+        names = _list_studies(self._transport) or _list_studies(self._transport, archived=True)
+        if len(names) != 1:
+            raise NotFound(f"no study was named for {self._where}; {describe_studies(names)}")
+        return names[0]
 
     def _check_who(self, who: str | None) -> None:
         """Refuse another name than that of the token, which counts."""
@@ -257,7 +250,6 @@ as https://ward.example.org or http://127.0.0.1:8000
 
 _OWN: Final[dict[str, Callable[..., Any]]] = {
     "basis": Client._find_basis,
-    "change_learner": Client._change_learner,
     "find_taken_back": Client._find_taken_back,
     "export_lines": Client._stream_lines,
     "export_steps": Client._save_steps,
@@ -269,3 +261,13 @@ _OWN: Final[dict[str, Callable[..., Any]]] = {
 def _connect(url: str, options: dict[str, Any]) -> closing[Transport]:
     """Return a way to a server at which there is no study yet."""
     return closing(Transport(url, options.get("token"), options.get("timeout", 60.0)))
+
+
+def _list_studies(transport: Transport, *, archived: bool = False) -> list[str]:
+    """List the studies of a server."""
+    names: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        page = transport.get("/api/studies", after=after, limit=PAGE, all=int(archived))
+        names, after = names + page["items"], page["next"]
+    return names
