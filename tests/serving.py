@@ -18,14 +18,14 @@ from grbp.live.store import open_store
 from grbp.serve.app import create_app
 from grbp.serve.connections import HttpConnection
 from grbp.serve.middleware import COOKIE
-from grbp.serve.roles import ROLE, ROUTERS
 from grbp.serve.server import Endpoint, listen
 from grbp.serve.settings import Settings
+from grbp.serve.state import ROLE, ROUTERS
 from grbp.serve.tokens import ROLES, Tokens
 
 ROLES_BY_ROUTE: Final[dict[tuple[str, str], str]] = {
     (method, route.path): (route.openapi_extra or {})[ROLE]
-    for router in ROUTERS
+    for router in ROUTERS.values()
     for route in router.routes
     if isinstance(route, APIRoute)
     for method in (route.methods or set()) - {"HEAD"}

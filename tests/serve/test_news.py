@@ -17,7 +17,7 @@ from sockets import wait_until
 
 import grbp
 from grbp.live.words.log import describe_events
-from grbp.serve import admin
+from grbp.serve import server_routes
 from grbp.serve.settings import EVENT_STREAM, Settings
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-STATIC: Final = Path(admin.__file__).parent / "static"
+STATIC: Final = Path(server_routes.__file__).parent / "static"
 _NAMES: Final = count(1)
 _WARD: Final = "/api/studies/ward/events.ndjson"
 _ACCEPT: Final = {"Accept": EVENT_STREAM}
@@ -138,7 +138,7 @@ def test_a_browser_gets_the_same_events_with_their_words(tmp_path: Path) -> None
 def test_silence_is_broken_for_browsers_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin, "LONGEST_SILENCE", 0.0)
+    monkeypatch.setattr(server_routes, "LONGEST_SILENCE", 0.0)
     with Serving(tmp_path, asking="viewer") as server:
         study = grbp.Study.create(server.store, "ward", 4)
         path = f"{_WARD}?after=1&follow=60"
@@ -161,7 +161,7 @@ def test_the_reference_says_how_long_silence_lasts() -> None:
     said = (root / "docs/reference/serve.md").read_text("utf-8")
     asks = re.search(r"ASK_AGAIN = ([\d_]+);", (STATIC / "follow.js").read_text("utf-8"))
     assert asks
-    assert f"at least every {admin.LONGEST_SILENCE:g} s" in said
+    assert f"at least every {server_routes.LONGEST_SILENCE:g} s" in said
     assert f"by asking every {int(asks[1]) / 1000:g} s" in said
 
 

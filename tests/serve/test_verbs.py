@@ -21,7 +21,8 @@ from grbp.serve.endpoints import BESIDE, ENDPOINTS, Endpoint
 
 optional("fastapi", "'.[serve]'")
 
-from grbp.serve import models, roles, routes  # noqa: E402
+from grbp.serve import models, routes  # noqa: E402
+from grbp.serve.state import ROUTERS  # noqa: E402
 from grbp.serve.tokens import CORRECTOR  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -79,7 +80,7 @@ def test_every_verb_is_carried_out_in_the_store_and_has_a_route() -> None:
 
 
 def _routes() -> list[Any]:
-    return [one for router in roles.ROUTERS for one in router.routes]
+    return [one for router in ROUTERS.values() for one in router.routes]
 
 
 def test_every_parameter_is_described_once() -> None:
@@ -136,7 +137,7 @@ def _again(
 def test_a_verb_that_is_added_is_one_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for router in roles.ROUTERS:
+    for router in ROUTERS.values():
         monkeypatch.setattr(router, "routes", [*router.routes])
     path = ENDPOINTS["void"].path.replace("void", "again")
     entry = Endpoint("POST", path, CORRECTOR, body=("Again", "An entry to be taken back."))

@@ -15,21 +15,17 @@ from grbp.live.arguments import utc_now
 from grbp.live.config import this_version
 from grbp.live.store.base import Store
 from grbp.serve import (  # noqa: F401 (modules of routes add them to the routers)
-    admin,
     explorer_routes,
-    job_routes,
     models,
-    probes,
-    roles,
     routes,
-    static_routes,
+    server_routes,
     study_pages,
 )
-from grbp.serve.bodies import Receive, Scope, Send
+from grbp.serve.exchange import Receive, Scope, Send
 from grbp.serve.http_errors import Refusal, describe_mistake
 from grbp.serve.middleware import COOKIE, Guard
 from grbp.serve.settings import Settings
-from grbp.serve.state import ServerState
+from grbp.serve.state import ROUTERS, ServerState
 from grbp.serve.tokens import Tokens
 
 _DESCRIPTION: Final = (
@@ -67,7 +63,7 @@ def create_app(
         telemetry=_SILENT,
     )
     app.state.server = server
-    for router in roles.ROUTERS:
+    for router in ROUTERS.values():
         # Side by side, since routers within routers are searched twice.
         app.router.routes.extend(router.routes)
     app.router.middleware_stack = _handle_matched

@@ -23,8 +23,7 @@ from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, find_learner
 from grbp.model.problem import Problem
 from grbp.serve.checks import check_learner
 from grbp.serve.http_errors import Refusal
-from grbp.serve.roles import anybody, viewer
-from grbp.serve.state import get_caller, json_response, server_state
+from grbp.serve.state import anybody, get_caller, json_response, server_state, viewer
 from grbp.serve.tokens import VIEWER, may
 
 _FIRST: Final = (DEFAULT_LEARNER, "getbe-sm", "getbe-ps", "getbe-ucb")

@@ -16,17 +16,25 @@ from starlette.requests import cookie_parser
 from starlette.routing import BaseRoute, Match
 
 from grbp.errors import GrbpError
-from grbp.serve.bodies import Headers, Receive, Scope, Send, begin_log, read_body
-from grbp.serve.discretion import hide_places
 from grbp.serve.endpoints import STUDY
-from grbp.serve.exchange import LOG, SAFE, Exchange, Unread, read_peer
-from grbp.serve.http_errors import ProblemDetail, Refusal, describe_error
+from grbp.serve.exchange import (
+    LOG,
+    SAFE,
+    Exchange,
+    Headers,
+    Receive,
+    Scope,
+    Send,
+    Unread,
+    begin_log,
+    read_body,
+    respond_to_refusal,
+)
+from grbp.serve.http_errors import Refusal, describe_error
 from grbp.serve.limits import Places, RateLimiter
 from grbp.serve.proxies import find_client, is_trusted
-from grbp.serve.refusals import respond_to_refusal
-from grbp.serve.roles import ROLE
-from grbp.serve.state import ADDRESS, CALLER, NOBODY, Caller, ServerState
-from grbp.serve.tokens import ADMIN, VIEWER, may
+from grbp.serve.state import ADDRESS, CALLER, NOBODY, ROLE, Caller, ServerState
+from grbp.serve.tokens import VIEWER, may
 
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -96,10 +104,9 @@ class Guard:
         }
         one.route, needed = self._find_route(scope)
         if one.route not in PROBES:
-            self._check_peer(one.address)
-            one.address = self._find_address(scope, headers)
+            scope[ADDRESS] = one.address = self._find_address(one.address, scope)
             self._check_host(headers)
-            scope[CALLER] = one.caller = await self._find_caller(scope, headers)
+            scope[CALLER] = one.caller = await self._find_caller(one.address, headers)
             _check_role(one.caller, needed)
             self._check_origin(scope, headers, one.caller)
             receive = await self._admit(one, headers, receive, held)
@@ -111,7 +118,9 @@ class Guard:
         if isinstance(error, Unread):
             await one.cut_off()
         elif not one.status:
-            problem = self._describe(error, one.caller)
+            problem = describe_error(error)
+            detail = self._server.hide_places(problem.detail, one.caller.role)
+            problem = problem._replace(detail=detail)
             response = respond_to_refusal(one.scope, problem, getattr(error, "headers", {}))
             with suppress(Unread):
                 await response(one.scope, receive, one.answer)
@@ -149,19 +158,17 @@ class Guard:
         finally:
             self._writes.release()
 
-    def _describe(self, error: Exception, caller: Caller) -> ProblemDetail:
-        """Return the problem for an error; only an admin reads where the store is."""
-        problem = describe_error(error)
-        if may(caller.role, ADMIN):
-            return problem
-        return problem._replace(detail=hide_places(problem.detail, self._server.store))
-
-    def _check_peer(self, peer: str) -> None:
-        """Refuse whoever comes around the proxy."""
-        if self._settings.proxied and not is_trusted(peer, self._settings.trusted):
+    def _find_address(self, peer: str, scope: Scope) -> str:
+        """Return the address of the client, which a proxy passes on; refuse who comes around it."""
+        trusted = self._settings.trusted
+        if not self._settings.proxied:
+            return peer
+        if not is_trusted(peer, trusted):
             raise Refusal(
                 403, "this server takes requests from its proxies only; --trust-proxy names them"
             )
+        seen = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        return find_client(peer, b",".join(seen).decode("latin-1"), trusted)
 
     def _check_host(self, headers: Headers) -> None:
         """Refuse a host that is not ours: a page of another site may have led here by it."""
@@ -183,11 +190,10 @@ class Guard:
                 return getattr(route, "path", "(none)"), described.get(ROLE)
         return "(none)", VIEWER  # A viewer may know that there is nothing here.
 
-    async def _find_caller(self, scope: Scope, headers: Headers) -> Caller:
+    async def _find_caller(self, address: str, headers: Headers) -> Caller:
         """Find out who makes a request; a token that is not known yet may be a new one."""
         bearer, tokens = _read_bearer(headers), self._server.tokens
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
-        address = scope[ADDRESS] = self._find_address(scope, headers)
         found, counted = None, False
         try:
             if bearer or cookie:
@@ -211,14 +217,6 @@ class Guard:
             report_refused_token(address)
             raise _ask_for_token("the token is unknown, has expired or was revoked")
         return NOBODY
-
-    def _find_address(self, scope: Scope, _: Headers) -> str:
-        """Return the address of the client, which a trusted proxy passes on if there is one."""
-        peer = read_peer(scope)
-        if not self._settings.proxied:
-            return peer
-        seen = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-        return find_client(peer, b",".join(seen).decode("latin-1"), self._settings.trusted)
 
     def _check_origin(self, scope: Scope, headers: Headers, caller: Caller) -> None:
         """Refuse what a page of another site makes a browser send."""

@@ -1,20 +1,30 @@
-"""Every verb of the live advisor as a route.
+"""Every verb of the live advisor as a route, and making, listing and importing studies.
 
 Most routes are plain functions, which run in threads: those that write at the same time share one
-commit. Answers are written here as JSON; the models only describe them.
+commit. What takes long is done by a job. Answers are written here as JSON; the models only describe
+them.
 """
 
+from collections.abc import Sequence
 from inspect import Parameter as Named, Signature
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from fastapi import Header, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
+from grbp._format import as_plain
 from grbp.errors import InvalidInput
-from grbp.live.advice import Advice, AnyBasis, Case
+from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import check_text
+from grbp.live.house import VERIFIED
 from grbp.live.queries import list_current
+from grbp.live.row_checks import keep_checked
+from grbp.live.schema import Event
+from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
 from grbp.live.study import Study
 from grbp.live.trajectory import Moment
@@ -23,20 +33,27 @@ from grbp.serve import models
 from grbp.serve.checks import check_learner, check_name, read_start
 from grbp.serve.endpoints import ENDPOINTS
 from grbp.serve.http_errors import Refusal
-from grbp.serve.roles import route, viewer
+from grbp.serve.jobs import JobResponse
+from grbp.serve.metrics import record_upkeep
+from grbp.serve.settings import NDJSON
 from grbp.serve.state import (
     After,
     CaseNumber,
     Limit,
+    ServerState,
     StudyName,
+    admin,
     describe_query,
+    describe_text,
     get_caller,
     json_response,
+    may_examine,
+    route,
     server_state,
     show_all,
+    show_sentence,
     show_status,
-    show_to_caller,
-    study_address,
+    viewer,
 )
 
 WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a moment")]
@@ -58,8 +75,6 @@ _CASE_LINKS: Final = {
     "undo": "Undo one's own last entry",
     "withdraw_case": "Withdraw the case",
 }
-
-
 _STUDY_LINKS: Final = {"status": "How the study stands", "open_case": "Open a case"}
 
 
@@ -81,6 +96,11 @@ _LINKS: Final = {
 }
 """Where the answers of some verbs lead."""
 
+_SQLITE: Final = "application/vnd.sqlite3"
+_LOG: Final = {
+    "requestBody": {"required": True, "content": {NDJSON: {"schema": {"type": "string"}}}}
+}
+
 
 def _read_key(key: str) -> str:
     """Return an idempotency key without percent-encoding."""
@@ -88,6 +108,11 @@ def _read_key(key: str) -> str:
         return unquote(key, errors="strict")
     except UnicodeDecodeError:
         raise InvalidInput(f"key = {key!a} was given; it must be percent-encoded UTF-8") from None
+
+
+def _find_place(study: str) -> str:
+    """Return where the routes of a study are."""
+    return f"/api/studies/{quote(study, '')}"
 
 
 @viewer.get("/api/studies", response_model=models.StudyPage, tags=["studies"])
@@ -118,14 +143,13 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
             raise InvalidInput("from and start were given; leave one of the two out")
         given["start"] = server.study(check_text("from", origin, 64))
     made = Study.create(server.store, **given, who=get_caller(request).actor, clock=server.clock)
-    status = server.open_study(made.name).status()
-    return json_response(show_status(request, status), 201, Location=study_address(made.name))
+    return _answer_new(request, made.name)
 
 
-@route("status", response_model=models.StatusModel)
-def status(request: Request, study: StudyName) -> Response:
-    """Say how a study stands."""
-    return json_response(show_status(request, server_state(request).open_study(study).status()))
+def _answer_new(request: Request, study: str) -> Response:
+    """Answer with a study that was made."""
+    status = show_status(request, server_state(request).open_study(study).status())
+    return json_response(status.to_dict(), 201, Location=_find_place(study))
 
 
 @route("archive", response_model=models.StatusModel)
@@ -133,24 +157,7 @@ def archive(request: Request, study: StudyName, body: models.Archiving) -> Respo
     """Close a study for entries, or open it again; it is kept, and lists leave it out."""
     if not isinstance(body.archived, bool):
         raise InvalidInput(f"archived = {body.archived!r} was given; it must be true or false")
-    found = server_state(request).study(study)
-    keep = found.archive if body.archived else found.unarchive
-    status = keep(body.why, who=get_caller(request).actor)
-    return json_response(show_status(request, status))
-
-
-@route("change_learner", response_model=models.StatusModel)
-def change_learner(
-    request: Request,
-    study: StudyName,
-    body: models.BODIES["change_learner"],  # type: ignore[valid-type]
-) -> Response:
-    """Let another learner decide the next cases, from all that was counted so far."""
-    given: dict[str, Any] = dict(body)
-    check_learner(given["learner"])
-    found = server_state(request).study(study)
-    status = found.change_learner(**given, who=get_caller(request).actor)
-    return json_response(show_status(request, status))
+    return _carry_out(request, study, "archive" if body.archived else "unarchive", why=body.why)
 
 
 @route("cases", response_model=models.CasePage)
@@ -165,59 +172,80 @@ def list_cases(
     """List cases in the order of their numbers, or find those with a code."""
     found = server_state(request).study(study)
     if code is not None:
-        shown = show_all(request, study, found.find_cases(code, limit))
-        return json_response({"items": [case.to_dict() for case in shown], "next": None})
-    cases = found.cases(after, limit + 1, status)
-    more = cases[limit - 1].case if len(cases) > limit else None
-    shown = show_all(request, study, cases[:limit])
-    return json_response({"items": [case.to_dict() for case in shown], "next": more})
+        return _list_page(request, study, "case", limit, found.find_cases(code, limit))
+    return _list_page(request, study, "case", limit, found.cases(after, limit + 1, status))
+
+
+@route("log", response_model=models.EventPage)
+def list_events(
+    request: Request,
+    study: StudyName,
+    after: After = 0,
+    limit: Limit = 100,
+    case: Annotated[int | None, describe_query("log", "case")] = None,
+) -> Response:
+    """List what was recorded, of one case or of all, by whom and when."""
+    events = server_state(request).study(study).log(after, limit + 1, case)
+    return _list_page(request, study, "seq", limit, events)
+
+
+def _list_page(
+    request: Request, study: str, number: str, limit: int, rows: Sequence[Case | Event]
+) -> Response:
+    """Answer with rows, and the number of the last one if there is one more than were asked for."""
+    more = getattr(rows[limit - 1], number) if len(rows) > limit else None
+    shown = show_all(request, study, rows[:limit])
+    return json_response({"items": as_plain(shown), "next": more})
+
+
+def _carry_out(
+    request: Request, study: str, verb: str, *, basis: bool = True, **given: Any
+) -> Response:
+    """Carry a verb out for the caller; answer as far as the caller may see it."""
+    server, entry = server_state(request), ENDPOINTS[verb]
+    if given.get("key") is not None:
+        given["key"] = _read_key(given["key"])
+    if "who" in parameters_of(verb):
+        given["who"] = get_caller(request).actor
+    if "learner" in given:
+        check_learner(given["learner"])
+    found = server.open_study(study) if verb == "status" else server.study(study)
+    value = getattr(found, verb)(**given)
+    places = {}
+    if entry.status == 201 and "case" not in given:  # It was made, and has a place of its own.
+        places["Location"] = f"{_find_place(study)}/cases/{value.case}"
+    if isinstance(value, Advice):
+        shown = show(value, shadow=value.shadow, examiner=may_examine(request))
+        replayed = {"Idempotency-Replayed": "true"} if value.replayed else {}
+        return json_response(shown.to_dict(basis=basis), entry.status, **places, **replayed)
+    if isinstance(value, Status):
+        value = show_status(request, value)
+    elif isinstance(value, Case):
+        (value,) = show_all(request, study, [value])
+    elif isinstance(value, list):
+        value = {"items": show_all(request, study, value)}
+    elif value is None:
+        raise Refusal(403, f"the study {study!r} is in shadow mode: nobody is advised")
+    return json_response(as_plain(value), entry.status)
 
 
 _ANSWERS: Final[dict[Any, Any]] = {
     Advice: models.AdviceModel,
     Case: models.CaseModel,
+    Status: models.StatusModel,
     AnyBasis | None: models.AnyBasisModel,
     list[Moment]: models.PathModel,
 }
-"""The types of answers that one function gives, and how they are described."""
+"""How the answers are described of those verbs whose routes are made from their signatures."""
 
 _KINDS: Final[dict[str, Any]] = {"integer": int, "boolean": bool, "string": str}
 
 
-def _respond(
-    request: Request, study: str, value: Any, *, basis: bool, status: int, **headers: str
-) -> Response:
-    """Answer with what a verb returned, as far as the caller may see it."""
-    if isinstance(value, Advice):
-        shown = show_to_caller(request, value, shadow=value.shadow)
-        replayed = {"Idempotency-Replayed": "true"} if value.replayed else {}
-        return json_response(shown.to_dict(basis=basis), status, **headers, **replayed)
-    if isinstance(value, list):
-        items = [one.to_dict() for one in show_all(request, study, value)]
-        return json_response({"items": items}, status)
-    if isinstance(value, Case):
-        (value,) = show_all(request, study, [value])
-    elif value is None:
-        raise Refusal(403, f"the study {study!r} is in shadow mode: nobody is advised")
-    return json_response(value.to_dict(), status)
-
-
 def _serve(verb: str) -> None:
     """Make the route of a verb from its signature."""
-    entry, given_to = ENDPOINTS[verb], parameters_of(verb)
 
-    def endpoint(
-        request: Request, study: str, body: Any = (), basis: bool = True, **given: Any
-    ) -> Response:
-        if given.get("key") is not None:
-            given["key"] = _read_key(given["key"])
-        if "who" in given_to:
-            given["who"] = get_caller(request).actor
-        value = getattr(server_state(request).study(study), verb)(**given, **dict(body))
-        places = {}
-        if entry.status == 201 and "case" not in given:  # It was made, and has a place of its own.
-            places["Location"] = f"{study_address(study)}/cases/{value.case}"
-        return _respond(request, study, value, basis=basis, status=entry.status, **places)
+    def endpoint(request: Request, study: str, body: Any = (), **given: Any) -> Response:
+        return _carry_out(request, study, verb, **given, **dict(body))
 
     endpoint.__doc__ = str(getattr(Study, verb).__doc__).partition("\n")[0]
     endpoint.__signature__ = _sign_route(verb)  # type: ignore[attr-defined]
@@ -252,5 +280,83 @@ def _sign_route(verb: str) -> Signature:
 
 
 for one in ENDPOINTS:
-    if answer_of(one) in _ANSWERS:
+    if answer_of(one) in _ANSWERS and not ENDPOINTS[one].fixed:
         _serve(one)
+
+
+@route("verify", response_model=models.VerifiedModel)
+async def verify(request: Request, study: StudyName) -> Response:
+    """Check a whole study: the chain of hashes, and that all rows follow from the log."""
+    return await _check(request, "verify", study)
+
+
+@route("replay", response_model=models.VerifiedModel)
+async def replay(request: Request, study: StudyName) -> Response:
+    """Check a whole study, and make every decision again."""
+    return await _check(request, "replay", study)
+
+
+async def _check(request: Request, verb: str, study: str) -> Response:
+    """Check a study, remember what was found, and answer with it."""
+    server = server_state(request)
+    found = await server.jobs.run(request, verb, study)
+    await run_in_threadpool(_note_check, server, get_caller(request).actor, verb, study, found)
+    for name in ("problems", "notes"):
+        found[name] = [show_sentence(request, one) for one in found[name]]
+    return json_response(found)
+
+
+def _note_check(server: ServerState, who: str, verb: str, study: str, found: Any) -> None:
+    """Let a study be written to or not, by what a check found; record one that found something.
+
+    One study that is well does not say that all are, as the last check of the whole store did.
+    """
+    if verb == "verify" or found["ok"]:
+        keep_checked(server.store, study).note_check(found["problems"])
+    if not found["ok"]:
+        record_upkeep(server.store, VERIFIED, who, server.clock(), study=study, ok=False)
+
+
+async def _send_file(request: Request, verb: str, study: str, kind: str, name: str) -> Response:
+    """Answer with a file that a job writes."""
+    file = await server_state(request).jobs.write_file(request, verb, study)
+    saved = f"attachment; filename*=utf-8''{quote(name, '')}"
+    return JobResponse(file, media_type=kind, headers={"Content-Disposition": saved})
+
+
+@route("export_lines", **describe_text(NDJSON))
+async def export(request: Request, study: StudyName) -> Response:
+    """Return the log as lines of JSON: a head, then the events."""
+    return await _send_file(request, "export", study, NDJSON, f"{study}.jsonl")
+
+
+@route("export_steps", **describe_text("text/csv"))
+async def export_steps(
+    request: Request,
+    study: StudyName,
+    codes: Annotated[bool, describe_query("export_steps", "codes")] = False,
+) -> Response:
+    """Return all steps as CSV, as `grbp fit` reads them."""
+    verb = "coded-steps" if codes else "steps"
+    return await _send_file(request, verb, study, "text/csv", f"{study}.csv")
+
+
+@route("backup", **describe_text(_SQLITE))
+async def backup(request: Request) -> Response:
+    """Return a copy of all studies, as they are now, as a SQLite file."""
+    return await _send_file(request, "backup", "", _SQLITE, "grbp-backup.sqlite")
+
+
+@admin.post(
+    "/api/import", status_code=201, response_model=models.StatusModel, openapi_extra=_LOG,
+    tags=["studies"],
+)  # fmt: skip
+async def import_study(request: Request) -> Response:
+    """Record an exported study, all of it or nothing."""
+    with TemporaryDirectory(prefix="grbp-") as folder:
+        path = Path(folder) / "log"
+        with path.open("wb") as file:
+            async for part in request.stream():
+                await run_in_threadpool(file.write, part)
+        name = await server_state(request).jobs.run(request, "import", file=path)
+    return await run_in_threadpool(_answer_new, request, name)

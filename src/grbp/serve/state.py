@@ -1,14 +1,17 @@
-"""What all routes share: the store and its studies, tokens, counts, and who is asking."""
+"""What all routes share: the store and its studies, who is asking, and a router for each role.
 
-from collections.abc import Callable
+`@viewer.get(...)` makes a route that every viewer may use, and nobody less. The middleware reads
+the role off the route, and OpenAPI describes it as `x-role`.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
-from urllib.parse import quote
 
 from anyio import CapacityLimiter
-from fastapi import Path as InPath, Query, Request
+from fastapi import APIRouter, Path as InPath, Query, Request
 from fastapi.responses import Response
 
 from grbp.errors import GrbpError
@@ -23,18 +26,29 @@ from grbp.live.study import Study
 from grbp.live.verbs import parameters_of
 from grbp.serve.connections import Connections
 from grbp.serve.discretion import hide_places
+from grbp.serve.endpoints import ENDPOINTS
+from grbp.serve.http_errors import MEDIA_TYPE
 from grbp.serve.jobs import Jobs
 from grbp.serve.limits import Places
 from grbp.serve.logs import HANDLER
-from grbp.serve.metrics import Metrics
+from grbp.serve.metrics import Metrics, Watch, find_problem, read_upkeep
 from grbp.serve.proxies import is_trusted
 from grbp.serve.sessions import Sessions
 from grbp.serve.settings import Settings
-from grbp.serve.tokens import ADMIN, ANYBODY, STATISTICIAN, Token, Tokens, may
-from grbp.serve.upkeep import read_upkeep
-from grbp.serve.watches import Watch, find_problem
+from grbp.serve.tokens import (
+    ADMIN,
+    ANYBODY,
+    CORRECTOR,
+    RECORDER,
+    STATISTICIAN,
+    VIEWER,
+    Token,
+    Tokens,
+    may,
+)
 
 T = TypeVar("T")
+Route = TypeVar("Route", bound=Callable[..., Any])
 
 StudyName = Annotated[str, InPath(min_length=1, max_length=64)]
 CaseNumber = Annotated[int, InPath(ge=1, le=MOST_CASES)]
@@ -133,6 +147,10 @@ class ServerState:
         self._studies[found.name] = found
         return found
 
+    def hide_places(self, sentence: str, role: str) -> str:
+        """Return a sentence as a role may see it: only an admin sees where the store is."""
+        return sentence if may(role, ADMIN) else hide_places(sentence, self.store)
+
     async def still_lets_in(self, caller: Caller) -> bool:
         """Return whether the token of a caller who was let in is valid still."""
         if caller.token is None:
@@ -167,37 +185,29 @@ def may_examine(request: Request) -> bool:
 
 
 def show_sentence(request: Request, sentence: str) -> str:
-    """Return a sentence as the caller may see it: only an admin sees where the store is."""
-    if may(get_caller(request).role, ADMIN):
-        return sentence
-    return hide_places(sentence, server_state(request).store)
+    """Return a sentence as the caller may see it."""
+    return server_state(request).hide_places(sentence, get_caller(request).role)
 
 
-def show_to_caller(request: Request, value: T, *, shadow: bool) -> T:
-    """Return an answer about a study as far as the caller may see it."""
-    shown = show(value, shadow=shadow, examiner=may_examine(request))
-    if isinstance(shown, Status) and (shown.read_only or shown.undecided):
-        reason, doubt = shown.read_only, shown.undecided
-        return replace(
-            shown,
-            read_only=reason and show_sentence(request, reason),
-            undecided=doubt and show_sentence(request, doubt),
-        )
-    return shown
+def show_status(request: Request, status: Status) -> Status:
+    """Return how a study stands, as far as the caller may see it."""
+    shown = show(status, shadow=status.shadow, examiner=may_examine(request))
+    said: dict[str, Any] = {
+        name: show_sentence(request, text)
+        for name in ("read_only", "undecided")
+        if (text := getattr(shown, name))
+    }
+    return replace(shown, **said)
 
 
-def show_status(request: Request, status: Status) -> dict[str, Any]:
-    """Return how a study stands, as far as the caller may see it, in plain types."""
-    return show_to_caller(request, status, shadow=status.shadow).to_dict()
-
-
-def show_all(request: Request, name: str, values: list[T]) -> list[T]:
+def show_all(request: Request, name: str, values: Sequence[T]) -> list[T]:
     """Return answers about a study as far as the caller may see them.
 
     Whether it is in shadow mode is read after the answers, and is locked from the first case on.
     """
-    shadow = not may_examine(request) and read_config(server_state(request).store, name).shadow
-    return [show_to_caller(request, one, shadow=shadow) for one in values]
+    examiner = may_examine(request)
+    shadow = not examiner and read_config(server_state(request).store, name).shadow
+    return [show(one, shadow=shadow, examiner=examiner) for one in values]
 
 
 def json_response(value: Any, status: int = 200, **headers: str) -> Response:
@@ -211,6 +221,41 @@ def describe_text(*kinds: str) -> dict[str, Any]:
     return {"response_class": Response, "responses": {200: {"content": content}}}
 
 
-def study_address(name: str) -> str:
-    """Return where the routes of a study are."""
-    return f"/api/studies/{quote(name, '')}"
+ROLE: Final = "x-role"
+
+_REFUSAL: Final[dict[str, Any]] = {
+    "description": "A refusal, with one plain sentence in `detail`",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemModel"}}},
+}
+
+
+class RoleRouter(APIRouter):
+    """Routes that need the same role."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__(
+            generate_unique_id_function=lambda route: route.name, responses={"default": _REFUSAL}
+        )
+        self._described: dict[str, Any] = {ROLE: role} | ({"security": []} if role == ANYBODY else {})
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        """Add a route, and describe the role that it needs."""
+        extra = (options.pop("openapi_extra", None) or {}) | self._described
+        super().add_api_route(path, endpoint, openapi_extra=extra, **options)
+
+
+ROUTERS: Final = {
+    role: RoleRouter(role) for role in (RECORDER, VIEWER, ANYBODY, CORRECTOR, STATISTICIAN, ADMIN)
+}
+"""The routers; whoever records waits for the answer, so those routes are looked at first."""
+
+viewer, anybody, admin = ROUTERS[VIEWER], ROUTERS[ANYBODY], ROUTERS[ADMIN]
+
+
+def route(verb: str, **options: Any) -> Callable[[Route], Route]:
+    """Make a function the route of a verb, as the table of endpoints says."""
+    entry = ENDPOINTS[verb]
+    return ROUTERS[entry.role].api_route(
+        entry.path, methods=[entry.method], name=entry.operation or verb, status_code=entry.status,
+        tags=[entry.tag], **options,
+    )  # fmt: skip

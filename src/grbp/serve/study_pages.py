@@ -29,19 +29,20 @@ from grbp.live.words.standing import describe_certainty, describe_planned, name_
 from grbp.model.labels import Labels
 from grbp.serve import narration
 from grbp.serve.drawing import Frame, draw_chain, draw_map
-from grbp.serve.refusals import local_address
+from grbp.serve.exchange import local_address
 from grbp.serve.rendering import TEMPLATES
-from grbp.serve.roles import anybody, viewer
 from grbp.serve.state import (
     After,
     CaseNumber,
     StudyName,
+    anybody,
     get_caller,
     may_examine,
     server_state,
     show_all,
     show_sentence,
-    show_to_caller,
+    show_status,
+    viewer,
 )
 from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
 
@@ -99,7 +100,7 @@ def home(
     if origin is not None:
         found = server.study(origin)
         return _render_page(
-            request, "new_study.html", origin=_read_status(request, found),
+            request, "new_study.html", origin=show_status(request, found.status()),
             level=read_config(server.store, origin).level, **_offer_choices(),
         )  # fmt: skip
     every = server.store.studies()
@@ -122,16 +123,10 @@ def _offer_choices() -> dict[str, Any]:
     }
 
 
-def _read_status(request: Request, study: Study) -> Status:
-    """Return how a study stands, as far as the caller may see it."""
-    status = study.status()
-    return show_to_caller(request, status, shadow=status.shadow)
-
-
 def _find_status(request: Request, name: str) -> Status | str:
     """Return how a study stands, or why it cannot be read."""
     try:
-        return _read_status(request, server_state(request).study(name))
+        return show_status(request, server_state(request).study(name).status())
     except GrbpError as error:
         return show_sentence(request, str(error))
 
@@ -152,7 +147,7 @@ def study_page(
     """Show the cases of a study and what to do next with each, or those that somebody looks for."""
     found = server_state(request).open_study(study)
     # What is recorded while a page is made is newer than its status says, which a browser notices.
-    status = _read_status(request, found)
+    status = show_status(request, found.status())
     chosen = show if show in STATUSES else None
     wanted = find.strip()
     listed = _find_cases(found, wanted) if wanted else found.cases(after, _PAGE + 1, chosen)
@@ -192,7 +187,10 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
     server = server_state(request)
     found = server.open_study(study)
-    status, one = _read_status(request, found), show_all(request, study, [found.case(case)])[0]
+    status, one = (
+        show_status(request, found.status()),
+        show_all(request, study, [found.case(case)])[0],
+    )
     # Whoever records reads this page, so that its history says no advice to anybody.
     events = [show(event, shadow=status.shadow) for event in found.log(0, 1_000_000, case)]
     words, due = status.labels, read_held_steps(server.store, study, case)
@@ -227,7 +225,7 @@ def evidence_page(request: Request, study: StudyName, group: str = "") -> Respon
     """Show how sure a study is, and how it got there."""
     server = server_state(request)
     found = server.open_study(study)
-    status = _read_status(request, found)
+    status = show_status(request, found.status())
     if status.shadow and not may_examine(request):
         return _render_page(request, "hidden.html", found, status=status, examiner=STATISTICIAN)
     moments, sure = found.trajectory(_POINTS), describe_certainty(status.basis, status.labels)
@@ -256,7 +254,7 @@ def _draw_trajectory(moments: list[Moment]) -> Mapping[str, object]:
 def log_page(request: Request, study: StudyName, before: After = 0, case: After = 0) -> Response:
     """Show who recorded what and when, the latest first, of all cases or of one."""
     found = server_state(request).open_study(study)
-    status = _read_status(request, found)
+    status = show_status(request, found.status())
     end = before or status.events + 1
     if case:
         found.ask(case)  # One that is not there is refused.

@@ -1,39 +1,48 @@
-"""The routes over the log of a study, and over tokens and sessions."""
+"""The routes of the server itself: the stream of what is recorded, who may come in, probes, files.
+
+Anybody may ask at any time whether it lives and whether it can write; the answers say nothing of
+the store but that.
+"""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from typing import Annotated, Any, Final, TypeAlias
 
 from anyio.to_thread import run_sync
 from fastapi import Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
 
+from grbp import _palette
 from grbp.errors import GrbpError
 from grbp.live.arguments import MOST_CASES
+from grbp.live.config import this_version
 from grbp.live.queries import read_config
 from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
 from grbp.live.words.log import describe_events
-from grbp.serve import models
+from grbp.serve import metrics, models
 from grbp.serve.http_errors import Refusal
 from grbp.serve.middleware import COOKIE, STREAM, report_refused_token
-from grbp.serve.roles import admin, anybody, route, viewer
 from grbp.serve.settings import EVENT_STREAM, NDJSON
 from grbp.serve.state import (
     ADDRESS,
     After,
-    Limit,
     ServerState,
     StudyName,
-    describe_query,
+    admin,
+    anybody,
     describe_text,
     get_caller,
     json_response,
     server_state,
     show_all,
+    viewer,
 )
 
 Writer: TypeAlias = Callable[[Request, Study, list[Event]], str]
@@ -44,20 +53,8 @@ LONGEST_SILENCE: Final = 15.0
 
 _POLL: Final = 0.25
 
-
-@route("log", response_model=models.EventPage)
-def list_events(
-    request: Request,
-    study: StudyName,
-    after: After = 0,
-    limit: Limit = 100,
-    case: Annotated[int | None, describe_query("log", "case")] = None,
-) -> Response:
-    """List what was recorded, of one case or of all, by whom and when."""
-    events = server_state(request).study(study).log(after, limit + 1, case)
-    more = events[limit - 1].seq if len(events) > limit else None
-    shown = show_all(request, study, events[:limit])
-    return json_response({"items": [one._asdict() for one in shown], "next": more})
+_FILES: Final = StaticFiles(packages=[("grbp.serve", "static"), ("grbp.explorer", "static")])
+"""The files that pages load."""
 
 
 @viewer.get(STREAM, **describe_text(NDJSON, EVENT_STREAM), tags=["log"])
@@ -186,3 +183,65 @@ def _cookie_options(server: ServerState) -> dict[str, Any]:
     """Return how a browser is to keep the cookie of a session."""
     secure = server.settings.secure
     return {"path": "/", "httponly": True, "samesite": "strict", "secure": secure}
+
+
+@anybody.get("/health", response_model=models.Well, tags=["server"])
+async def health() -> Response:
+    """Say that the server runs."""
+    return json_response({"status": "ok", "version": this_version()})
+
+
+@anybody.get("/ready", response_model=models.Well, tags=["server"])
+async def ready(request: Request) -> Response:
+    """Say whether studies can be written to."""
+    server = server_state(request)
+    within = server.settings.ready_within
+    try:
+        problem = await server.readiness.ask(within)
+    except TimeoutError:
+        problem = f"the store has not answered within {within:g} s"
+    if problem:
+        raise Refusal(503, problem, {"Retry-After": "5"}, "not-ready")
+    return json_response({"status": "ok", "version": this_version()})
+
+
+@viewer.get("/metrics", **describe_text("text/plain"), tags=["server"])
+async def get_metrics(request: Request) -> Response:
+    """Return counts of requests, as Prometheus reads them."""
+    server = server_state(request)
+    moments: dict[str, float] = {}
+    with suppress(TimeoutError, GrbpError):  # The counts are there all the same.
+        moments = await server.upkeep.ask(server.settings.ready_within)
+    return Response(server.metrics.text(moments), media_type=metrics.MEDIA_TYPE)
+
+
+@anybody.api_route("/static/{name}", methods=["GET", "HEAD"], include_in_schema=False)
+async def get_file(request: Request, name: str) -> Response:
+    """Return a file, which a browser keeps, and asks each time whether it has changed."""
+    if name == "palette.css":
+        response = _answer_palette(request)
+    else:
+        response = await _FILES.get_response(name, request.scope)
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+def _answer_palette(request: Request) -> Response:
+    """Return the colours, or that they have not changed."""
+    style = _palette.css()
+    mark = f'"{sha256(style.encode()).hexdigest()[:16]}"'
+    response = Response(style, media_type="text/css", headers={"ETag": mark})
+    same = _FILES.is_not_modified(response.headers, request.headers)
+    return NotModifiedResponse(response.headers) if same else response
+
+
+@anybody.get("/favicon.ico", include_in_schema=False)
+async def favicon() -> Response:
+    """Say that there is no icon, for which every browser asks."""
+    return Response(status_code=204, headers={"Cache-Control": "max-age=86400"})
+
+
+@viewer.get("/openapi.json", include_in_schema=False)
+async def get_openapi(request: Request) -> Response:
+    """Describe all routes for programs."""
+    return JSONResponse(request.app.openapi())
