@@ -8,7 +8,7 @@ import pytest
 from grbp import Problem, Study, getbe_bound
 from grbp.live.queries import read_config
 from grbp.live.store import open_store
-from grbp.serve.narration import describe_regret
+from grbp.serve.rendering import describe_regret
 from grbp.theory.bounds import regret_floor
 
 WON, LOST = ["1f4", "2c3c4"], ["1f0", "2c1c0"]

@@ -18,7 +18,7 @@ from grbp.live.words.log import describe_events
 from grbp.live.words.policies import describe_choice
 from grbp.live.words.standing import describe_granted
 from grbp.serve.drawing import Frame, draw_chain, draw_map
-from grbp.serve.narration import describe_regret
+from grbp.serve.rendering import describe_regret
 from grbp.theory.values import boundary
 
 pytestmark = pytest.mark.slow

@@ -24,8 +24,7 @@ from grbp.live import house
 from grbp.live.schema import Event
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
-from grbp.serve.sessions import Sessions
-from grbp.serve.tokens import Token, Tokens, hash_token
+from grbp.serve.tokens import Sessions, Token, Tokens, hash_token
 
 sys.path.append(str(Path(__file__).parents[1] / "live"))
 

@@ -119,18 +119,13 @@ class HttpConnection(H11Protocol):
         server = config.app.state.server
         self._house, self._patience = server.connections, server.settings.head_patience
         self._timer: asyncio.TimerHandle | None = None
-        self.logger, self._served = _HTTP, False
+        self.logger, self.served = _HTTP, False
         self.app_state = {**app_state, CONNECTION: self}
 
     @property
     def idle(self) -> bool:
         """Whether no request is under way."""
         return self.cycle is None or self.cycle.response_complete
-
-    @property
-    def served(self) -> bool:
-        """Whether a request was answered."""
-        return self._served
 
     @property
     def _address(self) -> str:
@@ -157,7 +152,7 @@ class HttpConnection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request, but not for a client who does not read."""
-        self._served = True
+        self.served = True
         super().on_response_complete()
         if self.transport.is_closing():
             self.loop.call_later(self._patience, self.transport.abort)
@@ -171,10 +166,6 @@ class HttpConnection(H11Protocol):
             super().send_400_response(msg)
         except h11.LocalProtocolError:  # An answer is under way already.
             self.transport.abort()
-
-    def timeout_keep_alive_handler(self) -> None:
-        """Close a connection that was not used for long."""
-        self._end()
 
     def abort(self) -> None:
         """Close at once, whatever is still to be sent."""
@@ -191,15 +182,15 @@ class HttpConnection(H11Protocol):
                     self.timeout_keep_alive, self.timeout_keep_alive_handler
                 )
         elif self._timer is None:
-            self._timer = self.loop.call_later(self._patience, self._end)
+            self._timer = self.loop.call_later(self._patience, self.timeout_keep_alive_handler)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _end(self) -> None:
-        """Close, without waiting for a client who does not read."""
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a connection that says nothing, without waiting for a client who does not read."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:

@@ -6,7 +6,6 @@ process can open is worked on in a thread.
 """
 
 import asyncio
-import inspect
 import json
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -32,12 +31,6 @@ PART: Final = 2**18
 _WORKER: Final = "grbp.serve.job_worker"
 _POLL: Final = 0.02
 _NICE: Final = 10
-
-_ERRORS: Final = {
-    name: kind
-    for name, kind in vars(errors).items()
-    if inspect.isclass(kind) and issubclass(kind, GrbpError)
-}
 
 
 class JobFailed(RuntimeError):
@@ -157,7 +150,7 @@ class Jobs:
             raise JobFailed("a process ended without an answer")
         said = json.loads(answer)
         if "error" in said:
-            raise _ERRORS.get(said["error"], GrbpError)(said["detail"])
+            raise getattr(errors, said["error"], GrbpError)(said["detail"])
         if "fault" in said:
             raise JobFailed(said["fault"])
         return said["result"]

@@ -1,4 +1,7 @@
-"""Start and stop a server: where it may listen, and how others reach it."""
+"""Start and stop a server: where it may listen, and how others reach it.
+
+It stops in time, whatever others do: a database that hangs does not hold up its end.
+"""
 
 import ipaddress
 import logging
@@ -7,6 +10,7 @@ import signal
 import socket
 import ssl
 import stat
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -21,9 +25,9 @@ from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_t
 from grbp.live.store import open_store
 from grbp.live.store.base import HOUSE, Store
 from grbp.model.validation import check_positive, check_whole
+from grbp.serve.logs import HANDLER
 from grbp.serve.proxies import THIS_MACHINE, read_networks
 from grbp.serve.settings import LOOPBACK, Settings
-from grbp.serve.stopping import GRACE, Watchdog
 from grbp.serve.tokens import Tokens
 
 try:
@@ -47,6 +51,15 @@ _PATIENCE: Final = 10.0
 
 _KEEP_ALIVE: Final = 75
 """How many seconds an idle connection is kept."""
+
+_GRACE: Final = 5
+"""Seconds that requests may still take when the server has to stop."""
+
+_LONGEST: Final = 9.0
+"""Seconds after the signal when the process ends, whatever is still under way."""
+
+_SHOWN: Final = 5
+"""How many of those things are named."""
 
 
 @dataclass(frozen=True)
@@ -135,23 +148,23 @@ def _read_proxy_name(proxy: str) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server that reports when it is ready, and ends its streams when it has to stop."""
+    """A server that reports when it is ready, ends its streams when it has to stop, and does."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
         self.state: ServerState = config.app.state.server  # type: ignore[union-attr]
-        self.watchdog = Watchdog(self._describe_work)
-
-    def _describe_work(self) -> list[str]:
-        return [*self.state.under_way.values(), *self.state.jobs.describe()]
+        self._watchdog: threading.Timer | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.watchdog.start()
+        if self._watchdog is None:
+            self._watchdog = threading.Timer(_LONGEST, self._end_process)
+            self._watchdog.daemon = True
+            self._watchdog.start()
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -159,6 +172,29 @@ class _Server(uvicorn.Server):
         self.state.stopping = True
         self.state.jobs.end_all()
         await super().shutdown(sockets)
+
+    def call_off(self) -> None:
+        """Let the process end by itself, if no thread keeps it from that."""
+        ours = (threading.current_thread(), threading.main_thread(), self._watchdog)
+        held = any(not one.daemon and one not in ours for one in threading.enumerate())
+        if self._watchdog is not None and not held:
+            self._watchdog.cancel()
+
+    def _end_process(self) -> None:
+        """End the process, and say what was cut off; not even a full pipe holds it."""
+        says = threading.Thread(target=self._say_what_is_cut_off, daemon=True)
+        says.start()
+        says.join(0.5)
+        os._exit(1)
+
+    def _say_what_is_cut_off(self) -> None:
+        under_way = [*self.state.under_way.values(), *self.state.jobs.describe()]
+        more = f" and {len(under_way) - _SHOWN} more" if len(under_way) > _SHOWN else ""
+        what = f"{', '.join(under_way[:_SHOWN])}{more}" if under_way else "threads that hang"
+        _LOG.error(
+            "stopped by force, %.0f s after the signal; this was cut off: %s", _LONGEST, what
+        )
+        HANDLER.flush()
 
 
 def run(
@@ -188,7 +224,7 @@ def run(
         with _ignore_signals():
             server.run(sockets=[listening])
     _LOG.info("stopped")
-    server.watchdog.call_off()
+    server.call_off()
 
 
 def _open_store(where: str, create: bool) -> Store:
@@ -239,7 +275,7 @@ def _make_server(
         proxy_headers=False,  # The middleware reads them, and only behind a stated proxy.
         ws="none",
         timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=_GRACE,
         # Whoever makes a connection for TLS and says nothing is counted as well.
         http=HttpConnection if context is None else partial(TlsDoor, context),  # type: ignore[arg-type]
     )

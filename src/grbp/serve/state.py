@@ -33,7 +33,6 @@ from grbp.serve.limits import Places
 from grbp.serve.logs import HANDLER
 from grbp.serve.metrics import Metrics, Watch, find_problem, read_upkeep
 from grbp.serve.proxies import is_trusted
-from grbp.serve.sessions import Sessions
 from grbp.serve.settings import Settings
 from grbp.serve.tokens import (
     ADMIN,
@@ -42,6 +41,7 @@ from grbp.serve.tokens import (
     RECORDER,
     STATISTICIAN,
     VIEWER,
+    Sessions,
     Token,
     Tokens,
     may,
@@ -236,7 +236,9 @@ class RoleRouter(APIRouter):
         super().__init__(
             generate_unique_id_function=lambda route: route.name, responses={"default": _REFUSAL}
         )
-        self._described: dict[str, Any] = {ROLE: role} | ({"security": []} if role == ANYBODY else {})
+        self._described: dict[str, Any] = {ROLE: role} | (
+            {"security": []} if role == ANYBODY else {}
+        )
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """Add a route, and describe the role that it needs."""

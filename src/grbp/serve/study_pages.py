@@ -27,10 +27,9 @@ from grbp.live.words.policies import describe_choice, name_state
 from grbp.live.words.reasons import STATES
 from grbp.live.words.standing import describe_certainty, describe_planned, name_stages
 from grbp.model.labels import Labels
-from grbp.serve import narration
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.exchange import local_address
-from grbp.serve.rendering import TEMPLATES
+from grbp.serve.rendering import TEMPLATES, describe_regret, explain_steps
 from grbp.serve.state import (
     After,
     CaseNumber,
@@ -206,7 +205,7 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     config = read_config(server.store, study)
     return _render_page(
         request, "case.html", found, status=status, case=one, basis=basis,
-        reasons=[] if basis else narration.explain_steps(lines, cache(partial(found.basis, case))),
+        reasons=[] if basis else explain_steps(lines, cache(partial(found.basis, case))),
         map=draw_map(basis, words) if isinstance(basis, Basis) else None,
         chain=draw_chain(
             status.goal, one.state, None if choice is None else partial(finishes, config, choice),
@@ -229,7 +228,7 @@ def evidence_page(request: Request, study: StudyName, group: str = "") -> Respon
     if status.shadow and not may_examine(request):
         return _render_page(request, "hidden.html", found, status=status, examiner=STATISTICIAN)
     moments, sure = found.trajectory(_POINTS), describe_certainty(status.basis, status.labels)
-    regret = narration.describe_regret(read_config(server.store, study), status)
+    regret = describe_regret(read_config(server.store, study), status)
     return _render_page(
         request, "evidence.html", found, status=status, sure=sure, regret=regret,
         map=draw_map(status.basis, status.labels) if isinstance(status.basis, Basis) else None,

@@ -1,4 +1,4 @@
-"""Who may use a server: roles, and the tokens that carry them.
+"""Who may use a server: roles, the tokens that carry them, and browsers that have signed in.
 
 A token is shown once. Its hash is recorded in the log of the store itself, with who made it and who
 revoked it, so that all servers of a store let the same people in.
@@ -12,9 +12,11 @@ import secrets
 import threading
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from datetime import datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
@@ -171,12 +173,9 @@ class Tokens:
             return self._look
 
     def _run_look(self, look: _Look) -> None:
-        try:
+        with suppress(Exception):  # What it was is kept for those who ask.
             self.refresh()
-        except Exception:  # noqa: S110 (what it was is kept for those who ask)
-            pass
-        finally:
-            look.done.set_result(None)
+        look.done.set_result(None)
 
     def refresh(self) -> None:
         """Read what was recorded since the last time."""
@@ -204,29 +203,37 @@ class Tokens:
         label = check_label("label", label, _LONGEST_LABEL)
         if role not in ROLES:
             raise InvalidInput(f"role = {role!r} was given; it must be one of {', '.join(ROLES)}")
-        call, expires = self._call(who), self._find_end(days)
-        token, now = _draw_token(), self._clock()
-
-        def grant(tx: Transaction) -> tuple[_Known, Token]:
-            known = _read_tokens(self._known, tx)
-            _refuse_equal_label(label, known, now)
-            return _grant(tx, call, known, label, role, expires, hash_token(token))
-
-        return token, self._write(grant)
+        made = self._grant(label, role, days, who)
+        assert made is not None  # noqa: S101 (there may be others)
+        return made
 
     def make_first(self, who: str | None = None) -> str | None:
         """Make a token for an administrator if none was ever made; return its text."""
-        call, expires, token = self._call(who), self._find_end(DAYS), _draw_token()
-        label = call.who if len(call.who) <= _LONGEST_LABEL and call.who != "unknown" else ""
+        label = check_recorder(who)
+        label = label if len(label) <= _LONGEST_LABEL and label != "unknown" else "first-admin"
+        made = self._grant(label, ADMIN, DAYS, who, first=True)
+        return None if made is None else made[0]
 
-        def grant(tx: Transaction) -> tuple[_Known, Token | None]:
+    def _grant(
+        self, label: str, role: str, days: float, who: str | None, *, first: bool = False
+    ) -> tuple[str, Token] | None:
+        """Record a token under an id that no other has; the first one only if there is none."""
+        call, expires, now = self._call(who), self._find_end(days), self._clock()
+        token = f"grbp_{secrets.token_urlsafe(32)}"
+
+        def grant(tx: Transaction) -> tuple[_Known, tuple[str, Token] | None]:
             known = _read_tokens(self._known, tx)
-            if known.by_id:
+            if first and known.by_id:
                 return known, None
-            digest = hash_token(token)
-            return _grant(tx, call, known, label or "first-admin", ADMIN, expires, digest)
+            _refuse_equal_label(label, known, now)
+            name = secrets.token_hex(4)
+            while name in known.by_id:
+                name = secrets.token_hex(4)
+            what = {"id": name, "label": label, "role": role, "expires": expires}
+            known = _fold(known, [append(tx, call, GRANT, **what, hash=hash_token(token))])
+            return known, (token, known.by_id[name])
 
-        return None if self._write(grant) is None else token
+        return self._write(grant)
 
     def revoke(self, name: str, *, who: str | None = None, why: str = "") -> Token:
         """End a token by its id: here at once, at other servers of the store within a second."""
@@ -320,20 +327,6 @@ def _apply(tokens: dict[str, Token], event: Event) -> None:
         raise ValueError(event.kind)
 
 
-def _grant(  # noqa: PLR0913, PLR0917 (the parts of a token)
-    tx: Transaction, call: Call, known: _Known, label: str, role: str, expires: str, digest: str
-) -> tuple[_Known, Token]:
-    """Record a token under an id that no other has."""
-    name = secrets.token_hex(4)
-    while name in known.by_id:
-        name = secrets.token_hex(4)
-    event = append(
-        tx, call, GRANT, id=name, label=label, role=role, expires=expires, hash=digest
-    )  # fmt: skip
-    known = _fold(known, [event])
-    return known, known.by_id[name]
-
-
 def _refuse_equal_label(label: str, known: _Known, now: datetime) -> None:
     """Refuse a label that a valid token has: nobody could tell who recorded what."""
     for one in known.by_id.values():
@@ -349,10 +342,57 @@ def _simplify(label: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold())
 
 
-def _draw_token() -> str:
-    return f"grbp_{secrets.token_urlsafe(32)}"
-
-
 def hash_token(token: str) -> str:
     """Compute the hash by which a token is kept."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+class Sessions:
+    """Browsers that have signed in, by the hash of their cookie; a restart forgets them all."""
+
+    MOST: Final = 10_000
+    MOST_OF_TOKEN: Final = 20
+
+    def __init__(
+        self, tokens: Tokens, hours: float = 12.0, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self.seconds = int(hours * 3600)
+        self._tokens, self._clock = tokens, clock
+        self._sessions: dict[str, tuple[str, datetime]] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def begin(self, token: Token) -> str:
+        """Return a new cookie for a token; one session too many ends the oldest of its own."""
+        cookie, now = secrets.token_urlsafe(32), self._clock()
+        self._sessions = {k: (t, end) for k, (t, end) in self._sessions.items() if end > now}
+        own = self._list_sessions(token.hash)
+        for key in own[: max(0, len(own) + 1 - self.MOST_OF_TOKEN)]:
+            del self._sessions[key]
+        if len(self._sessions) >= self.MOST:
+            ((most, _),) = Counter(t for t, _ in self._sessions.values()).most_common(1)
+            del self._sessions[self._list_sessions(most)[0]]
+        self._sessions[hash_token(cookie)] = token.hash, _add_seconds(now, self.seconds)
+        return cookie
+
+    def _list_sessions(self, digest: str) -> list[str]:
+        """Return the sessions of a token, the oldest first."""
+        return [key for key, (token, _) in self._sessions.items() if token == digest]
+
+    def find(self, cookie: str) -> Token | None:
+        """Return the token of a cookie, if both are still valid."""
+        digest, end = self._sessions.get(hash_token(cookie), ("", None))
+        return self._tokens.find_valid(digest) if end is not None and self._clock() < end else None
+
+    def end(self, cookie: str) -> None:
+        """Forget a cookie."""
+        self._sessions.pop(hash_token(cookie), None)
+
+
+def _add_seconds(now: datetime, seconds: float) -> datetime:
+    """Return a later time, or the last one that there is."""
+    try:
+        return now + timedelta(seconds=seconds)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
