@@ -16,7 +16,7 @@ from optional import optional
 import grbp
 from grbp._io import table_text
 from grbp.cli import main
-from grbp.cli.live import STORE
+from grbp.cli.options import STORE
 
 pytestmark = pytest.mark.slow
 

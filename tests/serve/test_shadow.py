@@ -22,7 +22,7 @@ from serving import ROLES_BY_ROUTE, Clock, Serving, refused
 
 import grbp
 from grbp import Client, Study
-from grbp.cli import live, main
+from grbp.cli import live, main, options
 from grbp.live import arguments
 from grbp.live.advice import Advice, Case, Status
 from grbp.live.schema import Event
@@ -575,7 +575,7 @@ def test_twins_look_the_same_on_the_shell(
                 assert one[0] in (0, 2)
                 if form and one[0] == 0:
                     check_json(json.loads(one[1]))
-    studies = [Study(Path(f"../{k}/{live.STORE}")) for k in (0, 1)]
+    studies = [Study(Path(f"../{k}/{options.STORE}")) for k in (0, 1)]
     assert decided(studies[0]) != decided(studies[1])
     assert studies[0].status().events == studies[1].status().events > 8
     for verb in ("verify", "export"):

@@ -1,9 +1,8 @@
 """The command `live`: a study run from the shell, one verb at a time."""
 
 import argparse
-import os
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from inspect import Signature
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -22,15 +21,17 @@ from grbp.cli.live_printing import (
 from grbp.cli.options import (
     TABLE_WORDS,
     add_json,
+    add_store,
     parse_number,
     parse_pairs,
     parse_table_words,
     parse_whole,
     parse_words,
+    store_of,
 )
 from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
-from grbp.live import Advice, Case, Event, Status, Verified
+from grbp.live import Advice, Case, Status, Verified
 from grbp.live.export import log_kind, read_log
 from grbp.live.parameters import PARAMETERS, Parameter
 from grbp.live.schema import OPEN
@@ -39,11 +40,6 @@ from grbp.live.starts import DRAWN
 from grbp.live.verbs import parameters_of
 from grbp.live.verify import replay_log
 from grbp.live.words.log import describe_events
-
-STORE: Final = "grbp-live.sqlite"
-"""The file in the present folder that keeps studies, unless something else is said."""
-
-_VARIABLE: Final = "GRBP_STORE"
 
 _Options: TypeAlias = dict[str, dict[str, Any]]
 
@@ -115,12 +111,6 @@ def _describe(name: str, parameter: Parameter) -> dict[str, Any]:
     return settings
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
-    """Add the option for where studies are kept."""
-    where = f"SQLite file or PostgreSQL address (${_VARIABLE}, or {STORE})"
-    parser.add_argument("--store", metavar="FILE", help=where)
-
-
 def run(options: argparse.Namespace) -> int | None:
     """Run a verb; return 1 if it is a check that found a problem."""
     entry: _Command = options.entry
@@ -128,15 +118,6 @@ def run(options: argparse.Namespace) -> int | None:
         return entry.run(options)
     with _open_study(options) as study:
         return entry.run(options, study)
-
-
-def store_of(options: argparse.Namespace) -> str:
-    """Return where studies are kept."""
-    named: str | None = options.store
-    store = (os.environ.get(_VARIABLE) or STORE) if named is None else named
-    if store in ("", "memory"):
-        raise InvalidInput(f"the store {store!r} was given; it must be a file or a database")
-    return store
 
 
 def _open_study(options: argparse.Namespace) -> grbp.Study:
@@ -168,7 +149,7 @@ def _init(options: argparse.Namespace) -> None:
             goal = start.goal if goal is None else goal
         settings = _read_given(options) | {"goal": goal, "start": start, "who": options.who}
         study = grbp.Study.create(store_of(options), options.study, **settings)
-        _show_status(options, stack.enter_context(study).status())
+        _show(options, stack.enter_context(study).status())
 
 
 def _read_given(options: argparse.Namespace) -> dict[str, Any]:
@@ -194,12 +175,18 @@ def _ask(options: argparse.Namespace, study: grbp.Study) -> None:
     given = _read_given(options)
     if hasattr(options, "case"):
         given["case"] = _find_case(options, study)
-    entry: _Command = options.entry
-    answer = getattr(study, entry.verb)(**given)
-    if isinstance(answer, Advice):
-        _show(options, answer, entry.recorded.format(step=answer.step))
+    _show(options, getattr(study, options.entry.verb)(**given))
+
+
+def _show(options: argparse.Namespace, answer: Advice | Status) -> None:
+    """Give advice, or how a study stands, to a program or to a person."""
+    answer, details = show(answer, shadow=answer.shadow), getattr(options, "details", False)
+    if options.json:
+        print_json(answer.to_dict())
+    elif isinstance(answer, Advice):
+        show_advice(answer, options.entry.recorded.format(step=answer.step), details=details)
     else:
-        _show_status(options, answer)
+        show_study(answer, details=details)
 
 
 def _code(options: argparse.Namespace, study: grbp.Study) -> None:
@@ -222,15 +209,6 @@ def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
         many = "several cases that are over have it: give --case" if found else "no case has it"
         raise InvalidInput(f"--code {options.code} was given; {many}")
     return found[0].case
-
-
-def _show_status(options: argparse.Namespace, status: Status) -> None:
-    """Say how a study stands."""
-    status = show(status, shadow=status.shadow)
-    if options.json:
-        print_json(status.to_dict())
-    else:
-        show_study(status, details=getattr(options, "details", False))
 
 
 def _studies(options: argparse.Namespace) -> None:
@@ -264,38 +242,26 @@ def _show_cases(
         print_json(shown[0].to_dict())
 
 
-def _is_shadow(study: grbp.Study) -> bool:
-    """Return whether nobody is advised; in a damaged study, in doubt nobody is."""
-    try:
-        return study.status().shadow
-    except Damaged:
-        return True
-
-
 def _log(options: argparse.Namespace, study: grbp.Study) -> None:
-    """List events."""
-    given, shadow = _read_given(options), _is_shadow(study)
+    """List events; of a damaged study, in doubt nobody is advised and nothing was taken back."""
+    given, words = _read_given(options), study.labels
+    shadow, back = True, set[int]()
+    with suppress(Damaged):
+        shadow = study.status().shadow
     events = [show(event, shadow=shadow) for event in study.log(**given)]
     if options.json:
         print_json({"events": [event_to_dict(event) for event in events]})
-    else:
-        goal, words, back = study.goal, study.labels, _find_taken_back(study, events)
-        lines = describe_events(events, goal, words, shadow=shadow, taken_back=back)
-        show_log(lines, given["limit"], words, details=options.details)
-
-
-def _find_taken_back(study: grbp.Study, events: list[Event]) -> set[int]:
-    """Return the numbers of the events that were taken back; of a damaged study none."""
-    try:
-        return study.find_taken_back(events)
-    except Damaged:
-        return set()
+        return
+    with suppress(Damaged):
+        back = study.find_taken_back(events)
+    lines = describe_events(events, study.goal, words, shadow=shadow, taken_back=back)
+    show_log(lines, given["limit"], words, details=options.details)
 
 
 def _verify(options: argparse.Namespace) -> int:
     """Check the whole study, or every study."""
     if options.all or options.heads is not None:
-        return upkeep.verify_all(options, store_of(options))
+        return upkeep.verify_all(options)
     with _open_study(options) as study:
         return _show_verified(options, study.verify())
 
@@ -303,7 +269,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     """Make every decision again, of the study, of every study or of an export."""
     if options.all:
-        return upkeep.replay_all(options, store_of(options))
+        return upkeep.replay_all(options)
     if options.file is None:
         with _open_study(options) as study:
             return _show_verified(options, study.replay())
@@ -343,21 +309,7 @@ def _export(options: argparse.Namespace) -> None:
 def _import(options: argparse.Namespace) -> None:
     """Record an exported study in the store."""
     with grbp.Study.import_(store_of(options), options.file) as study:
-        _show_status(options, study.status())
-
-
-def _backup(options: argparse.Namespace) -> int:
-    """Copy all studies of the store."""
-    return upkeep.back_up(options, store_of(options))
-
-
-def _show(options: argparse.Namespace, advice: Advice, recorded: str = "") -> None:
-    """Give advice to a program or to a person."""
-    advice = show(advice, shadow=advice.shadow)
-    if options.json:
-        print_json(advice.to_dict())
-    else:
-        show_advice(advice, recorded, details=options.details)
+        _show(options, study.status())
 
 
 def _show_verified(options: argparse.Namespace, found: Verified) -> int:
@@ -450,7 +402,8 @@ _COMMANDS: Final = {
         opens=False,
     ),
     "backup": _Command(
-        "copy all studies of the store to a new file", "", _backup, upkeep.BACKUP, opens=False
+        "copy all studies of the store to a new file", "", upkeep.back_up, upkeep.BACKUP,
+        opens=False,
     ),
 }  # fmt: skip
 """The verbs of the shell; one without a verb of a study is composed of several, or asks none."""

@@ -1,6 +1,7 @@
 """The options that several commands share, and how their texts are read."""
 
 import argparse
+import os
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -27,6 +28,12 @@ TABLE_WORDS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 """The options that say in which words a table of past cases is written."""
+
+
+STORE: Final = "grbp-live.sqlite"
+"""The file in the present folder that keeps studies, unless something else is said."""
+
+_VARIABLE: Final = "GRBP_STORE"
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +69,21 @@ def find_subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.Argu
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add the option for programs."""
     parser.add_argument("--json", action="store_true", help="one JSON object and nothing else")
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Add the option for where studies are kept."""
+    where = f"SQLite file or PostgreSQL address (${_VARIABLE}, or {STORE})"
+    parser.add_argument("--store", metavar="FILE", help=where)
+
+
+def store_of(options: argparse.Namespace) -> str:
+    """Return where studies are kept."""
+    named: str | None = options.store
+    store = (os.environ.get(_VARIABLE) or STORE) if named is None else named
+    if store in ("", "memory"):
+        raise InvalidInput(f"the store {store!r} was given; it must be a file or a database")
+    return store
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:

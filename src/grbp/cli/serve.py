@@ -5,8 +5,14 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
-from grbp.cli.live import STORE, add_store, store_of
-from grbp.cli.options import parse_number, parse_verbosity, parse_whole
+from grbp.cli.options import (
+    STORE,
+    add_store,
+    parse_number,
+    parse_verbosity,
+    parse_whole,
+    store_of,
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -3,8 +3,7 @@
 import argparse
 from contextlib import closing
 
-from grbp.cli.live import add_store, store_of
-from grbp.cli.options import add_json, parse_number
+from grbp.cli.options import add_json, add_store, parse_number, store_of
 from grbp.cli.printing import print_json
 from grbp.live.store import open_store
 from grbp.serve.tokens import DAYS, ROLES, Token, Tokens

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from grbp._format import plural
 from grbp._io import check_writable, reason, sync_folder
-from grbp.cli.options import parse_whole
+from grbp.cli.options import parse_whole, store_of
 from grbp.cli.printing import print_filled, print_json
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
 from grbp.live import house
@@ -59,55 +59,47 @@ _BESIDE: Final = ("-wal", "-shm", "-head")
 """How the names of the files end that SQLite and a store make beside a file."""
 
 
-def verify_all(options: argparse.Namespace, where: str) -> int:
+def verify_all(options: argparse.Namespace) -> int:
     """Check every log of a store, and what was written down of it; return 1 after a problem."""
     if options.study is not None:
         raise InvalidInput("--study was given with --all or --heads; these check every study")
     heads = [] if options.heads is None else read_heads(options.heads)
-    with closing(open_store(where)) as store:
+    with closing(open_store(store_of(options))) as store:
         found = verify_store(store)
         # Nothing is written into a file that is damaged, or whose log may still be put back.
         sound = not found.problems
         found = found._replace(problems=(*found.problems, *find_lost_heads(store, heads)))
         if sound:
             _record(store, "verified", ok=found.ok, logs=len(found.logs), events=found.events)
-    if options.json:
-        print_json(_list_logs(found) | {"heads": len(heads)})
-    else:
-        _show(found)
-        if heads and found.ok:
-            print(f"All {plural(len(heads), 'head')} of {options.heads} are there.")
-    return 0 if found.ok else 1
+    status = _show(options, found, {"heads": len(heads)})
+    if heads and found.ok and not options.json:
+        print(f"All {plural(len(heads), 'head')} of {options.heads} are there.")
+    return status
 
 
-def replay_all(options: argparse.Namespace, where: str) -> int:
+def replay_all(options: argparse.Namespace) -> int:
     """Make every decision again, in every study of a store; return 1 after a problem."""
     if options.study is not None or options.file is not None:
         raise InvalidInput("--study or a file was given with --all, which plays every study again")
-    with closing(open_store(where)) as store:
-        found = verify_store(store, decide=True)
-    if options.json:
-        print_json(_list_logs(found))
-    else:
-        _show(found)
-    return 0 if found.ok else 1
+    with closing(open_store(store_of(options))) as store:
+        return _show(options, verify_store(store, decide=True), {})
 
 
-def back_up(options: argparse.Namespace, where: str) -> int:
+def back_up(options: argparse.Namespace) -> int:
     """Copy a store: to a file that is named, or to one of several that are kept."""
     if (options.file is None) == (options.to is None):
         raise InvalidInput("a backup was asked for; name a file, or a folder by --to")
     if options.to is None:
         if options.keep is not None or options.heads is not None:
             raise InvalidInput("--keep or --heads was given; they need --to")
-        with closing(open_store(where)) as store:
+        with closing(open_store(store_of(options))) as store:
             store.backup(Path(options.file))
         _answer(options, {"backup": options.file}, options.file)
         return 0
     keep = None if options.keep is None else parse_whole(options.keep)
     if keep is not None:
         keep = check_whole("--keep", keep, 1, _MOST_KEPT)
-    with closing(open_store(where)) as store:
+    with closing(open_store(store_of(options))) as store:
         return _back_up_to(options, store, keep)
 
 
@@ -241,8 +233,12 @@ def _list_problems(found: Checked) -> Iterator[str]:
         yield from (f"{name_log(log)}: {problem}" for problem in one.problems)
 
 
-def _show(found: Checked) -> None:
-    """Print a line for each log, and the problems of each."""
+def _show(options: argparse.Namespace, found: Checked, more: dict[str, Any]) -> int:
+    """Give what was found in each log, with its problems; return the exit status."""
+    status = 0 if found.ok else 1
+    if options.json:
+        print_json(_list_logs(found) | more)
+        return status
     for problem in found.problems:
         print_filled(f"Problem: {problem}", 2)
     for log, one in found.logs.items():
@@ -258,6 +254,7 @@ def _show(found: Checked) -> None:
             print_filled(f"  Note: {note}.", 4)
     if not found.logs and found.ok:
         print("There is no study yet.")
+    return status
 
 
 def _answer(options: argparse.Namespace, listed: dict[str, Any], text: str) -> None:
