@@ -36,16 +36,13 @@ _FEW: Final = 4
 
 
 class Counted(Protocol):
-    """A connection as far as it is counted."""
+    """A connection as far as it is counted, and whether a request was answered on it."""
+
+    served: bool
 
     @property
     def idle(self) -> bool:
         """Whether no request is under way."""
-        ...
-
-    @property
-    def served(self) -> bool:
-        """Whether a request was answered."""
         ...
 
     def abort(self) -> None:

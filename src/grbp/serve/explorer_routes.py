@@ -77,7 +77,7 @@ def begin_simulation(request: Request, body: NewSimulation) -> Response:
     try:
         begun = server_state(request).simulations.begin(_find_owner(request), body.model_dump())
     except Busy as error:
-        raise Refusal(429, str(error), {"Retry-After": "5"}) from error
+        raise Refusal(429, str(error), retry=5) from error
     return json_response(begun.state, 202, Location=f"/api/explore/simulations/{begun.id}")
 
 

@@ -42,13 +42,23 @@ _ERRORS: Final[dict[str, tuple[type[GrbpError], int]]] = {
 
 
 class Refusal(GrbpError):
-    """What only a server refuses, such as a missing token or a body that is too long."""
+    """What only a server refuses, such as a missing token or a body that is too long.
+
+    With `retry`, it is worth asking again after so many seconds.
+    """
 
     def __init__(
-        self, status: int, detail: str, headers: Mapping[str, str] | None = None, kind: str = ""
+        self,
+        status: int,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        kind: str = "",
+        retry: int | None = None,
     ) -> None:
         super().__init__(detail)
         self.status, self.headers = status, dict(headers or {})
+        if retry is not None:
+            self.headers["Retry-After"] = str(retry)
         self.kind = kind or HTTPStatus(status).phrase.lower().replace(" ", "-")
 
 

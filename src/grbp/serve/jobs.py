@@ -32,6 +32,9 @@ _WORKER: Final = "grbp.serve.job_worker"
 _POLL: Final = 0.02
 _NICE: Final = 10
 
+_RETRY: Final = 2
+"""After how many seconds it is worth asking again where there is no place."""
+
 
 class JobFailed(RuntimeError):
     """A job ended in a way that nobody foresaw; the text says where, for the log."""
@@ -94,18 +97,19 @@ class Jobs:
     @contextmanager
     def _take(self, verb: str, study: str) -> Iterator[None]:
         """Take a place, or refuse."""
-        wait = {"Retry-After": "2"}
         if self._stopping:
-            raise Refusal(503, "the server is being stopped; try again", wait)
+            raise Refusal(503, "the server is being stopped; try again", retry=_RETRY)
         if (verb, study) in self._under_way:
             of = f" of {study!r}" if study else ""
-            raise Refusal(429, f"the same ({verb}{of}) is under way already; wait for it", wait)
+            raise Refusal(
+                429, f"the same ({verb}{of}) is under way already; wait for it", retry=_RETRY
+            )
         if len(self._under_way) >= self._most:
             raise Refusal(
                 429,
                 f"{self._most} checks, exports, imports or backups are under way; try again when"
                 " one of them has ended",
-                wait,
+                retry=_RETRY,
             )
         self._under_way[verb, study] = None
         try:
@@ -146,7 +150,7 @@ class Jobs:
         """Return what a process has answered, or raise the error that it names."""
         if not answer:
             if self._stopping:
-                raise Refusal(503, "the server is being stopped; try again", {"Retry-After": "2"})
+                raise Refusal(503, "the server is being stopped; try again", retry=_RETRY)
             raise JobFailed("a process ended without an answer")
         said = json.loads(answer)
         if "error" in said:

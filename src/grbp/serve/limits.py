@@ -40,11 +40,8 @@ class RateLimiter:
             del self._left[next(iter(self._left))]
         if not enough:
             wait = int((1.0 - left) / self._rate) + 1
-            raise Refusal(
-                429,
-                f"there were more than {self._rate:g} requests a second; wait for {wait} s",
-                {"Retry-After": str(wait)},
-            )
+            why = f"there were more than {self._rate:g} requests a second; wait for {wait} s"
+            raise Refusal(429, why, retry=wait)
 
 
 class Places:
@@ -67,15 +64,10 @@ class Places:
     def take(self, who: str, role: str = ADMIN) -> Iterator[None]:
         """Take a place for somebody of a role, or refuse; give it back in the end."""
         if self._by_caller[who] >= self.each:
-            raise Refusal(
-                429,
-                f"{self.each} {self.what} of yours are under way; wait until one of them has ended",
-                {"Retry-After": "1"},
-            )
+            mine = f"{self.each} {self.what} of yours are under way"
+            raise Refusal(429, f"{mine}; wait until one of them has ended", retry=1)
         if self.taken >= self.count_places(role):
-            raise Refusal(
-                503, f"there are too many {self.what} at once; try again", {"Retry-After": "1"}
-            )
+            raise Refusal(503, f"there are too many {self.what} at once; try again", retry=1)
         self.taken += 1
         self._by_caller[who] += 1
         try:

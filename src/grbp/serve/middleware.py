@@ -5,8 +5,8 @@ headers that keep browsers strict. Nothing stands before the two probes, `/healt
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
 from inspect import iscoroutinefunction
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
@@ -84,7 +84,7 @@ class Guard:
             return
         one = Exchange(scope, send, self._headers, self._settings.patience)
         self._server.under_way[id(one)] = one.what
-        with ExitStack() as held:
+        async with AsyncExitStack() as held:
             try:
                 await self._handle(one, receive, held)
             except Exception as error:
@@ -95,7 +95,7 @@ class Guard:
                 took = one.finish()
                 self._server.metrics.count(scope["method"], one.route, one.status, took)
 
-    async def _handle(self, one: Exchange, receive: Receive, held: ExitStack) -> None:
+    async def _handle(self, one: Exchange, receive: Receive, held: AsyncExitStack) -> None:
         """Check a request, take a place for it, and hand it to its route."""
         scope = one.scope
         # Of a header that is there twice, the last one counts: a proxy adds its own at the end.
@@ -110,8 +110,9 @@ class Guard:
             _check_role(one.caller, needed)
             self._check_origin(scope, headers, one.caller)
             receive = await self._admit(one, headers, receive, held)
-        async with self._limit_writes(one):
-            await self.app(scope, receive, one.answer)
+        if one.recording and not iscoroutinefunction(scope.get("endpoint")):
+            await self._wait_for_writes(held)
+        await self.app(scope, receive, one.answer)
 
     async def _refuse(self, one: Exchange, receive: Receive, error: Exception) -> None:
         """Answer what is refused; an answer that has begun ends, so that its reader notices."""
@@ -126,7 +127,7 @@ class Guard:
                 await response(one.scope, receive, one.answer)
 
     async def _admit(
-        self, one: Exchange, headers: Headers, receive: Receive, held: ExitStack
+        self, one: Exchange, headers: Headers, receive: Receive, held: AsyncExitStack
     ) -> Receive:
         """Take a place for a request, or refuse it; read its body, if it has one."""
         who = one.caller.token.id if one.caller.token else one.address
@@ -140,23 +141,13 @@ class Guard:
         with self._bodies.take(who):
             return await read_body(headers, receive, self._settings)
 
-    @asynccontextmanager
-    async def _limit_writes(self, one: Exchange) -> AsyncIterator[None]:
+    async def _wait_for_writes(self, held: AsyncExitStack) -> None:
         """Let only so many threads wait for the store to write, so that reading goes on."""
-        if not one.recording or iscoroutinefunction(one.scope.get("endpoint")):
-            yield
-            return
         try:
             async with asyncio.timeout(self._settings.patience):
-                await self._writes.acquire()
+                await held.enter_async_context(self._writes)
         except TimeoutError:
-            raise Refusal(
-                503, "too many entries wait for the store; try again", {"Retry-After": "5"}
-            ) from None
-        try:
-            yield
-        finally:
-            self._writes.release()
+            raise Refusal(503, "too many entries wait for the store; try again", retry=5) from None
 
     def _find_address(self, peer: str, scope: Scope) -> str:
         """Return the address of the client, which a proxy passes on; refuse who comes around it."""

@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -87,14 +86,18 @@ async def _follow_events(
 ) -> AsyncIterator[str]:
     """Yield events as text, and wait for more until the time is up or the token has ended."""
     server, caller, said = server_state(request), get_caller(request), 0.0
+
+    def read(after: int) -> tuple[int, str]:
+        page = study.log(after, 1_000)
+        shown = show_all(request, study.name, page)
+        return (page[-1].seq, write(request, study, shown)) if page else (after, "")
+
     while await server.still_lets_in(caller):
         # In a few threads of their own, so that streams leave the others to everybody else.
-        page = await run_sync(partial(study.log, after, 1_000), limiter=server.stream_threads)
-        if page:
-            show = partial(show_all, request, study.name, page)
-            shown = await run_sync(show, limiter=server.stream_threads)
-            yield await run_sync(write, request, study, shown, limiter=server.stream_threads)
-            after, said = page[-1].seq, time.monotonic()
+        after, text = await run_sync(read, after, limiter=server.stream_threads)
+        if text:
+            yield text
+            said = time.monotonic()
         elif server.stopping or time.monotonic() >= until:
             return
         else:
@@ -201,7 +204,7 @@ async def ready(request: Request) -> Response:
     except TimeoutError:
         problem = f"the store has not answered within {within:g} s"
     if problem:
-        raise Refusal(503, problem, {"Retry-After": "5"}, "not-ready")
+        raise Refusal(503, problem, kind="not-ready", retry=5)
     return json_response({"status": "ok", "version": this_version()})
 
 
