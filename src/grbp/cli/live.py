@@ -31,7 +31,7 @@ from grbp.cli.options import (
 )
 from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
-from grbp.live import Advice, Case, Status, Verified
+from grbp.live import Advice, Status, Verified
 from grbp.live.export import log_kind, read_log
 from grbp.live.parameters import PARAMETERS, Parameter
 from grbp.live.schema import OPEN
@@ -194,7 +194,11 @@ def _code(options: argparse.Namespace, study: grbp.Study) -> None:
     if (options.code is None) == (not options.erase):
         raise InvalidInput("give either --code, to give the case a code, or --erase")
     case = study.set_code(**_read_given(options) | {"code": options.code})
-    _show_cases(options, study, [case], 1)
+    case = show(case, shadow=study.status().shadow)
+    if options.json:
+        print_json(case.to_dict())
+    else:
+        show_cases([case], 1, study.labels)
 
 
 def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
@@ -225,21 +229,12 @@ def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
     given = _read_given(options)
     limit = given["limit"]
     cases = study.cases(**given) if options.code is None else study.find_cases(options.code, limit)
-    _show_cases(options, study, cases, limit)
-
-
-def _show_cases(
-    options: argparse.Namespace, study: grbp.Study, cases: list[Case], limit: int
-) -> None:
-    """List cases, or give them to a program; `code` gives one."""
     shadow = study.status().shadow
     shown = [show(case, shadow=shadow) for case in cases]
-    if not options.json:
-        show_cases(shown, limit, study.labels)
-    elif options.entry.verb == "cases":
+    if options.json:
         print_json({"cases": [case.to_dict() for case in shown]})
     else:
-        print_json(shown[0].to_dict())
+        show_cases(shown, limit, study.labels)
 
 
 def _log(options: argparse.Namespace, study: grbp.Study) -> None:

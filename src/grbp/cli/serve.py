@@ -22,16 +22,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--create", action="store_true", help="make the store that is named if it is not there")
     add("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
     add("--port", default="8000", help="the port; 0 lets the system choose (8000)")
-    add(
-        "--tls-cert",
-        metavar="FILE",
-        type=Path,
-        help="the certificate for TLS, if others are to reach it",
-    )
+    tls = "the certificate for TLS, if others are to reach it"
+    add("--tls-cert", metavar="FILE", type=Path, help=tls)
     add("--tls-key", metavar="FILE", type=Path, help="the key of the certificate")
-    add(
-        "--behind-proxy", metavar="URL", help="the address of a proxy that does the TLS"
-    )  # fmt: skip
+    add("--behind-proxy", metavar="URL", help="the address of a proxy that does the TLS")
     add(
         "--trust-proxy", metavar="ADDRESS", action="append", default=[],
         help="an address or network of that proxy (127.0.0.1 and ::1)",

@@ -186,10 +186,8 @@ def case_page(request: Request, study: StudyName, case: CaseNumber) -> Response:
     """Show a case: where it stands, what to do and why, and all that was recorded of it."""
     server = server_state(request)
     found = server.open_study(study)
-    status, one = (
-        show_status(request, found.status()),
-        show_all(request, study, [found.case(case)])[0],
-    )
+    status = show_status(request, found.status())
+    (one,) = show_all(request, study, [found.case(case)])
     # Whoever records reads this page, so that its history says no advice to anybody.
     events = [show(event, shadow=status.shadow) for event in found.log(0, 1_000_000, case)]
     words, due = status.labels, read_held_steps(server.store, study, case)
@@ -264,8 +262,7 @@ def log_page(request: Request, study: StudyName, before: After = 0, case: After 
     older = events[-_PAGE].seq if len(events) > _PAGE else None
     lines = describe_events(
         show_all(request, study, events[-_PAGE:]), status.goal, status.labels,
-        shadow=status.shadow,
-        taken_back=found.find_taken_back(events),
+        shadow=status.shadow, taken_back=found.find_taken_back(events),
     )  # fmt: skip
     return _render_page(
         request, "log.html", found, status=status, lines=lines[::-1], older=older, before=before,

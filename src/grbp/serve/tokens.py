@@ -125,8 +125,7 @@ class Tokens:
         self._store, self._clock = store, clock
         self._lock = threading.Lock()
         self._known, self._fault = _NOTHING, "the store cannot be read; try again later"
-        self._looks, self._adopted = 0, 0
-        self._looked, self._failing = float("-inf"), False
+        self._looked, self._adopted, self._failing = float("-inf"), float("-inf"), False
         self._look: _Look | None = None
 
     def all(self) -> list[Token]:
@@ -179,21 +178,19 @@ class Tokens:
 
     def refresh(self) -> None:
         """Read what was recorded since the last time."""
-        with self._lock:
-            self._looks += 1
-            look, known, began = self._looks, self._known, time.monotonic()
+        began = time.monotonic()
         try:
-            found = self._store.read(HOUSE, partial(_read_tokens, known))
+            found = self._store.read(HOUSE, partial(_read_tokens, self._known))
         except Exception as error:
             with self._lock:
                 self._looked, self._failing = time.monotonic(), True
-                if isinstance(error, Damaged) and look > self._adopted:
+                if isinstance(error, Damaged) and began > self._adopted:
                     # Whoever is not let in does not learn where the store is.
                     self._fault = str(error).replace(self._store.where, "the store")
             raise
         with self._lock:
-            if look > self._adopted:  # Of two looks, the one that began later has seen more.
-                self._adopted, self._known, self._fault = look, found, ""
+            if began > self._adopted:  # Of two looks, the one that began later has seen more.
+                self._adopted, self._known, self._fault = began, found, ""
                 self._looked, self._failing = began, False
 
     def make(
@@ -270,8 +267,8 @@ class Tokens:
         known, result = self._store.write(HOUSE, script)
         with self._lock:
             if known.seq > self._known.seq:
-                self._looks += 1  # Whoever began to look before may not have seen this.
-                self._adopted, self._known, self._fault = self._looks, known, ""
+                # Whoever began to look before may not have seen this.
+                self._adopted, self._known, self._fault = time.monotonic(), known, ""
         return result
 
 
