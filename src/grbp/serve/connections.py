@@ -8,7 +8,6 @@ new one, so that silent connections lock nobody out.
 import asyncio
 import logging
 import ssl
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
@@ -63,7 +62,6 @@ class Connections:
     def __init__(self, most: int, each: int, is_exempt: Callable[[str], bool]) -> None:
         self.most, self._each, self._is_exempt = _fit_to_files(most), each, is_exempt
         self._addresses: dict[Counted, str] = {}
-        self._by_address: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._addresses)
@@ -73,24 +71,23 @@ class Connections:
 
         Too many from one address make room among themselves.
         """
-        crowded = self._by_address[address] >= self._each and not self._is_exempt(address)
+        crowded = self._count(address) >= self._each and not self._is_exempt(address)
         if crowded and not self._make_room(address):
             return False
-        few = self._by_address[address] < _FEW
+        few = self._count(address) < _FEW
         room = self.most if few else self.most - self.most // 10
         if len(self._addresses) >= room and not self._make_room(None):
             return False
         self._addresses[one] = address
-        self._by_address[address] += 1
         return True
+
+    def _count(self, address: str) -> int:
+        """Return how many connections there are from an address."""
+        return sum(its == address for its in self._addresses.values())
 
     def leave(self, one: Counted) -> None:
         """Forget a connection that was closed or never taken in."""
-        address = self._addresses.pop(one, None)
-        if address is not None:
-            self._by_address[address] -= 1
-            if not self._by_address[address]:
-                del self._by_address[address]
+        self._addresses.pop(one, None)
 
     def _make_room(self, address: str | None) -> bool:
         """Close the oldest idle connection, of an address if one is given; say if there was one."""

@@ -6,7 +6,6 @@ are kept for admins: a full house still lets one in.
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -57,26 +56,26 @@ class Places:
 
     def __init__(self, what: str, most: int, each: int) -> None:
         self.what, self.most, self.each = what, most, each
-        self.taken = 0
-        self._by_caller: Counter[str] = Counter()
+        self._callers: list[str] = []
+
+    @property
+    def taken(self) -> int:
+        """How many are under way."""
+        return len(self._callers)
 
     @contextmanager
     def take(self, who: str, role: str = ADMIN) -> Iterator[None]:
         """Take a place for somebody of a role, or refuse; give it back in the end."""
-        if self._by_caller[who] >= self.each:
+        if self._callers.count(who) >= self.each:
             mine = f"{self.each} {self.what} of yours are under way"
             raise Refusal(429, f"{mine}; wait until one of them has ended", retry=1)
         if self.taken >= self.count_places(role):
             raise Refusal(503, f"there are too many {self.what} at once; try again", retry=1)
-        self.taken += 1
-        self._by_caller[who] += 1
+        self._callers.append(who)
         try:
             yield
         finally:
-            self.taken -= 1
-            self._by_caller[who] -= 1
-            if not self._by_caller[who]:
-                del self._by_caller[who]
+            self._callers.remove(who)
 
     def count_places(self, role: str) -> int:
         """Return how many places may be taken before somebody of a role is refused."""
