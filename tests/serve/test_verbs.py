@@ -16,7 +16,7 @@ from grbp.live.kinds import KINDS
 from grbp.live.parameters import PARAMETERS
 from grbp.live.queries import QUERIES
 from grbp.live.study import RECORDED
-from grbp.live.verbs import Verbs, parameters_of
+from grbp.live.verbs import Verbs, parameters_of, verb as as_verb
 from grbp.serve.endpoints import BESIDE, ENDPOINTS, Endpoint
 
 optional("fastapi", "'.[serve]'")
@@ -126,12 +126,19 @@ def test_the_shell_has_every_verb_with_exactly_its_options() -> None:
             assert parameter.help
 
 
-def _again(
+@as_verb
+def again(  # type: ignore[empty-body]
     self: Any, case: int, why: str, *, key: str | None = None, who: str | None = None
 ) -> Advice:
     """Take back an entry, in a verb that somebody adds."""
-    advice: Advice = self._do("again", case=case, why=why, key=key, who=who)
-    return advice
+
+
+def test_a_wrong_call_of_a_verb_is_refused_as_python_refuses_any() -> None:
+    study = Study.create("memory", "ward", 4)
+    with pytest.raises(TypeError, match=r"Verbs\.tell\(\) missing 1 required .* 'state'"):
+        study.tell(1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"Verbs\.undo\(\) got an unexpected .* 'why'"):
+        study.undo(1, why="so")  # type: ignore[call-arg]
 
 
 def test_a_verb_that_is_added_is_one_everywhere(
@@ -141,7 +148,7 @@ def test_a_verb_that_is_added_is_one_everywhere(
         monkeypatch.setattr(router, "routes", [*router.routes])
     path = ENDPOINTS["void"].path.replace("void", "again")
     entry = Endpoint("POST", path, CORRECTOR, body=("Again", "An entry to be taken back."))
-    monkeypatch.setattr(Verbs, "again", _again, raising=False)
+    monkeypatch.setattr(Verbs, "again", again, raising=False)
     monkeypatch.setitem(RECORDED, "again", "void")
     monkeypatch.setitem(ENDPOINTS, "again", entry)
     monkeypatch.setitem(models.BODIES, "again", models._make_body("again"))

@@ -3,17 +3,18 @@
 The signatures here are the only ones. From them and from the table of parameters the server makes
 its routes and their description, the client what it sends, and the shell its options.
 """
-# mypy: disable-error-code="no-any-return"
-# (`_do` returns what the verb that calls it promises.)
+# ruff: noqa: B027
+# mypy: disable-error-code="empty-body"
+# (`verb` gives each the body that carries it out.)
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from types import NoneType
-from typing import Any, Self, get_args
+from typing import Any, ParamSpec, Self, TypeVar, cast, get_args
 
 from grbp._io import write_whole
 from grbp.errors import InvalidInput
@@ -31,6 +32,26 @@ from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.labels import Labels
 from grbp.model.transition import Action
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def verb(signature: Callable[P, T]) -> Callable[P, T]:
+    """Let a method, of which only the signature is written, check what is given and be done."""
+    name = signature.__name__
+
+    @wraps(signature)
+    def do(*args: P.args, **given: P.kwargs) -> T:
+        signature(*args, **given)  # It does nothing but refuse what it cannot be given.
+        (study, *by_place), takes = cast("Any", args), parameters_of(name)
+        known = given | dict(zip(takes, by_place, strict=False))
+        for parameter, how in takes.items():
+            value = known.get(parameter, how.default)
+            known[parameter] = value if value is None and how.nullable else how.check(value)
+        return cast("T", study._carry_out(name, known))
+
+    return do
 
 
 class Verbs(ABC):
@@ -88,13 +109,6 @@ class Verbs(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _do(self, verb: str, /, **given: Any) -> Any:
-        """Check what is given, and carry a verb out."""
-        for name, parameter in parameters_of(verb).items():
-            if given[name] is not None or not parameter.nullable:
-                given[name] = parameter.check(given[name])
-        return self._carry_out(verb, given)
 
     def _check_target(self, path: Path | str) -> Path:
         """Return where to write a file, or refuse to."""
@@ -283,6 +297,7 @@ class Verbs(ABC):
         read_log(Path(path))  # A file that is not an export makes no store, and is not sent.
         return cls._import(store, Path(path), options)
 
+    @verb
     def open_case(
         self,
         state: int | str,
@@ -338,10 +353,8 @@ class Verbs(ABC):
         >>> again.case, again.replayed
         (1, True)
         """
-        return self._do(
-            "open_case", state=state, group=group, code=code, key=key, observed=observed, who=who
-        )
 
+    @verb
     def tell(  # noqa: PLR0913
         self,
         case: int,
@@ -399,18 +412,8 @@ class Verbs(ABC):
         >>> study.tell(1, 4, took="finish", why="a bed was free").status
         'won'
         """
-        return self._do(
-            "tell",
-            case=case,
-            state=state,
-            took=took,
-            why=why,
-            step=step,
-            key=key,
-            observed=observed,
-            who=who,
-        )
 
+    @verb
     def void(
         self,
         case: int,
@@ -454,8 +457,8 @@ class Verbs(ABC):
         >>> study.tell(1, 3).state, study.void(1, "it was the other bed").state
         (3, 2)
         """
-        return self._do("void", case=case, why=why, step=step, key=key, who=who)
 
+    @verb
     def withdraw_case(
         self, case: int, why: str, *, key: str | None = None, who: str | None = None
     ) -> Advice:
@@ -490,8 +493,8 @@ class Verbs(ABC):
         >>> study.withdraw_case(1, "moved to another ward").status
         'closed'
         """
-        return self._do("withdraw_case", case=case, why=why, key=key, who=who)
 
+    @verb
     def undo(self, case: int, *, key: str | None = None, who: str | None = None) -> Advice:
         """Take back one's own last entry of a case, within 15 minutes; no reason is asked for.
 
@@ -525,8 +528,8 @@ class Verbs(ABC):
         >>> study.tell(1, 3).state, study.undo(1).state
         (3, 2)
         """
-        return self._do("undo", case=case, key=key, who=who)
 
+    @verb
     def set_code(self, case: int, code: str | None, *, who: str | None = None) -> Case:
         """Give a case a short code, change it, or erase it; the log does not have it.
 
@@ -562,8 +565,8 @@ class Verbs(ABC):
         >>> study.set_code(1, None).code is None
         True
         """
-        return self._do("set_code", case=case, code=code, who=who)
 
+    @verb
     def archive(self, why: str, *, who: str | None = None) -> Status:
         """Close the study for entries: it is kept and can be read, and lists leave it out.
 
@@ -589,8 +592,8 @@ class Verbs(ABC):
         Traceback (most recent call last):
         grbp.errors.Conflict: something was to be recorded in the study 'ward'; it is archived ...
         """
-        return self._do("archive", why=why, who=who)
 
+    @verb
     def unarchive(self, why: str, *, who: str | None = None) -> Status:
         """Open an archived study for entries again.
 
@@ -617,8 +620,8 @@ class Verbs(ABC):
         >>> study.unarchive("it opens again").archived is None
         True
         """
-        return self._do("unarchive", why=why, who=who)
 
+    @verb
     def change_learner(self, learner: LearnerLike, why: str, *, who: str | None = None) -> Status:
         """Let another learner decide the next cases, from all that was counted so far.
 
@@ -656,8 +659,8 @@ class Verbs(ABC):
         >>> study.basis(1).learner, study.basis(study.open_case(2).case).learner
         ('getbe-sm', 'doorstep-optimal')
         """
-        return self._do("change_learner", learner=learner, why=why, who=who)
 
+    @verb
     def ask(self, case: int) -> Advice:
         """Say what to do next with a case; this changes nothing.
 
@@ -682,8 +685,8 @@ class Verbs(ABC):
         >>> study.open_case(1).action == study.ask(1).action
         True
         """
-        return self._do("ask", case=case)
 
+    @verb
     def case(self, case: int) -> Case:
         """Return a case.
 
@@ -696,8 +699,8 @@ class Verbs(ABC):
         -------
         Case
         """
-        return self._do("case", case=case)
 
+    @verb
     def basis(self, case: int, state: int | None = None) -> AnyBasis | None:
         """Give the reasons for what is advised in a state of a case, from when it was opened.
 
@@ -712,8 +715,8 @@ class Verbs(ABC):
         Basis, StateBasis or None
             None in shadow mode.
         """
-        return self._do("basis", case=case, state=state)
 
+    @verb
     def cases(self, after: int = 0, limit: int = 100, status: str | None = None) -> list[Case]:
         """List cases in the order of their numbers.
 
@@ -738,8 +741,8 @@ class Verbs(ABC):
         >>> [case.state for case in study.cases(status="open")]
         [2, 1]
         """
-        return self._do("cases", after=after, limit=limit, status=status)
 
+    @verb
     def find_cases(self, code: str, limit: int = 100) -> list[Case]:
         """Find the cases with a code: those in progress first, then the last ones first.
 
@@ -762,8 +765,8 @@ class Verbs(ABC):
         >>> [case.case for case in study.find_cases("b-12")]
         [2]
         """
-        return self._do("find_cases", code=code, limit=limit)
 
+    @verb
     def log(self, after: int = 0, limit: int = 100, case: int | None = None) -> list[Event]:
         """List events in the order in which they were recorded.
 
@@ -788,8 +791,8 @@ class Verbs(ABC):
         >>> [(event.kind, event.who) for event in study.log()]
         [('study', 'ada'), ('open', 'ada')]
         """
-        return self._do("log", after=after, limit=limit, case=case)
 
+    @verb
     def find_taken_back(self, events: Iterable[Event]) -> set[int]:
         """Find out which events were taken back, now or later, by reading the cases they are about.
 
@@ -811,12 +814,12 @@ class Verbs(ABC):
         >>> study.find_taken_back(study.log())
         {3}
         """
-        return self._do("find_taken_back", events=events)
 
+    @verb
     def trajectory(self, points: int = 100) -> list[Moment]:
         """Return what was known after some events, evenly spaced, and after the last one."""
-        return self._do("trajectory", points=points)
 
+    @verb
     def status(self) -> Status:
         """Say how the study stands: its cases, what is known, and how sure that is.
 
@@ -831,8 +834,8 @@ class Verbs(ABC):
         >>> study.status().cases
         {'opened': 0, 'open': 0, 'won': 0, 'lost': 0, 'closed': 0}
         """
-        return self._do("status")
 
+    @verb
     def verify(self) -> Verified:
         """Check the whole study: the chain of hashes, and that all rows follow from the log.
 
@@ -848,8 +851,8 @@ class Verbs(ABC):
         >>> study.verify().events, study.verify().problems
         (2, ())
         """
-        return self._do("verify")
 
+    @verb
     def replay(self) -> Verified:
         """Check the whole study, and make every decision again.
 
@@ -866,7 +869,6 @@ class Verbs(ABC):
         >>> study.replay().decisions, study.replay().ok
         (1, True)
         """
-        return self._do("replay")
 
     def export(self, path: Path | str) -> Path:
         """Write the log to a file, a line of JSON for each event, whole or not at all.
@@ -881,6 +883,7 @@ class Verbs(ABC):
         """
         return write_whole(self._check_target(path), self.export_lines(), 0o600)
 
+    @verb
     def export_lines(self) -> Iterator[bytes]:
         """Yield the lines that `export` writes.
 
@@ -889,8 +892,8 @@ class Verbs(ABC):
         iterator of bytes
             A head, then the events, up to the last one there is now.
         """
-        return self._do("export_lines")
 
+    @verb
     def export_steps(self, path: Path | str, *, codes: bool = False) -> Path:
         """Write all steps to a CSV file, as `fit` and ``grbp fit`` read them.
 
@@ -907,8 +910,8 @@ class Verbs(ABC):
         -------
         Path
         """
-        return self._do("export_steps", path=path, codes=codes)
 
+    @verb
     def backup(self, path: Path | str) -> Path:
         """Copy all studies of the store, as they are now, to a new SQLite file.
 
@@ -921,7 +924,6 @@ class Verbs(ABC):
         -------
         Path
         """
-        return self._do("backup", path=path)
 
 
 @cache
