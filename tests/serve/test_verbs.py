@@ -39,7 +39,7 @@ COMPOSED = {"export", "find_taken_back"}
 HERE = {"path", "events"}
 """What is given to this machine alone: where to write a file, and what was read before."""
 
-IN_STORE = {"status", "verify", "replay", "set_code", "change_learner", "undo", "export"}
+IN_STORE = {"set_code", "change_learner", "undo", "export"}
 """The verbs that a study carries out in a way of its own."""
 
 SHELL = {entry.verb: name for name, entry in live._COMMANDS.items() if entry.verb}

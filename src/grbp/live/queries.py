@@ -5,14 +5,14 @@ Those that verbs ask are in one table; the others are for pages and servers.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from grbp._io import write_whole
-from grbp.errors import GrbpError, NotFound
+from grbp.errors import Damaged, GrbpError, NotFound, ReadOnly
 from grbp.learners.registry import LearnerLike
 from grbp.live import codes, history
 from grbp.live.advice import (
@@ -32,34 +32,63 @@ from grbp.live.choice import decide_choice, find_doubt
 from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, count_steps, dump_log, step_tables
 from grbp.live.ledger import Known, know, know_all
-from grbp.live.row_checks import DAMAGE, CheckedRows, check_types, find_checked
+from grbp.live.row_checks import DAMAGE, check_types, find_checked, keep_checked
 from grbp.live.schema import CaseRow, Event, StudyRow
 from grbp.live.starts import count_records
 from grbp.live.state_basis import StateBasis
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.trajectory import Moment, make_moments, sample_events
+from grbp.live.verify import Verified, find_fault, verify_stored
 from grbp.model.steps import steps_text
 from grbp.model.validation import check_whole
 
 T = TypeVar("T")
 
 
-@dataclass
 class Opened:
-    """A study that was opened: where it is, its rows as they are checked, and its learner.
+    """A study in a store: its rows, as they are checked, and its learner.
 
-    `sure` is the configuration whose learner was found to decide as it did before.
+    `sure` is the configuration whose learner was found to decide as it did before, and `fault` what
+    spoke against writing when it was looked at.
     """
 
-    store: Store
-    name: str
-    checked: CheckedRows
-    learner: LearnerLike | None
-    sure: str = ""
+    def __init__(self, store: Store, name: str, learner: LearnerLike | None = None) -> None:
+        self.store, self.name, self.learner = store, name, learner
+        self.checked = find_checked(store, name)
+        self.fault: str | None = None
+        self.sure = ""
+
+    @property
+    def read_only(self) -> str | None:
+        """Why the study cannot be written to; None if it can."""
+        return self.checked.damage or self.fault
+
+    def look(self) -> Config:
+        """Find out what speaks against writing, in the rows as they are; return how it is set."""
+
+        def look(tx: Transaction) -> tuple[StudyRow, list[Event], list[CaseRow]]:
+            study = find_study(tx, self.name)
+            return study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
+
+        with self.checked:
+            found = self.store.read(self.name, look)
+            config = load_config(found[0].config)
+            fault = find_fault(*found) or self.store.missing(self.name)
+            self.checked = keep_checked(self.store, self.name)
+            with suppress(Damaged):  # which is kept, and said from now on
+                self.read(lambda *_: None)
+            self.fault = next(iter(self.store.checks()), fault)
+            return config
 
     def read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
         """Run a script that reads this study, whose rows are checked against its log."""
         return self.checked.read(lambda tx: script(tx, find_study(tx, self.name)))
+
+    def write(self, script: Callable[[Transaction], T]) -> T:
+        """Run a script that writes, unless something speaks against it."""
+        if self.read_only:
+            raise ReadOnly(f"the study {self.name!r} can only be read: {self.read_only}")
+        return self.checked.write(script)
 
     def find_doubt(self, tx: Transaction, study: StudyRow) -> str | None:
         """Say why the next case cannot be decided; what was found to decide is looked at once."""
@@ -158,7 +187,7 @@ def find_taken_back(opened: Opened, events: Iterable[Event]) -> set[int]:
         return opened.store.read(opened.name, find)
 
 
-def read_status(opened: Opened, read_only: str | None) -> Status:
+def read_status(opened: Opened) -> Status:
     """Say how the study stands."""
     study, doubt = opened.read(lambda tx, study: (study, opened.find_doubt(tx, study)))
     config = load_config(study.config)
@@ -167,7 +196,7 @@ def read_status(opened: Opened, read_only: str | None) -> Status:
             name: (one, None if doubt else _decide(config, study, name, one, opened.learner))
             for name, one in know_all(config, study).items()
         }
-        return make_status(config, study, known, read_only, doubt)
+        return make_status(config, study, known, opened.read_only, doubt)
 
 
 def _decide(
@@ -215,6 +244,17 @@ def back_up(opened: Opened, path: Path | str) -> Path:
     return Path(path)
 
 
+def verify(opened: Opened, *, decide: bool) -> Verified:
+    """Check the study; write again where all is well, and not where something is damaged."""
+    with opened.checked:
+        found = verify_stored(opened.store, opened.name, opened.learner, decide=decide)
+    if not (decide and found.problems):  # A decision that comes out differently may be sound.
+        opened.checked.note_check(found.problems)
+    if found.ok:
+        opened.look()
+    return found
+
+
 QUERIES: Final[dict[str, Callable[..., Any]]] = {
     "ask": ask,
     "case": read_case,
@@ -224,6 +264,9 @@ QUERIES: Final[dict[str, Callable[..., Any]]] = {
     "log": list_events,
     "find_taken_back": find_taken_back,
     "trajectory": list_moments,
+    "status": read_status,
+    "verify": partial(verify, decide=False),
+    "replay": partial(verify, decide=True),
     "export_lines": dump_lines,
     "export_steps": write_steps,
     "backup": back_up,
@@ -242,19 +285,14 @@ def find_study(tx: Transaction, name: str) -> StudyRow:
     return study
 
 
-def read_study(store: Store, name: str, script: Callable[[Transaction, StudyRow], T]) -> T:
-    """Run a script that reads a study, whose rows are checked, or say that there is none."""
-    return find_checked(store, name).read(lambda tx: script(tx, find_study(tx, name)))
-
-
 def read_config(store: Store, name: str) -> Config:
     """Return the configuration of a study as it is now; it is locked from the first case on."""
-    return read_study(store, name, lambda _, study: load_config(study.config))
+    return Opened(store, name).read(lambda _, study: load_config(study.config))
 
 
 def read_held_steps(store: Store, name: str, case: int) -> list[tuple[int, str]]:
     """List the steps of a case that do not count yet, and when they will."""
-    rows = read_study(store, name, lambda tx, _: tx.due(LAST))
+    rows = Opened(store, name).read(lambda tx, _: tx.due(LAST))
     return sorted((row.step, row.due) for row in rows if row.case == case)
 
 
@@ -267,12 +305,12 @@ def read_undoable(
         row = find_case(tx, study, case)
         return None if study.archived else history.find_undoable(tx, row, who, format_time(now))
 
-    return read_study(store, name, find)
+    return Opened(store, name).read(find)
 
 
 def read_states(store: Store, name: str, group: str) -> tuple[StateBasis, ...]:
     """Say what a learner by state knows in each state of a group, and would advise there."""
-    study = read_study(store, name, lambda _, row: row)
+    study = Opened(store, name).read(lambda _, row: row)
     config = load_config(study.config)
     known = know(config, study, group)
     return explain_states(config, known, _decide(config, study, group, known))
