@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from itertools import chain, islice
+from itertools import chain
 from operator import methodcaller
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,20 +19,17 @@ from grbp.learners.statewise.counters import StateCounters, add_step
 from grbp.live.arguments import check_text
 from grbp.live.config import FINISH, Config, check_imported, load_config
 from grbp.live.history import Entry, standing_entries
-from grbp.live.recording import replay
+from grbp.live.row_checks import DAMAGE
 from grbp.live.schema import LOST, WON, Event, StudyRow, dumps, loads
 from grbp.live.starts import make_state_counters
 from grbp.live.store.base import Store
 from grbp.live.store.transaction import LAST, PAGE, Transaction, refuse_taken
 from grbp.live.store.witness import END
-from grbp.live.verify import replay_log
+from grbp.live.verify import Replay
 from grbp.model.steps import STEP_COLUMNS
 
 _FORMAT: Final = "grbp live log"
 _FORMAT_VERSION: Final = 1
-
-_PART: Final = 2**16
-"""The bytes of a log that are written at a time."""
 
 _SMALL: Final = 2**19
 """The bytes of a log, about 1,000 events, that are imported at once; longer, others would wait."""
@@ -46,12 +43,12 @@ def log_kind(name: str) -> Kind:
 
 
 def dump_log(store: Store, name: str) -> Iterator[bytes]:
-    """Yield a log, many lines at a time: a head, an event each, up to the last one there is now."""
+    """Yield the lines of a log: a head, then an event each, up to the last one there is now."""
     study = store.read(name, lambda tx: tx.study())
     assert study is not None  # noqa: S101 (whoever asks has found it)
     head = {"study": name, "events": study.seq, "head": study.head}
-    lines = [_dump_line({"format": _FORMAT, "format_version": _FORMAT_VERSION} | head)]
-    after, size = 0, 0
+    yield _dump_line({"format": _FORMAT, "format_version": _FORMAT_VERSION} | head)
+    after = 0
     while after < study.seq:
         limit = min(PAGE, study.seq - after)
         # The log only grows, so that pages read one after another fit together.
@@ -62,12 +59,8 @@ def dump_log(store: Store, name: str) -> Iterator[bytes]:
                     f"the log of {name!r} is damaged after event {after:,} of {study.seq:,}; verify"
                     " it, and restore a backup"
                 )
-            lines.append(_dump_line(event._asdict()))
-            after, size = after + 1, size + len(lines[-1])
-            if size >= _PART:
-                yield b"".join(lines)
-                lines, size = [], 0
-    yield b"".join(lines)
+            yield _dump_line(event._asdict())
+            after += 1
 
 
 def _dump_line(value: object) -> bytes:
@@ -123,11 +116,6 @@ def _read_events(path: Path, head: dict[str, Any]) -> Iterator[Event]:
         )
 
 
-_DAMAGE: Final = (
-    LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
-)  # fmt: skip
-"""How an event can fail that was changed; what the database says is another matter."""
-
 _KINDS: Final = tuple(Event.__annotations__.values())
 
 
@@ -152,7 +140,10 @@ def import_log(store: Store, path: Path) -> str:
     refuse_taken(name, store.read(name, lambda tx: tx.study()))
 
     def record(tx: Transaction) -> None:
-        _replay_events(tx, name, events, path)
+        refuse_taken(name, tx.study())
+        # What the database says is another matter than an event that was changed.
+        for problem in Replay(tx).find_problems(_check_configurations(path, name, events), DAMAGE):
+            raise InvalidInput(f"{path} cannot be imported: {problem}")
 
     if path.stat().st_size <= _SMALL or store.address is None:
         store.write(name, record)
@@ -167,38 +158,22 @@ def import_log(store: Store, path: Path) -> str:
     return name
 
 
-def _replay_events(tx: Transaction, name: str, events: Iterable[Event], path: Path) -> None:
-    """Record all events of a file once more; refuse it if one comes out otherwise."""
-    refuse_taken(name, tx.study())
-    for count, event in enumerate(events, 1):
+def _check_configurations(path: Path, name: str, events: Iterable[Event]) -> Iterator[Event]:
+    """Yield events; refuse a configuration that no new study has, or that is of another name."""
+    for event in events:
+        named = name
         if event.kind == "study":
-            _check_configuration(path, event)
-        # What has an idempotency key would be answered, and not recorded, twice.
-        if event.seq != count or _replay_event(tx, name, event) != event:
-            # Played once more, in memory, the log says what is wrong with it.
-            found, _ = replay_log(islice(read_log(path)[1], count), None, decide=False)
-            problem = next(iter(found.problems), f"its events are not those of {name!r}")
-            raise InvalidInput(f"{path} cannot be imported: {problem}")
-
-
-def _check_configuration(path: Path, event: Event) -> None:
-    """Refuse a configuration that no new study has; what cannot be read is named later."""
-    try:
-        check_imported(json.loads(event.request)["config"])
-    except InvalidInput as error:
-        raise InvalidInput(f"{path} cannot be imported: event {event.seq}: {error}") from error
-    except _DAMAGE:
-        pass
-
-
-def _replay_event(tx: Transaction, name: str, event: Event) -> Event | None:
-    """Record an event of a study of this name once more; None if it cannot be."""
-    try:
-        if event.kind == "study" and json.loads(event.request)["config"]["name"] != name:
-            return None
-        return replay(tx, event, None, decide=False)
-    except _DAMAGE:
-        return None
+            try:
+                named = check_imported(loads(event.request)["config"]).name
+            except InvalidInput as error:
+                raise InvalidInput(
+                    f"{path} cannot be imported: event {event.seq}: {error}"
+                ) from error
+            except DAMAGE:  # What cannot be read is named when it is played.
+                pass
+        yield event
+        if named != name:
+            raise InvalidInput(f"{path} cannot be imported: its events are not those of {name!r}")
 
 
 def step_tables(tx: Transaction, *, codes: bool = False) -> Iterator[dict[str, Any]]:

@@ -224,8 +224,7 @@ def count_all(opened: Opened, *, by_state: bool, groups: Sequence[str] | None) -
 def dump_lines(opened: Opened) -> Iterator[bytes]:
     """Yield the lines of an export: a head, then the events, up to the last one there is now."""
     with opened.checked:
-        for part in dump_log(opened.store, opened.name):
-            yield from part.splitlines(keepends=True)
+        yield from dump_log(opened.store, opened.name)
 
 
 def write_steps(opened: Opened, path: Path | str, *, codes: bool) -> Path:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import zip_longest
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grbp._format import plural
 from grbp.errors import GrbpError
@@ -28,6 +28,11 @@ _CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 
 _REPLAYED_FIELDS: Final = ("kind", "case", "step", "request", "response")
 """The parts of an event that the rules make; the others are taken over or follow from these."""
+
+
+_RECORD_AGAIN: Final[Again] = partial(replay, learner=None, decide=False)
+
+Failures: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 
 
 class Verified(NamedTuple):
@@ -60,14 +65,11 @@ class Verified(NamedTuple):
 
 
 class _ReplayedRows(MemoryTransaction):
-    """The rows that follow from a log, without the log itself where that is at hand.
-
-    Where an event could not be played again, or came out otherwise, they follow no more.
-    """
+    """The rows that follow from a log, without the log itself where that is at hand."""
 
     def __init__(self, log: Transaction | None) -> None:
         super().__init__("", StudyRows())
-        self._log, self.follow = log, True
+        self._log = log
 
     def append(self, event: Event) -> None:
         """Keep an event if there is no log."""
@@ -78,21 +80,55 @@ class _ReplayedRows(MemoryTransaction):
         """Return an event that was played before."""
         return self._rows.events.get(seq) if self._log is None else self._log.event(seq)
 
-    def case(self, case: int) -> CaseRow | None:
-        """Return a case."""
-        return self._rows.cases.get(case)
 
-    def all_cases(self, _: str = "") -> Iterator[CaseRow]:
-        """Yield every case, in the order in which they were opened."""
-        return iter(self._rows.cases.values())
+class Replay:
+    """A log that is played again.
 
-    def put_study(self, row: StudyRow) -> None:
-        """Write the study's row."""
-        self._rows.study[""] = row
+    Attributes
+    ----------
+    tx : Transaction
+        The rows that follow from it.
+    follow : bool
+        Whether they do: an event may be one that cannot be played again, or come out otherwise.
+    events, opened : int
+        How many events there were, and how many of these opened a case.
+    head : str
+        The hash of the last one.
+    back : list of int
+        The events before which the clock went back.
+    """
 
-    def put_case(self, row: CaseRow) -> None:
-        """Write a case's row."""
-        self._rows.cases[row.case] = row
+    def __init__(self, tx: Transaction, again: Again = _RECORD_AGAIN) -> None:
+        self.tx, self._again = tx, again
+        self.follow, self.head = True, NO_HASH
+        self.events = self.opened = 0
+        self.back: list[int] = []
+
+    def find_problems(
+        self, events: Iterable[Event], failures: Failures = Exception
+    ) -> Iterator[str]:
+        """Play events again, each by some failures or none; say what is wrong with them."""
+        seq, clock = 0, ""
+        for event in events:
+            self.events += 1
+            self.opened += event.kind == "open"
+            if event.recorded < clock and _clock_went_back(clock, event.recorded):
+                self.back.append(event.seq)
+            clock = event.recorded
+            made: Event | None = None
+            # After a gap, or what stands there twice, nothing follows from anything.
+            self.follow = self.follow and event.seq == seq + 1
+            if self.follow:
+                try:
+                    made = self._again(self.tx, event)
+                except failures as error:
+                    yield f"event {event.seq} cannot be played again: {describe_error(error)}"
+                self.follow = made == event
+            if made != event:
+                yield from _find_chain_faults(event, seq, self.head)
+                yield from _find_differences(made, event)
+            # The key of a damaged event need not even be a number.
+            self.head, seq = event.hash, event.seq if isinstance(event.seq, int) else seq + 1
 
 
 def replay_log(
@@ -101,52 +137,27 @@ def replay_log(
     *,
     decide: bool,
     log: Transaction | None = None,
-    again: Again | None = None,
-) -> tuple[Verified, _ReplayedRows]:
+    again: Again = _RECORD_AGAIN,
+) -> tuple[Verified, Replay]:
     """Play a log again in memory; return what was found, and the rows that follow from it.
 
     Where the log is at hand, what was played is found there, and need not be kept. `again` records
     an event once more, if the rules of a study are not those of the log.
     """
-    tx = _ReplayedRows(log)
-    problems: list[str] = []
-    count, decisions, head, seq = 0, 0, NO_HASH, 0
     undecided: Counter[str] = Counter()
-    if again is None and decide:
+    if decide:
         again = partial(_decide_again, learner=learner, undecided=undecided)
-    again = again or partial(replay, learner=None, decide=False)
-    folding, clock, back = True, "", []
-    for event in events:
-        count += 1
-        if event.recorded < clock and _clock_went_back(clock, event.recorded):
-            back.append(event.seq)
-        clock = event.recorded
-        made: Event | None = None
-        # After a gap, or what stands there twice, nothing follows from anything.
-        folding = folding and event.seq == seq + 1
-        if folding:
-            try:
-                made = again(tx, event)
-            except Exception as error:
-                fault = describe_error(error)
-                problems.append(f"event {event.seq} cannot be played again: {fault}")
-                folding = False
-        if made is None or made != event:
-            problems += _find_chain_faults(event, seq, head)
-            if made is not None:
-                problems += _find_differences(made, event)
-                folding = False
-        decisions += decide and event.kind == "open"
-        # The key of a damaged event need not even be a number.
-        head, seq = event.hash, event.seq if isinstance(event.seq, int) else seq + 1
-    tx.follow, decisions = folding, decisions - undecided.total()
+    played = Replay(_ReplayedRows(log), again)
+    problems = list(played.find_problems(events))
+    decisions = played.opened - undecided.total() if decide else 0
     for why, many in undecided.items():
         problems.append(f"{plural(many, 'decision')} could not be made again: {why}")
     notes: tuple[str, ...] = ()
-    if back:
-        more = f" and {len(back) - 1:,} times later" if back[1:] else ""
-        notes = (f"the clock went back before event {back[0]}{more}; the order of the log counts",)
-    return Verified(count, head, decisions, tuple(problems), notes), tx
+    if played.back:
+        first, *later = played.back
+        more = f" and {len(later):,} times later" if later else ""
+        notes = (f"the clock went back before event {first}{more}; the order of the log counts",)
+    return Verified(played.events, played.head, decisions, tuple(problems), notes), played
 
 
 def _decide_again(
@@ -198,14 +209,15 @@ def verify_study(
     learner: LearnerLike | None,
     *,
     decide: bool,
-    again: Again | None = None,
+    again: Again = _RECORD_AGAIN,
 ) -> Verified:
     """Check a study: its log, and that its rows are what the log makes of them."""
     with _pause_collector():
         events = tx.all_events()
-        found, made = replay_log(events, learner, decide=decide, log=tx, again=again)
+        found, played = replay_log(events, learner, decide=decide, log=tx, again=again)
         problems = list(found.problems)
-        if made.follow:
+        if played.follow:
+            made = played.tx
             problems += _compare_rows("study", [tx.study()], [made.study()])
             problems += _compare_rows("case", tx.all_cases(), made.all_cases())
             problems += _compare_rows("held step", tx.due(LAST), made.due(LAST))
@@ -243,10 +255,12 @@ def _find_chain_faults(event: Event, seq: int, head: str) -> Iterator[str]:
         yield f"event {event.seq} was changed: its hash does not match its content"
 
 
-def _find_differences(made: Event, event: Event) -> Iterator[str]:
+def _find_differences(made: Event | None, event: Event) -> Iterator[str]:
     """Say in what an event differs from the one that the rules make of its request."""
-    named = [name for name in _REPLAYED_FIELDS if getattr(made, name) != getattr(event, name)]
-    if named:
+    named = [
+        name for name in _REPLAYED_FIELDS if made and getattr(made, name) != getattr(event, name)
+    ]
+    if made and named:
         yield (
             f"event {event.seq} differs from what the rules make of it now in its"
             f" {' and '.join(named)}: {made.response} instead of {event.response}"
