@@ -1,11 +1,12 @@
 """Take a study elsewhere: its log as lines of JSON, its steps as a table."""
 
+import csv
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from itertools import chain
+from io import StringIO
 from operator import methodcaller
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -176,46 +177,42 @@ def _check_configurations(path: Path, name: str, events: Iterable[Event]) -> Ite
             raise InvalidInput(f"{path} cannot be imported: its events are not those of {name!r}")
 
 
-def step_tables(tx: Transaction, *, codes: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield the steps as tables with the columns that `grbp.fit` reads, some at a time.
+def step_lines(tx: Transaction, *, codes: bool) -> Iterator[bytes]:
+    """Yield the steps as CSV with the columns that `grbp.fit` reads, a case at a time.
 
     Beside them stand the study's words, the group, what was advised, who recorded the step, when
     and why; and the code of the case, if somebody asks for it.
     """
     study = tx.study()
     assert study is not None  # noqa: S101 (whoever asks has found it)
-    config, rows, first = load_config(study.config), list[dict[str, Any]](), True
-    names = [*STEP_COLUMNS, *_name_columns(config, codes=codes)]
-    for case in chain(tx.all_cases(), [None]):
-        if case is not None:
-            of_case = {"case": case.case, "group": case.group}
-            if codes:
-                known = tx.codes([case.case]).get(case.case)
-                of_case["code"] = "" if known is None else known.code
-            *told, _ = standing_entries(tx, case)
-            rows += [of_case | _describe_step(config, entry) for entry in reversed(told)]
-        if len(rows) >= 10 * PAGE or (case is None and (rows or first)):
-            yield {
-                name: np.array(
-                    [row[name] for row in rows],
-                    dtype=np.int64 if name in STEP_COLUMNS else object,
-                )
-                for name in names
-            }
-            rows, first = [], False
-
-
-def _name_columns(config: Config, *, codes: bool) -> list[str]:
-    """Return the columns of steps that stand beside those of every table."""
-    return [
+    config = load_config(study.config)
+    names = [
+        *STEP_COLUMNS,
         *(["group"] if config.groups else []),
         *(["code"] if codes else []),
         *(_LABELS if config.labels.keys() & {"states", "actions"} else []),
-        "advised", "why", "who", "recorded", "observed",
-    ]  # fmt: skip
+        *_BESIDE,
+    ]
+    yield _dump_rows([names])
+    for case in tx.all_cases():
+        of_case = {"case": case.case, "group": case.group}
+        if codes:
+            known = tx.codes([case.case]).get(case.case)
+            of_case["code"] = "" if known is None else known.code
+        *told, _ = standing_entries(tx, case)
+        steps = (of_case | _describe_step(config, entry) for entry in reversed(told))
+        yield _dump_rows([step[name] for name in names] for step in steps)
+
+
+def _dump_rows(rows: Iterable[Iterable[object]]) -> bytes:
+    """Write rows as CSV."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
 
 
 _LABELS: Final = ("state_label", "action_label", "next_state_label")
+_BESIDE: Final = ("advised", "why", "who", "recorded", "observed")
 
 
 def _describe_step(config: Config, entry: Entry) -> dict[str, Any]:
@@ -225,7 +222,7 @@ def _describe_step(config: Config, entry: Entry) -> dict[str, Any]:
     return {
         "step": event.step,
         "state": before,
-        "action": int(took == FINISH),
+        "action": took,
         "next_state": after,
         "state_label": words.states[before] if words.states else "",
         "action_label": words.action(took),

@@ -30,7 +30,7 @@ from grbp.live.arguments import format_time
 from grbp.live.calls import find_case
 from grbp.live.choice import decide_choice, find_doubt
 from grbp.live.config import Config, load_config
-from grbp.live.export import check_target, count_steps, dump_log, step_tables
+from grbp.live.export import check_target, count_steps, dump_log, step_lines
 from grbp.live.ledger import Known, know, know_all
 from grbp.live.row_checks import DAMAGE, check_types, find_checked, keep_checked
 from grbp.live.schema import CaseRow, Event, StudyRow
@@ -39,7 +39,6 @@ from grbp.live.state_basis import StateBasis
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.trajectory import Moment, make_moments, sample_events
 from grbp.live.verify import Verified, find_fault, verify_stored
-from grbp.model.steps import steps_text
 from grbp.model.validation import check_whole
 
 T = TypeVar("T")
@@ -233,7 +232,7 @@ def write_steps(opened: Opened, path: Path | str, *, codes: bool) -> Path:
     with opened.checked:
         return opened.store.read(
             opened.name,
-            lambda tx: write_whole(target, steps_text(step_tables(tx, codes=codes)), 0o600),
+            lambda tx: write_whole(target, step_lines(tx, codes=codes), 0o600),
         )
 
 
