@@ -611,7 +611,7 @@ def test_the_shell_shows_what_a_recorder_sees(
     ("cls", "model"),
     [
         (Status, StatusModel), (Case, CaseModel), (Advice, AdviceModel), (Event, EventModel),
-        (grbp.live.trajectory.Moment, MomentModel),
+        (grbp.live.queries.Moment, MomentModel),
     ],
 )  # fmt: skip
 def test_a_part_that_is_not_listed_is_hidden_and_described_as_such(cls: Any, model: Any) -> None:

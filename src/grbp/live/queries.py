@@ -9,8 +9,9 @@ from datetime import datetime
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
+from grbp._format import as_plain
 from grbp._io import write_whole
 from grbp.errors import Damaged, GrbpError, NotFound, ReadOnly
 from grbp.learners.registry import LearnerLike
@@ -27,21 +28,55 @@ from grbp.live.advice import (
     make_status,
 )
 from grbp.live.arguments import format_time
+from grbp.live.basis import estimate_chances
 from grbp.live.calls import find_case
 from grbp.live.choice import decide_choice, find_doubt
 from grbp.live.config import Config, load_config
 from grbp.live.export import check_target, count_steps, dump_log, step_lines
-from grbp.live.ledger import Known, know, know_all
+from grbp.live.ledger import Known, know, know_all, total_seen
 from grbp.live.row_checks import DAMAGE, check_types, find_checked, keep_checked
-from grbp.live.schema import CaseRow, Event, StudyRow
+from grbp.live.schema import CaseRow, Event, StudyRow, load_study
 from grbp.live.starts import count_records
 from grbp.live.state_basis import StateBasis
 from grbp.live.store.base import LAST, Store, Transaction
-from grbp.live.trajectory import Moment, make_moments, sample_events
 from grbp.live.verify import Verified, find_fault, verify_stored
 from grbp.model.validation import check_whole
+from grbp.theory.posterior import Estimate
 
 T = TypeVar("T")
+
+
+class Moment(NamedTuple):
+    """What was known after an event.
+
+    Of a study in shadow mode, a `Client` whose role is less than statistician gets None for the
+    estimates and the threshold.
+
+    Attributes
+    ----------
+    event : int
+        The number of the event.
+    recorded : str
+        When it was recorded.
+    cases : int
+        How many cases had been opened.
+    p_c, p_f, boundary : Estimate
+        The estimates, and B(p_c), with intervals that hold whenever one looks.
+    next_threshold : int or None
+        The threshold that a case would have got then; None if nobody can say.
+    """
+
+    event: int
+    recorded: str
+    cases: int
+    p_c: Estimate
+    p_f: Estimate
+    boundary: Estimate
+    next_threshold: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types; None stands for what is unknown."""
+        return {name: as_plain(value) for name, value in self._asdict().items()}
 
 
 class Opened:
@@ -82,6 +117,11 @@ class Opened:
     def read(self, script: Callable[[Transaction, StudyRow], T]) -> T:
         """Run a script that reads this study, whose rows are checked against its log."""
         return self.checked.read(lambda tx: script(tx, find_study(tx, self.name)))
+
+    def read_stored(self, script: Callable[[Transaction], T]) -> T:
+        """Run a script that reads what is stored as it is, checked or not."""
+        with self.checked:
+            return self.store.read(self.name, script)
 
     def write(self, script: Callable[[Transaction], T]) -> T:
         """Run a script that writes, unless something speaks against it."""
@@ -150,27 +190,52 @@ def explain(opened: Opened, case: int, state: int | None) -> AnyBasis | None:
 
 
 def list_moments(opened: Opened, points: int) -> list[Moment]:
-    """Return what was known after some events, and after the last one."""
-    study, events = opened.read(lambda tx, study: (study, sample_events(tx, study.seq, points)))
+    """Return what was known after some events, evenly spaced, and after the last one."""
+
+    def sample(tx: Transaction, study: StudyRow) -> tuple[StudyRow, list[Event | None]]:
+        last, many = study.seq, min(points, study.seq)
+        numbers = {last - (last - 1) * i // max(many - 1, 1) for i in range(many)}
+        return study, [tx.event(seq) for seq in sorted(numbers)]
+
+    study, events = opened.read(sample)
+    config = load_config(study.config)
     with opened.checked:
-        return make_moments(study, events, opened.learner)
+        return [
+            _make_moment(config, then, event, opened.learner)
+            for event in filter(None, events)
+            # What was configured before the first case may have begun otherwise.
+            if (then := load_study(study.name, study.config, [event])) is not None
+            and (then.opened or event.seq == study.seq)
+        ]
+
+
+def _make_moment(
+    config: Config, then: StudyRow, event: Event, learner: LearnerLike | None
+) -> Moment:
+    """Return what was known after an event."""
+    chances = estimate_chances(config.goal, total_seen(config, then), config.level)
+    threshold = None
+    with suppress(GrbpError):
+        at = config.at(then.opened + 1)
+        threshold = None if config.groups else decide_choice(at, then, learner, know(config, then))
+    return Moment(event.seq, event.recorded, then.opened, *chances, threshold)
 
 
 def list_events(opened: Opened, after: int, limit: int, case: int | None) -> list[Event]:
     """List events as they are stored, changed or not."""
 
     def read(tx: Transaction) -> list[Event]:
+        row = None if case is None else tx.case(case)
         if case is None:
-            return tx.events(after, limit)
-        row = tx.case(case)
-        events = (entry.event for entry in history.case_entries(tx, row)) if row else ()
-        return list(takewhile(lambda event: event.seq > after, events))[::-1][:limit]
-
-    with opened.checked:
-        events = opened.store.read(opened.name, read)
-        for event in events:
+            found = tx.events(after, limit)
+        else:
+            events = (entry.event for entry in history.case_entries(tx, row)) if row else ()
+            found = list(takewhile(lambda event: event.seq > after, events))[::-1][:limit]
+        for event in found:
             check_types(event, f"event {event.seq}")
-        return events
+        return found
+
+    return opened.read_stored(read)
 
 
 def find_taken_back(opened: Opened, events: Iterable[Event]) -> set[int]:
@@ -182,8 +247,7 @@ def find_taken_back(opened: Opened, events: Iterable[Event]) -> set[int]:
         entries = ([e.event for e in history.case_entries(tx, row)] for row in rows)
         return set().union(*(history.find_taken_back(events[::-1]) for events in entries))
 
-    with opened.checked:
-        return opened.store.read(opened.name, find)
+    return opened.read_stored(find)
 
 
 def read_status(opened: Opened) -> Status:
@@ -229,11 +293,7 @@ def dump_lines(opened: Opened) -> Iterator[bytes]:
 def write_steps(opened: Opened, path: Path | str, *, codes: bool) -> Path:
     """Write all steps to a CSV file."""
     target = check_target(path, opened.store)
-    with opened.checked:
-        return opened.store.read(
-            opened.name,
-            lambda tx: write_whole(target, step_lines(tx, codes=codes), 0o600),
-        )
+    return opened.read_stored(lambda tx: write_whole(target, step_lines(tx, codes=codes), 0o600))
 
 
 def back_up(opened: Opened, path: Path | str) -> Path:

@@ -11,8 +11,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final, TypeVar
 
 from grbp.live.advice import Advice, Case, Status
+from grbp.live.queries import Moment
 from grbp.live.schema import Event, dumps, loads
-from grbp.live.trajectory import Moment
 
 T = TypeVar("T")
 

@@ -25,10 +25,10 @@ from grbp.live.export import read_log
 from grbp.live.labels import find_labels
 from grbp.live.models import choose_learner
 from grbp.live.parameters import PARAMETERS, Parameter
+from grbp.live.queries import Moment
 from grbp.live.schema import Event
 from grbp.live.starts import DRAWN
 from grbp.live.store import Where
-from grbp.live.trajectory import Moment
 from grbp.live.verify import Verified
 from grbp.model.labels import Labels
 from grbp.model.transition import Action

@@ -17,11 +17,11 @@ from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis
 from grbp.live.kinds import KINDS
 from grbp.live.parameters import Parameter
+from grbp.live.queries import Moment
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN
 from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
-from grbp.live.trajectory import Moment
 from grbp.live.verbs import parameters_of
 from grbp.live.verify import Verified
 from grbp.model.labels import Labels

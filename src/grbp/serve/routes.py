@@ -21,13 +21,12 @@ from grbp.errors import InvalidInput
 from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import check_text
 from grbp.live.house import VERIFIED
-from grbp.live.queries import list_current
+from grbp.live.queries import Moment, list_current
 from grbp.live.row_checks import keep_checked
 from grbp.live.schema import Event
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
 from grbp.live.study import Study
-from grbp.live.trajectory import Moment
 from grbp.live.verbs import answer_of, parameters_of
 from grbp.serve import models
 from grbp.serve.checks import check_learner, check_name, read_start

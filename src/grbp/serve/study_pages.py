@@ -17,11 +17,17 @@ from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Case, Status
 from grbp.live.basis import Basis
 from grbp.live.ledger import finishes
-from grbp.live.queries import list_current, read_config, read_held_steps, read_states, read_undoable
+from grbp.live.queries import (
+    Moment,
+    list_current,
+    read_config,
+    read_held_steps,
+    read_states,
+    read_undoable,
+)
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
 from grbp.live.study import Study
-from grbp.live.trajectory import Moment
 from grbp.live.words.log import describe_events
 from grbp.live.words.policies import describe_choice, name_state
 from grbp.live.words.reasons import STATES
